@@ -1,0 +1,232 @@
+//! Histograms of times: 3 significant digits from 1 µs to 1 h, merged bucket by bucket, carried as HdrHistogram V2.
+//!
+//! Times are given and returned in nanoseconds or seconds; inside they are whole microseconds, rounded to the nearest.
+//! A time above one hour is recorded as one hour; there is no other loss. Percentiles are never averaged: merge first.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::{Deserializer, Serializer as _, V2DeflateSerializer};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+const HIGHEST_US: u64 = 3_600_000_000;
+
+/// A histogram of times. Two of them always have the same buckets, so merging loses nothing.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TimeHistogram(Histogram<u64>);
+
+impl Default for TimeHistogram {
+    fn default() -> Self {
+        Self(
+            Histogram::new_with_bounds(1, HIGHEST_US, 3)
+                .expect("invariant: constant bounds are valid"),
+        )
+    }
+}
+
+/// A histogram that could not be read back.
+#[derive(Debug, thiserror::Error)]
+#[error("not an HdrHistogram V2 of times: {0}")]
+pub struct DecodeError(String);
+
+impl TimeHistogram {
+    /// An empty histogram.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Records one time.
+    pub fn record(&mut self, time: Duration) {
+        self.record_nanos(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
+    }
+
+    /// Records one time, in nanoseconds: the form of the hot path.
+    pub fn record_nanos(&mut self, nanos: u64) {
+        let micros = nanos.saturating_add(500) / 1000;
+        self.0.saturating_record(micros.min(HIGHEST_US));
+    }
+
+    /// Adds every count of `other`, bucket by bucket.
+    pub fn merge(&mut self, other: &Self) {
+        self.0
+            .add(&other.0)
+            .expect("invariant: every TimeHistogram has the same bounds");
+    }
+
+    /// Forgets every count and keeps the memory.
+    pub fn clear(&mut self) {
+        self.0.reset();
+    }
+
+    /// How many times were recorded.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.0.len()
+    }
+
+    /// Whether nothing was recorded.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The `q`-quantile (0 to 1) in seconds: the middle of the bucket in which the ⌈q·n⌉-th time lies, at most 0.05 % off; `None` when empty.
+    #[must_use]
+    pub fn quantile(&self, q: f64) -> Option<f64> {
+        (!self.is_empty()).then(|| seconds(self.0.median_equivalent(self.0.value_at_quantile(q))))
+    }
+
+    /// The smallest recorded time in seconds, within its bucket; `None` when empty.
+    #[must_use]
+    pub fn min(&self) -> Option<f64> {
+        (!self.is_empty()).then(|| seconds(self.0.min()))
+    }
+
+    /// The largest recorded time in seconds, within its bucket; `None` when empty.
+    #[must_use]
+    pub fn max(&self) -> Option<f64> {
+        (!self.is_empty()).then(|| seconds(self.0.lowest_equivalent(self.0.max())))
+    }
+
+    /// The mean in seconds, from bucket middles; `None` when empty.
+    #[must_use]
+    pub fn mean(&self) -> Option<f64> {
+        (!self.is_empty()).then(|| self.0.mean() * 1e-6)
+    }
+
+    /// Every non-empty bucket as (upper edge in seconds, count), ascending.
+    pub fn buckets(&self) -> impl Iterator<Item = (f64, u64)> + '_ {
+        self.0.iter_recorded().map(|v| {
+            (
+                seconds(v.value_iterated_to()),
+                v.count_since_last_iteration(),
+            )
+        })
+    }
+
+    /// How many recorded times are at most `limit` seconds, to the resolution of the buckets.
+    #[must_use]
+    pub fn count_at_most(&self, limit: f64) -> u64 {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "clamped to the histogram's range"
+        )]
+        let micros = (limit * 1e6).clamp(0.0, 3.6e9) as u64;
+        self.0.count_between(0, micros)
+    }
+
+    /// The histogram in the library's own type, for interval logs.
+    #[must_use]
+    pub fn as_hdr(&self) -> &Histogram<u64> {
+        &self.0
+    }
+
+    /// The compressed V2 form in base64, as interval logs carry it.
+    #[must_use]
+    pub fn encode(&self) -> String {
+        let mut bytes = Vec::new();
+        V2DeflateSerializer::new()
+            .serialize(&self.0, &mut bytes)
+            .expect("invariant: writing to memory does not fail");
+        STANDARD.encode(bytes)
+    }
+
+    /// Reads what [`Self::encode`] wrote.
+    ///
+    /// # Errors
+    /// [`DecodeError`] when the text is not base64 of a V2 histogram.
+    pub fn decode(text: &str) -> Result<Self, DecodeError> {
+        let bytes = STANDARD
+            .decode(text)
+            .map_err(|e| DecodeError(e.to_string()))?;
+        let read: Histogram<u64> = Deserializer::new()
+            .deserialize(&mut bytes.as_slice())
+            .map_err(|e| DecodeError(e.to_string()))?;
+        let mut own = Self::default();
+        own.0.add(read).map_err(|e| DecodeError(e.to_string()))?;
+        Ok(own)
+    }
+}
+
+impl Serialize for TimeHistogram {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.encode())
+    }
+}
+
+impl<'de> Deserialize<'de> for TimeHistogram {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::decode(&String::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "at most 3.6e9 microseconds")]
+fn seconds(micros: u64) -> f64 {
+    micros as f64 * 1e-6
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn of(values: &[u64]) -> TimeHistogram {
+        let mut histogram = TimeHistogram::new();
+        values.iter().for_each(|v| histogram.record_nanos(*v));
+        histogram
+    }
+
+    #[test]
+    fn empty_has_no_figures() {
+        let empty = TimeHistogram::new();
+        assert_eq!(
+            (
+                empty.quantile(0.5),
+                empty.min(),
+                empty.max(),
+                empty.mean(),
+                empty.count()
+            ),
+            (None, None, None, None, 0)
+        );
+    }
+
+    #[test]
+    fn figures_within_a_thousandth() {
+        let histogram = of(&(1..=1000).map(|ms| ms * 1_000_000).collect::<Vec<_>>());
+        let close = |actual: Option<f64>, expected: f64| {
+            assert!(
+                (actual.unwrap() / expected - 1.0).abs() < 1e-3,
+                "{actual:?} {expected}"
+            )
+        };
+        close(histogram.quantile(0.5), 0.5);
+        close(histogram.quantile(0.99), 0.99);
+        close(histogram.mean(), 0.5005);
+        close(histogram.min(), 0.001);
+        close(histogram.max(), 1.0);
+        assert_eq!(histogram.count_at_most(0.1), 100);
+    }
+
+    #[test]
+    fn beyond_the_range_is_clamped_not_lost() {
+        let histogram = of(&[0, u64::MAX]);
+        assert_eq!(histogram.count(), 2);
+        assert!(histogram.max().unwrap() > 3590.0);
+    }
+
+    proptest! {
+        #[test]
+        fn merging_parts_is_recording_the_whole(values in prop::collection::vec(0u64..4_000_000_000_000, 0..200), parts in 1usize..5) {
+            let mut merged = TimeHistogram::new();
+            for part in 0..parts {
+                merged.merge(&of(&values.iter().copied().skip(part).step_by(parts).collect::<Vec<_>>()));
+            }
+            prop_assert_eq!(&merged, &of(&values));
+            prop_assert_eq!(TimeHistogram::decode(&merged.encode()).unwrap().buckets().collect::<Vec<_>>(), merged.buckets().collect::<Vec<_>>());
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! Types that every Plimsoll crate shares: units, seeded randomness, histograms, outcomes, counters and located documents.
+//!
+//! Pure by rule: nothing here does I/O, reads a clock or holds a lock. What a type means for one part of the
+//! program (a plan, a stub, a route) is left to that part's crate.
+
+pub mod counters;
+pub mod document;
+pub mod histogram;
+pub mod outcome;
+pub mod random;
+pub mod units;
