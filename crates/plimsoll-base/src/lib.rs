@@ -8,4 +8,5 @@ pub mod document;
 pub mod histogram;
 pub mod outcome;
 pub mod random;
+pub mod time_kind;
 pub mod units;

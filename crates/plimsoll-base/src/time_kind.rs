@@ -1,0 +1,46 @@
+//! The times that are recorded of an exchange or an iteration, each with its start point.
+
+use serde::{Deserialize, Serialize};
+
+/// Which interval a recorded time measures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TimeKind {
+    /// From the intended start to the last byte of the answer (or the deadline).
+    ResponseTime,
+    /// From the first byte sent to the last byte received.
+    ServiceTime,
+    /// From the intended start of the iteration to the end of its last step.
+    IterationTime,
+    /// From when the arrival was due and released to when a connection was free for it: the target's doing.
+    ConnectionWait,
+    /// From the intended start to when the generator released the arrival: the generator's own lateness.
+    PacingLag,
+    /// From the start of a connection attempt to its establishment.
+    ConnectTime,
+}
+
+impl TimeKind {
+    /// Every kind, in the order in which outputs list them.
+    pub const ALL: [Self; 6] = [
+        Self::ResponseTime,
+        Self::ServiceTime,
+        Self::IterationTime,
+        Self::ConnectionWait,
+        Self::PacingLag,
+        Self::ConnectTime,
+    ];
+
+    /// The name used in files.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ResponseTime => "response_time",
+            Self::ServiceTime => "service_time",
+            Self::IterationTime => "iteration_time",
+            Self::ConnectionWait => "connection_wait",
+            Self::PacingLag => "pacing_lag",
+            Self::ConnectTime => "connect_time",
+        }
+    }
+}
