@@ -1,0 +1,29 @@
+//! A run as plain data: what the lab measured (in memory) and what the files of a run directory hold.
+//!
+//! [`ArmData`] is one arm in one block, with everything mergeable; [`Manifest`], [`SeriesRow`], [`EventRow`] and [`Summary`] are
+//! the shapes of `manifest.json`, `series.jsonl`, `events.jsonl` and `summary.json`. How figures become conclusions is left to
+//! `statistics`, `validity` and `verdict`; reading and writing files is left to the caller.
+
+mod arm;
+mod component;
+mod event;
+mod manifest;
+mod series;
+mod summary;
+mod times;
+
+pub use arm::{
+    ArmBlocks, ArmData, CheckCount, ClassData, LoadModel, MockLedger, Second, StepData, merge_times,
+};
+pub use component::{ComponentData, ComponentSample, GENERATOR};
+pub use event::{EventKind, EventRow};
+pub use manifest::{
+    ArmFacts, ComponentFacts, Host, Input, MANIFEST_SCHEMA, Manifest, MethodName, RunState,
+};
+pub use series::{ComponentRow, LoadRow, SecondTimes, SeriesRow};
+pub use summary::{
+    Added, ArmSummary, BlockSummary, Comparison, ComponentSummary, Difference, DifferenceVerdict,
+    Effect, IntervalMethod, Outcomes, SUMMARY_SCHEMA, StepSummary, Summary, ThresholdOutcome,
+    ValidityRow, Verdict, VerdictResult,
+};
+pub use times::{Statistic, TimeStatistics, Times};

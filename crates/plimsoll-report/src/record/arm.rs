@@ -1,0 +1,273 @@
+//! One arm in one block: counters, histograms and resource totals, all of which merge exactly.
+
+use super::component::ComponentData;
+use indexmap::IndexMap;
+use plimsoll_base::histogram::TimeHistogram;
+use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::time_kind::TimeKind;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Whether arrivals are independent of completions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LoadModel {
+    /// Arrivals come by schedule, whatever the target does.
+    Open,
+    /// A virtual user's next iteration waits for the end of its last: stalls are under-sampled.
+    Closed,
+}
+
+/// All blocks of one arm, keyed by block number from 1. `measure` has one block.
+#[derive(Debug, Clone)]
+pub struct ArmBlocks {
+    /// The arm's name in the experiment.
+    pub name: String,
+    /// The arm's data per block. Blocks with the same number are compared with each other.
+    pub blocks: BTreeMap<u32, ArmData>,
+}
+
+/// What one arm did in the measured time (without warm-up) of one block.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ArmData {
+    /// The arm's name in the experiment.
+    pub name: String,
+    /// Where its load went, as written in the experiment.
+    pub target: String,
+    /// How arrivals came about.
+    pub model: LoadModel,
+    /// The planned mean arrival rate, iterations per second; `None` in the closed model.
+    pub offered_per_s: Option<f64>,
+    /// Measured time in seconds.
+    pub seconds: f64,
+    /// Arrivals that the plan put into the measured time.
+    pub intended: u64,
+    /// Arrivals that were started. `intended = sent + dropped`.
+    pub sent: u64,
+    /// Arrivals that were never started, for whatever reason.
+    pub dropped: u64,
+    /// Of `dropped`, those that the generator itself could not start (late beyond use, no port, no descriptor), as opposed
+    /// to those for which every allowed connection was busy.
+    pub dropped_by_generator: u64,
+    /// The smallest share of arrivals due in one second that were released in it; `None` before the first [`Self::observe_second`].
+    pub worst_second: Option<f64>,
+    /// Times that belong to iterations and connections, not to a step: iteration time, connection wait, pacing lag, connect time.
+    pub times: BTreeMap<TimeKind, TimeHistogram>,
+    /// Steps in the scenario's order, by name.
+    pub steps: IndexMap<String, StepData>,
+    /// Resources per component, and of the generator under [`super::GENERATOR`].
+    pub components: IndexMap<String, ComponentData>,
+    /// What our own mock counted, one per block in which it was the target.
+    pub ledgers: Vec<MockLedger>,
+}
+
+/// One full second of load, for [`ArmData::observe_second`].
+#[derive(Debug, Clone, Copy)]
+pub struct Second {
+    /// Arrivals due in it.
+    pub intended: u64,
+    /// Arrivals started in it.
+    pub sent: u64,
+    /// Arrivals dropped in it because every allowed connection was busy and the queue full.
+    pub dropped: u64,
+    /// Released arrivals that waited for a connection at its start.
+    pub waiting_before: u64,
+    /// Released arrivals that waited for a connection at its end.
+    pub waiting_after: u64,
+}
+
+/// One step of the scenario.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct StepData {
+    /// Exchanges started. `sent = Σ classes + in_flight`.
+    pub sent: u64,
+    /// Exchanges without an outcome when the measurement ended.
+    pub in_flight: u64,
+    /// Answers by status.
+    pub statuses: BTreeMap<u16, u64>,
+    /// Checks by name.
+    pub checks: BTreeMap<String, CheckCount>,
+    /// Bytes written to the wire.
+    pub bytes_sent: u64,
+    /// Bytes read from the wire.
+    pub bytes_received: u64,
+    /// The series of the step.
+    pub classes: BTreeMap<OutcomeClass, ClassData>,
+}
+
+/// One series: the exchanges of one step that ended alike.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ClassData {
+    /// How many.
+    pub count: u64,
+    /// Their response and service times.
+    pub times: BTreeMap<TimeKind, TimeHistogram>,
+}
+
+/// How often a check held and did not.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CheckCount {
+    /// Exchanges for which it held.
+    pub passed: u64,
+    /// Exchanges for which it did not.
+    pub failed: u64,
+}
+
+/// Both ends' counts of one block in which our mock was the arm's direct target, warm-up included.
+///
+/// Law: `answered ≤ served ≤ received ≤ sent`; when everything was answered, all four are equal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MockLedger {
+    /// The mock's component name.
+    pub component: String,
+    /// Exchanges that the generator started.
+    pub sent: u64,
+    /// Exchanges that it saw answered.
+    pub answered: u64,
+    /// Requests that the mock received.
+    pub received: u64,
+    /// Answers that the mock wrote in full.
+    pub served: u64,
+}
+
+impl ArmData {
+    /// An arm without any load yet.
+    #[must_use]
+    pub fn new(name: &str, target: &str, model: LoadModel, offered_per_s: Option<f64>) -> Self {
+        Self {
+            name: name.to_owned(),
+            target: target.to_owned(),
+            model,
+            offered_per_s,
+            seconds: 0.0,
+            intended: 0,
+            sent: 0,
+            dropped: 0,
+            dropped_by_generator: 0,
+            worst_second: None,
+            times: BTreeMap::new(),
+            steps: IndexMap::new(),
+            components: IndexMap::new(),
+            ledgers: Vec::new(),
+        }
+    }
+
+    /// Notes how much of one full second's arrivals was released in it. What waits for a connection was released: that is the
+    /// target's doing. Seconds without arrivals say nothing. The counters are not touched.
+    #[expect(clippy::cast_precision_loss, reason = "counts of one second")]
+    pub fn observe_second(&mut self, second: Second) {
+        if second.intended == 0 {
+            return;
+        }
+        let released = (second.sent + second.dropped + second.waiting_after) as f64
+            - second.waiting_before as f64;
+        let share = (released / second.intended as f64).clamp(0.0, 1.0);
+        self.worst_second = Some(self.worst_second.map_or(share, |worst| worst.min(share)));
+    }
+
+    /// Adds another block of the same arm. Every count and every histogram afterwards is what one longer block would have given.
+    pub fn merge(&mut self, other: &Self) {
+        self.offered_per_s = match (self.offered_per_s, other.offered_per_s) {
+            (Some(own), Some(added)) if self.seconds + other.seconds > 0.0 => {
+                Some((own * self.seconds + added * other.seconds) / (self.seconds + other.seconds))
+            }
+            (own, added) => own.or(added),
+        };
+        self.seconds += other.seconds;
+        self.intended += other.intended;
+        self.sent += other.sent;
+        self.dropped += other.dropped;
+        self.dropped_by_generator += other.dropped_by_generator;
+        self.worst_second = match (self.worst_second, other.worst_second) {
+            (Some(own), Some(added)) => Some(own.min(added)),
+            (own, added) => own.or(added),
+        };
+        merge_times(&mut self.times, &other.times);
+        for (name, step) in &other.steps {
+            self.steps.entry(name.clone()).or_default().merge(step);
+        }
+        for (name, component) in &other.components {
+            self.components
+                .entry(name.clone())
+                .or_default()
+                .merge(component);
+        }
+        self.ledgers.extend(other.ledgers.iter().cloned());
+    }
+
+    /// The arm's histogram of one kind: of all steps together for response and service times, over the classes that enter them.
+    #[must_use]
+    pub fn histogram(&self, kind: TimeKind) -> TimeHistogram {
+        let mut merged = self.times.get(&kind).cloned().unwrap_or_default();
+        for step in self.steps.values() {
+            merged.merge(&step.histogram(kind));
+        }
+        merged
+    }
+
+    /// Exchanges of all steps that ended in `class`.
+    #[must_use]
+    pub fn count(&self, class: OutcomeClass) -> u64 {
+        self.steps.values().map(|step| step.count(class)).sum()
+    }
+
+    /// Exchanges of all steps without an outcome when the measurement ended.
+    #[must_use]
+    pub fn in_flight(&self) -> u64 {
+        self.steps.values().map(|step| step.in_flight).sum()
+    }
+}
+
+impl StepData {
+    /// Adds the same step of another block.
+    pub fn merge(&mut self, other: &Self) {
+        self.sent += other.sent;
+        self.in_flight += other.in_flight;
+        self.bytes_sent += other.bytes_sent;
+        self.bytes_received += other.bytes_received;
+        for (status, count) in &other.statuses {
+            *self.statuses.entry(*status).or_default() += count;
+        }
+        for (name, count) in &other.checks {
+            let own = self.checks.entry(name.clone()).or_default();
+            own.passed += count.passed;
+            own.failed += count.failed;
+        }
+        for (class, data) in &other.classes {
+            let own = self.classes.entry(*class).or_default();
+            own.count += data.count;
+            merge_times(&mut own.times, &data.times);
+        }
+    }
+
+    /// The step's histogram of one kind, over the classes whose times are published: answered exchanges and timeouts.
+    #[must_use]
+    pub fn histogram(&self, kind: TimeKind) -> TimeHistogram {
+        let mut merged = TimeHistogram::new();
+        let published = self
+            .classes
+            .iter()
+            .filter(|(c, _)| c.enters_response_time());
+        for histogram in published.filter_map(|(_, data)| data.times.get(&kind)) {
+            merged.merge(histogram);
+        }
+        merged
+    }
+
+    /// Exchanges that ended in `class`.
+    #[must_use]
+    pub fn count(&self, class: OutcomeClass) -> u64 {
+        self.classes.get(&class).map_or(0, |data| data.count)
+    }
+}
+
+/// Merges histograms kind by kind.
+pub fn merge_times(
+    into: &mut BTreeMap<TimeKind, TimeHistogram>,
+    from: &BTreeMap<TimeKind, TimeHistogram>,
+) {
+    for (kind, histogram) in from {
+        into.entry(*kind).or_default().merge(histogram);
+    }
+}

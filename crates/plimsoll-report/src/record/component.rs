@@ -1,0 +1,90 @@
+//! Resources of one process tree: samples at about 1 Hz, and what remains of them.
+
+/// The name under which the generator's own resources are recorded.
+pub const GENERATOR: &str = "generator";
+
+/// One probe sample: means over the interval since the sample before, levels at its end.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct ComponentSample {
+    /// Length of the interval in seconds.
+    pub length_s: f64,
+    /// CPU seconds used per second.
+    pub cpu_cores: f64,
+    /// The same, of the thread that used most; at most 1.
+    pub busiest_thread_cores: f64,
+    /// Seconds per second that runnable threads waited for a CPU, summed over threads.
+    pub run_delay: f64,
+    /// Resident memory in bytes.
+    pub rss_bytes: u64,
+    /// Open descriptors.
+    pub fds: u64,
+    /// Threads.
+    pub threads: u64,
+}
+
+/// Totals and maxima over samples. Merging gives what observing all samples in one would have.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct ComponentData {
+    /// Observed seconds.
+    pub seconds: f64,
+    /// CPU seconds used in them.
+    pub cpu_seconds: f64,
+    /// CPU seconds of the busiest thread, summed over samples.
+    pub busiest_thread_seconds: f64,
+    /// Seconds that threads waited for a CPU.
+    pub run_delay_seconds: f64,
+    /// Most CPU seconds per second in one sample.
+    pub cpu_cores_max: f64,
+    /// Most CPU of one thread in one sample.
+    pub busiest_thread_cores_max: f64,
+    /// Most resident memory.
+    pub rss_bytes_max: u64,
+    /// Most open descriptors.
+    pub fds_max: u64,
+    /// Most threads.
+    pub threads_max: u64,
+}
+
+impl ComponentData {
+    /// Takes one sample into account.
+    pub fn observe(&mut self, sample: &ComponentSample) {
+        self.merge(&Self {
+            seconds: sample.length_s,
+            cpu_seconds: sample.cpu_cores * sample.length_s,
+            busiest_thread_seconds: sample.busiest_thread_cores * sample.length_s,
+            run_delay_seconds: sample.run_delay * sample.length_s,
+            cpu_cores_max: sample.cpu_cores,
+            busiest_thread_cores_max: sample.busiest_thread_cores,
+            rss_bytes_max: sample.rss_bytes,
+            fds_max: sample.fds,
+            threads_max: sample.threads,
+        });
+    }
+
+    /// Adds the samples of another block.
+    pub fn merge(&mut self, other: &Self) {
+        self.seconds += other.seconds;
+        self.cpu_seconds += other.cpu_seconds;
+        self.busiest_thread_seconds += other.busiest_thread_seconds;
+        self.run_delay_seconds += other.run_delay_seconds;
+        self.cpu_cores_max = self.cpu_cores_max.max(other.cpu_cores_max);
+        self.busiest_thread_cores_max = self
+            .busiest_thread_cores_max
+            .max(other.busiest_thread_cores_max);
+        self.rss_bytes_max = self.rss_bytes_max.max(other.rss_bytes_max);
+        self.fds_max = self.fds_max.max(other.fds_max);
+        self.threads_max = self.threads_max.max(other.threads_max);
+    }
+
+    /// Mean CPU in cores; `None` without a sample.
+    #[must_use]
+    pub fn cpu_cores_mean(&self) -> Option<f64> {
+        (self.seconds > 0.0).then(|| self.cpu_seconds / self.seconds)
+    }
+
+    /// Mean CPU of the busiest thread in cores; `None` without a sample.
+    #[must_use]
+    pub fn busiest_thread_cores_mean(&self) -> Option<f64> {
+        (self.seconds > 0.0).then(|| self.busiest_thread_seconds / self.seconds)
+    }
+}

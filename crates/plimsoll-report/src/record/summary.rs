@@ -1,0 +1,372 @@
+//! The shape of `summary.json`: the contract for scripts. Additive within a major version; `null` where there is no sample;
+//! times in seconds, rates per second, sizes in bytes.
+
+use super::arm::{CheckCount, LoadModel};
+use super::manifest::{Host, MethodName};
+use super::times::{Statistic, TimeStatistics, Times};
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The value of [`Summary::schema`] in this version.
+pub const SUMMARY_SCHEMA: &str = "plimsoll.summary/1";
+
+/// What a run found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Summary {
+    /// The contract's name and major version.
+    pub schema: String,
+    /// The experiment's name.
+    pub experiment: String,
+    /// How it was run.
+    pub method: MethodName,
+    /// The conclusion and what it rests on.
+    pub verdict: Verdict,
+    /// The seed of everything random in the run.
+    pub seed: u64,
+    /// The machine.
+    pub host: Host,
+    /// What had to hold for the figures to be trusted.
+    pub validity: Vec<ValidityRow>,
+    /// The experiment's thresholds, in its order.
+    pub thresholds: Vec<ThresholdOutcome>,
+    /// How arms were compared; `null` unless the method is `compare`.
+    pub comparison: Option<Comparison>,
+    /// Arms in the experiment's order.
+    pub arms: IndexMap<String, ArmSummary>,
+}
+
+/// A conclusion with its evidence.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Verdict {
+    /// The conclusion.
+    pub result: VerdictResult,
+    /// Sentences, the decisive one first.
+    pub reasons: Vec<String>,
+}
+
+/// What can be concluded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum VerdictResult {
+    /// Valid, and every threshold held.
+    Passed,
+    /// Valid, and a threshold did not hold.
+    Failed,
+    /// The measurement cannot carry the conclusion that was asked for.
+    Invalid,
+    /// Valid, but not enough to decide.
+    Inconclusive,
+    /// There is nothing to conclude from.
+    Unknown,
+}
+
+impl VerdictResult {
+    /// The name used in files and for people.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::Invalid => "invalid",
+            Self::Inconclusive => "inconclusive",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// One criterion of validity, judged on one arm.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ValidityRow {
+    /// The criterion's number; stable across versions.
+    pub criterion: u32,
+    /// What it looks at, in a few words.
+    pub name: String,
+    /// The arm.
+    pub arm: String,
+    /// What was found; `null` without a sample.
+    pub value: Option<f64>,
+    /// What it is held against.
+    pub limit: f64,
+    /// The unit of both: `share`, `s` or `count`.
+    pub unit: String,
+    /// Whether the criterion holds.
+    pub ok: bool,
+    /// What follows when it does not hold.
+    pub effect: Effect,
+    /// The metrics below `arms.<arm>` that the effect concerns; empty: all of the arm.
+    pub affects: Vec<String>,
+    /// One sentence: what this means, and what to do when it does not hold.
+    pub advice: String,
+}
+
+/// What follows from a criterion for the metrics that it concerns.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Effect {
+    /// The criterion holds.
+    None,
+    /// They are shown with a mark.
+    Marked,
+    /// Nothing may be concluded from them.
+    Invalid,
+}
+
+/// One threshold of the experiment and whether it held.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ThresholdOutcome {
+    /// The arm.
+    pub arm: String,
+    /// The metric, a path below `arms.<arm>`.
+    pub metric: String,
+    /// The value must be below this; `null` when the threshold is the other way.
+    pub below: Option<f64>,
+    /// The value must be above this; `null` when the threshold is the other way.
+    pub above: Option<f64>,
+    /// What was found; `null` without a sample.
+    pub value: Option<f64>,
+    /// Lower end of its interval; `null` for a quantity without one.
+    pub low: Option<f64>,
+    /// Upper end of its interval; `null` for a quantity without one.
+    pub high: Option<f64>,
+    /// Whether it held.
+    pub result: VerdictResult,
+    /// One sentence.
+    pub reason: String,
+}
+
+/// How arms were compared.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Comparison {
+    /// The arm that others are compared with.
+    pub baseline: String,
+    /// Blocks that held every arm.
+    pub blocks: u32,
+    /// Blocks that were left out because a criterion of validity did not hold in them.
+    pub void_blocks: Vec<u32>,
+    /// Confidence of each interval. Intervals are per comparison: not corrected for their number.
+    pub confidence: f64,
+    /// How intervals were computed; `null` when there were too few blocks.
+    pub interval: Option<IntervalMethod>,
+    /// A difference within this share of the baseline counts as none.
+    pub margin_share: f64,
+}
+
+/// How an interval was computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum IntervalMethod {
+    /// Student's t over the differences per block.
+    PairedT,
+    /// Bootstrap-t over the differences per block.
+    BootstrapT,
+}
+
+/// What one arm did over all blocks.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ArmSummary {
+    /// Where its load went.
+    pub target: String,
+    /// How arrivals came about.
+    pub model: LoadModel,
+    /// Measured seconds over all blocks, without warm-up.
+    pub seconds: f64,
+    /// Planned arrivals per second; `null` in the closed model.
+    pub offered_per_s: Option<f64>,
+    /// Throughput: answered exchanges per second; `null` when nothing was measured.
+    pub achieved_per_s: Option<f64>,
+    /// Arrivals in the measured time.
+    pub intended: u64,
+    /// Arrivals that were started.
+    pub sent: u64,
+    /// Exchanges without an outcome at the end.
+    pub in_flight: u64,
+    /// Exchanges by how they ended.
+    pub outcomes: Outcomes,
+    /// Arrivals that were never started.
+    pub dropped: u64,
+    /// Exchanges that were not answered or whose check failed.
+    pub failed: u64,
+    /// `failed` over all exchanges with a result; `null` when there was none.
+    pub failed_share: Option<f64>,
+    /// The six times.
+    #[serde(flatten)]
+    pub times: Times,
+    /// What this arm adds to the baseline; `null` for the baseline and without a comparison.
+    pub added: Option<Added>,
+    /// The same per step of the scenario.
+    pub by_step: IndexMap<String, StepSummary>,
+    /// Checks by name, over all steps.
+    pub checks: BTreeMap<String, CheckCount>,
+    /// Resources by component, over this arm's measured time.
+    pub components: IndexMap<String, ComponentSummary>,
+    /// The figures of each block.
+    pub by_block: Vec<BlockSummary>,
+    /// Sentences that belong beside the figures.
+    pub notes: Vec<String>,
+}
+
+/// Exchanges by how they ended.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Outcomes {
+    /// Answers by status.
+    pub answered: BTreeMap<String, u64>,
+    /// The deadline passed first.
+    pub timed_out: u64,
+    /// No connection.
+    pub refused: u64,
+    /// The connection ended before a complete answer.
+    pub reset: u64,
+    /// The TLS handshake failed.
+    pub tls_failed: u64,
+    /// What arrived was not a valid answer.
+    pub malformed: u64,
+    /// Ended by us when the run stopped.
+    pub aborted: u64,
+}
+
+/// Differences to the baseline; `null` where there are not two blocks with a sample in both arms.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Added {
+    /// Of the mean.
+    pub mean: Option<Difference>,
+    /// Of the median.
+    pub p50: Option<Difference>,
+    /// Of the 75th percentile.
+    pub p75: Option<Difference>,
+    /// Of the 90th percentile.
+    pub p90: Option<Difference>,
+    /// Of the 95th percentile.
+    pub p95: Option<Difference>,
+    /// Of the 99th percentile.
+    pub p99: Option<Difference>,
+    /// Of the 99.9th percentile.
+    pub p999: Option<Difference>,
+}
+
+/// The mean over blocks of one figure's difference to the baseline, in seconds.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Difference {
+    /// The mean difference; positive: this arm is slower.
+    pub value: f64,
+    /// Lower end of the 95 % interval.
+    pub low: f64,
+    /// Upper end of the 95 % interval.
+    pub high: f64,
+    /// What follows.
+    pub verdict: DifferenceVerdict,
+    /// A difference within ± this counts as none.
+    pub margin: f64,
+    /// The smallest difference that this many blocks find with 80 % power at 5 % (two-sided).
+    pub minimum_detectable: f64,
+    /// Blocks that the figure rests on.
+    pub blocks: u32,
+    /// About how many more blocks would decide; `null` when it is decided or no reasonable number would do.
+    pub more_blocks: Option<u32>,
+}
+
+/// What follows from a difference and its interval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DifferenceVerdict {
+    /// Slower than the baseline.
+    Worse,
+    /// Within the margin of the baseline.
+    Equivalent,
+    /// Faster than the baseline.
+    Improved,
+    /// Not decided by this many blocks.
+    Inconclusive,
+    /// The measurement cannot carry it.
+    Invalid,
+}
+
+impl DifferenceVerdict {
+    /// The name used in files and for people.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Worse => "worse",
+            Self::Equivalent => "equivalent",
+            Self::Improved => "improved",
+            Self::Inconclusive => "inconclusive",
+            Self::Invalid => "invalid",
+        }
+    }
+}
+
+/// One step of the scenario over all blocks.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StepSummary {
+    /// Exchanges started.
+    pub sent: u64,
+    /// Exchanges without an outcome at the end.
+    pub in_flight: u64,
+    /// Exchanges by how they ended.
+    pub outcomes: Outcomes,
+    /// Exchanges that were not answered or whose check failed.
+    pub failed: u64,
+    /// `failed` over all exchanges with a result; `null` when there was none.
+    pub failed_share: Option<f64>,
+    /// Answered exchanges per second.
+    pub achieved_per_s: Option<f64>,
+    /// Intended start to last byte (or deadline).
+    pub response_time: TimeStatistics,
+    /// First byte sent to last byte received.
+    pub service_time: TimeStatistics,
+    /// Checks by name.
+    pub checks: BTreeMap<String, CheckCount>,
+    /// Bytes written to the wire.
+    pub bytes_sent: u64,
+    /// Bytes read from the wire.
+    pub bytes_received: u64,
+}
+
+/// One component during one arm's measured time. `null` without a sample.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ComponentSummary {
+    /// Mean CPU in cores.
+    pub cpu_cores_mean: Option<f64>,
+    /// Most CPU in one sample.
+    pub cpu_cores_max: Option<f64>,
+    /// Most CPU of one thread in one sample.
+    pub busiest_thread_cores_max: Option<f64>,
+    /// Most resident memory.
+    pub rss_bytes_max: Option<u64>,
+    /// Most open descriptors.
+    pub fds_max: Option<u64>,
+    /// Most threads.
+    pub threads_max: Option<u64>,
+}
+
+/// One block of one arm.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BlockSummary {
+    /// The block, from 1.
+    pub block: u32,
+    /// Answered exchanges per second.
+    pub achieved_per_s: Option<f64>,
+    /// Exchanges that were not answered or whose check failed.
+    pub failed: u64,
+    /// Response times of the block.
+    pub response_time: TimeStatistics,
+}
+
+impl Added {
+    /// One difference.
+    #[must_use]
+    pub fn get(&self, statistic: Statistic) -> Option<&Difference> {
+        match statistic {
+            Statistic::Mean => self.mean.as_ref(),
+            Statistic::P50 => self.p50.as_ref(),
+            Statistic::P75 => self.p75.as_ref(),
+            Statistic::P90 => self.p90.as_ref(),
+            Statistic::P95 => self.p95.as_ref(),
+            Statistic::P99 => self.p99.as_ref(),
+            Statistic::P999 => self.p999.as_ref(),
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Figures of a histogram by the names that the summary uses.
+
+use plimsoll_base::histogram::TimeHistogram;
+use plimsoll_base::time_kind::TimeKind;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A figure of a distribution of times that arms are compared by.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Statistic {
+    /// Arithmetic mean.
+    Mean,
+    /// Median.
+    P50,
+    /// 75th percentile.
+    P75,
+    /// 90th percentile.
+    P90,
+    /// 95th percentile.
+    P95,
+    /// 99th percentile.
+    P99,
+    /// 99.9th percentile.
+    P999,
+}
+
+impl Statistic {
+    /// Every one, in the order in which outputs list them.
+    pub const ALL: [Self; 7] = [
+        Self::Mean,
+        Self::P50,
+        Self::P75,
+        Self::P90,
+        Self::P95,
+        Self::P99,
+        Self::P999,
+    ];
+
+    /// The name used in files.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Mean => "mean",
+            Self::P50 => "p50",
+            Self::P75 => "p75",
+            Self::P90 => "p90",
+            Self::P95 => "p95",
+            Self::P99 => "p99",
+            Self::P999 => "p999",
+        }
+    }
+
+    /// The name used for people.
+    #[must_use]
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::P999 => "p99.9",
+            other => other.name(),
+        }
+    }
+
+    /// The figure of a histogram in seconds; `None` when it is empty.
+    #[must_use]
+    pub fn of(self, histogram: &TimeHistogram) -> Option<f64> {
+        let q = match self {
+            Self::Mean => return histogram.mean(),
+            Self::P50 => 0.5,
+            Self::P75 => 0.75,
+            Self::P90 => 0.9,
+            Self::P95 => 0.95,
+            Self::P99 => 0.99,
+            Self::P999 => 0.999,
+        };
+        histogram.quantile(q)
+    }
+}
+
+/// A distribution in ten figures. Times in seconds; `null` without a sample.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TimeStatistics {
+    /// How many times were recorded.
+    pub count: u64,
+    /// Smallest.
+    pub min: Option<f64>,
+    /// Arithmetic mean.
+    pub mean: Option<f64>,
+    /// Median.
+    pub p50: Option<f64>,
+    /// 75th percentile.
+    pub p75: Option<f64>,
+    /// 90th percentile.
+    pub p90: Option<f64>,
+    /// 95th percentile.
+    pub p95: Option<f64>,
+    /// 99th percentile.
+    pub p99: Option<f64>,
+    /// 99.9th percentile.
+    pub p999: Option<f64>,
+    /// Largest.
+    pub max: Option<f64>,
+}
+
+impl TimeStatistics {
+    /// The figures of a histogram.
+    #[must_use]
+    pub fn of(histogram: &TimeHistogram) -> Self {
+        let figure = |statistic: Statistic| statistic.of(histogram);
+        Self {
+            count: histogram.count(),
+            min: histogram.min(),
+            mean: figure(Statistic::Mean),
+            p50: figure(Statistic::P50),
+            p75: figure(Statistic::P75),
+            p90: figure(Statistic::P90),
+            p95: figure(Statistic::P95),
+            p99: figure(Statistic::P99),
+            p999: figure(Statistic::P999),
+            max: histogram.max(),
+        }
+    }
+
+    /// One figure.
+    #[must_use]
+    pub fn get(&self, statistic: Statistic) -> Option<f64> {
+        match statistic {
+            Statistic::Mean => self.mean,
+            Statistic::P50 => self.p50,
+            Statistic::P75 => self.p75,
+            Statistic::P90 => self.p90,
+            Statistic::P95 => self.p95,
+            Statistic::P99 => self.p99,
+            Statistic::P999 => self.p999,
+        }
+    }
+}
+
+/// The six times of an arm, each with its own start point.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Times {
+    /// Intended start to last byte (or deadline): the time that callers saw.
+    pub response_time: TimeStatistics,
+    /// First byte sent to last byte received.
+    pub service_time: TimeStatistics,
+    /// Intended start of an iteration to the end of its last step.
+    pub iteration_time: TimeStatistics,
+    /// Release to a free connection: the target's doing.
+    pub connection_wait: TimeStatistics,
+    /// Intended start to release: the generator's own lateness.
+    pub pacing_lag: TimeStatistics,
+    /// Start of a connection attempt to its establishment.
+    pub connect_time: TimeStatistics,
+}
+
+impl Times {
+    /// The figures of each kind, from a function that gives its histogram.
+    #[must_use]
+    pub fn of(histogram: impl Fn(TimeKind) -> TimeHistogram) -> Self {
+        let figures = |kind| TimeStatistics::of(&histogram(kind));
+        Self {
+            response_time: figures(TimeKind::ResponseTime),
+            service_time: figures(TimeKind::ServiceTime),
+            iteration_time: figures(TimeKind::IterationTime),
+            connection_wait: figures(TimeKind::ConnectionWait),
+            pacing_lag: figures(TimeKind::PacingLag),
+            connect_time: figures(TimeKind::ConnectTime),
+        }
+    }
+}
