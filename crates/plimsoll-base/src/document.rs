@@ -1,1 +1,227 @@
-//! placeholder
+//! Located documents: a user's YAML or JSON file as a tree that knows the line and column of every node.
+//!
+//! ```text
+//! text --Document::parse_yaml--> Document --decode::<Wire>()--> wire struct --(the part's own code)--> domain type
+//!                                   \______________ problem(path, message) ______________/
+//! ```
+//!
+//! Every step reports all of its problems at once, as [`Problem`]s with `file:line:column` and what to write instead.
+//! Wire structs derive [`deserr::Deserr`] (with `deny_unknown_fields`) and [`schemars::JsonSchema`]; their scalars are
+//! the types of [`scalar`]. What the values mean is left to the part that owns the file.
+
+mod decode;
+mod overlay;
+mod path;
+mod problem;
+pub mod scalar;
+mod tree;
+mod yaml;
+
+pub use decode::{Faults, Nulls, Rules};
+pub use path::{Path, Segment};
+pub use problem::{Problem, Problems};
+pub use scalar::{BytesText, DurationText, Entries, OneOrMany, RateText, ShareText, Text};
+
+use tree::Node;
+
+/// The longest text that is parsed, in bytes.
+pub const MAX_TEXT_BYTES: usize = 16 * 1024 * 1024;
+
+/// The deepest nesting of mappings and lists that is parsed.
+pub const MAX_DEPTH: usize = 64;
+
+/// A parsed file: a tree of values, each with its position.
+#[derive(Debug, Clone)]
+pub struct Document {
+    /// Where nodes come from: the file first, then one entry for each applied override.
+    sources: Vec<String>,
+    root: Node,
+}
+
+impl Document {
+    /// Parses YAML 1.2; JSON is accepted as its subset. `file` is the name that problems carry.
+    ///
+    /// Plain scalars follow YAML's JSON schema (`true`, `false`, `null`, numbers as in JSON); everything else is text.
+    /// Anchors, aliases, tags and several documents in one file are refused.
+    ///
+    /// # Errors
+    /// Text that is not YAML (the parser stops there), duplicate keys, refused features (all at once), and text beyond
+    /// [`MAX_TEXT_BYTES`] or [`MAX_DEPTH`].
+    pub fn parse_yaml(file: &str, text: &str) -> Result<Self, Problems> {
+        Ok(Self {
+            sources: vec![file.to_owned()],
+            root: yaml::parse(file, text)?,
+        })
+    }
+
+    /// Decodes the whole document, under the strict [`Rules::default`].
+    ///
+    /// # Errors
+    /// Every unknown key, missing key, wrong type and refused value of the document.
+    pub fn decode<T: deserr::Deserr<Faults>>(&self) -> Result<T, Problems> {
+        self.decode_with(Rules::default())
+    }
+
+    /// Decodes the whole document under `rules`.
+    ///
+    /// # Errors
+    /// Like [`Document::decode`].
+    pub fn decode_with<T: deserr::Deserr<Faults>>(&self, rules: Rules<'_>) -> Result<T, Problems> {
+        decode::decode(self, rules)
+    }
+
+    /// A problem at the node that `path` names, or at its nearest ancestor that exists.
+    ///
+    /// A scalar is located at its value, a mapping or list at its key.
+    #[must_use]
+    pub fn problem(&self, path: impl Into<Path>, message: impl Into<String>) -> Problem {
+        let path = path.into();
+        let at = self.root.locate(path.segments());
+        self.located(at, path, message)
+    }
+
+    /// A problem at the key of the node that `path` names.
+    #[must_use]
+    pub fn key_problem(&self, path: impl Into<Path>, message: impl Into<String>) -> Problem {
+        let path = path.into();
+        let at = self.root.locate_key(path.segments());
+        self.located(at, path, message)
+    }
+
+    fn located(&self, at: tree::Position, path: Path, message: impl Into<String>) -> Problem {
+        Problem {
+            file: self.sources.get(at.source).cloned().unwrap_or_default(),
+            line: at.line,
+            column: at.column,
+            path: path.to_string(),
+            message: message.into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use deserr::Deserr;
+
+    use super::*;
+
+    #[derive(Debug, Deserr)]
+    #[deserr(deny_unknown_fields)]
+    #[expect(dead_code, reason = "only its Debug form is looked at")]
+    struct Wire {
+        name: String,
+        load: Load,
+        #[deserr(default)]
+        headers: Entries<Text>,
+        #[deserr(default)]
+        status: Option<OneOrMany<u16>>,
+        #[deserr(default)]
+        mode: Option<Mode>,
+    }
+
+    #[derive(Debug, Deserr)]
+    #[deserr(deny_unknown_fields)]
+    #[expect(dead_code, reason = "only its Debug form is looked at")]
+    struct Load {
+        rate: RateText,
+        duration: DurationText,
+        #[deserr(default)]
+        errors: Option<ShareText>,
+        #[deserr(default)]
+        limit: Option<BytesText>,
+    }
+
+    #[derive(Debug, Deserr)]
+    #[deserr(rename_all = lowercase)]
+    enum Mode {
+        Open,
+        Closed,
+    }
+
+    fn decoded(document: &Document) -> String {
+        let rules = Rules {
+            later: &["capacity"],
+            ..Rules::default()
+        };
+        match document.decode_with::<Wire>(rules) {
+            Ok(wire) => format!("{wire:?}"),
+            Err(problems) => problems.to_string(),
+        }
+    }
+
+    fn decode(text: &str) -> String {
+        decoded(&Document::parse_yaml("f.yaml", text).unwrap())
+    }
+
+    #[test]
+    fn a_whole_document_decodes() {
+        insta::assert_snapshot!(decode("
+            name: x
+            load: { rate: 5000/s, duration: 1m30s, errors: 0.1%, limit: 64KiB }
+            headers: { Age: 10, Via: a }
+            status: [200, 404]
+            mode: closed
+            "), @r#"Wire { name: "x", load: Load { rate: RateText(Rate(5000.0)), duration: DurationText(90s), errors: Some(ShareText(0.001)), limit: Some(BytesText(65536)) }, headers: Entries([("Age", Text("10")), ("Via", Text("a"))]), status: Some(OneOrMany([200, 404])), mode: Some(Closed) }"#);
+    }
+
+    #[test]
+    fn every_problem_is_reported_at_its_place() {
+        insta::assert_snapshot!(decode("
+name: 5
+load:
+  rate: 5000
+  duration: [1s]
+  eror: 1%
+  limit: 1.5
+headers: { Age: 1.10 }
+status: [200, ok]
+mode: half
+capacity: {}
+extra: 1
+"), @r#"
+        f.yaml:2:7: name: found the number `5`: write text in quotes, `"5"`
+        f.yaml:4:9: load.rate: `5000` has no unit: write `5000/s`, `90/min` or `10/h`
+        f.yaml:5:3: load.duration: found a list: write `250ms`, `2s` or `1m30s`
+        f.yaml:6:3: load.eror: unknown key `eror`: did you mean `errors`?
+        f.yaml:7:10: load.limit: `1.5` is not a size: write `32KiB`, `10MB` or `512`
+        f.yaml:8:17: headers.Age: found the number `1.1`: write text in quotes, `"1.1"`
+        f.yaml:9:15: status[1]: found the text `ok`: write a whole number such as `10`
+        f.yaml:10:7: mode: unknown value `half`: write `open` or `closed`
+        f.yaml:11:1: capacity: `capacity` is not available in this version: write `name`, `load`, `headers`, `status` or `mode`
+        f.yaml:12:1: extra: unknown key `extra`: write `name`, `load`, `headers`, `status` or `mode`
+        "#);
+        insta::assert_snapshot!(decode("name: x\nload:\n"), @"f.yaml:2:1: load: has no value: write one, or remove the key");
+        insta::assert_snapshot!(decode("[]"), @"f.yaml:1:1: found a list: write a mapping, `{ key: value }`");
+        insta::assert_snapshot!(decode("name: x\nload: { rate: 1/s }\n"), @"f.yaml:2:1: load: the key `duration` is missing: add it");
+    }
+
+    #[test]
+    fn overrides_replace_values_and_are_named_in_problems() {
+        let mut document =
+            Document::parse_yaml("f.yaml", "name: x\nload: { rate: 1/s, duration: 1s }\n").unwrap();
+        document.set("--set", "load.rate=100/s").unwrap();
+        document.set("--set", "headers.Via=y").unwrap();
+        insta::assert_snapshot!(decoded(&document), @r#"Wire { name: "x", load: Load { rate: RateText(Rate(100.0)), duration: DurationText(1s), errors: None, limit: None }, headers: Entries([("Via", Text("y"))]), status: None, mode: None }"#);
+        document.set("--set", "load.duration=5").unwrap();
+        insta::assert_snapshot!(decoded(&document), @"--set load.duration=5: load.duration: `5` has no unit: write `250ms`, `2s` or `1m30s`");
+        let refused = [
+            "load.rate",
+            "=1",
+            "load..x=1",
+            "name.x=1",
+            "load[0]=1",
+            "name={",
+            "status[0]=1",
+        ]
+        .map(|text| document.set("--set", text).unwrap_err().to_string());
+        insta::assert_snapshot!(refused.join("\n"), @r"
+        --set load.rate: has no `=`: write `path=value`, for instance `load.rate=100/s`
+        --set =1: `` is not a path: write for instance `load.rate` or `scenario[0].get`
+        --set load..x=1: `load..x` is not a path: write for instance `load.rate` or `scenario[0].get`
+        --set name.x=1: `name` is not a mapping, so it has no `x`
+        --set load[0]=1: `load` is not a list, so it takes no index
+        --set name={: not valid YAML here: while parsing a node, did not find expected node content
+        --set status[0]=1: `status` is not a list, so it takes no index
+        ");
+    }
+}

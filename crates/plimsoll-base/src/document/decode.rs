@@ -1,0 +1,299 @@
+//! Tree to wire struct: the glue between a document and `deserr`, and the wording of what is refused.
+
+use std::ops::ControlFlow;
+
+use deserr::{
+    DeserializeError, Deserr, ErrorKind, IntoValue, Map, MergeWithError, Sequence, Value,
+    ValueKind, ValuePointerRef,
+};
+
+use super::Document;
+use super::path::Path;
+use super::problem::{Problem, Problems};
+use super::tree::{Entry, Node, NodeValue};
+
+/// How a document is decoded. The default is strict.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Rules<'a> {
+    /// Keys of later versions: where they are unknown they are refused as "not available in this version".
+    pub later: &'a [&'a str],
+    /// What a key without a value means.
+    pub nulls: Nulls,
+}
+
+/// What a key without a value (`key:` or `key: null`) means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Nulls {
+    /// A problem: a key whose content went missing must not count as absent.
+    #[default]
+    Refused,
+    /// `null` is decoded like any value: for formats that have a meaning for it.
+    Allowed,
+}
+
+/// What `deserr` collects while it decodes: every fault, each with the path of its node.
+#[derive(Debug)]
+pub struct Faults(Vec<Fault>);
+
+#[derive(Debug)]
+struct Fault {
+    path: Path,
+    kind: FaultKind,
+}
+
+#[derive(Debug)]
+enum FaultKind {
+    UnknownKey { key: String, accepted: Vec<String> },
+    Other(String),
+}
+
+pub(super) fn decode<T: Deserr<Faults>>(
+    document: &Document,
+    rules: Rules<'_>,
+) -> Result<T, Problems> {
+    let mut problems = Problems::default();
+    if rules.nulls == Nulls::Refused {
+        let mut paths = Vec::new();
+        collect_nulls(&document.root, &Path::root(), &mut paths);
+        problems.extend(
+            paths
+                .iter()
+                .map(|path| document.problem(path, "has no value: write one, or remove the key")),
+        );
+    }
+    match deserr::deserialize::<T, _, Faults>(&document.root) {
+        Ok(value) => problems.or_ok(value),
+        Err(Faults(faults)) => {
+            let empty: Vec<String> = problems
+                .iter()
+                .map(|problem| problem.path.clone())
+                .collect();
+            problems.extend(
+                faults
+                    .into_iter()
+                    .map(|fault| fault.locate(document, rules))
+                    .filter(|problem| !empty.contains(&problem.path)),
+            );
+            Err(problems)
+        }
+    }
+}
+
+/// Depth is bounded by the parser.
+fn collect_nulls(node: &Node, path: &Path, found: &mut Vec<Path>) {
+    match &node.value {
+        NodeValue::Null => found.push(path.clone()),
+        NodeValue::Sequence(items) => {
+            for (index, item) in items.iter().enumerate() {
+                collect_nulls(item, &path.index(index), found);
+            }
+        }
+        NodeValue::Mapping(entries) => {
+            for entry in entries {
+                collect_nulls(&entry.node, &path.key(&entry.key), found);
+            }
+        }
+        _ => {}
+    }
+}
+
+impl Fault {
+    fn locate(self, document: &Document, rules: Rules<'_>) -> Problem {
+        match self.kind {
+            FaultKind::Other(message) => document.problem(self.path, message),
+            FaultKind::UnknownKey { key, accepted } if rules.later.contains(&key.as_str()) => {
+                let others = list(&accepted);
+                let message = format!("`{key}` is not available in this version: write {others}");
+                document.key_problem(self.path.key(&key), message)
+            }
+            FaultKind::UnknownKey { key, accepted } => {
+                let message = format!("unknown key `{key}`: {}", suggestion(&key, &accepted));
+                document.key_problem(self.path.key(&key), message)
+            }
+        }
+    }
+}
+
+/// "did you mean `x`?" when one of `accepted` is close, else what is accepted.
+pub(super) fn suggestion(written: &str, accepted: &[String]) -> String {
+    let near = accepted
+        .iter()
+        .map(|candidate| (strsim::damerau_levenshtein(written, candidate), candidate))
+        .filter(|(distance, candidate)| *distance <= candidate.chars().count().div_ceil(3))
+        .min_by_key(|(distance, _)| *distance);
+    match near {
+        Some((_, candidate)) => format!("did you mean `{candidate}`?"),
+        None if accepted.is_empty() => "nothing can be written here".to_owned(),
+        None => format!("write {}", list(accepted)),
+    }
+}
+
+/// "`a`, `b` or `c`".
+fn list(words: &[String]) -> String {
+    let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+    match quoted.split_last() {
+        None => "none".to_owned(),
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => format!("{} or {last}", others.join(", ")),
+    }
+}
+
+/// What was found, in words: "the number `5`", "a list".
+pub(super) fn describe<V: IntoValue>(value: &Value<V>) -> String {
+    const SHOWN: usize = 40;
+    match value {
+        Value::Null => "no value".to_owned(),
+        Value::Boolean(value) => format!("`{value}`"),
+        Value::Integer(value) => format!("the number `{value}`"),
+        Value::NegativeInteger(value) => format!("the number `{value}`"),
+        Value::Float(value) => format!("the number `{value}`"),
+        Value::String(text) if text.chars().count() > SHOWN => {
+            format!(
+                "the text `{}…`",
+                text.chars().take(SHOWN).collect::<String>()
+            )
+        }
+        Value::String(text) => format!("the text `{text}`"),
+        Value::Sequence(_) => "a list".to_owned(),
+        Value::Map(_) => "a mapping".to_owned(),
+    }
+}
+
+fn wanted<V: IntoValue>(accepted: &[ValueKind], actual: &Value<V>) -> String {
+    let phrase = |kind: &ValueKind| match kind {
+        ValueKind::Null => "`null`".to_owned(),
+        ValueKind::Boolean => "`true` or `false`".to_owned(),
+        ValueKind::Integer => "a whole number such as `10`".to_owned(),
+        ValueKind::NegativeInteger => "a negative number such as `-10`".to_owned(),
+        ValueKind::Float => "a number such as `0.5`".to_owned(),
+        ValueKind::String => match actual {
+            Value::Boolean(value) => format!("text in quotes, `\"{value}\"`"),
+            Value::Integer(value) => format!("text in quotes, `\"{value}\"`"),
+            Value::NegativeInteger(value) => format!("text in quotes, `\"{value}\"`"),
+            Value::Float(value) => format!("text in quotes, `\"{value}\"`"),
+            _ => "text".to_owned(),
+        },
+        ValueKind::Sequence => "a list, `[…]`".to_owned(),
+        ValueKind::Map => "a mapping, `{ key: value }`".to_owned(),
+    };
+    if accepted.contains(&ValueKind::Float) {
+        return phrase(&ValueKind::Float);
+    }
+    accepted.iter().map(phrase).collect::<Vec<_>>().join(" or ")
+}
+
+impl MergeWithError<Self> for Faults {
+    fn merge(
+        earlier: Option<Self>,
+        mut other: Self,
+        _at: ValuePointerRef<'_>,
+    ) -> ControlFlow<Self, Self> {
+        ControlFlow::Continue(match earlier {
+            Some(Self(mut faults)) => {
+                faults.append(&mut other.0);
+                Self(faults)
+            }
+            None => other,
+        })
+    }
+}
+
+impl DeserializeError for Faults {
+    fn error<V: IntoValue>(
+        earlier: Option<Self>,
+        error: ErrorKind<'_, V>,
+        location: ValuePointerRef<'_>,
+    ) -> ControlFlow<Self, Self> {
+        let owned = |words: &[&str]| {
+            words
+                .iter()
+                .map(|word| (*word).to_owned())
+                .collect::<Vec<_>>()
+        };
+        let kind = match error {
+            ErrorKind::IncorrectValueKind { actual, accepted } => FaultKind::Other(format!(
+                "found {}: write {}",
+                describe(&actual),
+                wanted(accepted, &actual)
+            )),
+            ErrorKind::MissingField { field } => {
+                FaultKind::Other(format!("the key `{field}` is missing: add it"))
+            }
+            ErrorKind::UnknownKey { key, accepted } => FaultKind::UnknownKey {
+                key: key.to_owned(),
+                accepted: owned(accepted),
+            },
+            ErrorKind::UnknownValue { value, accepted } => FaultKind::Other(format!(
+                "unknown value `{value}`: {}",
+                suggestion(value, &owned(accepted))
+            )),
+            ErrorKind::BadSequenceLen { actual, expected } => FaultKind::Other(format!(
+                "found a list of {} items: write exactly {expected}",
+                Sequence::len(&actual)
+            )),
+            ErrorKind::Unexpected { msg } => FaultKind::Other(msg),
+        };
+        let fault = Fault {
+            path: Path::from(location),
+            kind,
+        };
+        Self::merge(earlier, Self(vec![fault]), location)
+    }
+}
+
+impl<'a> IntoValue for &'a Node {
+    type Sequence = Vec<&'a Node>;
+    type Map = Entries<'a>;
+
+    fn kind(&self) -> ValueKind {
+        match &self.value {
+            NodeValue::Null => ValueKind::Null,
+            NodeValue::Boolean(_) => ValueKind::Boolean,
+            NodeValue::Integer(_) => ValueKind::Integer,
+            NodeValue::Negative(_) => ValueKind::NegativeInteger,
+            NodeValue::Float(_) => ValueKind::Float,
+            NodeValue::Text(_) => ValueKind::String,
+            NodeValue::Sequence(_) => ValueKind::Sequence,
+            NodeValue::Mapping(_) => ValueKind::Map,
+        }
+    }
+
+    fn into_value(self) -> Value<Self> {
+        match &self.value {
+            NodeValue::Null => Value::Null,
+            NodeValue::Boolean(value) => Value::Boolean(*value),
+            NodeValue::Integer(value) => Value::Integer(*value),
+            NodeValue::Negative(value) => Value::NegativeInteger(*value),
+            NodeValue::Float(value) => Value::Float(*value),
+            NodeValue::Text(text) => Value::String(text.clone()),
+            NodeValue::Sequence(items) => Value::Sequence(items.iter().collect()),
+            NodeValue::Mapping(entries) => Value::Map(Entries(entries.iter().collect())),
+        }
+    }
+}
+
+/// What is left of a mapping while it is decoded, in the order of the file.
+pub(super) struct Entries<'a>(Vec<&'a Entry>);
+
+impl<'a> Map for Entries<'a> {
+    type Value = &'a Node;
+    type Iter = std::vec::IntoIter<(String, &'a Node)>;
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn remove(&mut self, key: &str) -> Option<Self::Value> {
+        let index = self.0.iter().position(|entry| entry.key == key)?;
+        Some(&self.0.remove(index).node)
+    }
+
+    fn into_iter(self) -> Self::Iter {
+        let pairs: Vec<_> = self
+            .0
+            .iter()
+            .map(|entry| (entry.key.clone(), &entry.node))
+            .collect();
+        pairs.into_iter()
+    }
+}

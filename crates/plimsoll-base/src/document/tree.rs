@@ -1,0 +1,86 @@
+//! The tree behind a document: values, their positions and those of their keys.
+
+use super::path::Segment;
+
+/// A place in one of a document's sources.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Position {
+    /// Index into the document's sources.
+    pub source: usize,
+    /// From 1; 0 when the source has no lines (a command-line override).
+    pub line: u32,
+    /// In characters, from 1.
+    pub column: u32,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Node {
+    pub value: NodeValue,
+    pub at: Position,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum NodeValue {
+    Null,
+    Boolean(bool),
+    Integer(u64),
+    /// Below zero.
+    Negative(i64),
+    Float(f64),
+    Text(String),
+    Sequence(Vec<Node>),
+    Mapping(Vec<Entry>),
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Entry {
+    pub key: String,
+    pub key_at: Position,
+    pub node: Node,
+}
+
+impl Node {
+    /// The position of the value at `path`, or, for a mapping or list inside a mapping, of its key: the first line of a
+    /// block is already one of its children. Where the path leaves the tree, the last node on it counts.
+    pub fn locate(&self, path: &[Segment]) -> Position {
+        let (node, key_at) = self.follow(path);
+        match (&node.value, key_at) {
+            (NodeValue::Mapping(_) | NodeValue::Sequence(_) | NodeValue::Null, Some(key_at)) => {
+                key_at
+            }
+            _ => node.at,
+        }
+    }
+
+    /// The position of the key at `path`; of the value when it has none.
+    pub fn locate_key(&self, path: &[Segment]) -> Position {
+        let (node, key_at) = self.follow(path);
+        key_at.unwrap_or(node.at)
+    }
+
+    /// The last node on `path` that exists, with the position of its key.
+    fn follow(&self, path: &[Segment]) -> (&Self, Option<Position>) {
+        let mut node = self;
+        let mut key_at = None;
+        for segment in path {
+            match (segment, &node.value) {
+                (Segment::Key(key), NodeValue::Mapping(entries)) => {
+                    let Some(entry) = entries.iter().find(|entry| entry.key == *key) else {
+                        break;
+                    };
+                    node = &entry.node;
+                    key_at = Some(entry.key_at);
+                }
+                (Segment::Index(index), NodeValue::Sequence(items)) => {
+                    let Some(item) = items.get(*index) else {
+                        break;
+                    };
+                    node = item;
+                    key_at = None;
+                }
+                _ => break,
+            }
+        }
+        (node, key_at)
+    }
+}

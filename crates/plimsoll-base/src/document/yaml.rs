@@ -1,0 +1,390 @@
+//! YAML text to a tree, by the events of `saphyr-parser`.
+//!
+//! Built without recursion, so that depth is a limit and not a crash.
+
+use std::borrow::Cow;
+
+use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Span, Tag};
+
+use super::problem::{Problem, Problems};
+use super::tree::{Entry, Node, NodeValue, Position};
+use super::{MAX_DEPTH, MAX_TEXT_BYTES};
+
+/// Parses one document; problems carry `file`.
+pub(super) fn parse(file: &str, text: &str) -> Result<Node, Problems> {
+    if text.len() > MAX_TEXT_BYTES {
+        let message = format!(
+            "the file has {} bytes; at most {MAX_TEXT_BYTES} are read",
+            text.len()
+        );
+        return Err(Problem::of_file(file, message).into());
+    }
+    let mut builder = Builder::new(file);
+    let mut parser = Parser::new_from_str(text.strip_prefix('\u{feff}').unwrap_or(text));
+    while let Some(next) = parser.next_event() {
+        let proceed = match next {
+            Ok((event, span)) => builder.take(event, span),
+            Err(error) => {
+                builder.refuse(position(*error.marker()), syntax_message(error.info()));
+                Proceed::Stop
+            }
+        };
+        if matches!(proceed, Proceed::Stop) {
+            break;
+        }
+    }
+    builder.finish()
+}
+
+fn syntax_message(info: &str) -> String {
+    if info.contains("tab") {
+        return "a tab where YAML allows only spaces: indent with spaces".to_owned();
+    }
+    format!("not valid YAML here: {info}")
+}
+
+fn position(marker: Marker) -> Position {
+    let number = |value: usize| u32::try_from(value).unwrap_or(u32::MAX);
+    Position {
+        source: 0,
+        line: number(marker.line()),
+        column: number(marker.col()).saturating_add(1),
+    }
+}
+
+/// Whether the rest of the text can still be understood.
+enum Proceed {
+    Continue,
+    Stop,
+}
+
+/// A mapping or list whose end has not been seen.
+enum Open {
+    Sequence {
+        at: Position,
+        items: Vec<Node>,
+    },
+    Mapping {
+        at: Position,
+        entries: Vec<Entry>,
+        key: Option<(String, Position)>,
+    },
+}
+
+struct Builder<'a> {
+    file: &'a str,
+    problems: Vec<Problem>,
+    open: Vec<Open>,
+    root: Option<Node>,
+}
+
+impl<'a> Builder<'a> {
+    fn new(file: &'a str) -> Self {
+        Self {
+            file,
+            problems: Vec::new(),
+            open: Vec::new(),
+            root: None,
+        }
+    }
+
+    fn take(&mut self, event: Event<'_>, span: Span) -> Proceed {
+        let at = position(span.start);
+        match event {
+            Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => {
+                Proceed::Continue
+            }
+            Event::DocumentStart(_) => self.start_document(at),
+            Event::Alias(_) => {
+                self.refuse(
+                    at,
+                    "aliases (`*name`) are not supported: write the value out",
+                );
+                self.place(Node {
+                    value: NodeValue::Null,
+                    at,
+                })
+            }
+            Event::Scalar(text, style, anchor, tag) => {
+                self.refuse_decorations(at, anchor, tag.as_ref());
+                self.scalar(text, style, at)
+            }
+            Event::SequenceStart(anchor, tag) => {
+                self.refuse_decorations(at, anchor, tag.as_ref());
+                self.enter(
+                    Open::Sequence {
+                        at,
+                        items: Vec::new(),
+                    },
+                    at,
+                )
+            }
+            Event::MappingStart(anchor, tag) => {
+                self.refuse_decorations(at, anchor, tag.as_ref());
+                self.enter(
+                    Open::Mapping {
+                        at,
+                        entries: Vec::new(),
+                        key: None,
+                    },
+                    at,
+                )
+            }
+            Event::SequenceEnd | Event::MappingEnd => self.leave(),
+        }
+    }
+
+    fn start_document(&mut self, at: Position) -> Proceed {
+        if self.root.is_none() {
+            return Proceed::Continue;
+        }
+        self.refuse(
+            at,
+            "a second document begins here: keep one document per file",
+        );
+        Proceed::Stop
+    }
+
+    fn refuse_decorations(&mut self, at: Position, anchor: usize, tag: Option<&Cow<'_, Tag>>) {
+        if anchor > 0 {
+            self.refuse(
+                at,
+                "anchors (`&name`) are not supported: write the value out where it is needed",
+            );
+        }
+        if let Some(tag) = tag {
+            let message = format!("tags are not supported: remove `!{}`", tag.suffix);
+            self.refuse(at, message);
+        }
+    }
+
+    fn scalar(&mut self, text: Cow<'_, str>, style: ScalarStyle, at: Position) -> Proceed {
+        if let Some(Open::Mapping {
+            key: key @ None,
+            entries,
+            ..
+        }) = self.open.last_mut()
+        {
+            let earlier = entries
+                .iter()
+                .find(|entry| entry.key == text)
+                .map(|entry| entry.key_at.line);
+            *key = Some((text.clone().into_owned(), at));
+            if let Some(line) = earlier {
+                let message =
+                    format!("the key `{text}` is written twice (first on line {line}): keep one");
+                self.refuse(at, message);
+            }
+            return Proceed::Continue;
+        }
+        let value = match style {
+            ScalarStyle::Plain => plain(text),
+            _ => NodeValue::Text(text.into_owned()),
+        };
+        self.place(Node { value, at })
+    }
+
+    fn enter(&mut self, open: Open, at: Position) -> Proceed {
+        if let Some(Open::Mapping { key: None, .. }) = self.open.last() {
+            self.refuse(
+                at,
+                "a key must be text, not a mapping or a list: write `key: value`",
+            );
+            return Proceed::Stop;
+        }
+        if self.open.len() >= MAX_DEPTH {
+            self.refuse(at, format!("nested deeper than {MAX_DEPTH} levels"));
+            return Proceed::Stop;
+        }
+        self.open.push(open);
+        Proceed::Continue
+    }
+
+    fn leave(&mut self) -> Proceed {
+        let node = match self.open.pop() {
+            Some(Open::Sequence { at, items }) => Node {
+                value: NodeValue::Sequence(items),
+                at,
+            },
+            Some(Open::Mapping { at, entries, .. }) => Node {
+                value: NodeValue::Mapping(entries),
+                at,
+            },
+            None => return Proceed::Stop,
+        };
+        self.place(node)
+    }
+
+    /// Puts a finished node where it belongs: into the innermost open mapping or list, else at the root.
+    fn place(&mut self, node: Node) -> Proceed {
+        match self.open.last_mut() {
+            None => self.root = Some(node),
+            Some(Open::Sequence { items, .. }) => items.push(node),
+            Some(Open::Mapping { entries, key, .. }) => match key.take() {
+                Some((key, key_at)) => entries.push(Entry { key, key_at, node }),
+                // An alias as a key; refused already.
+                None => return Proceed::Stop,
+            },
+        }
+        Proceed::Continue
+    }
+
+    fn refuse(&mut self, at: Position, message: impl Into<String>) {
+        self.problems.push(Problem {
+            file: self.file.to_owned(),
+            line: at.line,
+            column: at.column,
+            path: String::new(),
+            message: message.into(),
+        });
+    }
+
+    fn finish(mut self) -> Result<Node, Problems> {
+        match self.root.take() {
+            Some(root) if self.problems.is_empty() => Ok(root),
+            Some(_) => Err(self.problems.into_iter().collect()),
+            None => {
+                if self.problems.is_empty() {
+                    self.problems
+                        .push(Problem::of_file(self.file, "the file is empty"));
+                }
+                Err(self.problems.into_iter().collect())
+            }
+        }
+    }
+}
+
+/// What a plain scalar means under YAML 1.2's JSON schema (<https://yaml.org/spec/1.2.2/#102-json-schema>), with `~` and
+/// nothing as null too. Whatever is none of these is text, so that `yes`, `0x10` and `007` are never silently converted.
+fn plain(text: Cow<'_, str>) -> NodeValue {
+    match text.as_ref() {
+        "" | "~" | "null" => return NodeValue::Null,
+        "true" => return NodeValue::Boolean(true),
+        "false" => return NodeValue::Boolean(false),
+        _ => {}
+    }
+    number(&text).unwrap_or_else(|| NodeValue::Text(text.into_owned()))
+}
+
+fn number(text: &str) -> Option<NodeValue> {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let leading_zero =
+        digits.starts_with('0') && digits[1..].starts_with(|c: char| c.is_ascii_digit());
+    if !digits.starts_with(|c: char| c.is_ascii_digit()) || leading_zero {
+        return None;
+    }
+    if digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return text
+            .parse()
+            .map(NodeValue::Integer)
+            .or_else(|_| text.parse().map(NodeValue::Negative))
+            .ok();
+    }
+    let float: f64 = text.parse().ok()?;
+    float.is_finite().then_some(NodeValue::Float(float))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn check(text: &str, expected: &str) {
+        let actual =
+            parse("f.yaml", text).map_or_else(|problems| problems.to_string(), |node| show(&node));
+        assert_eq!(actual, expected, "{text:?}");
+    }
+
+    fn show(node: &Node) -> String {
+        match &node.value {
+            NodeValue::Sequence(items) => {
+                format!("[{}]", items.iter().map(show).collect::<Vec<_>>().join(" "))
+            }
+            NodeValue::Mapping(entries) => {
+                let shown = entries.iter().map(|entry| {
+                    let at = entry.key_at;
+                    format!(
+                        "{}@{}:{}={}",
+                        entry.key,
+                        at.line,
+                        at.column,
+                        show(&entry.node)
+                    )
+                });
+                format!("{{{}}}", shown.collect::<Vec<_>>().join(" "))
+            }
+            value => format!("{value:?}@{}:{}", node.at.line, node.at.column),
+        }
+    }
+
+    #[test]
+    fn scalars_are_typed_and_located() {
+        check("a: 1", "{a@1:1=Integer(1)@1:4}");
+        check("a: -1", "{a@1:1=Negative(-1)@1:4}");
+        check("a: 1.5", "{a@1:1=Float(1.5)@1:4}");
+        check("a: 007", "{a@1:1=Text(\"007\")@1:4}");
+        check("a: 5000/s", "{a@1:1=Text(\"5000/s\")@1:4}");
+        check("a: \"5\"", "{a@1:1=Text(\"5\")@1:4}");
+        check("a: yes", "{a@1:1=Text(\"yes\")@1:4}");
+        check(
+            "a:\n  - true\n  - ~\n",
+            "{a@1:1=[Boolean(true)@2:5 Null@3:5]}",
+        );
+        check("200: x", "{200@1:1=Text(\"x\")@1:6}");
+        check(
+            "{ \"a\": { b: [1, 2] } }",
+            "{a@1:3={b@1:10=[Integer(1)@1:14 Integer(2)@1:17]}}",
+        );
+        check(
+            "{\"a\":1,\n\t\"b\":\"\\u00e4\"}",
+            "{a@1:2=Integer(1)@1:6 b@2:2=Text(\"ä\")@2:6}",
+        );
+    }
+
+    #[test]
+    fn what_is_refused_says_where_and_why() {
+        check("", "f.yaml: the file is empty");
+        check(
+            "a: 1\nb: 2\na: 3\n",
+            "f.yaml:3:1: the key `a` is written twice (first on line 1): keep one",
+        );
+        check(
+            "a: &x 1\nb: *x\n",
+            "f.yaml:1:4: anchors (`&name`) are not supported: write the value out where it is needed\n\
+             f.yaml:2:4: aliases (`*name`) are not supported: write the value out",
+        );
+        check(
+            "a: !!str 5\n",
+            "f.yaml:1:4: tags are not supported: remove `!str`",
+        );
+        check(
+            "a: 1\n---\nb: 2\n",
+            "f.yaml:2:1: a second document begins here: keep one document per file",
+        );
+        check(
+            "a:\n\tb: 1\n",
+            "f.yaml:2:2: a tab where YAML allows only spaces: indent with spaces",
+        );
+        check(
+            "? [a]\n: 1\n",
+            "f.yaml:1:3: a key must be text, not a mapping or a list: write `key: value`",
+        );
+        check(
+            &"[".repeat(100),
+            "f.yaml:1:65: nested deeper than 64 levels",
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn arbitrary_text_never_panics(text in "\\PC*") {
+            drop(parse("f.yaml", &text));
+        }
+
+        #[test]
+        fn yaml_like_text_never_panics(text in "[-a: \\n\\t\\[\\]{}&*!|>'\"#%@,?~0-9.\\\\]{0,60}") {
+            drop(parse("f.yaml", &text));
+        }
+    }
+}
