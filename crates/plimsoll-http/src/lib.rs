@@ -1,1 +1,31 @@
-//! placeholder
+//! HTTP/1.1 for both ends: a codec without I/O, and the connections, pools, listeners and shards on top of it.
+//!
+//! The generator, the mock and the gateway share this crate, so its parts are ordered by how much they do:
+//! [`decode`] turns bytes into events and [`encode`] writes heads and chunks, neither touching a socket;
+//! [`connection`] drives them over any stream; [`connect`], [`listen`], [`pool`] and [`shard`] are Tokio's side.
+//! What a message means (routes, stubs, retries) is left to the crates above.
+
+mod buffer;
+pub mod connect;
+pub mod connection;
+pub mod decode;
+pub mod encode;
+pub mod error;
+pub mod fields;
+pub mod head;
+pub mod limits;
+pub mod listen;
+pub mod pool;
+pub mod shard;
+
+pub use connect::{ConnectError, connect};
+pub use connection::{
+    ClientConnection, Output, RequestReader, ResponseReader, ServerConnection, TcpClient, TcpServer,
+};
+pub use error::{ProtocolError, ReadError};
+pub use fields::Fields;
+pub use head::{Framing, RequestHead, ResponseHead, Version};
+pub use limits::Limits;
+pub use listen::{Listener, accept};
+pub use pool::{Pool, PoolLimits};
+pub use shard::run_shards;

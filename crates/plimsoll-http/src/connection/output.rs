@@ -1,0 +1,73 @@
+//! The writing half: bytes are queued, then flushed together.
+
+use std::io;
+use tokio::io::{AsyncWrite, AsyncWriteExt as _};
+
+/// Above this, the buffer's memory is returned after a flush.
+const KEPT_BYTES: usize = 64 * 1024;
+
+/// Bytes on their way to the peer. The caller bounds the queue by flushing before it adds more.
+#[derive(Debug)]
+pub struct Output<W> {
+    stream: W,
+    buffer: Vec<u8>,
+    written: usize,
+}
+
+impl<W> Output<W> {
+    pub(super) fn new(stream: W) -> Self {
+        Self {
+            stream,
+            buffer: Vec::new(),
+            written: 0,
+        }
+    }
+
+    /// The queue: append to it. What is already in it must not be changed once a flush has begun.
+    pub fn buffer(&mut self) -> &mut Vec<u8> {
+        &mut self.buffer
+    }
+
+    /// How many bytes wait to be written.
+    #[must_use]
+    pub fn queued(&self) -> usize {
+        self.buffer.len() - self.written
+    }
+
+    pub(super) fn stream(&self) -> &W {
+        &self.stream
+    }
+
+    pub(super) fn into_stream(self) -> W {
+        self.stream
+    }
+}
+
+impl<W: AsyncWrite + Unpin> Output<W> {
+    /// Writes everything queued. If cancelled, a later flush goes on where this one was.
+    ///
+    /// # Errors
+    /// The transport's; [`io::ErrorKind::WriteZero`] if it takes no more.
+    pub async fn flush(&mut self) -> io::Result<()> {
+        while self.written < self.buffer.len() {
+            let count = self.stream.write(&self.buffer[self.written..]).await?;
+            if count == 0 {
+                return Err(io::ErrorKind::WriteZero.into());
+            }
+            self.written += count;
+        }
+        self.buffer.clear();
+        self.buffer.shrink_to(KEPT_BYTES);
+        self.written = 0;
+        self.stream.flush().await
+    }
+
+    /// Flushes, then tells the peer that nothing more will come (FIN on TCP).
+    ///
+    /// # Errors
+    /// The transport's.
+    pub async fn shutdown(&mut self) -> io::Result<()> {
+        self.flush().await?;
+        self.stream.shutdown().await
+    }
+}

@@ -1,0 +1,204 @@
+//! Bodies: by length, chunked with trailers, until close.
+
+use super::line::{LineScanner, parse_field};
+use super::{Event, Step};
+use crate::error::ProtocolError;
+use crate::fields::Fields;
+use crate::head::Framing;
+use crate::limits::Limits;
+
+/// The longest accepted chunk-size line: sixteen digits and some extensions nobody uses.
+const CHUNK_LINE_BYTES: usize = 256;
+
+/// Names that would change framing, routing or authentication if a trailer could bring them (RFC 9110, section 6.5.1).
+const FORBIDDEN_TRAILERS: [&[u8]; 6] = [
+    b"transfer-encoding",
+    b"content-length",
+    b"host",
+    b"authorization",
+    b"trailer",
+    b"connection",
+];
+
+#[derive(Debug, Clone)]
+enum State {
+    Done,
+    Length { left: u64 },
+    UntilClose,
+    ChunkSize(LineScanner),
+    ChunkData { left: u64 },
+    ChunkEnd,
+    Trailers(LineScanner),
+}
+
+/// Decodes one body after another.
+#[derive(Debug, Clone)]
+pub(super) struct BodyDecoder {
+    state: State,
+    decoded: u64,
+    trailers: Fields,
+}
+
+impl BodyDecoder {
+    pub(super) fn new() -> Self {
+        Self {
+            state: State::Done,
+            decoded: 0,
+            trailers: Fields::default(),
+        }
+    }
+
+    /// Prepares for the body of a message whose head was just read.
+    ///
+    /// # Errors
+    /// A stated length beyond the limit.
+    pub(super) fn start(&mut self, framing: Framing, limits: &Limits) -> Result<(), ProtocolError> {
+        self.decoded = 0;
+        self.trailers.clear();
+        self.state = match framing {
+            Framing::None | Framing::Length(0) => State::Done,
+            Framing::Length(left) if left > limits.body_bytes => {
+                return Err(ProtocolError::BodyTooLarge);
+            }
+            Framing::Length(left) => State::Length { left },
+            Framing::Chunked => State::ChunkSize(LineScanner::default()),
+            Framing::UntilClose => State::UntilClose,
+        };
+        Ok(())
+    }
+
+    pub(super) fn trailers(&self) -> &Fields {
+        &self.trailers
+    }
+
+    /// Whether the end of the input is a proper end of this body.
+    pub(super) fn may_end_here(&self) -> bool {
+        matches!(self.state, State::Done | State::UntilClose)
+    }
+
+    /// The next event of the body.
+    pub(super) fn decode(&mut self, input: &[u8], limits: &Limits) -> Result<Step, ProtocolError> {
+        let mut at = 0;
+        loop {
+            match &mut self.state {
+                State::Done => return Ok(Step::new(at, Event::End)),
+                State::Length { left } | State::ChunkData { left } => {
+                    let taken = usize::try_from(*left)
+                        .unwrap_or(usize::MAX)
+                        .min(input.len() - at);
+                    if taken == 0 {
+                        return Ok(Step::new(at, Event::NeedMore));
+                    }
+                    *left -= taken as u64;
+                    if *left == 0 {
+                        let by_length = matches!(self.state, State::Length { .. });
+                        self.state = if by_length {
+                            State::Done
+                        } else {
+                            State::ChunkEnd
+                        };
+                    }
+                    return Ok(Step::new(at + taken, Event::Data(at..at + taken)));
+                }
+                State::UntilClose => {
+                    let taken = input.len() - at;
+                    self.count(taken as u64, limits)?;
+                    let event = if taken == 0 {
+                        Event::NeedMore
+                    } else {
+                        Event::Data(at..input.len())
+                    };
+                    return Ok(Step::new(input.len(), event));
+                }
+                State::ChunkSize(scanner) => {
+                    let line = scanner.next_line(&input[at..], CHUNK_LINE_BYTES);
+                    let Some(line) = line.map_err(chunk_line_error)? else {
+                        return Ok(Step::new(at, Event::NeedMore));
+                    };
+                    let size = parse_chunk_size(&input[at..][line])?;
+                    at += scanner.consumed();
+                    self.count(size, limits)?;
+                    self.state = if size == 0 {
+                        State::Trailers(LineScanner::default())
+                    } else {
+                        State::ChunkData { left: size }
+                    };
+                }
+                State::ChunkEnd => match &input[at..] {
+                    [b'\r', b'\n', ..] => {
+                        at += 2;
+                        self.state = State::ChunkSize(LineScanner::default());
+                    }
+                    [] | [b'\r'] => return Ok(Step::new(at, Event::NeedMore)),
+                    _ => return Err(ProtocolError::ChunkEnd),
+                },
+                State::Trailers(_) => return self.decode_trailers(input, at, limits),
+            }
+        }
+    }
+
+    fn decode_trailers(
+        &mut self,
+        input: &[u8],
+        at: usize,
+        limits: &Limits,
+    ) -> Result<Step, ProtocolError> {
+        let section = &input[at..];
+        let State::Trailers(scanner) = &mut self.state else {
+            return Ok(Step::new(at, Event::NeedMore));
+        };
+        while let Some(line) = scanner.next_line(section, limits.trailer_bytes)? {
+            if line.is_empty() {
+                let end = scanner.consumed();
+                self.trailers.set_text(&section[..end]);
+                self.state = State::Done;
+                return Ok(Step::new(at + end, Event::End));
+            }
+            if self.trailers.len() == limits.fields {
+                return Err(ProtocolError::HeadTooLarge);
+            }
+            let entry = parse_field(section, line, &mut self.trailers)?;
+            let name = &section[entry.name];
+            if FORBIDDEN_TRAILERS
+                .iter()
+                .any(|forbidden| name.eq_ignore_ascii_case(forbidden))
+            {
+                return Err(ProtocolError::Trailer);
+            }
+        }
+        Ok(Step::new(at, Event::NeedMore))
+    }
+
+    fn count(&mut self, bytes: u64, limits: &Limits) -> Result<(), ProtocolError> {
+        self.decoded = self.decoded.saturating_add(bytes);
+        if self.decoded > limits.body_bytes {
+            Err(ProtocolError::BodyTooLarge)
+        } else {
+            Ok(())
+        }
+    }
+}
+
+fn chunk_line_error(error: ProtocolError) -> ProtocolError {
+    match error {
+        ProtocolError::HeadTooLarge => ProtocolError::ChunkSize,
+        other => other,
+    }
+}
+
+/// Hexadecimal digits, then nothing or extensions (RFC 9112, section 7.1.1), which are checked for control bytes and ignored.
+fn parse_chunk_size(line: &[u8]) -> Result<u64, ProtocolError> {
+    let digits = line
+        .iter()
+        .position(|byte| !byte.is_ascii_hexdigit())
+        .unwrap_or(line.len());
+    let extensions = line[digits..].trim_ascii_start();
+    let valid_extensions = extensions.is_empty() && digits == line.len()
+        || extensions.first() == Some(&b';') && super::line::is_field_value(extensions);
+    if digits == 0 || digits > 15 || !valid_extensions {
+        return Err(ProtocolError::ChunkSize);
+    }
+    let text =
+        std::str::from_utf8(&line[..digits]).expect("invariant: hexadecimal digits are ASCII");
+    u64::from_str_radix(text, 16).map_err(|_| ProtocolError::ChunkSize)
+}

@@ -1,0 +1,211 @@
+//! Lines of a head or a trailer section, and the fields on them.
+//!
+//! Lines are handled one at a time as they become complete, so a head that trickles in is scanned once.
+
+use crate::error::ProtocolError;
+use crate::fields::{Entry, Fields};
+use std::ops::Range;
+
+/// Finds the complete lines of a section that starts at offset 0 of the input.
+#[derive(Debug, Clone, Default)]
+pub(super) struct LineScanner {
+    /// Where the first line not yet returned begins.
+    next: usize,
+    /// Up to where that line was searched for its end.
+    searched: usize,
+}
+
+impl LineScanner {
+    /// The next complete line, without its CR LF; `None` when the input ends first.
+    ///
+    /// # Errors
+    /// A line ended by a bare LF, or one that ends (or must end) beyond `limit` bytes.
+    pub(super) fn next_line(
+        &mut self,
+        input: &[u8],
+        limit: usize,
+    ) -> Result<Option<Range<usize>>, ProtocolError> {
+        let Some(found) = memchr::memchr(b'\n', &input[self.searched..]) else {
+            self.searched = input.len();
+            return if input.len() >= limit {
+                Err(ProtocolError::HeadTooLarge)
+            } else {
+                Ok(None)
+            };
+        };
+        let feed = self.searched + found;
+        if feed >= limit {
+            return Err(ProtocolError::HeadTooLarge);
+        }
+        if feed == self.next || input[feed - 1] != b'\r' {
+            return Err(ProtocolError::BareLineFeed);
+        }
+        let line = self.next..feed - 1;
+        self.next = feed + 1;
+        self.searched = self.next;
+        Ok(Some(line))
+    }
+
+    /// How many bytes the lines returned so far take.
+    pub(super) fn consumed(&self) -> usize {
+        self.next
+    }
+}
+
+/// Parses one field line at `line` of `input` and notes it in `fields`.
+pub(super) fn parse_field(
+    input: &[u8],
+    line: Range<usize>,
+    fields: &mut Fields,
+) -> Result<Entry, ProtocolError> {
+    let text = &input[line.clone()];
+    if matches!(text[0], b' ' | b'\t') {
+        return Err(ProtocolError::Folded);
+    }
+    let colon = text
+        .iter()
+        .position(|byte| !is_token(*byte))
+        .ok_or(ProtocolError::FieldName)?;
+    if colon == 0 || text[colon] != b':' {
+        return Err(ProtocolError::FieldName);
+    }
+    let value = trim(text, colon + 1);
+    if !is_field_value(&text[value.clone()]) {
+        return Err(ProtocolError::FieldValue);
+    }
+    let entry = Entry {
+        name: line.start..line.start + colon,
+        value: line.start + value.start..line.start + value.end,
+    };
+    fields.push(entry.clone());
+    Ok(entry)
+}
+
+/// The range of `text` from `start` without surrounding spaces and tabs.
+fn trim(text: &[u8], start: usize) -> Range<usize> {
+    let blank = |byte: &u8| matches!(byte, b' ' | b'\t');
+    let first = text[start..]
+        .iter()
+        .position(|b| !blank(b))
+        .map_or(text.len(), |at| start + at);
+    let last = text[first..]
+        .iter()
+        .rposition(|b| !blank(b))
+        .map_or(first, |at| first + at + 1);
+    first..last
+}
+
+/// Whether every byte may stand in a field value: visible, space, tab or beyond ASCII (RFC 9110, section 5.5).
+pub(super) fn is_field_value(value: &[u8]) -> bool {
+    // A fold without an early exit compiles to vector code.
+    !value.iter().fold(false, |bad, byte| {
+        bad | ((*byte < b' ') & (*byte != b'\t')) | (*byte == 0x7f)
+    })
+}
+
+/// Whether every byte is a `tchar` and there is at least one (RFC 9110, section 5.6.2).
+pub(super) fn is_token_text(text: &[u8]) -> bool {
+    !text.is_empty() && text.iter().all(|byte| is_token(*byte))
+}
+
+fn is_token(byte: u8) -> bool {
+    TOKEN[byte as usize]
+}
+
+static TOKEN: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        #[expect(clippy::cast_possible_truncation, reason = "below 256")]
+        let value = byte as u8;
+        table[byte] = value.is_ascii_alphanumeric()
+            || matches!(
+                value,
+                b'!' | b'#'
+                    | b'$'
+                    | b'%'
+                    | b'&'
+                    | b'\''
+                    | b'*'
+                    | b'+'
+                    | b'-'
+                    | b'.'
+                    | b'^'
+                    | b'_'
+                    | b'`'
+                    | b'|'
+                    | b'~'
+            );
+        byte += 1;
+    }
+    table
+};
+
+/// What the fields of a head say about its body and its connection, gathered line by line.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Framers {
+    pub(super) length: Option<u64>,
+    pub(super) chunked: bool,
+    pub(super) close: bool,
+    pub(super) keep_alive: bool,
+    pub(super) expects_continue: bool,
+    pub(super) host: Option<Range<usize>>,
+}
+
+impl Framers {
+    /// Takes note of a field that matters for framing; every other field is ignored.
+    pub(super) fn note(&mut self, input: &[u8], entry: &Entry) -> Result<(), ProtocolError> {
+        let name = &input[entry.name.clone()];
+        let value = &input[entry.value.clone()];
+        // The length decides first: most fields are none of these.
+        match name.len() {
+            4 if name.eq_ignore_ascii_case(b"host") => {
+                once(&mut self.host, entry.value.clone(), ProtocolError::Host)?;
+            }
+            6 if name.eq_ignore_ascii_case(b"expect") => {
+                if !value.eq_ignore_ascii_case(b"100-continue") {
+                    return Err(ProtocolError::Expectation);
+                }
+                self.expects_continue = true;
+            }
+            10 if name.eq_ignore_ascii_case(b"connection") => {
+                for option in value.split(|byte| *byte == b',').map(<[u8]>::trim_ascii) {
+                    self.close |= option.eq_ignore_ascii_case(b"close");
+                    self.keep_alive |= option.eq_ignore_ascii_case(b"keep-alive");
+                }
+            }
+            14 if name.eq_ignore_ascii_case(b"content-length") => {
+                let length = parse_length(value).ok_or(ProtocolError::ContentLength)?;
+                once(&mut self.length, length, ProtocolError::ContentLength)?;
+            }
+            17 if name.eq_ignore_ascii_case(b"transfer-encoding") => {
+                if self.chunked || !value.eq_ignore_ascii_case(b"chunked") {
+                    return Err(ProtocolError::TransferEncoding);
+                }
+                self.chunked = true;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// Fills an empty slot; a second value for it is an error, even if it is the same.
+fn once<T>(slot: &mut Option<T>, value: T, repeated: ProtocolError) -> Result<(), ProtocolError> {
+    if slot.replace(value).is_some() {
+        Err(repeated)
+    } else {
+        Ok(())
+    }
+}
+
+/// Digits only, at most 18 of them: no sign, no list, no overflow.
+fn parse_length(value: &[u8]) -> Option<u64> {
+    if value.is_empty() || value.len() > 18 {
+        return None;
+    }
+    value.iter().try_fold(0, |sum, byte| {
+        byte.is_ascii_digit()
+            .then(|| sum * 10 + u64::from(byte - b'0'))
+    })
+}

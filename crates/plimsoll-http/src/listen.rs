@@ -1,0 +1,73 @@
+//! Listening: a port is bound once, exclusively, then shared by the shards.
+
+use rustix::io::Errno;
+use socket2::{Domain, Protocol, Socket, Type};
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+use tokio::net::TcpStream;
+
+/// Connections that may wait to be accepted; the kernel caps it at `somaxconn`.
+const BACKLOG: i32 = 4096;
+/// How long accepting pauses when this process has no descriptor left.
+const EXHAUSTED_PAUSE: Duration = Duration::from_millis(10);
+
+/// A bound, listening socket.
+#[derive(Debug)]
+pub struct Listener(std::net::TcpListener);
+
+impl Listener {
+    /// Binds `addr`; port 0 asks for any free port.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::AddrInUse`] when somebody listens there already, or whatever else the system says.
+    pub fn bind(addr: SocketAddr) -> io::Result<Self> {
+        let socket = Socket::new(Domain::for_address(addr), Type::STREAM, Some(Protocol::TCP))?;
+        // On Linux this only permits binding while old connections are in TIME_WAIT, never a second listener.
+        socket.set_reuse_address(true)?;
+        socket.bind(&addr.into())?;
+        socket.listen(BACKLOG)?;
+        socket.set_nonblocking(true)?;
+        Ok(Self(socket.into()))
+    }
+
+    /// The address it is bound to, with the port that the system chose.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.0.local_addr()
+    }
+
+    /// A handle for one shard; to be called inside that shard's runtime.
+    ///
+    /// # Errors
+    /// When no descriptor is left.
+    pub fn for_shard(&self) -> io::Result<tokio::net::TcpListener> {
+        tokio::net::TcpListener::from_std(self.0.try_clone()?)
+    }
+}
+
+/// Accepts the next connection, with Nagle's algorithm off. Connections that died in the queue are skipped; when this
+/// process has no descriptor left it waits for one.
+///
+/// # Errors
+/// The system's, when the listener itself is of no more use.
+pub async fn accept(listener: &tokio::net::TcpListener) -> io::Result<TcpStream> {
+    loop {
+        match listener.accept().await {
+            // A peer that is gone already shows itself at the first read.
+            Ok((stream, _)) => match stream.set_nodelay(true) {
+                Ok(()) => return Ok(stream),
+                Err(_) => drop(stream),
+            },
+            Err(error) => match Errno::from_io_error(&error) {
+                Some(Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM) => {
+                    tokio::time::sleep(EXHAUSTED_PAUSE).await;
+                }
+                Some(Errno::CONNABORTED | Errno::PERM | Errno::PROTO | Errno::INTR) => {}
+                _ => return Err(error),
+            },
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! Shards: one operating-system thread and one single-threaded Tokio runtime each, sharing nothing.
+
+use std::future::Future;
+use std::io;
+
+/// Runs `body(index)` on `count` threads named `name-index`, each in a current-thread runtime and a `LocalSet`, and returns
+/// what each returned, in order. Blocks until all have ended.
+///
+/// # Errors
+/// When a thread or a runtime cannot be made. Bodies that were started already are then awaited first, so they should end on
+/// their own when a sibling is missing.
+///
+/// # Panics
+/// When a body panics.
+pub fn run_shards<T, F, Fut>(count: usize, name: &str, body: F) -> io::Result<Vec<T>>
+where
+    T: Send,
+    F: Fn(usize) -> Fut + Sync,
+    Fut: Future<Output = T>,
+{
+    let body = &body;
+    std::thread::scope(|scope| {
+        let mut threads = Vec::with_capacity(count);
+        for index in 0..count {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()?;
+            let thread = std::thread::Builder::new()
+                .name(format!("{name}-{index}"))
+                .spawn_scoped(scope, move || {
+                    tokio::task::LocalSet::new().block_on(&runtime, body(index))
+                })?;
+            threads.push(thread);
+        }
+        Ok(threads
+            .into_iter()
+            .map(|thread| thread.join().expect("a shard panicked"))
+            .collect())
+    })
+}

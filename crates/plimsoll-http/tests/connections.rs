@@ -1,0 +1,225 @@
+//! Connections over real sockets: keep-alive, pipelining, pools that notice a close, exclusive listeners, shards.
+
+use plimsoll_http::{
+    ConnectError, Limits, Listener, Pool, PoolLimits, ReadError, TcpClient, TcpServer, accept,
+    connect, encode, run_shards,
+};
+use std::net::SocketAddr;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::time::Instant;
+
+const PATIENCE: Duration = Duration::from_secs(10);
+
+fn loopback() -> SocketAddr {
+    "127.0.0.1:0".parse().unwrap()
+}
+
+/// A connected pair over a real socket.
+async fn pair() -> (TcpClient, TcpServer, SocketAddr) {
+    let listener = Listener::bind(loopback()).unwrap();
+    let addr = listener.local_addr().unwrap();
+    let shard = listener.for_shard().unwrap();
+    let (client, server) = tokio::join!(connect(addr, PATIENCE, Limits::default()), accept(&shard));
+    (
+        client.unwrap(),
+        TcpServer::from_stream(server.unwrap(), Limits::default()),
+        addr,
+    )
+}
+
+fn queue_request(client: &mut TcpClient, target: &str, body: &str) {
+    let out = client.output.buffer();
+    encode::request_line(out, "POST", target);
+    encode::field(out, "Host", "test");
+    encode::content_length(out, body.len() as u64);
+    encode::end_head(out);
+    out.extend_from_slice(body.as_bytes());
+}
+
+fn queue_answer(server: &mut TcpServer, body: &str) {
+    let out = server.output.buffer();
+    encode::status_line(out, 200, None);
+    encode::content_length(out, body.len() as u64);
+    encode::end_head(out);
+    out.extend_from_slice(body.as_bytes());
+}
+
+async fn read_answer(client: &mut TcpClient) -> String {
+    client.responses.expect(false);
+    client.responses.next_head().await.unwrap();
+    let mut body = Vec::new();
+    while let Some(data) = client.responses.next_data().await.unwrap() {
+        body.extend_from_slice(data);
+    }
+    String::from_utf8(body).unwrap()
+}
+
+#[tokio::test]
+async fn pipelined_requests_are_answered_in_order_and_unread_bodies_skipped() {
+    let (mut client, mut server, _) = pair().await;
+    queue_request(&mut client, "/1", "skipped");
+    queue_request(&mut client, "/2", "read");
+    client.output.flush().await.unwrap();
+
+    assert!(server.requests.next_head().await.unwrap());
+    assert_eq!(server.requests.head().path(), "/1");
+    queue_answer(&mut server, "one");
+    assert!(server.requests.next_head().await.unwrap());
+    assert_eq!(server.requests.head().path(), "/2");
+    let mut body = Vec::new();
+    server.requests.read_body(&mut body).await.unwrap();
+    assert_eq!(body, b"read");
+    assert!(!server.requests.has_buffered());
+    queue_answer(&mut server, "two");
+    server.output.flush().await.unwrap();
+
+    assert_eq!(read_answer(&mut client).await, "one");
+    assert!(
+        !client.is_reusable(),
+        "the second answer is still to be read"
+    );
+    assert_eq!(read_answer(&mut client).await, "two");
+    assert!(client.is_reusable());
+    drop(client);
+    assert!(
+        !server.requests.next_head().await.unwrap(),
+        "a close between requests is a clean end"
+    );
+}
+
+#[tokio::test]
+async fn a_body_cut_short_is_not_a_clean_end() {
+    let (mut client, mut server, _) = pair().await;
+    client
+        .output
+        .buffer()
+        .extend_from_slice(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nabc");
+    client.output.shutdown().await.unwrap();
+    assert!(server.requests.next_head().await.unwrap());
+    assert!(matches!(
+        server.requests.read_body(&mut Vec::new()).await,
+        Err(ReadError::Closed)
+    ));
+}
+
+#[tokio::test]
+async fn a_reset_reaches_the_client_as_an_error() {
+    let (mut client, mut server, _) = pair().await;
+    queue_request(&mut client, "/", "");
+    client.output.flush().await.unwrap();
+    assert!(server.requests.next_head().await.unwrap());
+    server.reset();
+    client.responses.expect(false);
+    assert!(matches!(
+        client.responses.next_head().await,
+        Err(ReadError::Io(_))
+    ));
+    assert!(!client.responses.received_any());
+}
+
+#[tokio::test]
+async fn a_pool_hands_out_the_newest_live_connection() {
+    let limits = PoolLimits {
+        idle_per_endpoint: 2,
+        idle_timeout: Duration::from_secs(60),
+    };
+    let mut pool = Pool::new(limits);
+    let now = Instant::now();
+    let (mut client, mut server, addr) = pair().await;
+    assert!(pool.take(addr, now).is_none());
+
+    queue_request(&mut client, "/", "");
+    client.output.flush().await.unwrap();
+    assert!(server.requests.next_head().await.unwrap());
+    queue_answer(&mut server, "x");
+    server.output.flush().await.unwrap();
+    read_answer(&mut client).await;
+    pool.put(addr, client, now);
+    assert_eq!(pool.idle(), 1);
+    let client = pool.take(addr, now).expect("alive");
+    pool.put(addr, client, now);
+
+    assert!(
+        pool.take(addr, now + Duration::from_secs(60)).is_none(),
+        "expired"
+    );
+    assert_eq!(pool.idle(), 0);
+}
+
+#[tokio::test]
+async fn a_pool_drops_a_connection_whose_peer_has_closed() {
+    let mut pool = Pool::new(PoolLimits {
+        idle_per_endpoint: 2,
+        idle_timeout: Duration::from_secs(60),
+    });
+    let (mut client, mut server, addr) = pair().await;
+    queue_request(&mut client, "/", "");
+    client.output.flush().await.unwrap();
+    assert!(server.requests.next_head().await.unwrap());
+    queue_answer(&mut server, "x");
+    server.output.shutdown().await.unwrap();
+    read_answer(&mut client).await;
+    // The close follows the answer on the same socket: wait until it has arrived.
+    client.disturbed().await.unwrap();
+    pool.put(addr, client, Instant::now());
+    assert!(pool.take(addr, Instant::now()).is_none());
+}
+
+#[tokio::test]
+async fn a_refused_connection_says_so() {
+    let listener = Listener::bind(loopback()).unwrap();
+    let addr = listener.local_addr().unwrap();
+    drop(listener);
+    let refused = connect(addr, PATIENCE, Limits::default()).await;
+    assert!(matches!(refused, Err(ConnectError::Refused(_))));
+}
+
+#[test]
+fn a_taken_port_is_an_error() {
+    let listener = Listener::bind(loopback()).unwrap();
+    let again = Listener::bind(listener.local_addr().unwrap());
+    assert_eq!(again.unwrap_err().kind(), std::io::ErrorKind::AddrInUse);
+}
+
+#[test]
+fn shards_share_a_listener_and_return_in_order() {
+    let listener = Listener::bind(loopback()).unwrap();
+    let addr = listener.local_addr().unwrap();
+    let clients = std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        runtime.block_on(async {
+            let mut greetings = Vec::new();
+            let mut open = Vec::new();
+            for _ in 0..2 {
+                let mut stream = TcpStream::connect(addr).await.unwrap();
+                let mut greeting = [0];
+                stream.read_exact(&mut greeting).await.unwrap();
+                greetings.push(greeting[0]);
+                open.push(stream);
+            }
+            greetings.sort_unstable();
+            greetings
+        })
+    });
+    // Each shard takes one connection and no second one, so both must take part.
+    let indices = run_shards(2, "test", |index| {
+        let listener = &listener;
+        async move {
+            let shard = listener.for_shard().unwrap();
+            let mut stream = accept(&shard).await.unwrap();
+            stream
+                .write_all(&[u8::try_from(index).unwrap()])
+                .await
+                .unwrap();
+            index
+        }
+    })
+    .unwrap();
+    assert_eq!(indices, [0, 1]);
+    assert_eq!(clients.join().unwrap(), [0, 1]);
+}
