@@ -1,5 +1,7 @@
 //! Connections over real sockets: keep-alive, pipelining, pools that notice a close, exclusive listeners, shards.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use plimsoll_http::{
     ConnectError, Limits, Listener, Pool, PoolLimits, ReadError, TcpClient, TcpServer, accept,
     connect, encode, run_shards,

@@ -1,5 +1,7 @@
 //! Requests as a server decodes them: what is accepted, what is refused, and that no split of the bytes changes either.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use plimsoll_http::decode::{Event, RequestDecoder};
 use plimsoll_http::{Limits, ProtocolError};
 use proptest::prelude::*;

@@ -1,5 +1,7 @@
 //! Responses as a client reads them, over an in-memory stream that ends where the text ends.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use plimsoll_http::{ClientConnection, Limits, ReadError};
 use std::fmt::Write as _;
 use tokio::io::AsyncWriteExt as _;
