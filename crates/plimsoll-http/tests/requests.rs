@@ -127,153 +127,123 @@ fn accepted() {
     );
 }
 
+/// Whole messages that are refused.
+const REFUSED: &[(&str, ProtocolError)] = &[
+    ("GET /\r\n\r\n", ProtocolError::RequestLine),
+    ("GET  / HTTP/1.1\r\nHost: a\r\n\r\n", ProtocolError::Target),
+    ("GET / x HTTP/1.1\r\nHost: a\r\n\r\n", ProtocolError::Target),
+    (
+        "GET / HTTP/1.1 \r\nHost: a\r\n\r\n",
+        ProtocolError::RequestLine,
+    ),
+    (
+        "GET / http/1.1\r\nHost: a\r\n\r\n",
+        ProtocolError::RequestLine,
+    ),
+    ("GET / HTTP/2.0\r\nHost: a\r\n\r\n", ProtocolError::Version),
+    ("G(T / HTTP/1.1\r\nHost: a\r\n\r\n", ProtocolError::Method),
+    ("GET x HTTP/1.1\r\nHost: a\r\n\r\n", ProtocolError::Target),
+    ("GET * HTTP/1.1\r\nHost: a\r\n\r\n", ProtocolError::Target),
+    (
+        "GET ftp://a/ HTTP/1.1\r\nHost: a\r\n\r\n",
+        ProtocolError::Target,
+    ),
+    (
+        "GET http://u@a/ HTTP/1.1\r\nHost: a\r\n\r\n",
+        ProtocolError::Target,
+    ),
+    ("GET /#f HTTP/1.1\r\nHost: a\r\n\r\n", ProtocolError::Target),
+    (
+        "GET /\u{e9} HTTP/1.1\r\nHost: a\r\n\r\n",
+        ProtocolError::Target,
+    ),
+    (
+        "CONNECT / HTTP/1.1\r\nHost: a\r\n\r\n",
+        ProtocolError::Target,
+    ),
+    ("GET / HTTP/1.1\nHost: a\n\n", ProtocolError::BareLineFeed),
+    (
+        "GET / HTTP/1.1\r\nHost: a\n\r\n",
+        ProtocolError::BareLineFeed,
+    ),
+    (
+        "\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n",
+        ProtocolError::RequestLine,
+    ),
+    ("GET / HTTP/1.1\r\n\r\n", ProtocolError::Host),
+    ("GET / HTTP/1.1\r\nHost:\r\n\r\n", ProtocolError::Host),
+    (
+        "GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n",
+        ProtocolError::Host,
+    ),
+    ("GET / HTTP/1.1\r\nHost: a b\r\n\r\n", ProtocolError::Host),
+    ("GET / HTTP/1.1\r\nHost: a/b\r\n\r\n", ProtocolError::Host),
+    ("GET / HTTP/1.1\r\nHost: a:b\r\n\r\n", ProtocolError::Host),
+    (
+        "GET http://a/ HTTP/1.1\r\nHost: b\r\n\r\n",
+        ProtocolError::Host,
+    ),
+    (
+        "POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n",
+        ProtocolError::TransferEncoding,
+    ),
+];
+
+/// Fields for which an otherwise good request is refused.
+const REFUSED_FIELDS: &[(&str, ProtocolError)] = &[
+    ("X : y", ProtocolError::FieldName),
+    (": y", ProtocolError::FieldName),
+    ("X y", ProtocolError::FieldName),
+    ("X: y\r\n z", ProtocolError::Folded),
+    ("X: a\0b", ProtocolError::FieldValue),
+    ("X: a\rb", ProtocolError::FieldValue),
+    (
+        "Content-Length: 3\r\nTransfer-Encoding: chunked",
+        ProtocolError::AmbiguousLength,
+    ),
+    (
+        "Content-Length: 1\r\nContent-Length: 2",
+        ProtocolError::ContentLength,
+    ),
+    (
+        "Content-Length: 1\r\nContent-Length: 1",
+        ProtocolError::ContentLength,
+    ),
+    ("Content-Length: +1", ProtocolError::ContentLength),
+    ("Content-Length: 1, 1", ProtocolError::ContentLength),
+    ("Content-Length: 0x1", ProtocolError::ContentLength),
+    (
+        "Content-Length: 9999999999999999999",
+        ProtocolError::ContentLength,
+    ),
+    ("Content-Length:", ProtocolError::ContentLength),
+    ("Content-Length: 99999999999", ProtocolError::BodyTooLarge),
+    (
+        "Transfer-Encoding: gzip, chunked",
+        ProtocolError::TransferEncoding,
+    ),
+    (
+        "Transfer-Encoding: identity",
+        ProtocolError::TransferEncoding,
+    ),
+    (
+        "Transfer-Encoding: xchunked",
+        ProtocolError::TransferEncoding,
+    ),
+    (
+        "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked",
+        ProtocolError::TransferEncoding,
+    ),
+    ("Expect: 200-maybe", ProtocolError::Expectation),
+];
+
 #[test]
 fn refused() {
-    let with = |fields: &str| format!("POST / HTTP/1.1\r\nHost: a\r\n{fields}\r\n\r\n0\r\n\r\n");
-    let cases = [
-        ("GET /\r\n\r\n".to_owned(), ProtocolError::RequestLine),
-        (
-            "GET  / HTTP/1.1\r\nHost: a\r\n\r\n".to_owned(),
-            ProtocolError::Target,
-        ),
-        (
-            "GET / x HTTP/1.1\r\nHost: a\r\n\r\n".to_owned(),
-            ProtocolError::Target,
-        ),
-        (
-            "GET / HTTP/1.1 \r\nHost: a\r\n\r\n".to_owned(),
-            ProtocolError::RequestLine,
-        ),
-        (
-            "GET / http/1.1\r\nHost: a\r\n\r\n".to_owned(),
-            ProtocolError::RequestLine,
-        ),
-        (
-            "GET / HTTP/2.0\r\nHost: a\r\n\r\n".to_owned(),
-            ProtocolError::Version,
-        ),
-        (
-            "G(T / HTTP/1.1\r\nHost: a\r\n\r\n".to_owned(),
-            ProtocolError::Method,
-        ),
-        (
-            "GET x HTTP/1.1\r\nHost: a\r\n\r\n".to_owned(),
-            ProtocolError::Target,
-        ),
-        (
-            "GET * HTTP/1.1\r\nHost: a\r\n\r\n".to_owned(),
-            ProtocolError::Target,
-        ),
-        (
-            "GET ftp://a/ HTTP/1.1\r\nHost: a\r\n\r\n".to_owned(),
-            ProtocolError::Target,
-        ),
-        (
-            "GET http://u@a/ HTTP/1.1\r\nHost: a\r\n\r\n".to_owned(),
-            ProtocolError::Target,
-        ),
-        (
-            "GET /#f HTTP/1.1\r\nHost: a\r\n\r\n".to_owned(),
-            ProtocolError::Target,
-        ),
-        (
-            "GET /\u{e9} HTTP/1.1\r\nHost: a\r\n\r\n".to_owned(),
-            ProtocolError::Target,
-        ),
-        (
-            "CONNECT / HTTP/1.1\r\nHost: a\r\n\r\n".to_owned(),
-            ProtocolError::Target,
-        ),
-        (
-            "GET / HTTP/1.1\nHost: a\n\n".to_owned(),
-            ProtocolError::BareLineFeed,
-        ),
-        (
-            "GET / HTTP/1.1\r\nHost: a\n\r\n".to_owned(),
-            ProtocolError::BareLineFeed,
-        ),
-        (
-            "\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n".to_owned(),
-            ProtocolError::RequestLine,
-        ),
-        ("GET / HTTP/1.1\r\n\r\n".to_owned(), ProtocolError::Host),
-        (
-            "GET / HTTP/1.1\r\nHost:\r\n\r\n".to_owned(),
-            ProtocolError::Host,
-        ),
-        (
-            "GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n".to_owned(),
-            ProtocolError::Host,
-        ),
-        (
-            "GET / HTTP/1.1\r\nHost: a b\r\n\r\n".to_owned(),
-            ProtocolError::Host,
-        ),
-        (
-            "GET / HTTP/1.1\r\nHost: a/b\r\n\r\n".to_owned(),
-            ProtocolError::Host,
-        ),
-        (
-            "GET / HTTP/1.1\r\nHost: a:b\r\n\r\n".to_owned(),
-            ProtocolError::Host,
-        ),
-        (
-            "GET http://a/ HTTP/1.1\r\nHost: b\r\n\r\n".to_owned(),
-            ProtocolError::Host,
-        ),
-        (with("X : y"), ProtocolError::FieldName),
-        (with(": y"), ProtocolError::FieldName),
-        (with("X y"), ProtocolError::FieldName),
-        (with("X: y\r\n z"), ProtocolError::Folded),
-        (with("X: a\0b"), ProtocolError::FieldValue),
-        (with("X: a\rb"), ProtocolError::FieldValue),
-        (
-            with("Content-Length: 3\r\nTransfer-Encoding: chunked"),
-            ProtocolError::AmbiguousLength,
-        ),
-        (
-            with("Content-Length: 1\r\nContent-Length: 2"),
-            ProtocolError::ContentLength,
-        ),
-        (
-            with("Content-Length: 1\r\nContent-Length: 1"),
-            ProtocolError::ContentLength,
-        ),
-        (with("Content-Length: +1"), ProtocolError::ContentLength),
-        (with("Content-Length: 1, 1"), ProtocolError::ContentLength),
-        (with("Content-Length: 0x1"), ProtocolError::ContentLength),
-        (
-            with("Content-Length: 9999999999999999999"),
-            ProtocolError::ContentLength,
-        ),
-        (with("Content-Length:"), ProtocolError::ContentLength),
-        (
-            with("Content-Length: 99999999999"),
-            ProtocolError::BodyTooLarge,
-        ),
-        (
-            with("Transfer-Encoding: gzip, chunked"),
-            ProtocolError::TransferEncoding,
-        ),
-        (
-            with("Transfer-Encoding: identity"),
-            ProtocolError::TransferEncoding,
-        ),
-        (
-            with("Transfer-Encoding: xchunked"),
-            ProtocolError::TransferEncoding,
-        ),
-        (
-            with("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked"),
-            ProtocolError::TransferEncoding,
-        ),
-        (
-            "POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n".to_owned(),
-            ProtocolError::TransferEncoding,
-        ),
-        (with("Expect: 200-maybe"), ProtocolError::Expectation),
-    ];
-    for (input, error) in cases {
+    for (input, error) in REFUSED {
+        check(input, &format!("{} {error}", error.status()));
+    }
+    for (fields, error) in REFUSED_FIELDS {
+        let input = format!("POST / HTTP/1.1\r\nHost: a\r\n{fields}\r\n\r\n0\r\n\r\n");
         check(&input, &format!("{} {error}", error.status()));
     }
 }
@@ -363,12 +333,17 @@ fn limits_hold_at_their_edge() {
         "GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nabcde".to_owned(),
         "413 body too large",
     );
+}
+
+#[test]
+fn limits_of_chunked_bodies_hold_at_their_edge() {
+    let wide = Limits {
+        body_bytes: 4,
+        trailer_bytes: 16,
+        ..Limits::default()
+    };
     let chunked = |body: &str| {
         format!("GET / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n{body}")
-    };
-    let wide = Limits {
-        head_bytes: 128,
-        ..limits
     };
     let last = |body: &str| {
         story(chunked(body).as_bytes(), &[], wide)
