@@ -1,1 +1,10 @@
-//! placeholder
+//! The lab: runs an experiment. It starts components, applies load, watches resources and keeps a record.
+//!
+//! What the figures mean is left to `plimsoll-report`, how load is made to `plimsoll-load`, and everything that a person
+//! sees (terminal, exit codes, signals) to the binary.
+
+mod error;
+mod process_tree;
+pub mod shim;
+
+pub use error::{ErrorKind, LabError, LogTail};

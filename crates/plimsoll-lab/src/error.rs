@@ -1,0 +1,155 @@
+//! Why a run ended early, and which kind of reason that is. Exit codes are the binary's decision: it maps [`ErrorKind`].
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Whose doing an error is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// The author of the experiment: something in the file, or the run directory's name.
+    Input,
+    /// The host: a component that did not start, a port, a permission, a full disk.
+    Environment,
+    /// A defect of this program.
+    Internal,
+    /// A component ended in the middle of the run although nothing told it to.
+    ComponentDied,
+}
+
+/// Why a run ended early. Every message names what to look at.
+#[derive(Debug, thiserror::Error)]
+pub enum LabError {
+    /// The experiment asks for something that cannot be.
+    #[error("{0}")]
+    Input(String),
+    /// The host does not allow or lacks something.
+    #[error("{0}")]
+    Environment(String),
+    /// An invariant of this program does not hold.
+    #[error("internal error: {0}")]
+    Internal(String),
+    /// A file or directory of the run could not be written or read.
+    #[error("{}: cannot {action}: {source}", path.display())]
+    Storage {
+        /// What was attempted, after "cannot".
+        action: &'static str,
+        /// The file or directory.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A component never became ready.
+    #[error("component `{component}` did not start: {reason}{log}")]
+    NotStarted {
+        /// Its name in the experiment.
+        component: String,
+        /// What happened instead.
+        reason: String,
+        /// The end of its log.
+        log: LogTail,
+    },
+    /// A component ended by itself after it had been ready.
+    #[error("component `{component}` died: {reason}{log}")]
+    Died {
+        /// Its name in the experiment.
+        component: String,
+        /// Its exit status, in words.
+        reason: String,
+        /// The end of its log.
+        log: LogTail,
+    },
+}
+
+impl LabError {
+    /// Whose doing the error is.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Input(_) => ErrorKind::Input,
+            Self::Environment(_) | Self::Storage { .. } | Self::NotStarted { .. } => {
+                ErrorKind::Environment
+            }
+            Self::Internal(_) => ErrorKind::Internal,
+            Self::Died { .. } => ErrorKind::ComponentDied,
+        }
+    }
+
+    /// A function that turns an I/O error on `path` into [`LabError::Storage`]; `action` follows "cannot".
+    pub(crate) fn storage(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Storage {
+            action,
+            path,
+            source,
+        }
+    }
+}
+
+/// The last lines of a component's log, printed below a message.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LogTail(pub Vec<String>);
+
+impl LogTail {
+    /// How many lines are shown.
+    pub const LINES: usize = 10;
+    /// How many bytes at the end of a log are looked at.
+    const BYTES: u64 = 16 * 1024;
+
+    /// The end of the log at `path`; empty when there is none.
+    #[must_use]
+    pub fn read(path: &Path) -> Self {
+        Self::try_read(path).unwrap_or_default()
+    }
+
+    fn try_read(path: &Path) -> io::Result<Self> {
+        use std::io::{Read as _, Seek as _, SeekFrom};
+        let mut file = std::fs::File::open(path)?;
+        let length = file.metadata()?.len();
+        file.seek(SeekFrom::Start(length.saturating_sub(Self::BYTES)))?;
+        let mut bytes = Vec::new();
+        file.take(Self::BYTES).read_to_end(&mut bytes)?;
+        let text = String::from_utf8_lossy(&bytes);
+        let lines: Vec<&str> = text.lines().collect();
+        let first = lines.len().saturating_sub(Self::LINES);
+        Ok(Self(
+            lines[first..].iter().map(|&l| l.to_owned()).collect(),
+        ))
+    }
+}
+
+impl fmt::Display for LogTail {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() {
+            return write!(f, " (its log is empty)");
+        }
+        write!(f, "; the end of its log:")?;
+        self.0.iter().try_for_each(|line| write!(f, "\n    {line}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_log_is_cut_to_its_last_lines() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let text: Vec<String> = (0..5000).map(|i| format!("line {i}")).collect();
+        std::fs::write(file.path(), text.join("\n")).unwrap();
+        assert_eq!(LogTail::read(file.path()).0, text[4990..]);
+    }
+
+    #[test]
+    fn a_death_names_component_status_and_log() {
+        let error = LabError::Died {
+            component: "proxy".into(),
+            reason: "exit status 1".into(),
+            log: LogTail(vec!["bind: address in use".into()]),
+        };
+        insta::assert_snapshot!(error, @r"
+        component `proxy` died: exit status 1; the end of its log:
+            bind: address in use
+        ");
+    }
+}

@@ -1,0 +1,245 @@
+//! The shim: a small process between the lab and each child, so that nothing outlives the lab.
+//!
+//! It is the subreaper of everything below it and holds a pipe to the lab as its standard input. A closed pipe means
+//! that the lab has ended, however it ended: the shim then kills all that runs below it, also what daemonised itself.
+//! A parent-death signal would not do: it follows the spawning thread and misses grandchildren. What a child is for,
+//! when it counts as ready and what it prints are the lab's business ([`crate::child`]).
+
+mod cgroup;
+mod lines;
+mod reaper;
+mod spec;
+
+pub use spec::{Cgroup, Command, Failure, Report, Spec, Stdout};
+
+use lines::Lines;
+use reaper::Reaper;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
+use rustix::time::{
+    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, timerfd_create, timerfd_settime,
+};
+use std::io::{self, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::process::{ChildStdin, Stdio};
+
+/// The exit code when the child could not be started; the report says why.
+pub const NOT_STARTED: u8 = 125;
+/// The exit code when the child's end could not be observed.
+pub const LOST: u8 = 126;
+
+/// Runs one child to its end and returns the exit code for this process: the child's own, or 128 + the signal.
+///
+/// `commands` is the pipe from the lab: one line of JSON of [`Spec`], then lines of [`Command`]. `reports` receives one
+/// line of JSON of [`Report`]. Changes this whole process: session, subreaper, affinity, control group.
+pub fn run_shim(commands: impl AsFd, mut reports: impl Write) -> u8 {
+    let mut lines = Lines::new(commands);
+    let started = read_spec(&mut lines).and_then(|spec| Supervised::start(&spec));
+    let report = match &started {
+        Ok(supervised) => Report::Started {
+            pid: supervised.reaper.main(),
+        },
+        Err(failure) => Report::Failed(failure.clone()),
+    };
+    // A lab that cannot be told is gone, and then the next read of `commands` ends the child.
+    let told = serde_json::to_string(&report)
+        .map_err(io::Error::from)
+        .and_then(|line| writeln!(reports, "{line}"));
+    match started {
+        Ok(mut supervised) => {
+            let outcome = told.and_then(|()| supervised.until_end(&mut lines));
+            supervised.finish(outcome)
+        }
+        Err(_) => NOT_STARTED,
+    }
+}
+
+fn read_spec(lines: &mut Lines<impl AsFd>) -> Result<Spec, Failure> {
+    loop {
+        if let Some(text) = lines.take() {
+            return serde_json::from_str(&text)
+                .map_err(io::Error::from)
+                .map_err(Failure::setup("read the spec"));
+        }
+        if !lines.fill().map_err(Failure::setup("read the spec"))? {
+            return Err(Failure::Setup("the lab ended".into()));
+        }
+    }
+}
+
+/// The child and what is needed to end it.
+struct Supervised {
+    reaper: Reaper,
+    ended: OwnedFd,
+    stdin: Option<ChildStdin>,
+    grace: Option<OwnedFd>,
+    cgroup: Option<cgroup::Joined>,
+}
+
+impl Supervised {
+    fn start(spec: &Spec) -> Result<Self, Failure> {
+        // Its own session: a signal from the terminal is the lab's to handle. Already a leader is as good.
+        let _: Result<Pid, _> = rustix::process::setsid();
+        rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
+            .map_err(Failure::setup("become a subreaper"))?;
+        pin(&spec.cpus).map_err(Failure::setup("pin to the CPUs asked for"))?;
+        let cgroup = spec.cgroup.as_ref().map(cgroup::Joined::join).transpose()?;
+        let mut child = command(spec)?
+            .spawn()
+            .map_err(|e| Failure::of_spawn(spec, &e))?;
+        let reaper = Reaper::new(child.id());
+        let ended = rustix::process::Pid::from_child(&child);
+        let ended = pidfd_open(ended, PidfdFlags::empty()).map_err(Failure::setup("watch it"))?;
+        let mut stdin = child.stdin.take();
+        if let (Some(stdin), Some(line)) = (&mut stdin, &spec.stdin_line) {
+            // A child that does not read its input ends soon, and says why itself.
+            let _: io::Result<()> = writeln!(stdin, "{line}");
+        }
+        Ok(Self {
+            reaper,
+            ended,
+            stdin,
+            grace: None,
+            cgroup,
+        })
+    }
+
+    /// Serves commands until the child ends, the grace is over or the lab is gone.
+    fn until_end(&mut self, lines: &mut Lines<impl AsFd>) -> io::Result<()> {
+        loop {
+            while let Some(text) = lines.take() {
+                self.obey(serde_json::from_str(&text)?)?;
+            }
+            let ready = self.wait(lines)?;
+            self.reaper.reap();
+            if ready.ended || ready.grace_over || self.reaper.main_status().is_some() {
+                return Ok(());
+            }
+            if ready.command && !lines.fill()? {
+                return Ok(());
+            }
+        }
+    }
+
+    fn wait(&self, lines: &Lines<impl AsFd>) -> io::Result<Ready> {
+        let mut fds = vec![
+            PollFd::new(&self.ended, PollFlags::IN),
+            PollFd::from_borrowed_fd(lines.as_fd(), PollFlags::IN),
+        ];
+        fds.extend(
+            self.grace
+                .iter()
+                .map(|timer| PollFd::new(timer, PollFlags::IN)),
+        );
+        // Wakes now and then to reap orphans that were handed to this process.
+        let second = Timespec {
+            tv_sec: 1,
+            tv_nsec: 0,
+        };
+        match poll(&mut fds, Some(&second)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let ready = |index: usize| fds.get(index).is_some_and(|fd| !fd.revents().is_empty());
+        Ok(Ready {
+            ended: ready(0),
+            command: ready(1),
+            grace_over: ready(2),
+        })
+    }
+
+    fn obey(&mut self, command: Command) -> io::Result<()> {
+        match command {
+            Command::CloseStdin => self.stdin = None,
+            Command::Stop { grace_ms } => {
+                self.stdin = None;
+                if let Some(pid) = pid(self.reaper.main()) {
+                    // Already gone is what was wanted.
+                    let _: Result<(), _> = kill_process(pid, Signal::TERM);
+                }
+                self.grace = Some(timer(grace_ms)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Kills whatever is left and gives the exit code.
+    fn finish(mut self, outcome: io::Result<()>) -> u8 {
+        let status = self.reaper.kill_all();
+        drop(self.cgroup);
+        match (outcome, status) {
+            (Ok(()), Some(status)) => status,
+            _ => LOST,
+        }
+    }
+}
+
+/// What woke the shim.
+struct Ready {
+    ended: bool,
+    command: bool,
+    grace_over: bool,
+}
+
+fn command(spec: &Spec) -> Result<std::process::Command, Failure> {
+    let log = |path: &std::path::Path| {
+        let opened = std::fs::OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(path);
+        opened
+            .map(Stdio::from)
+            .map_err(Failure::setup("open its log"))
+    };
+    let mut command = std::process::Command::new(&spec.program);
+    command
+        .args(&spec.arguments)
+        .envs(&spec.environment)
+        .stdin(Stdio::piped())
+        .stderr(log(&spec.stderr)?);
+    match &spec.stdout {
+        Stdout::Inherit => command.stdout(Stdio::inherit()),
+        Stdout::Log(path) => command.stdout(log(path)?),
+    };
+    if let Some(dir) = &spec.dir {
+        command.current_dir(dir);
+    }
+    Ok(command)
+}
+
+fn pin(cpus: &[usize]) -> rustix::io::Result<()> {
+    if cpus.is_empty() {
+        return Ok(());
+    }
+    let mut set = rustix::thread::CpuSet::new();
+    for &cpu in cpus {
+        if cpu >= rustix::thread::CpuSet::MAX_CPU {
+            return Err(rustix::io::Errno::INVAL);
+        }
+        set.set(cpu);
+    }
+    rustix::thread::sched_setaffinity(None, &set)
+}
+
+fn timer(after_ms: u64) -> io::Result<OwnedFd> {
+    let after_ms = i64::try_from(after_ms.max(1)).unwrap_or(i64::MAX);
+    let zero = Timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    let after = Timespec {
+        tv_sec: after_ms / 1000,
+        tv_nsec: after_ms % 1000 * 1_000_000,
+    };
+    let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC)?;
+    let once = Itimerspec {
+        it_interval: zero,
+        it_value: after,
+    };
+    timerfd_settime(&timer, TimerfdTimerFlags::empty(), &once)?;
+    Ok(timer)
+}
+
+fn pid(raw: u32) -> Option<Pid> {
+    i32::try_from(raw).ok().and_then(Pid::from_raw)
+}

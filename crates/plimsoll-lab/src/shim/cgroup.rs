@@ -1,0 +1,47 @@
+//! A control group for one child: made, joined, and removed when its shim ends.
+
+use super::spec::{Cgroup, Failure};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Membership of a group. Dropping it leaves the group and removes it.
+pub(super) struct Joined {
+    dir: PathBuf,
+    leave_to: PathBuf,
+}
+
+impl Joined {
+    pub(super) fn join(cgroup: &Cgroup) -> Result<Self, Failure> {
+        let explain = |path: &Path| {
+            let path = path.display().to_string();
+            move |error: io::Error| {
+                Failure::Cgroup(format!(
+                    "cpu_quota needs a control group, and {path} does not permit one: {error} (run as root or with a delegated group)"
+                ))
+            }
+        };
+        fs::create_dir(&cgroup.dir).map_err(explain(&cgroup.dir))?;
+        let joined = Self {
+            dir: cgroup.dir.clone(),
+            leave_to: cgroup.leave_to.clone(),
+        };
+        let own = ("cgroup.procs".to_owned(), std::process::id().to_string());
+        for (file, value) in cgroup.settings.iter().chain([&own]) {
+            let path = cgroup.dir.join(file);
+            fs::write(&path, value).map_err(explain(&path))?;
+        }
+        Ok(joined)
+    }
+}
+
+impl Drop for Joined {
+    fn drop(&mut self) {
+        // A group that cannot be removed is empty and harmless; there is nobody left to tell.
+        let _: io::Result<()> = fs::write(
+            self.leave_to.join("cgroup.procs"),
+            std::process::id().to_string(),
+        );
+        let _: io::Result<()> = fs::remove_dir(&self.dir);
+    }
+}
