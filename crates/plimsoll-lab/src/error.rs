@@ -40,14 +40,14 @@ pub enum LabError {
         source: io::Error,
     },
     /// A component never became ready.
-    #[error("component `{component}` did not start: {reason}{log}")]
+    #[error("component `{component}` did not start: {reason}{}", log.iter().map(LogTail::to_string).collect::<String>())]
     NotStarted {
         /// Its name in the experiment.
         component: String,
         /// What happened instead.
         reason: String,
-        /// The end of its log.
-        log: LogTail,
+        /// The end of its log; `None` when its program never ran.
+        log: Option<LogTail>,
     },
     /// A component ended by itself after it had been ready.
     #[error("component `{component}` died: {reason}{log}")]

@@ -93,7 +93,7 @@ impl Supervised {
         let mut stdin = child.stdin.take();
         if let (Some(stdin), Some(line)) = (&mut stdin, &spec.stdin_line) {
             // A child that does not read its input ends soon, and says why itself.
-            let _: io::Result<()> = writeln!(stdin, "{line}");
+            writeln!(stdin, "{line}").ok();
         }
         Ok(Self {
             reaper,
@@ -240,6 +240,7 @@ fn timer(after_ms: u64) -> io::Result<OwnedFd> {
     Ok(timer)
 }
 
-fn pid(raw: u32) -> Option<Pid> {
+/// A process id as the system calls take it; `None` for 0 and what is not an id.
+pub(crate) fn pid(raw: u32) -> Option<Pid> {
     i32::try_from(raw).ok().and_then(Pid::from_raw)
 }

@@ -1,0 +1,78 @@
+//! Facts of the machine for the record, from `/proc` and `/sys`. What cannot be read is said to be unknown.
+
+use plimsoll_report::record::Host;
+use std::fs;
+
+/// The machine that this process runs on.
+#[must_use]
+pub fn read() -> Host {
+    let text = |path: &str| fs::read_to_string(path).unwrap_or_default();
+    let cpuinfo = text("/proc/cpuinfo");
+    let unknown = || "unknown".to_owned();
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    Host {
+        os: os_name(&text("/etc/os-release")).unwrap_or_else(unknown),
+        kernel: rustix::system::uname()
+            .release()
+            .to_string_lossy()
+            .into_owned(),
+        cpu_model: cpu_field(&cpuinfo, "model name")
+            .or_else(|| cpu_field(&cpuinfo, "Processor"))
+            .unwrap_or_else(unknown),
+        cpus: u32::try_from(cpus).unwrap_or(u32::MAX),
+        memory_bytes: memory_bytes(&text("/proc/meminfo")).unwrap_or(0),
+        virtualisation: is_virtual(&cpuinfo).then(|| {
+            let vendor = text("/sys/class/dmi/id/sys_vendor").trim().to_owned();
+            if vendor.is_empty() { unknown() } else { vendor }
+        }),
+    }
+}
+
+fn os_name(os_release: &str) -> Option<String> {
+    let line = os_release
+        .lines()
+        .find_map(|line| line.strip_prefix("PRETTY_NAME="))?;
+    Some(line.trim_matches('"').to_owned())
+}
+
+fn cpu_field(cpuinfo: &str, name: &str) -> Option<String> {
+    let mut lines = cpuinfo.lines().filter_map(|line| line.split_once(':'));
+    let (_, value) = lines.find(|(key, _)| key.trim() == name)?;
+    Some(value.trim().to_owned())
+}
+
+fn is_virtual(cpuinfo: &str) -> bool {
+    cpu_field(cpuinfo, "flags")
+        .is_some_and(|flags| flags.split(' ').any(|flag| flag == "hypervisor"))
+}
+
+fn memory_bytes(meminfo: &str) -> Option<u64> {
+    let line = meminfo
+        .lines()
+        .find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
+    Some(kibibytes * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn captured_text() {
+        let cpuinfo = "processor\t: 0\nmodel name\t: Example CPU @ 2.9GHz\nflags\t\t: fpu hypervisor sse\n";
+        assert_eq!(
+            cpu_field(cpuinfo, "model name").as_deref(),
+            Some("Example CPU @ 2.9GHz")
+        );
+        assert!(is_virtual(cpuinfo) && !is_virtual("flags : fpu\n"));
+        assert_eq!(
+            memory_bytes("MemTotal:        4030532 kB\nMemFree: 1 kB\n"),
+            Some(4_127_264_768)
+        );
+        assert_eq!(
+            os_name("NAME=x\nPRETTY_NAME=\"Debian GNU/Linux 12\"\n").as_deref(),
+            Some("Debian GNU/Linux 12")
+        );
+    }
+}

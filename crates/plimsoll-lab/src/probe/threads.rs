@@ -1,0 +1,78 @@
+//! CPU time and time spent waiting for a CPU per thread, from `/proc/<pid>/task/<tid>/schedstat`.
+//!
+//! Kernels without scheduler statistics have no such file or only zeros; CPU time then comes from `stat`, in ticks, and
+//! waiting is zero.
+
+use std::fs;
+
+/// A thread: process id, thread id.
+pub(super) type ThreadId = (u32, u32);
+
+/// Totals of one thread since its start.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct ThreadTimes {
+    /// On a CPU, in nanoseconds.
+    pub(super) running_ns: u64,
+    /// Runnable without a CPU, in nanoseconds.
+    pub(super) waiting_ns: u64,
+}
+
+/// The threads of a process that could be read.
+pub(super) fn read(pid: u32) -> Vec<(ThreadId, ThreadTimes)> {
+    let entries = fs::read_dir(format!("/proc/{pid}/task"));
+    let entries = entries.into_iter().flatten().flatten();
+    entries
+        .filter_map(|entry| {
+            let tid = entry.file_name().to_str()?.parse().ok()?;
+            let text = |file: &str| fs::read_to_string(entry.path().join(file)).ok();
+            let times = text("schedstat")
+                .and_then(|schedstat| parse_schedstat(&schedstat))
+                .filter(|times| times.running_ns > 0)
+                .or_else(|| parse_stat(&text("stat")?, rustix::param::clock_ticks_per_second()))?;
+            Some(((pid, tid), times))
+        })
+        .collect()
+}
+
+/// `running waiting slices`, the first two in nanoseconds (Documentation/scheduler/sched-stats.rst).
+fn parse_schedstat(text: &str) -> Option<ThreadTimes> {
+    let mut fields = text.split_ascii_whitespace();
+    Some(ThreadTimes {
+        running_ns: fields.next()?.parse().ok()?,
+        waiting_ns: fields.next()?.parse().ok()?,
+    })
+}
+
+/// Fields 14 and 15 of proc_pid_stat(5): user and system time in ticks.
+fn parse_stat(text: &str, ticks_per_second: u64) -> Option<ThreadTimes> {
+    let (_, rest) = text.rsplit_once(") ")?;
+    let mut fields = rest.split_ascii_whitespace().skip(11);
+    let user: u64 = fields.next()?.parse().ok()?;
+    let system: u64 = fields.next()?.parse().ok()?;
+    Some(ThreadTimes {
+        running_ns: (user + system) * (1_000_000_000 / ticks_per_second.max(1)),
+        waiting_ns: 0,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn captured_text() {
+        let expected = |running_ns, waiting_ns| {
+            Some(ThreadTimes {
+                running_ns,
+                waiting_ns,
+            })
+        };
+        assert_eq!(
+            parse_schedstat("9120467 45086 12\n"),
+            expected(9_120_467, 45_086)
+        );
+        assert_eq!(parse_schedstat(""), None);
+        let stat = "77 (tokio-rt (1)) S 1 77 77 0 -1 4194304 99 0 0 0 7 3 0 0 20 0 1 0 113005 3133440 388";
+        assert_eq!(parse_stat(stat, 100), expected(100_000_000, 0));
+    }
+}

@@ -1,0 +1,201 @@
+//! The run directory: the record of one run, written as it happens and read back for reports.
+//!
+//! Whole files appear by atomic rename. Growing files (series, events, histograms) grow by whole lines: a write that
+//! fails takes back what it wrote. The shapes inside are `plimsoll_report::record`'s.
+
+mod append;
+mod interval_log;
+mod load;
+
+use crate::error::LabError;
+use append::Appender;
+use indexmap::IndexMap;
+use indexmap::map::Entry;
+use plimsoll_base::histogram::TimeHistogram;
+use plimsoll_report::record::{EventRow, Manifest, SeriesRow};
+use serde::Serialize;
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+pub use load::load;
+
+/// The file that says what was run and where the run stands.
+pub const MANIFEST: &str = "manifest.json";
+/// The file with the conclusions.
+pub const SUMMARY: &str = "summary.json";
+const SERIES: &str = "series.jsonl";
+const EVENTS: &str = "events.jsonl";
+const HISTOGRAMS: &str = "hist";
+const LOGS: &str = "logs";
+
+/// The directory of a run under way.
+#[derive(Debug)]
+pub struct RunDir {
+    root: PathBuf,
+    series: Appender,
+    events: Appender,
+    histograms: IndexMap<String, Appender>,
+}
+
+impl RunDir {
+    /// Makes the directory `root`, and its parents where they are missing, and writes the manifest.
+    ///
+    /// # Errors
+    /// [`LabError::Input`] when `root` exists; [`LabError::Storage`] when it cannot be written, and then nothing is left of it.
+    pub fn create(root: &Path, manifest: &Manifest) -> Result<Self, LabError> {
+        if let Some(parent) = root.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+            fs::create_dir_all(parent).map_err(LabError::storage("make the directory", parent))?;
+        }
+        fs::create_dir(root).map_err(|error| match error.kind() {
+            std::io::ErrorKind::AlreadyExists => LabError::Input(format!(
+                "{}: exists already, and a run is never overwritten: name another directory",
+                root.display()
+            )),
+            _ => LabError::storage("make the run directory", root)(error),
+        })?;
+        Self::fill(root, manifest).inspect_err(|_| {
+            // Best effort on a disk that has just failed; the error that matters is on its way.
+            fs::remove_dir_all(root).ok();
+        })
+    }
+
+    fn fill(root: &Path, manifest: &Manifest) -> Result<Self, LabError> {
+        for dir in [HISTOGRAMS, LOGS] {
+            let path = root.join(dir);
+            fs::create_dir(&path).map_err(LabError::storage("make the directory", &path))?;
+        }
+        let dir = Self {
+            root: root.to_owned(),
+            series: Appender::create(root.join(SERIES))?,
+            events: Appender::create(root.join(EVENTS))?,
+            histograms: IndexMap::new(),
+        };
+        dir.write_manifest(manifest)?;
+        Ok(dir)
+    }
+
+    /// Where the directory lies.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Where the log of a component belongs.
+    #[must_use]
+    pub fn log(&self, component: &str) -> PathBuf {
+        self.root.join(LOGS).join(format!("{component}.log"))
+    }
+
+    /// Replaces the manifest.
+    ///
+    /// # Errors
+    /// [`LabError::Storage`].
+    pub fn write_manifest(&self, manifest: &Manifest) -> Result<(), LabError> {
+        self.write_json(MANIFEST, manifest)
+    }
+
+    /// Writes or replaces a file of the directory as indented JSON.
+    ///
+    /// # Errors
+    /// [`LabError::Storage`].
+    pub fn write_json(&self, name: &str, value: &impl Serialize) -> Result<(), LabError> {
+        let path = self.root.join(name);
+        let mut text = serde_json::to_vec_pretty(value)
+            .map_err(|error| LabError::Internal(format!("{}: {error}", path.display())))?;
+        text.push(b'\n');
+        self.write(name, &text)
+    }
+
+    /// Writes or replaces a whole file of the directory.
+    ///
+    /// # Errors
+    /// [`LabError::Storage`].
+    pub fn write(&self, name: &str, bytes: &[u8]) -> Result<(), LabError> {
+        write_atomically(&self.root.join(name), bytes)
+    }
+
+    /// Adds rows to the series.
+    ///
+    /// # Errors
+    /// [`LabError::Storage`].
+    pub fn append_series(&mut self, rows: &[SeriesRow]) -> Result<(), LabError> {
+        self.series.append(&json_lines(rows)?)
+    }
+
+    /// Adds an event.
+    ///
+    /// # Errors
+    /// [`LabError::Storage`].
+    pub fn append_event(&mut self, event: &EventRow) -> Result<(), LabError> {
+        self.events
+            .append(&json_lines(std::slice::from_ref(event))?)
+    }
+
+    /// Adds one interval of an arm to its log: `start_s` since the run began, `tagged` its histograms by tag.
+    ///
+    /// # Errors
+    /// [`LabError::Storage`].
+    pub fn append_histograms<'a>(
+        &mut self,
+        arm: &str,
+        start_s: f64,
+        length_s: f64,
+        tagged: impl IntoIterator<Item = (String, &'a TimeHistogram)>,
+    ) -> Result<(), LabError> {
+        let log = match self.histograms.entry(arm.to_owned()) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => {
+                let path = self.root.join(HISTOGRAMS).join(format!("{arm}.hlog"));
+                let log = entry.insert(Appender::create(path)?);
+                log.append(interval_log::HEADER.as_bytes())?;
+                log
+            }
+        };
+        let lines: String = tagged
+            .into_iter()
+            .filter(|(_, histogram)| !histogram.is_empty())
+            .map(|(tag, histogram)| interval_log::line(&tag, start_s, length_s, histogram))
+            .collect();
+        log.append(lines.as_bytes())
+    }
+}
+
+/// The tag of one series of one step. Step names may hold anything; what the log's format cannot carry is percent-encoded.
+#[must_use]
+pub fn series_tag(step: &str, class: &str, kind: &str) -> String {
+    format!("{}/{class}/{kind}", interval_log::escape(step))
+}
+
+/// Writes a file beside its place and renames it there: readers see the old one or the new one. Nothing is left on failure.
+///
+/// # Errors
+/// [`LabError::Storage`].
+pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), LabError> {
+    let failed = || LabError::storage("write the file", path);
+    let parent = path.parent().unwrap_or(Path::new("."));
+    let mut file = tempfile::Builder::new()
+        .prefix(".writing-")
+        .permissions(fs::Permissions::from_mode(0o644))
+        .tempfile_in(parent)
+        .map_err(failed())?;
+    file.write_all(bytes).map_err(failed())?;
+    // A full disk may show only now.
+    file.as_file().sync_data().map_err(failed())?;
+    file.persist(path).map_err(|error| failed()(error.error))?;
+    Ok(())
+}
+
+fn json_lines(rows: &[impl Serialize]) -> Result<Vec<u8>, LabError> {
+    let mut text = Vec::new();
+    for row in rows {
+        serde_json::to_writer(&mut text, row)
+            .map_err(|error| LabError::Internal(format!("a row of the record: {error}")))?;
+        text.push(b'\n');
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests;
