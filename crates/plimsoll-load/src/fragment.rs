@@ -1,0 +1,165 @@
+//! What the generator says while it runs: one [`Message`] per line of JSON.
+//!
+//! A [`Fragment`] is what happened in one second, over all shards. Fragments of a run merge by adding counts and
+//! histograms; gauges (`in_flight`, `waiting`, `connections`) hold at the end of the fragment. An exchange is recorded in the second
+//! in which it *ends*, on the side (warm-up or measured) on which its iteration's *intended start* lies; so one second may have
+//! a fragment for each side.
+
+use plimsoll_base::histogram::TimeHistogram;
+use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::time_kind::TimeKind;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Histograms by what they measure; a kind without a sample is absent.
+pub type Times = BTreeMap<TimeKind, TimeHistogram>;
+
+/// Everything that the generator says. First one `Started`, last one `Finished` or `Failed`, between them fragments in
+/// ascending order of second, the warm-up's before the measured one's.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Message {
+    /// The load is about to begin.
+    Started(Started),
+    /// What happened in one second.
+    Fragment(Fragment),
+    /// The load ended and its accounts are exact.
+    Finished(Accounts),
+    /// The load could not be carried out, for this reason.
+    Failed(String),
+}
+
+/// What the generator made of the plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Started {
+    /// Threads in use.
+    pub shards: usize,
+    /// Virtual users over all shards.
+    pub users: u32,
+    /// The origin of every time of the run, in nanoseconds of this host's `CLOCK_MONOTONIC`; up to a tenth of a second ahead of this message.
+    pub start_monotonic_ns: u64,
+}
+
+/// What happened in one second, over all shards.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fragment {
+    /// Whole seconds from the start of the load to the start of this second, warm-up included.
+    pub second: u32,
+    /// Seconds from the start of the load to where this fragment's side begins within the second.
+    pub start_s: f64,
+    /// Seconds of its side's phase that the second covers: 1 within the phase, less at its edges, **0 after its end** (exchanges that end
+    /// late). The lengths of a side add up to the length of its phase.
+    pub length_s: f64,
+    /// Whether these iterations were intended to start in the warm-up.
+    pub warmup: bool,
+    /// Arrivals that came due.
+    pub intended: u64,
+    /// Iterations that started.
+    pub sent: u64,
+    /// Arrivals that never started: beyond the queue's cap, or still waiting when the load ended.
+    pub dropped: u64,
+    /// The part of `dropped` that was still waiting when the load ended.
+    pub unstarted: u64,
+    /// Iterations under way at the end of the second.
+    pub in_flight: u64,
+    /// Arrivals waiting for an idle virtual user at the end of the second.
+    pub waiting: u64,
+    /// Open connections at the end of the second, whichever side uses them.
+    pub connections: u64,
+    /// Connections that were established.
+    pub connected: u64,
+    /// Idle connections that the server had closed and that were replaced before anything was sent.
+    pub reconnected: u64,
+    /// Connection attempts that failed for want of a local port or descriptor; each is also a `refused` exchange.
+    pub exhausted: u64,
+    /// Times of iterations: `iteration_time`, `connection_wait`, `pacing_lag`, `connect_time`.
+    pub iterations: Times,
+    /// One per step of the plan, in its order.
+    pub steps: Vec<StepFragment>,
+}
+
+/// What happened to one step in one second.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StepFragment {
+    /// Which step, by its place in the plan.
+    pub step: usize,
+    /// Exchanges that began.
+    pub sent: u64,
+    /// Exchanges under way at the end of the second.
+    pub in_flight: u64,
+    /// Answered exchanges by status.
+    pub statuses: BTreeMap<u16, u64>,
+    /// Results by check; only the plan's checks, on answered exchanges.
+    pub checks: BTreeMap<String, CheckCount>,
+    /// Bytes of requests, heads included.
+    pub bytes_sent: u64,
+    /// Bytes of the bodies of answers, without heads and framing.
+    pub bytes_received: u64,
+    /// Exchanges that ended, by outcome class; a class without one is absent.
+    pub classes: BTreeMap<OutcomeClass, ClassFragment>,
+}
+
+/// How often a check held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CheckCount {
+    /// It held.
+    pub passed: u64,
+    /// It did not.
+    pub failed: u64,
+}
+
+/// One series within one second.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClassFragment {
+    /// Exchanges that ended so.
+    pub count: u64,
+    /// `response_time` and `service_time`; `service_time` only when something was sent. Aborted exchanges have neither.
+    pub times: Times,
+}
+
+/// The totals of a run, exact: see [`PhaseAccounts`].
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Accounts {
+    /// Iterations intended to start in the warm-up.
+    pub warmup: PhaseAccounts,
+    /// Iterations intended to start after it.
+    pub measured: PhaseAccounts,
+    /// Seconds from the start of the load to where arrivals ended: the plan's total, or less if stopped.
+    pub ended_s: f64,
+    /// Whether the run was stopped before its time.
+    pub stopped: bool,
+}
+
+/// The totals of one side. Always `intended = sent + dropped`; per step `sent = Σ classes`; nothing is in flight or waiting any more.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PhaseAccounts {
+    /// Arrivals that came due.
+    pub intended: u64,
+    /// Iterations that started.
+    pub sent: u64,
+    /// Arrivals that never started.
+    pub dropped: u64,
+    /// The part of `dropped` that was still waiting when the load ended.
+    pub unstarted: u64,
+    /// Connection attempts that failed for want of a local port or descriptor.
+    pub exhausted: u64,
+    /// One per step of the plan, in its order.
+    pub steps: Vec<StepAccounts>,
+}
+
+/// The totals of one step on one side.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StepAccounts {
+    /// Exchanges that began.
+    pub sent: u64,
+    /// Exchanges that ended, by outcome class; a class without one is absent.
+    pub classes: BTreeMap<OutcomeClass, u64>,
+}
