@@ -17,10 +17,10 @@ pub mod scalar;
 mod tree;
 mod yaml;
 
-pub use decode::{Faults, Nulls, Rules};
+pub use decode::{Faults, Nulls, Rules, suggestion};
 pub use path::{Path, Segment};
 pub use problem::{Problem, Problems};
-pub use scalar::{BytesText, DurationText, Entries, OneOrMany, RateText, ShareText, Text};
+pub use scalar::{BytesText, DurationText, Entries, OneOrMany, RateText, Scalar, ShareText, Text};
 
 use tree::Node;
 
@@ -68,6 +68,18 @@ impl Document {
     /// Like [`Document::decode`].
     pub fn decode_with<T: deserr::Deserr<Faults>>(&self, rules: Rules<'_>) -> Result<T, Problems> {
         decode::decode(self, rules)
+    }
+
+    /// Whether there is a node at `path`.
+    #[must_use]
+    pub fn contains(&self, path: impl Into<Path>) -> bool {
+        self.root.contains(path.into().segments())
+    }
+
+    /// The whole number at `path`, where there is one.
+    #[must_use]
+    pub fn integer(&self, path: impl Into<Path>) -> Option<u64> {
+        self.root.integer(path.into().segments())
     }
 
     /// A problem at the node that `path` names, or at its nearest ancestor that exists.

@@ -6,6 +6,7 @@
 mod child;
 mod clock;
 mod error;
+pub mod experiment;
 mod probe;
 mod host;
 mod process_tree;

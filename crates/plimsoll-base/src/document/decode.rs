@@ -114,8 +114,9 @@ impl Fault {
     }
 }
 
-/// "did you mean `x`?" when one of `accepted` is close, else what is accepted.
-pub(super) fn suggestion(written: &str, accepted: &[String]) -> String {
+/// What to write instead of `written`: "did you mean `x`?" when one of `accepted` is close, else all that is accepted.
+#[must_use]
+pub fn suggestion(written: &str, accepted: &[String]) -> String {
     let near = accepted
         .iter()
         .map(|candidate| (strsim::damerau_levenshtein(written, candidate), candidate))

@@ -138,6 +138,40 @@ impl JsonSchema for Text {
     }
 }
 
+/// A quantity whose unit depends on something else in the file: text or a number, not yet parsed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Scalar(pub String);
+
+impl Deref for Scalar {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl<E: DeserializeError> Deserr<E> for Scalar {
+    fn deserialize_from_value<V: IntoValue>(
+        value: Value<V>,
+        at: ValuePointerRef<'_>,
+    ) -> Result<Self, E> {
+        as_written(&value).map(Self).ok_or_else(|| {
+            let message = format!("found {}: write a quantity such as `1ms`", describe(&value));
+            unexpected::<E, V>(message, at)
+        })
+    }
+}
+
+impl JsonSchema for Scalar {
+    fn schema_name() -> Cow<'static, str> {
+        "Quantity".into()
+    }
+
+    fn json_schema(_generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": ["string", "number"] })
+    }
+}
+
 /// A mapping with free keys, in the order of the file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entries<T>(pub Vec<(String, T)>);

@@ -43,7 +43,7 @@ impl Node {
     /// The position of the value at `path`, or, for a mapping or list inside a mapping, of its key: the first line of a
     /// block is already one of its children. Where the path leaves the tree, the last node on it counts.
     pub fn locate(&self, path: &[Segment]) -> Position {
-        let (node, key_at) = self.follow(path);
+        let (node, key_at, _) = self.follow(path);
         match (&node.value, key_at) {
             (NodeValue::Mapping(_) | NodeValue::Sequence(_) | NodeValue::Null, Some(key_at)) => {
                 key_at
@@ -54,33 +54,46 @@ impl Node {
 
     /// The position of the key at `path`; of the value when it has none.
     pub fn locate_key(&self, path: &[Segment]) -> Position {
-        let (node, key_at) = self.follow(path);
+        let (node, key_at, _) = self.follow(path);
         key_at.unwrap_or(node.at)
     }
 
-    /// The last node on `path` that exists, with the position of its key.
-    fn follow(&self, path: &[Segment]) -> (&Self, Option<Position>) {
+    pub fn contains(&self, path: &[Segment]) -> bool {
+        self.follow(path).2 == path.len()
+    }
+
+    /// The whole number at `path`.
+    pub fn integer(&self, path: &[Segment]) -> Option<u64> {
+        let (node, _, walked) = self.follow(path);
+        match node.value {
+            NodeValue::Integer(number) if walked == path.len() => Some(number),
+            _ => None,
+        }
+    }
+
+    /// The last node on `path` that exists, the position of its key, and how many segments led to it.
+    fn follow(&self, path: &[Segment]) -> (&Self, Option<Position>, usize) {
         let mut node = self;
         let mut key_at = None;
-        for segment in path {
+        for (walked, segment) in path.iter().enumerate() {
             match (segment, &node.value) {
                 (Segment::Key(key), NodeValue::Mapping(entries)) => {
                     let Some(entry) = entries.iter().find(|entry| entry.key == *key) else {
-                        break;
+                        return (node, key_at, walked);
                     };
                     node = &entry.node;
                     key_at = Some(entry.key_at);
                 }
                 (Segment::Index(index), NodeValue::Sequence(items)) => {
                     let Some(item) = items.get(*index) else {
-                        break;
+                        return (node, key_at, walked);
                     };
                     node = item;
                     key_at = None;
                 }
-                _ => break,
+                _ => return (node, key_at, walked),
             }
         }
-        (node, key_at)
+        (node, key_at, path.len())
     }
 }

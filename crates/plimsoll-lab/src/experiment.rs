@@ -1,0 +1,108 @@
+//! The experiment: one file that says what runs, what load it gets, which alternatives are compared and what must hold.
+//!
+//! ```text
+//! file --document--> tree --deserr--> wire structs --convert, once--> Experiment
+//! ```
+//!
+//! [`Experiment::load`] reports every problem of the file at once, each with `file:line:column` and what to write instead; an
+//! [`Experiment`] that exists is consistent. It is pure but for [`Surroundings`]. Running it is left to the rest of the lab.
+
+mod arm;
+mod component;
+mod load;
+mod loader;
+mod method;
+mod metric;
+mod name;
+mod scenario;
+mod secret;
+mod surroundings;
+mod template;
+mod threshold;
+mod topology;
+pub mod wire;
+
+pub use arm::{Arm, TargetRef};
+pub use component::{
+    Command, Component, ComponentKind, External, Gateway, Generator, Listen, Listener, Mock,
+    Placement, Readiness, RenderedFile,
+};
+pub use load::LoadSettings;
+pub use method::Method;
+pub use metric::{Metric, Unit};
+pub use name::is_name;
+pub use scenario::{Body, Step};
+pub use secret::{Secret, sha256_hex};
+pub use surroundings::{Disk, Surroundings};
+pub use template::{Field, Part, Reference, Template, TemplateError, Value};
+pub use threshold::{Bound, Threshold};
+
+use std::path::{Path, PathBuf};
+
+use plimsoll_base::document::Problems;
+use plimsoll_report::record::Input;
+
+/// The file that is loaded from a directory.
+pub const FILE_NAME: &str = "experiment.yaml";
+
+/// A consistent experiment: every name in it refers to something, every file it needs was there.
+#[derive(Debug, Clone)]
+pub struct Experiment {
+    /// Its name.
+    pub name: String,
+    /// What it asks, in words.
+    pub description: Option<String>,
+    /// The file that it was loaded from.
+    pub file: PathBuf,
+    /// The directory that its relative paths were resolved against.
+    pub directory: PathBuf,
+    /// What runs, in the order of the file.
+    pub components: Vec<Component>,
+    /// Indices into `components`: whatever a component refers to comes before it.
+    pub start_order: Vec<usize>,
+    /// Where the generator runs.
+    pub generator: Generator,
+    /// The alternatives, in the order of the file; at least one.
+    pub arms: Vec<Arm>,
+    /// How the arms are run.
+    pub method: Method,
+    /// What must hold, in the order of the file.
+    pub thresholds: Vec<Threshold>,
+    /// The files that were read, the experiment's own first.
+    pub inputs: Vec<Input>,
+}
+
+impl Experiment {
+    /// Loads the file at `path`, or [`FILE_NAME`] in the directory at `path`, with `overrides` (`path=value`, from `--set`) on top.
+    ///
+    /// # Errors
+    /// Every problem of the file and of the files that it names, in order of position.
+    pub fn load(
+        path: &Path,
+        overrides: &[String],
+        surroundings: &dyn Surroundings,
+    ) -> Result<Self, Problems> {
+        loader::load(path, overrides, surroundings)
+    }
+
+    /// The component of that name.
+    #[must_use]
+    pub fn component(&self, name: &str) -> Option<&Component> {
+        self.components
+            .iter()
+            .find(|component| component.name == name)
+    }
+
+    /// The arm of that name.
+    #[must_use]
+    pub fn arm(&self, name: &str) -> Option<&Arm> {
+        self.arms.iter().find(|arm| arm.name == name)
+    }
+
+    /// Components in the order in which they are started.
+    pub fn in_start_order(&self) -> impl Iterator<Item = &Component> {
+        self.start_order
+            .iter()
+            .map(|index| &self.components[*index])
+    }
+}

@@ -1,0 +1,54 @@
+//! Components: the processes of the topology, and where they and the generator run.
+
+mod external;
+mod kind;
+mod placement;
+
+pub use external::External;
+pub use kind::{Command, ComponentKind, Gateway, Listen, Listener, Mock, Readiness, RenderedFile};
+pub(super) use placement::generator;
+pub use placement::{Generator, Placement};
+
+use plimsoll_base::document::{Entries, Path as Pointer};
+
+use super::loader::Loader;
+use super::name::refuse_name;
+use super::wire::ComponentWire;
+
+/// A process of the topology.
+#[derive(Debug, Clone)]
+pub struct Component {
+    /// Its name.
+    pub name: String,
+    /// What it is.
+    pub kind: ComponentKind,
+    /// Where it may run, and how much of it.
+    pub placement: Placement,
+}
+
+pub(super) fn convert_all(
+    loader: &mut Loader<'_>,
+    wire: &Entries<ComponentWire>,
+) -> Vec<Component> {
+    let at = Pointer::root().key("components");
+    if wire.0.is_empty() {
+        loader.refuse(
+            &at,
+            "there is no component: write at least one, for instance `upstream: { mock: {} }`",
+        );
+    }
+    let convert = |(name, wire): (&str, &ComponentWire)| {
+        let at = at.key(name);
+        if let Some(message) = refuse_name("a component", name) {
+            loader.refuse_key(&at, message);
+        }
+        let kind = kind::convert(loader, name, wire, &at)?;
+        let placement = placement::convert(loader, wire, &kind, &at);
+        Some(Component {
+            name: name.to_owned(),
+            kind,
+            placement,
+        })
+    };
+    wire.iter().filter_map(convert).collect()
+}

@@ -1,0 +1,131 @@
+//! Servers that run already: `external: http://host:port`.
+
+use plimsoll_base::document::Path as Pointer;
+
+use crate::experiment::loader::Loader;
+
+/// A server that runs already. The lab does not start, stop or watch it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct External {
+    /// The host's name or address; an IPv6 address without its brackets.
+    pub host: String,
+    /// The port.
+    pub port: u16,
+}
+
+impl External {
+    /// `http://host:port`.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("http://{}", self.authority())
+    }
+
+    /// `host:port`, an IPv6 address in brackets.
+    #[must_use]
+    pub fn authority(&self) -> String {
+        if self.host.contains(':') {
+            format!("[{}]:{}", self.host, self.port)
+        } else {
+            format!("{}:{}", self.host, self.port)
+        }
+    }
+
+    /// Whether it is on this machine as far as its name tells.
+    pub(in crate::experiment) fn is_local(&self) -> bool {
+        self.host == "localhost"
+            || self
+                .host
+                .parse::<std::net::IpAddr>()
+                .is_ok_and(|address| address.is_loopback())
+    }
+}
+
+pub(super) fn convert(loader: &mut Loader<'_>, url: &str, at: &Pointer) -> External {
+    parse(url).unwrap_or_else(|message| {
+        loader.refuse(at, message);
+        External {
+            host: String::new(),
+            port: 0,
+        }
+    })
+}
+
+fn parse(url: &str) -> Result<External, String> {
+    if url.starts_with("https://") {
+        return Err(
+            "`https` is not available in this version: write an `http://` address".to_owned(),
+        );
+    }
+    let malformed = || format!("`{url}` is not an address: write `http://host:port`");
+    let rest = url.strip_prefix("http://").ok_or_else(malformed)?;
+    let authority = rest.strip_suffix('/').unwrap_or(rest);
+    if authority.contains('/') {
+        return Err(format!(
+            "`{url}` has a path: write `http://host:port`, and the path in each step"
+        ));
+    }
+    let (host, port) = match authority.strip_prefix('[') {
+        Some(bracketed) => {
+            let (host, after) = bracketed.split_once(']').ok_or_else(malformed)?;
+            host.parse::<std::net::Ipv6Addr>()
+                .map_err(|_| malformed())?;
+            (
+                host,
+                if after.is_empty() {
+                    None
+                } else {
+                    Some(after.strip_prefix(':').ok_or_else(malformed)?)
+                },
+            )
+        }
+        None => authority
+            .split_once(':')
+            .map_or((authority, None), |(host, port)| (host, Some(port))),
+    };
+    let port = match port {
+        None => 80,
+        Some(text) => text
+            .parse()
+            .ok()
+            .filter(|port| *port > 0)
+            .ok_or_else(malformed)?,
+    };
+    let allowed = |c: char| c.is_ascii_alphanumeric() || "-._:".contains(c);
+    if host.is_empty() || !host.chars().all(allowed) {
+        return Err(malformed());
+    }
+    Ok(External {
+        host: host.to_owned(),
+        port,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses() {
+        for (url, expected) in [
+            ("http://localhost:8080", "localhost:8080"),
+            ("http://staging.example.com/", "staging.example.com:80"),
+            ("http://[::1]:9000", "[::1]:9000"),
+            ("http://[::1]", "[::1]:80"),
+        ] {
+            assert_eq!(parse(url).unwrap().authority(), expected);
+        }
+        for bad in [
+            "localhost:80",
+            "https://a",
+            "http://",
+            "http://a:0",
+            "http://a:x",
+            "http://a/b",
+            "http://a b",
+            "http://u@a",
+            "http://[x]",
+        ] {
+            assert!(parse(bad).is_err(), "{bad}");
+        }
+    }
+}

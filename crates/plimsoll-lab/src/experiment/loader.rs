@@ -1,0 +1,331 @@
+//! From path to experiment: reading, decoding, and converting each part while all problems are collected.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use plimsoll_base::document::{Document, Path as Pointer, Problem, Problems, Rules};
+use plimsoll_report::record::Input;
+
+use super::component::{self, Generator};
+use super::secret::sha256_hex;
+use super::surroundings::Surroundings;
+use super::template::{Reference, Template};
+use super::threshold::{self, Scope};
+use super::wire::{self, ExperimentWire};
+use super::{Experiment, FILE_NAME, arm, method, topology};
+
+pub(super) fn load(
+    path: &Path,
+    overrides: &[String],
+    surroundings: &dyn Surroundings,
+) -> Result<Experiment, Problems> {
+    let file = if surroundings.is_directory(path) {
+        path.join(FILE_NAME)
+    } else {
+        path.to_owned()
+    };
+    let shown = file.display().to_string();
+    let bytes = surroundings
+        .read(&file)
+        .map_err(|error| Problem::of_file(&shown, unreadable(&error)))?;
+    let text = String::from_utf8(bytes)
+        .map_err(|_| Problem::of_file(&shown, "the file is not UTF-8 text"))?;
+    let document = overlay(Document::parse_yaml(&shown, &text)?, overrides)?;
+    check_version(&document)?;
+    let wire: ExperimentWire = document.decode_with(Rules {
+        later: &wire::LATER,
+        ..Rules::default()
+    })?;
+    let mut loader = Loader {
+        document: &document,
+        directory: file.parent().map(Path::to_owned).unwrap_or_default(),
+        surroundings,
+        problems: Vec::new(),
+        uses: Vec::new(),
+        inputs: vec![Input {
+            path: shown,
+            sha256: sha256_hex(text.as_bytes()),
+        }],
+    };
+    let experiment = loader.convert(wire, file);
+    loader
+        .problems
+        .into_iter()
+        .collect::<Problems>()
+        .or_ok(experiment)
+}
+
+fn overlay(mut document: Document, overrides: &[String]) -> Result<Document, Problems> {
+    let mut problems = Problems::default();
+    for text in overrides {
+        if let Err(refused) = document.set("--set", text) {
+            problems.extend(refused);
+        }
+    }
+    problems.or_ok(document)
+}
+
+/// Before everything else: a file of another version would drown in unknown keys.
+fn check_version(document: &Document) -> Result<(), Problems> {
+    match document.integer("version") {
+        Some(1) | None => Ok(()),
+        Some(other) => {
+            let message =
+                format!("version {other} is not available in this version: write `version: 1`");
+            Err(document.problem("version", message).into())
+        }
+    }
+}
+
+/// What the conversion of every part shares: the document to locate problems in, and what was found on the way.
+pub(super) struct Loader<'a> {
+    document: &'a Document,
+    directory: PathBuf,
+    surroundings: &'a dyn Surroundings,
+    problems: Vec<Problem>,
+    uses: Vec<Use>,
+    inputs: Vec<Input>,
+}
+
+/// One substitution, who makes it, and where it is written.
+#[derive(Debug, Clone)]
+pub(super) struct Use {
+    /// The component in whose text it stands; `None` in arms and scenario.
+    pub component: Option<String>,
+    pub reference: Reference,
+    /// A problem there, without its message.
+    pub place: Problem,
+}
+
+impl Loader<'_> {
+    fn convert(&mut self, wire: ExperimentWire, file: PathBuf) -> Experiment {
+        if let Some(message) = refuse_experiment_name(&wire.name) {
+            self.refuse("name", message);
+        }
+        let components = component::convert_all(self, &wire.components);
+        let component_names: Vec<String> = wire
+            .components
+            .iter()
+            .map(|(name, _)| name.to_owned())
+            .collect();
+        let generator = wire
+            .generator
+            .as_ref()
+            .map_or_else(Generator::default, |wire| component::generator(self, wire));
+        let arms = arm::convert_all(self, &wire, &components);
+        let arm_names = arm::names(&wire);
+        let start_order = topology::check(self, &components, &component_names);
+        let method = method::convert(self, wire.method.as_ref(), &arm_names);
+        let scope = Scope {
+            arms: &arms,
+            arm_names: &arm_names,
+            components: &components,
+            method: &method,
+        };
+        let thresholds =
+            threshold::convert_all(self, wire.thresholds.as_deref().unwrap_or_default(), &scope);
+        Experiment {
+            name: wire.name,
+            description: wire.description,
+            file,
+            directory: self.directory.clone(),
+            components,
+            start_order,
+            generator,
+            arms,
+            method,
+            thresholds,
+            inputs: std::mem::take(&mut self.inputs),
+        }
+    }
+
+    /// Notes a problem with the value at `at`.
+    pub(super) fn refuse(&mut self, at: impl Into<Pointer>, message: impl Into<String>) {
+        let problem = self.document.problem(at, message);
+        self.problems.push(problem);
+    }
+
+    /// Notes a problem with the key at `at`: that it should not be there.
+    pub(super) fn refuse_key(&mut self, at: impl Into<Pointer>, message: impl Into<String>) {
+        let problem = self.document.key_problem(at, message);
+        self.problems.push(problem);
+    }
+
+    /// Notes a problem at a place that is not in the experiment file.
+    pub(super) fn refuse_at(&mut self, place: &Problem, message: impl Into<String>) {
+        self.problems.push(Problem {
+            message: message.into(),
+            ..place.clone()
+        });
+    }
+
+    /// Whether the file has something at `at`.
+    pub(super) fn is_written(&self, at: &Pointer) -> bool {
+        self.document.contains(at)
+    }
+
+    /// Substitutions noted so far.
+    pub(super) fn uses(&self) -> &[Use] {
+        &self.uses
+    }
+
+    /// Resolves a path that the file names.
+    pub(super) fn resolve(&self, relative: &str) -> PathBuf {
+        self.directory.join(relative)
+    }
+
+    /// A directory that the file names, which must exist.
+    pub(super) fn directory(&mut self, at: &Pointer, relative: &str) -> PathBuf {
+        let path = self.resolve(relative);
+        if !self.surroundings.is_directory(&path) {
+            let message = format!(
+                "there is no directory `{}`: paths are relative to the experiment file",
+                path.display()
+            );
+            self.refuse(at, message);
+        }
+        path
+    }
+
+    /// The content of a file that the file names; empty, with a problem noted, when it cannot be read.
+    pub(super) fn read(&mut self, at: &Pointer, relative: &str) -> Vec<u8> {
+        let path = self.resolve(relative);
+        match self.surroundings.read(&path) {
+            Ok(bytes) => {
+                self.inputs.push(Input {
+                    path: path.display().to_string(),
+                    sha256: sha256_hex(&bytes),
+                });
+                bytes
+            }
+            Err(error) => {
+                let reason = unreadable(&error);
+                self.refuse(
+                    at,
+                    format!(
+                        "`{}`: {reason}; paths are relative to the experiment file",
+                        path.display()
+                    ),
+                );
+                Vec::new()
+            }
+        }
+    }
+
+    /// The text of a file that the file names, with its substitutions parsed.
+    pub(super) fn read_template(
+        &mut self,
+        at: &Pointer,
+        relative: &str,
+        component: &str,
+    ) -> Template {
+        let bytes = self.read(at, relative);
+        let Ok(text) = String::from_utf8(bytes) else {
+            self.refuse(
+                at,
+                format!("`{relative}` is not UTF-8 text, so nothing can be substituted in it"),
+            );
+            return Template::default();
+        };
+        let file = self.resolve(relative).display().to_string();
+        match Template::parse_located(&text) {
+            Ok((template, offsets)) => {
+                for (offset, reference) in offsets.into_iter().zip(template.references()) {
+                    let place = place_in(&file, &text, offset);
+                    self.note(Some(component), reference.clone(), place);
+                }
+                template
+            }
+            Err(errors) => {
+                for error in errors {
+                    self.refuse_at(&place_in(&file, &text, error.offset), error.message);
+                }
+                Template::default()
+            }
+        }
+    }
+
+    /// Text of the file with its substitutions parsed; `component` is the one in whose definition it stands.
+    pub(super) fn template(
+        &mut self,
+        at: &Pointer,
+        text: &str,
+        component: Option<&str>,
+    ) -> Template {
+        match Template::parse(text) {
+            Ok(template) => {
+                for reference in template.references() {
+                    let place = self.document.problem(at, "");
+                    self.note(component, reference.clone(), place);
+                }
+                template
+            }
+            Err(errors) => {
+                for error in errors {
+                    self.refuse(at, error.message);
+                }
+                Template::default()
+            }
+        }
+    }
+
+    /// Notes a substitution, and checks at once what does not depend on components.
+    fn note(&mut self, component: Option<&str>, reference: Reference, place: Problem) {
+        match &reference {
+            Reference::Environment(name) if self.surroundings.variable(name).is_none() => {
+                self.refuse_at(
+                    &place,
+                    format!("the environment variable `{name}` is not set: set it for the run"),
+                );
+            }
+            Reference::File(path) => {
+                if let Err(error) = self.surroundings.read(&self.directory.join(path)) {
+                    let reason = unreadable(&error);
+                    let message = format!(
+                        "`{}`: {reason}; paths are relative to the experiment file",
+                        path.display()
+                    );
+                    self.refuse_at(&place, message);
+                }
+            }
+            _ => {}
+        }
+        self.uses.push(Use {
+            component: component.map(str::to_owned),
+            reference,
+            place,
+        });
+    }
+}
+
+/// The name goes into the run directory's.
+fn refuse_experiment_name(name: &str) -> Option<String> {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    let fits = (1..=64).contains(&name.len())
+        && name.chars().all(allowed)
+        && !name.starts_with(['.', '-']);
+    (!fits).then(|| {
+        format!(
+            "`{name}` cannot name an experiment: write 1 to 64 letters, digits, `-`, `_` and `.`"
+        )
+    })
+}
+
+fn unreadable(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        io::ErrorKind::IsADirectory => "this is a directory, not a file".to_owned(),
+        _ => format!("the file cannot be read: {error}"),
+    }
+}
+
+fn place_in(file: &str, text: &str, offset: usize) -> Problem {
+    let before = &text[..offset];
+    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+    Problem {
+        line: number(before.matches('\n').count() + 1),
+        column: number(before[line_start..].chars().count() + 1),
+        ..Problem::of_file(file, "")
+    }
+}

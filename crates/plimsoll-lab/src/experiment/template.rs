@@ -1,0 +1,429 @@
+//! Text with substitutions: `http://${upstream.host}:${upstream.port}/`.
+//!
+//! This is the syntax only; what a reference stands for is known when components run, and resolved through a function then.
+//! Only `${` begins a substitution, so `$uri` in an nginx configuration stays as it is; `$${` writes `${`.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use super::name::is_name;
+use super::secret::Secret;
+
+/// Text with substitutions, parsed.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Template {
+    parts: Vec<Part>,
+}
+
+/// A piece of a template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Part {
+    /// Stands for itself.
+    Literal(String),
+    /// Stands for something known when components run.
+    Reference(Reference),
+}
+
+/// What a substitution refers to.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Reference {
+    /// `${component.url}` or `${component/listener.port}`: where another component listens.
+    Component {
+        /// The component's name.
+        component: String,
+        /// One of its listeners; `None` is `main`.
+        listener: Option<String>,
+        /// What of the address.
+        field: Field,
+    },
+    /// `${self.port}`, `${self.host}`, `${self/listener.url}`: where the component itself is to listen.
+    Own {
+        /// One of its listeners; `None` is `main`.
+        listener: Option<String>,
+        /// What of the address.
+        field: Field,
+    },
+    /// `${self.dir}`: the component's working directory, where its rendered files lie.
+    OwnDirectory,
+    /// `${env:NAME}`: an environment variable of whoever runs the experiment. A secret.
+    Environment(String),
+    /// `${file:PATH}`: the content of a file, without trailing line ends. A secret.
+    File(PathBuf),
+    /// `${secret.NAME}`: minted for the run. A secret.
+    Secret(String),
+    /// `${secret.NAME.sha256}`: the hash of the same, for a component that checks it. Not a secret.
+    SecretHash(String),
+}
+
+/// What of a listener's address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Field {
+    /// `http://host:port`.
+    Url,
+    /// The host alone.
+    Host,
+    /// The port alone.
+    Port,
+}
+
+/// What a reference stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Value {
+    /// Text that may be shown and recorded.
+    Plain(String),
+    /// Text that may not.
+    Secret(Secret),
+}
+
+/// A substitution that is not one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TemplateError {
+    /// Where its `${` is, in bytes from the start of the text.
+    pub offset: usize,
+    /// What is wrong and what to write instead.
+    pub message: String,
+}
+
+impl Template {
+    /// Parses `text`.
+    ///
+    /// # Errors
+    /// Every substitution that is unclosed or of an unknown form.
+    pub fn parse(text: &str) -> Result<Self, Vec<TemplateError>> {
+        Self::parse_located(text).map(|(template, _)| template)
+    }
+
+    /// Parses `text`; also tells where each reference is, in bytes from its start.
+    ///
+    /// # Errors
+    /// As of [`Template::parse`].
+    pub fn parse_located(text: &str) -> Result<(Self, Vec<usize>), Vec<TemplateError>> {
+        let mut parts = Vec::new();
+        let mut offsets = Vec::new();
+        let mut errors = Vec::new();
+        let mut literal = String::new();
+        let mut rest = text;
+        while let Some(start) = rest.find("${") {
+            let offset = text.len() - rest.len() + start;
+            let body = &rest[start + 2..];
+            if let Some(before) = rest[..start].strip_suffix('$') {
+                literal.push_str(before);
+                literal.push_str("${");
+                rest = body;
+                continue;
+            }
+            literal.push_str(&rest[..start]);
+            let Some((inner, after)) = body.split_once('}') else {
+                let message =
+                    "`${` without `}`: close it, or write `$${` for a literal `${`".to_owned();
+                errors.push(TemplateError { offset, message });
+                rest = "";
+                break;
+            };
+            match Reference::parse(inner) {
+                Ok(reference) => {
+                    if !literal.is_empty() {
+                        parts.push(Part::Literal(std::mem::take(&mut literal)));
+                    }
+                    parts.push(Part::Reference(reference));
+                    offsets.push(offset);
+                }
+                Err(message) => errors.push(TemplateError { offset, message }),
+            }
+            rest = after;
+        }
+        literal.push_str(rest);
+        if !literal.is_empty() {
+            parts.push(Part::Literal(literal));
+        }
+        if errors.is_empty() {
+            Ok((Self { parts }, offsets))
+        } else {
+            Err(errors)
+        }
+    }
+
+    /// A template that is `text` itself, substitutions or not.
+    #[must_use]
+    pub fn literal(text: impl Into<String>) -> Self {
+        Self {
+            parts: vec![Part::Literal(text.into())],
+        }
+    }
+
+    /// The pieces in order.
+    #[must_use]
+    pub fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    /// The references in order.
+    pub fn references(&self) -> impl Iterator<Item = &Reference> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Reference(reference) => Some(reference),
+            Part::Literal(_) => None,
+        })
+    }
+
+    /// Puts values in the places of references. The result is a secret when one of the values is.
+    ///
+    /// # Errors
+    /// The first error of `lookup`.
+    pub fn resolve<E>(
+        &self,
+        mut lookup: impl FnMut(&Reference) -> Result<Value, E>,
+    ) -> Result<Value, E> {
+        let mut text = String::new();
+        let mut secret = false;
+        for part in &self.parts {
+            match part {
+                Part::Literal(literal) => text.push_str(literal),
+                Part::Reference(reference) => {
+                    let value = lookup(reference)?;
+                    secret |= matches!(value, Value::Secret(_));
+                    text.push_str(value.expose());
+                }
+            }
+        }
+        Ok(if secret {
+            Value::Secret(Secret::new(text))
+        } else {
+            Value::Plain(text)
+        })
+    }
+
+    /// The template for records and people: references as written, nothing resolved.
+    #[must_use]
+    pub fn source(&self) -> String {
+        let shown = self.parts.iter().map(|part| match part {
+            Part::Literal(text) => text.replace("${", "$${"),
+            Part::Reference(reference) => reference.to_string(),
+        });
+        shown.collect()
+    }
+}
+
+impl Value {
+    /// The text itself: for the process, file or request that it is meant for, and nothing else.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        match self {
+            Self::Plain(text) => text,
+            Self::Secret(secret) => secret.expose(),
+        }
+    }
+
+    /// The text, or for a secret its hash: what records hold.
+    #[must_use]
+    pub fn record(&self) -> String {
+        match self {
+            Self::Plain(text) => text.clone(),
+            Self::Secret(secret) => secret.record(),
+        }
+    }
+}
+
+impl Reference {
+    /// The forms, for messages.
+    const FORMS: &'static str = "`${component.url}`, `${component.host}`, `${component.port}`, `${self.port}`, `${self.dir}`, `${env:NAME}`, \
+         `${file:PATH}` or `${secret.NAME}`, and `$${` for a literal `${`";
+
+    /// Whether it stands for text that may not be shown.
+    #[must_use]
+    pub fn is_secret(&self) -> bool {
+        matches!(self, Self::Environment(_) | Self::File(_) | Self::Secret(_))
+    }
+
+    fn parse(inner: &str) -> Result<Self, String> {
+        let unknown = || {
+            format!(
+                "`${{{inner}}}` is not a known substitution: write {}",
+                Self::FORMS
+            )
+        };
+        if let Some(name) = inner.strip_prefix("env:") {
+            return if name.is_empty() {
+                Err(unknown())
+            } else {
+                Ok(Self::Environment(name.to_owned()))
+            };
+        }
+        if let Some(path) = inner.strip_prefix("file:") {
+            return if path.is_empty() {
+                Err(unknown())
+            } else {
+                Ok(Self::File(PathBuf::from(path)))
+            };
+        }
+        let (left, right) = inner.split_once('.').ok_or_else(unknown)?;
+        if left == "secret" {
+            return match right.split_once('.') {
+                None if is_name(right) => Ok(Self::Secret(right.to_owned())),
+                Some((name, "sha256")) if is_name(name) => Ok(Self::SecretHash(name.to_owned())),
+                _ => Err(unknown()),
+            };
+        }
+        if (left, right) == ("self", "dir") {
+            return Ok(Self::OwnDirectory);
+        }
+        let field = Field::parse(right).ok_or_else(unknown)?;
+        let (component, listener) = match left.split_once('/') {
+            None => (left, None),
+            Some((component, listener)) => (component, Some(listener)),
+        };
+        if !is_name(component) || !listener.is_none_or(is_name) {
+            return Err(unknown());
+        }
+        let listener = listener.map(str::to_owned);
+        Ok(match component {
+            "self" => Self::Own { listener, field },
+            _ => Self::Component {
+                component: component.to_owned(),
+                listener,
+                field,
+            },
+        })
+    }
+}
+
+impl fmt::Display for Reference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let listening =
+            |f: &mut fmt::Formatter<'_>, name: &str, listener: &Option<String>, field: &Field| {
+                let slash = listener
+                    .as_ref()
+                    .map(|listener| format!("/{listener}"))
+                    .unwrap_or_default();
+                write!(f, "${{{name}{slash}.{}}}", field.name())
+            };
+        match self {
+            Self::Component {
+                component,
+                listener,
+                field,
+            } => listening(f, component, listener, field),
+            Self::Own { listener, field } => listening(f, "self", listener, field),
+            Self::OwnDirectory => f.write_str("${self.dir}"),
+            Self::Environment(name) => write!(f, "${{env:{name}}}"),
+            Self::File(path) => write!(f, "${{file:{}}}", path.display()),
+            Self::Secret(name) => write!(f, "${{secret.{name}}}"),
+            Self::SecretHash(name) => write!(f, "${{secret.{name}.sha256}}"),
+        }
+    }
+}
+
+impl Field {
+    fn parse(text: &str) -> Option<Self> {
+        match text {
+            "url" => Some(Self::Url),
+            "host" => Some(Self::Host),
+            "port" => Some(Self::Port),
+            _ => None,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Url => "url",
+            Self::Host => "host",
+            Self::Port => "port",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn check(text: &str, expected: &str) {
+        let shown = match Template::parse(text) {
+            Ok(template) => {
+                let shown = template.parts().iter().map(|part| match part {
+                    Part::Literal(text) => format!("{text:?}"),
+                    Part::Reference(reference) => reference.to_string(),
+                });
+                shown.collect::<Vec<_>>().join(" ")
+            }
+            Err(errors) => {
+                let shown = errors
+                    .iter()
+                    .map(|error| format!("{}: {}", error.offset, error.message));
+                shown.collect::<Vec<_>>().join("\n")
+            }
+        };
+        assert_eq!(
+            shown.split(": write `${component").next().unwrap(),
+            expected,
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn every_form_parses() {
+        check("plain $uri $$ $", "\"plain $uri $$ $\"");
+        check("a${up.url}b", "\"a\" ${up.url} \"b\"");
+        check("${up/admin.port}${up.host}", "${up/admin.port} ${up.host}");
+        check(
+            "${self.port} ${self/admin.url} ${self.dir}",
+            "${self.port} \" \" ${self/admin.url} \" \" ${self.dir}",
+        );
+        check("${env:HOME}${file:a/b.key}", "${env:HOME} ${file:a/b.key}");
+        check(
+            "${secret.key}${secret.key.sha256}",
+            "${secret.key} ${secret.key.sha256}",
+        );
+        check("$${x} ${up.url}", "\"${x} \" ${up.url}");
+        check("", "");
+    }
+
+    #[test]
+    fn unknown_forms_are_refused_together() {
+        check(
+            "x${oops",
+            "1: `${` without `}`: close it, or write `$${` for a literal `${`",
+        );
+        for bad in [
+            "${}",
+            "${x}",
+            "${up.urls}",
+            "${env:}",
+            "${file:}",
+            "${secret.}",
+            "${self.x}",
+            "${a b.url}",
+        ] {
+            check(bad, &format!("0: `{bad}` is not a known substitution"));
+        }
+        assert_eq!(Template::parse("${a} ${b} ${up.url}").unwrap_err().len(), 2);
+    }
+
+    #[test]
+    fn one_secret_makes_the_whole_text_secret() {
+        let lookup = |reference: &Reference| match reference {
+            Reference::Secret(_) => Ok::<_, ()>(Value::Secret(Secret::new("s3cret"))),
+            _ => Ok(Value::Plain("8080".to_owned())),
+        };
+        let plain = Template::parse("port ${self.port}")
+            .unwrap()
+            .resolve(lookup)
+            .unwrap();
+        assert_eq!(plain.record(), "port 8080");
+        let secret = Template::parse("Bearer ${secret.key}")
+            .unwrap()
+            .resolve(lookup)
+            .unwrap();
+        assert_eq!(secret.expose(), "Bearer s3cret");
+        assert!(!format!("{secret:?}{}", secret.record()).contains("s3cret"));
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_parses_or_is_refused(text in "[a${}.:/ ]{0,30}|\\PC{0,30}") {
+            if let Ok(template) = Template::parse(&text) {
+                prop_assert_eq!(Template::parse(&template.source()), Ok(template));
+            }
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Thresholds: bounds on metrics that must hold for a run to pass.
+
+use plimsoll_base::document::{Path as Pointer, suggestion};
+use plimsoll_report::record::GENERATOR;
+
+use super::arm::Arm;
+use super::component::{Component, ComponentKind};
+use super::loader::Loader;
+use super::method::Method;
+use super::metric::{Metric, Names};
+use super::wire::ThresholdWire;
+
+/// A bound on one metric of one arm.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Threshold {
+    /// The arm's name.
+    pub arm: String,
+    /// What must hold.
+    pub metric: Metric,
+    /// Its bound.
+    pub bound: Bound,
+}
+
+/// Where a metric must lie, in the unit of the summary.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Bound {
+    /// Below this.
+    Below(f64),
+    /// Above this.
+    Above(f64),
+}
+
+/// What thresholds may speak of.
+pub(super) struct Scope<'a> {
+    /// Arms that could be converted.
+    pub arms: &'a [Arm],
+    /// All arms of the file.
+    pub arm_names: &'a [String],
+    /// Components that could be converted.
+    pub components: &'a [Component],
+    /// How the arms are run.
+    pub method: &'a Method,
+}
+
+pub(super) fn convert_all(
+    loader: &mut Loader<'_>,
+    wire: &[ThresholdWire],
+    scope: &Scope<'_>,
+) -> Vec<Threshold> {
+    let at = Pointer::root().key("thresholds");
+    let convert =
+        |(index, wire): (usize, &ThresholdWire)| convert(loader, wire, scope, &at.index(index));
+    wire.iter().enumerate().filter_map(convert).collect()
+}
+
+fn convert(
+    loader: &mut Loader<'_>,
+    wire: &ThresholdWire,
+    scope: &Scope<'_>,
+    at: &Pointer,
+) -> Option<Threshold> {
+    let arm = arm_name(loader, wire, scope, at);
+    let bound = bound_text(loader, wire, at);
+    let arm = scope
+        .arms
+        .iter()
+        .find(|candidate| Some(&candidate.name) == arm.as_ref())?;
+    let watched = scope
+        .components
+        .iter()
+        .filter(|component| !matches!(component.kind, ComponentKind::External(_)));
+    let components: Vec<String> = watched
+        .map(|component| component.name.clone())
+        .chain([GENERATOR.to_owned()])
+        .collect();
+    let steps: Vec<String> = arm.steps.iter().map(|step| step.name.clone()).collect();
+    let metric = match Metric::parse(
+        &wire.metric,
+        Names {
+            steps: &steps,
+            components: &components,
+        },
+    ) {
+        Ok(metric) => metric,
+        Err(message) => {
+            loader.refuse(at.key("metric"), message);
+            return None;
+        }
+    };
+    if let Some(message) = refuse_difference(&metric, &arm.name, scope.method) {
+        loader.refuse(at.key("metric"), message);
+    }
+    let (key, text, wrap) = bound?;
+    match metric.unit().parse(text) {
+        Ok(value) => Some(Threshold {
+            arm: arm.name.clone(),
+            metric,
+            bound: wrap(value),
+        }),
+        Err(message) => {
+            loader.refuse(at.key(key), message);
+            None
+        }
+    }
+}
+
+fn arm_name(
+    loader: &mut Loader<'_>,
+    wire: &ThresholdWire,
+    scope: &Scope<'_>,
+    at: &Pointer,
+) -> Option<String> {
+    match (&wire.arm, scope.arm_names) {
+        (Some(arm), names) if names.contains(arm) => Some(arm.clone()),
+        (Some(arm), names) => {
+            loader.refuse(
+                at.key("arm"),
+                format!("there is no arm `{arm}`: {}", suggestion(arm, names)),
+            );
+            None
+        }
+        (None, [only]) => Some(only.clone()),
+        (None, _) => {
+            loader.refuse(
+                at,
+                "the key `arm` is missing: add it, as there is more than one arm",
+            );
+            None
+        }
+    }
+}
+
+type Written<'a> = (&'static str, &'a str, fn(f64) -> Bound);
+
+fn bound_text<'a>(
+    loader: &mut Loader<'_>,
+    wire: &'a ThresholdWire,
+    at: &Pointer,
+) -> Option<Written<'a>> {
+    match (&wire.below, &wire.above) {
+        (Some(below), None) => Some(("below", below, Bound::Below)),
+        (None, Some(above)) => Some(("above", above, Bound::Above)),
+        (Some(_), Some(_)) => {
+            loader.refuse_key(
+                at.key("above"),
+                "a threshold has one bound: write a second threshold for the other",
+            );
+            None
+        }
+        (None, None) => {
+            loader.refuse(at, "has no bound: add `below` or `above`");
+            None
+        }
+    }
+}
+
+/// Why a difference cannot exist; `None` when it can, or when the metric is not one.
+fn refuse_difference(metric: &Metric, arm: &str, method: &Method) -> Option<String> {
+    if !metric.is_difference() {
+        return None;
+    }
+    match method {
+        Method::Measure => Some(format!(
+            "`{metric}` is a difference to a baseline: write `method: {{ compare: … }}`, or another metric"
+        )),
+        Method::Compare { baseline, .. } if baseline == arm => Some(format!(
+            "`{metric}` of the baseline is nothing: write another arm, or another metric"
+        )),
+        Method::Compare { .. } => None,
+    }
+}

@@ -1,0 +1,134 @@
+//! `load` as written. Every field is optional here, because an arm writes only those that differ.
+
+use std::borrow::Cow;
+
+use deserr::{
+    DeserializeError, Deserr, ErrorKind, IntoValue, Value, ValuePointerRef, take_cf_content,
+};
+use plimsoll_base::document::{DurationText, RateText};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+
+/// How much load, and when: exactly one of `rate`, `ramp`, `staircase` (open model) and `users` (closed model).
+#[derive(Debug, Clone, Default, Deserr, JsonSchema)]
+#[deserr(deny_unknown_fields)]
+#[schemars(rename = "Load", deny_unknown_fields)]
+pub struct LoadWire {
+    /// Where the load of arms without a `target` goes: `component` or `component/listener`.
+    #[deserr(default)]
+    pub target: Option<String>,
+    /// Open model: iterations that start per time, whatever the target does.
+    #[deserr(default)]
+    pub rate: Option<RateText>,
+    /// With `rate`: how arrivals are spread. Default: `constant`.
+    #[deserr(default)]
+    pub profile: Option<ArrivalWire>,
+    /// Open model: a rate that changes linearly over the whole load, warm-up included.
+    #[deserr(default)]
+    pub ramp: Option<RampWire>,
+    /// Open model: levels of constant rate, one above the other, over the whole load, warm-up included.
+    #[deserr(default)]
+    pub staircase: Option<StaircaseWire>,
+    /// Open model: virtual users, each with one connection at a time. Default: 50.
+    #[deserr(default)]
+    pub connections: Option<u32>,
+    /// Open model: how many arrivals may wait for an idle virtual user; one more is dropped and counted. Default: 10000.
+    #[deserr(default)]
+    pub queue: Option<u32>,
+    /// Closed model: virtual users, each of which starts its next iteration when its last one ended. Stalls are under-sampled.
+    #[deserr(default)]
+    pub users: Option<u32>,
+    /// Closed model: from the end of an iteration to the intended start of the next. Default: 0.
+    #[deserr(default)]
+    pub think: Option<DurationText>,
+    /// Load before the measurement; reported apart. Default: 0.
+    #[deserr(default)]
+    pub warmup: Option<DurationText>,
+    /// The measured time, after the warm-up.
+    #[deserr(default)]
+    pub duration: Option<DurationText>,
+    /// How exactly intended starts are kept: the least time between two timer wakes (default `200us`), or `precise`, which spins.
+    #[deserr(default)]
+    pub pacing: Option<PacingWire>,
+    /// How long an exchange may take; a step may have its own. Default: 10s.
+    #[deserr(default)]
+    pub timeout: Option<DurationText>,
+    /// `false`: a connection for each exchange. Default: `true`.
+    #[deserr(default)]
+    pub keep_alive: Option<bool>,
+}
+
+/// How arrivals of one rate are spread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserr, JsonSchema)]
+#[deserr(rename_all = lowercase)]
+#[schemars(rename = "Arrival", rename_all = "lowercase")]
+pub enum ArrivalWire {
+    /// Evenly.
+    Constant,
+    /// With exponential gaps, like independent callers.
+    Poisson,
+}
+
+/// A rate that changes linearly.
+#[derive(Debug, Clone, Copy, Deserr, JsonSchema)]
+#[deserr(deny_unknown_fields)]
+#[schemars(rename = "Ramp", deny_unknown_fields)]
+pub struct RampWire {
+    /// The rate at the start of the load.
+    pub from: RateText,
+    /// The rate at its end.
+    pub to: RateText,
+}
+
+/// Levels of constant rate.
+#[derive(Debug, Clone, Copy, Deserr, JsonSchema)]
+#[deserr(deny_unknown_fields)]
+#[schemars(rename = "Staircase", deny_unknown_fields)]
+pub struct StaircaseWire {
+    /// The rate of the first level.
+    pub from: RateText,
+    /// Added from level to level.
+    pub step: RateText,
+    /// How long a level lasts.
+    pub every: DurationText,
+}
+
+/// How exactly intended starts are kept.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum PacingWire {
+    /// The least time between two timer wakes.
+    Gap(DurationText),
+    /// Spin.
+    Precise,
+}
+
+impl<E: DeserializeError> Deserr<E> for PacingWire {
+    fn deserialize_from_value<V: IntoValue>(
+        value: Value<V>,
+        at: ValuePointerRef<'_>,
+    ) -> Result<Self, E> {
+        match value {
+            Value::String(text) if text == "precise" => Ok(Self::Precise),
+            Value::String(text) if !text.starts_with(|c: char| c.is_ascii_digit()) => {
+                let msg = format!(
+                    "unknown pacing `{text}`: write a duration such as `200us`, or `precise`"
+                );
+                Err(take_cf_content(E::error::<V>(
+                    None,
+                    ErrorKind::Unexpected { msg },
+                    at,
+                )))
+            }
+            other => DurationText::deserialize_from_value(other, at).map(Self::Gap),
+        }
+    }
+}
+
+impl JsonSchema for PacingWire {
+    fn schema_name() -> Cow<'static, str> {
+        "Pacing".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "anyOf": [{ "const": "precise" }, generator.subschema_for::<DurationText>()] })
+    }
+}
