@@ -1,1 +1,36 @@
-//! placeholder
+//! The mock: an upstream that serves WireMock stub mappings, with delays that hold no thread, and counts what it did.
+//!
+//! [`run`] serves until told to stop; [`validate`] says what of a stub directory is supported. What is not supported is refused by
+//! name: nothing of a mapping is half-accepted. Arguments, signals and exit codes are left to the binary.
+//!
+//! Differences from WireMock 3.13 that are meant: answers are framed by `Content-Length` and never chunked; the default address is
+//! loopback; removing stubs leaves files alone; files are read in the order of their paths.
+
+mod admin;
+mod answer;
+mod body_files;
+mod builtins;
+mod clock;
+mod config;
+mod connection;
+mod counters_file;
+mod delay;
+mod delay_timer;
+mod error;
+mod java_regex;
+mod matcher;
+mod request;
+mod run;
+mod shard;
+mod source;
+mod stub;
+mod stub_set;
+mod stubs;
+mod validate;
+
+pub use config::{AdminAccess, Credentials, MockConfig};
+pub use delay::DelayPrecision;
+pub use error::MockError;
+pub use run::{Summary, run};
+pub use stub::problem::{FileProblem, ProblemKind, StubProblem};
+pub use validate::{Report, validate};

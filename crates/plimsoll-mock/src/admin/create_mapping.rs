@@ -1,0 +1,10 @@
+//! `POST /mappings`: adds a stub; every shard answers with it when this has answered.
+
+use super::error::AdminError;
+use super::{Admin, AdminRequest};
+use crate::answer::Answer;
+
+pub(super) fn answer(admin: &Admin, request: &AdminRequest, _: &str) -> Result<Answer, AdminError> {
+    let stub = admin.stubs.add(admin.mapping_of(request)?)?;
+    Ok(Answer::json(201, &stub.document))
+}

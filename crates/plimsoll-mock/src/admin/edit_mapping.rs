@@ -1,0 +1,19 @@
+//! `PUT /mappings/{id}`: replaces a stub. The path's id wins, and the stub keeps its place in the order.
+
+use super::error::AdminError;
+use super::{Admin, AdminRequest, id_of, no_stub};
+use crate::answer::Answer;
+
+pub(super) fn answer(
+    admin: &Admin,
+    request: &AdminRequest,
+    id: &str,
+) -> Result<Answer, AdminError> {
+    let id = id_of(id)?;
+    let mapping = admin.mapping_of(request)?;
+    let stub = admin
+        .stubs
+        .replace(id, mapping)
+        .ok_or_else(|| no_stub(id))?;
+    Ok(Answer::json(200, &stub.document))
+}

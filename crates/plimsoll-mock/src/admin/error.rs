@@ -1,0 +1,92 @@
+//! WireMock's error JSON: `{"errors": [{"code", "source": {"pointer"}, "title", "detail"}]}`.
+
+use crate::answer::Answer;
+use crate::stub::problem::{ProblemKind, StubProblem};
+use crate::stubs::DuplicateId;
+use serde_json::{Value, json};
+
+/// An admin request that is answered with an error.
+#[derive(Debug)]
+pub(crate) struct AdminError {
+    status: u16,
+    errors: Vec<Value>,
+}
+
+/// WireMock's code for what it cannot parse or use.
+const INVALID: u32 = 10;
+/// WireMock's code for an id that is taken.
+const DUPLICATE_ID: u32 = 109;
+
+impl AdminError {
+    /// A parameter or id that is not well-formed.
+    pub(crate) fn bad_parameter(title: &str) -> Self {
+        Self::single(400, INVALID, title)
+    }
+
+    /// A caller without the right credentials.
+    pub(crate) fn unauthorised() -> Self {
+        Self::single(401, INVALID, "Unauthorized")
+    }
+
+    /// A caller that may not call.
+    pub(crate) fn forbidden(title: &str) -> Self {
+        Self::single(403, INVALID, title)
+    }
+
+    /// Something that is not there.
+    pub(crate) fn not_found(title: &str) -> Self {
+        Self::single(404, INVALID, title)
+    }
+
+    /// A route of WireMock's that this version does not have.
+    pub(crate) fn not_available(route: &str) -> Self {
+        let detail = format!("{route} is not available in this version");
+        Self {
+            status: 404,
+            errors: vec![json!({"code": INVALID, "title": "Not found", "detail": detail})],
+        }
+    }
+
+    /// Something of ours that failed.
+    pub(crate) fn internal(title: &str) -> Self {
+        Self::single(500, INVALID, title)
+    }
+
+    /// A stub mapping that is refused, with all its problems.
+    pub(crate) fn refused(problems: &[StubProblem]) -> Self {
+        let error = |problem: &StubProblem| {
+            let title = match problem.kind {
+                ProblemKind::NotAvailable => "Not available",
+                _ => "Error parsing JSON",
+            };
+            let pointer = &problem.pointer;
+            let mut error = json!({"code": INVALID, "title": title, "detail": problem.message});
+            if !pointer.is_empty() {
+                error["source"] = json!({"pointer": pointer});
+            }
+            error
+        };
+        Self {
+            status: 422,
+            errors: problems.iter().map(error).collect(),
+        }
+    }
+
+    /// The answer to send.
+    pub(crate) fn answer(&self) -> Answer {
+        Answer::json(self.status, &json!({"errors": self.errors}))
+    }
+
+    fn single(status: u16, code: u32, title: &str) -> Self {
+        Self {
+            status,
+            errors: vec![json!({"code": code, "title": title})],
+        }
+    }
+}
+
+impl From<DuplicateId> for AdminError {
+    fn from(duplicate: DuplicateId) -> Self {
+        Self::single(422, DUPLICATE_ID, &duplicate.to_string())
+    }
+}

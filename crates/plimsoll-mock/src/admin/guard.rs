@@ -1,0 +1,145 @@
+//! Who may use the admin API: `Host` must be a name of this machine's loopback or the bound address, a foreign `Origin` is refused,
+//! and off loopback credentials are wanted unless it was opened on purpose.
+//!
+//! The first two keep web pages from driving a mock through a browser, by rebinding a name or across origins.
+
+use super::error::AdminError;
+use crate::config::{AdminAccess, MockConfig};
+use crate::error::MockError;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use plimsoll_http::{Fields, RequestHead};
+use std::net::{IpAddr, SocketAddr};
+
+/// The check that every admin request passes first.
+#[derive(Debug)]
+pub(crate) struct Guard {
+    bound: IpAddr,
+    access: Access,
+}
+
+#[derive(Debug)]
+enum Access {
+    /// By a known `Host`.
+    KnownHost,
+    /// By this value of `Authorization`.
+    Authorization(String),
+    Anyone,
+}
+
+impl Guard {
+    /// The guard for a mock bound to `bound`.
+    pub(crate) fn new(config: &MockConfig, bound: SocketAddr) -> Result<Self, MockError> {
+        let access = match &config.admin {
+            AdminAccess::Loopback if !bound.ip().is_loopback() => {
+                return Err(MockError::Config(format!(
+                    "listening on {} would open the admin API to the network: give it credentials or open it on purpose",
+                    bound.ip()
+                )));
+            }
+            AdminAccess::Loopback => Access::KnownHost,
+            AdminAccess::Credentials(credentials) => {
+                Access::Authorization(format!("Basic {}", BASE64.encode(credentials.pair())))
+            }
+            AdminAccess::Open => Access::Anyone,
+        };
+        Ok(Self {
+            bound: bound.ip(),
+            access,
+        })
+    }
+
+    /// Lets a request pass or says why not.
+    pub(crate) fn check(&self, head: &RequestHead) -> Result<(), AdminError> {
+        check_origin(head.fields(), head.authority())?;
+        match &self.access {
+            Access::Anyone => Ok(()),
+            Access::KnownHost if self.knows(head.authority()) => Ok(()),
+            Access::KnownHost => Err(AdminError::forbidden(
+                "Host is not a name of the loopback interface",
+            )),
+            Access::Authorization(expected) => {
+                let given = head.fields().get("Authorization").unwrap_or(b"");
+                if same(given, expected.as_bytes()) {
+                    Ok(())
+                } else {
+                    Err(AdminError::unauthorised())
+                }
+            }
+        }
+    }
+
+    fn knows(&self, authority: &str) -> bool {
+        let host = host_of(authority);
+        let address = host.trim_start_matches('[').trim_end_matches(']');
+        host.eq_ignore_ascii_case("localhost")
+            || address
+                .parse::<IpAddr>()
+                .is_ok_and(|ip| ip.is_loopback() || ip == self.bound)
+    }
+}
+
+/// A page may call only the server that it came from.
+fn check_origin(fields: &Fields, authority: &str) -> Result<(), AdminError> {
+    let own = |origin: &[u8]| {
+        let origin = origin.split(|byte| *byte == b'/').nth(2).unwrap_or(b"");
+        origin.eq_ignore_ascii_case(authority.as_bytes())
+    };
+    if fields.get_all("Origin").all(own) {
+        Ok(())
+    } else {
+        Err(AdminError::forbidden("Origin is not this server"))
+    }
+}
+
+/// An authority without its port.
+fn host_of(authority: &str) -> &str {
+    match authority.rsplit_once(':') {
+        Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
+        _ => authority,
+    }
+}
+
+/// Equality in a time that does not depend on where the difference is.
+fn same(given: &[u8], expected: &[u8]) -> bool {
+    let difference = given
+        .iter()
+        .zip(expected)
+        .fold(0, |all, (a, b)| all | (a ^ b));
+    given.len() == expected.len() && difference == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn guard(bound: &str) -> Guard {
+        Guard {
+            bound: bound.parse().unwrap(),
+            access: Access::KnownHost,
+        }
+    }
+
+    #[test]
+    fn only_names_of_loopback_and_the_bound_address_are_known() {
+        let check = |bound: &str, authority: &str, expected: bool| {
+            assert_eq!(guard(bound).knows(authority), expected, "{authority}");
+        };
+        check("127.0.0.1", "localhost:8080", true);
+        check("127.0.0.1", "LOCALHOST", true);
+        check("127.0.0.1", "127.0.0.1:1", true);
+        check("127.0.0.1", "[::1]:8080", true);
+        check("127.0.0.1", "[::1]", true);
+        check("192.0.2.1", "192.0.2.1:80", true);
+        check("127.0.0.1", "192.0.2.1:80", false);
+        check("127.0.0.1", "evil.example:8080", false);
+        check("127.0.0.1", "localhost.evil.example", false);
+        check("127.0.0.1", "", false);
+    }
+
+    #[test]
+    fn equality_wants_every_byte() {
+        assert!(same(b"abc", b"abc"));
+        assert!(!same(b"ab", b"abc") && !same(b"abd", b"abc") && !same(b"", b"a"));
+    }
+}

@@ -1,0 +1,27 @@
+//! `POST /mappings/reset` and `POST /reset`: back to the stubs of the root directory. If its files have problems, nothing changes.
+
+use super::error::AdminError;
+use super::{Admin, AdminRequest};
+use crate::answer::Answer;
+use crate::source::{self, Loaded};
+use crate::stub::problem::StubProblem;
+use serde_json::json;
+
+pub(super) fn answer(admin: &Admin, _: &AdminRequest, _: &str) -> Result<Answer, AdminError> {
+    let loaded = match &admin.root {
+        Some(root) => {
+            source::load(root).map_err(|error| AdminError::internal(&error.to_string()))?
+        }
+        None => Loaded::default(),
+    };
+    if !loaded.problems.is_empty() {
+        let in_file = |problem: &crate::stub::problem::FileProblem| StubProblem {
+            message: format!("{}: {}", problem.file, problem.problem.message),
+            ..problem.problem.clone()
+        };
+        let problems: Vec<StubProblem> = loaded.problems.iter().map(in_file).collect();
+        return Err(AdminError::refused(&problems));
+    }
+    admin.stubs.replace_all(loaded.mappings)?;
+    Ok(Answer::json(200, &json!({})))
+}

@@ -1,0 +1,206 @@
+//! An answer as the bytes that go to the socket, made once and sent many times.
+//!
+//! Which answer a request gets is decided elsewhere. Bodies are framed by `Content-Length`.
+
+use plimsoll_http::encode;
+
+/// A complete HTTP/1.1 response: head, empty line, body.
+#[derive(Debug, Clone)]
+pub(crate) struct Answer {
+    bytes: Box<[u8]>,
+    /// Where the fields end: the empty line follows.
+    fields_end: usize,
+    /// Whether it says `Connection: close` itself.
+    closes: bool,
+}
+
+/// How one request wants its answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Form {
+    pub(crate) persistence: Persistence,
+    pub(crate) extent: Extent,
+}
+
+/// What becomes of the connection afterwards.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Persistence {
+    /// It stays, which in HTTP/1.1 goes without saying.
+    Keep,
+    /// It stays, and an HTTP/1.0 client must be told.
+    KeepSaid,
+    /// It closes.
+    Close,
+}
+
+/// How much of the answer is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extent {
+    Whole,
+    /// To HEAD: no body.
+    HeadOnly,
+}
+
+impl Answer {
+    /// A text answer of our own.
+    pub(crate) fn text(status: u16, text: &str) -> Self {
+        AnswerBuilder::new(status, None)
+            .field("Content-Type", "text/plain")
+            .body(text.as_bytes())
+    }
+
+    /// A JSON answer of our own.
+    pub(crate) fn json(status: u16, value: &serde_json::Value) -> Self {
+        AnswerBuilder::new(status, None)
+            .field("Content-Type", "application/json")
+            .body(value.to_string().as_bytes())
+    }
+
+    /// Whether the connection must close after this answer, whatever the client wishes.
+    pub(crate) fn closes(&self) -> bool {
+        self.closes
+    }
+
+    /// Queues the answer in `out`.
+    pub(crate) fn append_to(&self, out: &mut Vec<u8>, form: Form) {
+        let connection: &[u8] = match form.persistence {
+            Persistence::Keep => b"",
+            _ if self.closes => b"",
+            Persistence::KeepSaid => b"Connection: keep-alive\r\n",
+            Persistence::Close => b"Connection: close\r\n",
+        };
+        if connection.is_empty() && form.extent == Extent::Whole {
+            out.extend_from_slice(&self.bytes);
+            return;
+        }
+        out.extend_from_slice(&self.bytes[..self.fields_end]);
+        out.extend_from_slice(connection);
+        match form.extent {
+            Extent::Whole => out.extend_from_slice(&self.bytes[self.fields_end..]),
+            Extent::HeadOnly => encode::end_head(out),
+        }
+    }
+}
+
+/// Assembles an [`Answer`].
+pub(crate) struct AnswerBuilder {
+    bytes: Vec<u8>,
+    status: u16,
+    has_length: bool,
+    closes: bool,
+}
+
+impl AnswerBuilder {
+    /// Starts with the status line; without a reason it has the standard phrase.
+    pub(crate) fn new(status: u16, reason: Option<&str>) -> Self {
+        let mut bytes = Vec::with_capacity(256);
+        encode::status_line(&mut bytes, status, reason.map(str::as_bytes));
+        Self {
+            bytes,
+            status,
+            has_length: false,
+            closes: false,
+        }
+    }
+
+    /// Adds a field; its name and value must have been checked.
+    pub(crate) fn field(mut self, name: &str, value: &str) -> Self {
+        self.has_length |= name.eq_ignore_ascii_case("Content-Length");
+        self.closes |= name.eq_ignore_ascii_case("Connection")
+            && value
+                .split(',')
+                .any(|option| option.trim().eq_ignore_ascii_case("close"));
+        encode::field(&mut self.bytes, name, value);
+        self
+    }
+
+    /// Ends with a body; a status that has none gets none.
+    pub(crate) fn body(mut self, body: &[u8]) -> Answer {
+        let has_body = !matches!(self.status, 204 | 304);
+        if has_body && !self.has_length {
+            encode::content_length(&mut self.bytes, body.len() as u64);
+        }
+        let fields_end = self.bytes.len();
+        encode::end_head(&mut self.bytes);
+        if has_body {
+            self.bytes.extend_from_slice(body);
+        }
+        Answer {
+            bytes: self.bytes.into(),
+            fields_end,
+            closes: self.closes,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(answer: &Answer, persistence: Persistence, extent: Extent, expected: &str) {
+        let mut out = Vec::new();
+        answer.append_to(
+            &mut out,
+            Form {
+                persistence,
+                extent,
+            },
+        );
+        assert_eq!(
+            String::from_utf8(out).unwrap(),
+            expected.replace('\n', "\r\n")
+        );
+    }
+
+    #[test]
+    fn an_answer_in_every_form() {
+        let answer = AnswerBuilder::new(200, Some("Fine"))
+            .field("A", "b")
+            .body(b"hi");
+        let head = "HTTP/1.1 200 Fine\nA: b\nContent-Length: 2\n";
+        check(
+            &answer,
+            Persistence::Keep,
+            Extent::Whole,
+            &format!("{head}\nhi"),
+        );
+        check(
+            &answer,
+            Persistence::Keep,
+            Extent::HeadOnly,
+            &format!("{head}\n"),
+        );
+        check(
+            &answer,
+            Persistence::Close,
+            Extent::Whole,
+            &format!("{head}Connection: close\n\nhi"),
+        );
+        check(
+            &answer,
+            Persistence::KeepSaid,
+            Extent::HeadOnly,
+            &format!("{head}Connection: keep-alive\n\n"),
+        );
+    }
+
+    #[test]
+    fn statuses_without_a_body_have_none() {
+        let answer = AnswerBuilder::new(204, None).body(b"hi");
+        check(
+            &answer,
+            Persistence::Keep,
+            Extent::Whole,
+            "HTTP/1.1 204 No Content\n\n",
+        );
+    }
+
+    #[test]
+    fn a_connection_field_of_the_stub_is_not_repeated() {
+        let answer = AnswerBuilder::new(200, None)
+            .field("connection", "Close")
+            .body(b"");
+        assert!(answer.closes());
+        let expected = "HTTP/1.1 200 OK\nconnection: Close\nContent-Length: 0\n\n";
+        check(&answer, Persistence::Close, Extent::Whole, expected);
+    }
+}

@@ -1,0 +1,130 @@
+//! Endpoints that a mock has without any stub: those of go-bench-suite, for measuring gateways. Stubs win over them.
+//!
+//! Each endpoint is a file; this one says which paths they have. Delays in headers are those of `requested_delay`.
+
+mod delay;
+mod echo;
+mod json_invalid;
+mod json_valid;
+mod requested_delay;
+mod resource;
+mod resource_list;
+mod size;
+mod xml;
+
+use crate::answer::Answer;
+use crate::request::Request;
+use plimsoll_base::random::Draw;
+use std::time::Duration;
+
+/// What an endpoint needs besides the request.
+#[derive(Debug)]
+pub(crate) struct Call<'a> {
+    pub(crate) request: Request<'a>,
+    /// What of the path follows the endpoint's own part, empty if there is nothing.
+    pub(crate) rest: &'a str,
+    pub(crate) body: &'a [u8],
+}
+
+/// An endpoint's answer and how long it is held back.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) answer: Answer,
+    pub(crate) delay: Duration,
+}
+
+type Endpoint = fn(&Call<'_>) -> Reply;
+
+/// The endpoints with one path.
+const PATHS: &[(&str, Endpoint)] = &[
+    ("/json/valid", json_valid::reply),
+    ("/json/invalid", json_invalid::reply),
+    ("/xml", xml::reply),
+    ("/echo", echo::reply),
+    ("/resource", resource_list::reply),
+];
+
+/// The endpoints whose paths go on with a value.
+const PREFIXES: &[(&str, Endpoint)] = &[
+    ("/delay/", delay::reply),
+    ("/size/", size::reply),
+    ("/resource/", resource::reply),
+];
+
+/// The reply of the endpoint with this request's path, if there is one. `draw` decides whether a delay applies.
+pub(crate) fn reply(
+    request: Request<'_>,
+    body: &[u8],
+    draw: impl FnOnce() -> Draw,
+) -> Option<Reply> {
+    let (endpoint, rest) = find(request.path)?;
+    let call = Call {
+        request,
+        rest,
+        body,
+    };
+    let mut reply = endpoint(&call);
+    reply.delay += requested_delay::of(request.fields, draw);
+    Some(reply)
+}
+
+/// Whether the endpoint of this path wants to see the body.
+pub(crate) fn wants_body(path: &str) -> bool {
+    path == "/echo"
+}
+
+fn find(path: &str) -> Option<(Endpoint, &str)> {
+    let exact = PATHS.iter().find(|(own, _)| *own == path);
+    if let Some((_, endpoint)) = exact {
+        return Some((*endpoint, ""));
+    }
+    PREFIXES
+        .iter()
+        .find_map(|(own, endpoint)| Some((*endpoint, path.strip_prefix(own)?)))
+}
+
+impl From<Answer> for Reply {
+    fn from(answer: Answer) -> Self {
+        Self {
+            answer,
+            delay: Duration::ZERO,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::answer::{Extent, Form, Persistence};
+    use plimsoll_base::random::Stream;
+    use plimsoll_http::Fields;
+
+    /// The reply to a GET, as text with plain line ends.
+    pub(super) fn get(url: &str) -> (String, Duration) {
+        let fields = Fields::default();
+        let request = Request {
+            method: "GET",
+            url,
+            path: url.split('?').next().unwrap(),
+            fields: &fields,
+        };
+        let reply = reply(request, b"", || Draw::new(0, Stream::Delays, 0)).unwrap();
+        let mut out = Vec::new();
+        let form = Form {
+            persistence: Persistence::Keep,
+            extent: Extent::Whole,
+        };
+        reply.answer.append_to(&mut out, form);
+        (
+            String::from_utf8(out).unwrap().replace('\r', ""),
+            reply.delay,
+        )
+    }
+
+    #[test]
+    fn other_paths_have_no_endpoint() {
+        for path in ["/", "/json", "/xml/x", "/resources", "/json/valid/"] {
+            assert!(find(path).is_none(), "{path}");
+        }
+    }
+}

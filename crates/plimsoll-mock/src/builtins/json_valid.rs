@@ -1,0 +1,27 @@
+//! `/json/valid`: a small JSON object with the time. As in go-bench-suite its type is text/plain.
+
+use super::{Call, Reply};
+use crate::answer::AnswerBuilder;
+use crate::clock;
+
+pub(super) fn reply(_: &Call<'_>) -> Reply {
+    let body = format!("{{\"time\": \"{}\"}}", clock::now());
+    AnswerBuilder::new(200, None)
+        .field("Content-Type", "text/plain; charset=utf-8")
+        .body(body.as_bytes())
+        .into()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::builtins::tests::get;
+
+    #[test]
+    fn the_body_is_json() {
+        let (answer, _) = get("/json/valid");
+        let (head, body) = answer.split_once("\n\n").unwrap();
+        assert!(head.starts_with("HTTP/1.1 200 OK\nContent-Type: text/plain"));
+        let value: serde_json::Value = serde_json::from_str(body).unwrap();
+        assert!(value["time"].is_string());
+    }
+}

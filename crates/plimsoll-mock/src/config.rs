@@ -1,0 +1,90 @@
+//! What a mock is told when it starts.
+
+use crate::delay::DelayPrecision;
+use plimsoll_http::Limits;
+use std::fmt;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The configuration of a mock. Start from [`MockConfig::new`] and change what should differ.
+#[derive(Debug, Clone)]
+pub struct MockConfig {
+    /// Where to listen; port 0 asks for any free port.
+    pub listen: SocketAddr,
+    /// The directory with `mappings/` and `__files/`. Without one, stubs come over the admin API alone.
+    pub root_dir: Option<PathBuf>,
+    /// Where the counters are kept so that they survive this process; without a path they live in memory.
+    pub counters: Option<PathBuf>,
+    /// How many threads serve, each with a runtime of its own.
+    pub shards: usize,
+    /// Reproduces delays and minted ids.
+    pub seed: u64,
+    /// Whether sampled delays are rounded to whole milliseconds, as in WireMock.
+    pub delay_precision: DelayPrecision,
+    /// Who may use the routes below `/__admin`.
+    pub admin: AdminAccess,
+    /// Limits on requests.
+    pub limits: Limits,
+    /// How long requests under way may take to end when the mock is stopped.
+    pub grace: Duration,
+}
+
+/// Who may use the admin API.
+#[derive(Debug, Clone, Default)]
+pub enum AdminAccess {
+    /// Whoever reaches it under a loopback name; only possible when listening on loopback.
+    #[default]
+    Loopback,
+    /// Whoever knows these credentials (HTTP Basic).
+    Credentials(Credentials),
+    /// Whoever reaches it.
+    Open,
+}
+
+/// A user and a password. Its password cannot be printed.
+#[derive(Clone)]
+pub struct Credentials {
+    user: String,
+    password: String,
+}
+
+impl MockConfig {
+    /// A mock with nothing configured: one shard, no stubs, the admin API for loopback.
+    #[must_use]
+    pub fn new(listen: SocketAddr) -> Self {
+        Self {
+            listen,
+            root_dir: None,
+            counters: None,
+            shards: 1,
+            seed: 0,
+            delay_precision: DelayPrecision::default(),
+            admin: AdminAccess::default(),
+            limits: Limits::default(),
+            grace: Duration::from_secs(10),
+        }
+    }
+}
+
+impl Credentials {
+    /// Credentials for the admin API.
+    #[must_use]
+    pub fn new(user: impl Into<String>, password: impl Into<String>) -> Self {
+        Self {
+            user: user.into(),
+            password: password.into(),
+        }
+    }
+
+    /// The text that HTTP Basic encodes (RFC 7617).
+    pub(crate) fn pair(&self) -> String {
+        format!("{}:{}", self.user, self.password)
+    }
+}
+
+impl fmt::Debug for Credentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Credentials({}:…)", self.user)
+    }
+}

@@ -1,0 +1,129 @@
+//! The mock's counters in a mapped file, so that they outlive the process: whatever kills it, the file holds the last value.
+//!
+//! The layout is [`plimsoll_base::counters`]. Each shard has its own row and only ever adds to that one. This is the only file of
+//! the crate with `unsafe` code: views of mapped memory as atomic words.
+#![expect(
+    unsafe_code,
+    reason = "a file's memory can be shared with its readers only as mapped pages"
+)]
+
+use memmap2::{MmapMut, MmapOptions, MmapRaw};
+use plimsoll_base::counters::{COUNTERS, Counter, HEADER_BYTES, ROW_BYTES, Totals};
+use std::fs::OpenOptions;
+use std::io::{self, Write as _};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+const _: () = assert!(
+    cfg!(target_endian = "little"),
+    "the file's words are little-endian"
+);
+
+/// The rows of all shards.
+#[derive(Debug, Clone)]
+pub(crate) struct CountersFile {
+    map: Arc<MmapRaw>,
+    shards: usize,
+}
+
+/// One shard's row.
+#[derive(Debug, Clone)]
+pub(crate) struct Row {
+    file: CountersFile,
+    shard: usize,
+}
+
+impl CountersFile {
+    /// Makes the file anew with every counter at zero; without a path the counters live in memory only.
+    pub(crate) fn create(path: Option<&Path>, shards: usize) -> io::Result<Self> {
+        let empty = Totals::empty_file(shards);
+        let map = if let Some(path) = path {
+            let mut file = OpenOptions::new()
+                .read(true)
+                .write(true)
+                .create(true)
+                .truncate(true)
+                .open(path)?;
+            file.write_all(&empty)?;
+            MmapOptions::new().len(empty.len()).map_raw(&file)?
+        } else {
+            let mut memory = MmapMut::map_anon(empty.len())?;
+            memory.copy_from_slice(&empty);
+            MmapRaw::from(memory)
+        };
+        Ok(Self {
+            map: Arc::new(map),
+            shards,
+        })
+    }
+
+    /// The row of one shard.
+    pub(crate) fn row(&self, shard: usize) -> Row {
+        assert!(shard < self.shards, "there is a row for every shard");
+        Row {
+            file: self.clone(),
+            shard,
+        }
+    }
+
+    /// The sum over all rows of one counter.
+    pub(crate) fn total(&self, counter: Counter) -> u64 {
+        (0..self.shards)
+            .map(|shard| self.word(shard, counter).load(Ordering::Relaxed))
+            .sum()
+    }
+
+    fn word(&self, shard: usize, counter: Counter) -> &AtomicU64 {
+        let index = counter as usize;
+        assert!(shard < self.shards && index < COUNTERS, "within the file");
+        let offset = HEADER_BYTES + shard * ROW_BYTES + index * 8;
+        // SAFETY: the offset lies within the map, whose length is that of a file with `shards` rows (asserted above), and is a
+        // multiple of 8 from a page-aligned start. The map lives as long as `self`. All access within this process is atomic;
+        // other processes only read copies of the file.
+        unsafe { AtomicU64::from_ptr(self.map.as_mut_ptr().add(offset).cast()) }
+    }
+}
+
+impl Row {
+    /// Adds to a counter.
+    pub(crate) fn add(&self, counter: Counter, amount: u64) {
+        self.file
+            .word(self.shard, counter)
+            .fetch_add(amount, Ordering::Relaxed);
+    }
+
+    /// Takes back what was added too early.
+    pub(crate) fn withdraw(&self, counter: Counter, amount: u64) {
+        self.file
+            .word(self.shard, counter)
+            .fetch_sub(amount, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_counted_is_in_the_file_at_once() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("counters");
+        let counters = CountersFile::create(Some(&path), 2).unwrap();
+        counters.row(0).add(Counter::Received, 3);
+        counters.row(1).add(Counter::Received, 4);
+        counters.row(1).add(Counter::Served, 2);
+        counters.row(1).withdraw(Counter::Served, 1);
+        let totals = Totals::read(&std::fs::read(&path).unwrap()).unwrap();
+        let words = (totals.get(Counter::Received), totals.get(Counter::Served));
+        assert_eq!(words, (7, 1));
+        assert_eq!(counters.total(Counter::Received), 7);
+    }
+
+    #[test]
+    fn without_a_path_counters_still_count() {
+        let counters = CountersFile::create(None, 1).unwrap();
+        counters.row(0).add(Counter::Accepted, 1);
+        assert_eq!(counters.total(Counter::Accepted), 1);
+    }
+}

@@ -1,0 +1,124 @@
+//! Java's regular expressions as WireMock uses them: the whole string must match, and `.` matches line ends too.
+//!
+//! The engine is `fancy-regex` (linear where it can be, backtracking within a limit where look-around or back references need
+//! it). [`translate`] rewrites what the two dialects spell alike and mean differently; what it cannot is refused at load.
+
+mod translate;
+
+use crate::stub::problem::StubProblem;
+use crate::stub::reader::{Node, Problems};
+use fancy_regex::{Regex, RegexBuilder};
+
+/// Steps after which a match is given up. A match of ordinary patterns takes a few hundred.
+const BACKTRACK_LIMIT: usize = 200_000;
+/// The size that a compiled expression may have, in bytes.
+const COMPILED_BYTES: usize = 4 << 20;
+
+/// A match that was given up: its answer is not known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a regular expression took more than {BACKTRACK_LIMIT} steps")]
+pub(crate) struct TooCostly;
+
+/// A compiled expression.
+#[derive(Debug, Clone)]
+pub(crate) struct JavaRegex(Regex);
+
+impl JavaRegex {
+    /// Compiles the expression that a property holds.
+    pub(crate) fn read(node: &Node<'_>, problems: &mut Problems) -> Option<Self> {
+        let text = node.text(problems)?;
+        match Self::compile(&text) {
+            Ok(regex) => Some(regex),
+            Err(message) => {
+                problems.push(StubProblem::invalid(&node.pointer, message));
+                None
+            }
+        }
+    }
+
+    /// Compiles `text`; the error says what is wrong or cannot be run here.
+    pub(crate) fn compile(text: &str) -> Result<Self, String> {
+        let pattern = translate::translate(text)?;
+        RegexBuilder::new(&format!(r"\A(?s:{pattern})\z"))
+            .backtrack_limit(BACKTRACK_LIMIT)
+            .delegate_size_limit(COMPILED_BYTES)
+            .build()
+            .map(Self)
+            .map_err(|error| format!("not a regular expression that can be run here: {error}"))
+    }
+
+    /// Whether the whole of `text` matches.
+    pub(crate) fn matches(&self, text: &str) -> Result<bool, TooCostly> {
+        self.0.is_match(text).map_err(|_| TooCostly)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(pattern: &str, text: &str, expected: bool) {
+        let regex =
+            JavaRegex::compile(pattern).unwrap_or_else(|error| panic!("{pattern}: {error}"));
+        assert_eq!(regex.matches(text), Ok(expected), "{pattern} on {text:?}");
+    }
+
+    #[test]
+    fn the_whole_string_must_match() {
+        check("/a|/b", "/a", true);
+        check("/a|/b", "/ab", false);
+        check("/a.c", "/a\nc", true);
+        check("^/x$", "/x", true);
+        check("/things/[0-9]+", "/things/12?x", false);
+        check("(?i)/ABC", "/abc", true);
+    }
+
+    #[test]
+    fn java_constructs() {
+        check(r"\d+", "٣", false);
+        check(r"[\w.]+@x", "a.b@x", true);
+        check(r"[^\d]+", "ab", true);
+        check(r"\D\S\W", "ab-", true);
+        check(r"\Qa.b\E+", "a.bbb", true);
+        check(r"a\Q.", "a.", true);
+        check(r"\h", " ", true);
+        check(r"\h", "a", false);
+        check(r"\p{Alpha}+", "abc", true);
+        check(r"\p{Alpha}+", "é", false);
+        check(r"\P{Digit}", "é", true);
+        check(r"\p{L}+", "é", true);
+        check(r"(?<n>a)\k<n>", "aa", true);
+        check(r"(?=.*x)a++.*", "aax", true);
+        check(r"(a)\1", "aa", true);
+        check(r"[a-z&&[^bc]]", "b", false);
+        check(r"[a~]", "~", true);
+        check(r"\x41\u0042", "AB", true);
+        check(r"a\/b", "a/b", true);
+    }
+
+    #[test]
+    fn what_means_something_else_here_is_refused() {
+        for pattern in [
+            "[",
+            "(",
+            r"\R",
+            r"\X",
+            "(?U)a",
+            "(?d)a",
+            r"\p{javaMirrored}",
+            r"\c",
+            "[+--]",
+        ] {
+            assert!(JavaRegex::compile(pattern).is_err(), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn a_runaway_match_is_given_up() {
+        let regex = JavaRegex::compile(r"(?=(a+)+$)\1b").unwrap();
+        let text = format!("{}c", "a".repeat(4000));
+        assert!(matches!(regex.matches(&text), Err(TooCostly) | Ok(false)));
+        let regex = JavaRegex::compile(r"(x+x+)+\1y").unwrap();
+        assert_eq!(regex.matches(&"x".repeat(400)), Err(TooCostly));
+    }
+}

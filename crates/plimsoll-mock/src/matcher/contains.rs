@@ -1,0 +1,24 @@
+//! `{"contains": "text"}`: the value has the text in it.
+
+use super::Matcher;
+use crate::stub::reader::{Node, Object, Problems};
+use memchr::memmem::Finder;
+
+/// A search for one text, prepared.
+#[derive(Debug, Clone)]
+pub(crate) struct Contains(Finder<'static>);
+
+pub(super) fn read(
+    operand: &Node<'_>,
+    _: &mut Object<'_>,
+    problems: &mut Problems,
+) -> Option<Matcher> {
+    let text = operand.text(problems)?;
+    Some(Matcher::Contains(Contains(Finder::new(&text).into_owned())))
+}
+
+impl Contains {
+    pub(super) fn holds(&self, value: &[u8]) -> bool {
+        self.0.find(value).is_some()
+    }
+}

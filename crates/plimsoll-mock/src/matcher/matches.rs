@@ -1,0 +1,23 @@
+//! `{"matches": "regex"}`: the whole value matches a Java regular expression.
+
+use super::Matcher;
+use crate::java_regex::{JavaRegex, TooCostly};
+use crate::stub::reader::{Node, Object, Problems};
+
+/// A whole-value regular expression.
+#[derive(Debug, Clone)]
+pub(crate) struct Matches(JavaRegex);
+
+pub(super) fn read(
+    operand: &Node<'_>,
+    _: &mut Object<'_>,
+    problems: &mut Problems,
+) -> Option<Matcher> {
+    JavaRegex::read(operand, problems).map(|regex| Matcher::Matches(Matches(regex)))
+}
+
+impl Matches {
+    pub(super) fn holds(&self, value: &[u8]) -> Result<bool, TooCostly> {
+        self.0.matches(&String::from_utf8_lossy(value))
+    }
+}

@@ -1,0 +1,115 @@
+//! Starts a mock and runs it to its end.
+
+use crate::admin::Admin;
+use crate::admin::guard::Guard;
+use crate::config::MockConfig;
+use crate::counters_file::CountersFile;
+use crate::error::MockError;
+use crate::shard::{Shard, Shared};
+use crate::source::{self, Loaded};
+use crate::stubs::Stubs;
+use plimsoll_base::counters::Counter;
+use plimsoll_http::{Listener, run_shards};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+/// What a mock did, when it has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Summary {
+    /// Requests whose head was received complete.
+    pub received: u64,
+    /// Answers written.
+    pub served: u64,
+    /// Connections accepted.
+    pub accepted: u64,
+    /// Requests refused as malformed.
+    pub malformed: u64,
+    /// Requests that matched neither a stub nor a built-in endpoint.
+    pub unmatched: u64,
+}
+
+/// Runs a mock until `stop` becomes true or its sender is dropped; blocks. `on_ready` is told the name and address of each
+/// listener once requests are answered.
+///
+/// # Errors
+/// [`MockError`]: [`MockError::Stubs`] lists every problem of every stub file; nothing is served then.
+pub fn run(
+    config: MockConfig,
+    on_ready: impl FnOnce(Vec<(String, SocketAddr)>),
+    stop: watch::Receiver<bool>,
+) -> Result<Summary, MockError> {
+    if config.shards == 0 {
+        return Err(MockError::Config(
+            "a mock needs at least one shard".to_owned(),
+        ));
+    }
+    let stubs = Arc::new(load_stubs(&config)?);
+    let counters_failed = |error| MockError::File {
+        path: config.counters.clone().unwrap_or_default(),
+        error,
+    };
+    let counters =
+        CountersFile::create(config.counters.as_deref(), config.shards).map_err(counters_failed)?;
+    let (listener, address) = listen(config.listen)?;
+    let guard = Guard::new(&config, address)?;
+    let shared = Arc::new(Shared {
+        guard,
+        admin: Arc::new(Admin {
+            stubs: Arc::clone(&stubs),
+            root: config.root_dir,
+            started: Instant::now(),
+        }),
+        stubs,
+        limits: config.limits,
+        precision: config.delay_precision,
+        grace: config.grace,
+        seed: config.seed,
+        next_draw: AtomicU64::new(0),
+    });
+    // From here on the system queues connections, so whoever is told now will be answered.
+    on_ready(vec![("main".to_owned(), address)]);
+    let results = run_shards(config.shards, "mock", |index| {
+        Shard::run(
+            Arc::clone(&shared),
+            counters.row(index),
+            &listener,
+            stop.clone(),
+        )
+    })?;
+    results.into_iter().collect::<Result<(), _>>()?;
+    Ok(summary(&counters))
+}
+
+fn load_stubs(config: &MockConfig) -> Result<Stubs, MockError> {
+    let loaded = match &config.root_dir {
+        Some(root) => source::load(root)?,
+        None => Loaded::default(),
+    };
+    if !loaded.problems.is_empty() {
+        return Err(MockError::Stubs(loaded.problems));
+    }
+    Stubs::new(config.seed, loaded.mappings)
+        .map_err(|duplicate| MockError::Config(duplicate.to_string()))
+}
+
+fn listen(listen: SocketAddr) -> Result<(Listener, SocketAddr), MockError> {
+    let bind = || {
+        let listener = Listener::bind(listen)?;
+        let address = listener.local_addr()?;
+        Ok((listener, address))
+    };
+    bind().map_err(|error| MockError::Listen { listen, error })
+}
+
+fn summary(counters: &CountersFile) -> Summary {
+    Summary {
+        received: counters.total(Counter::Received),
+        served: counters.total(Counter::Served),
+        accepted: counters.total(Counter::Accepted),
+        malformed: counters.total(Counter::Malformed),
+        unmatched: counters.total(Counter::Unmatched),
+    }
+}

@@ -1,0 +1,121 @@
+//! One shard of a running mock: accepts connections, serves each in a task of its own, ends them when told to stop.
+
+use crate::admin::Admin;
+use crate::admin::guard::Guard;
+use crate::connection;
+use crate::counters_file::Row;
+use crate::delay::DelayPrecision;
+use crate::delay_timer::DelayTimer;
+use crate::stubs::Stubs;
+use plimsoll_base::counters::Counter;
+use plimsoll_base::random::{Draw, Stream};
+use plimsoll_http::{Limits, Listener, accept};
+use std::cell::Cell;
+use std::io;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use tokio::sync::{Notify, watch};
+use tokio::task::{JoinError, JoinSet};
+
+/// What all shards of a mock share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) stubs: Arc<Stubs>,
+    pub(crate) admin: Arc<Admin>,
+    pub(crate) guard: Guard,
+    pub(crate) limits: Limits,
+    pub(crate) precision: DelayPrecision,
+    pub(crate) grace: Duration,
+    pub(crate) seed: u64,
+    /// The next index of the delays' random stream: counted over all shards, so that every draw is another one.
+    pub(crate) next_draw: AtomicU64,
+}
+
+/// One shard.
+#[derive(Debug)]
+pub(crate) struct Shard {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) counters: Row,
+    pub(crate) timer: DelayTimer,
+    /// Set once the mock is stopping: answers say that the connection closes.
+    pub(crate) stopping: Cell<bool>,
+    /// Wakes connections that wait for a request when the mock is stopping.
+    pub(crate) stop: Notify,
+}
+
+impl Shared {
+    /// The randomness of one delay.
+    pub(crate) fn draw(&self) -> Draw {
+        let index = self.next_draw.fetch_add(1, Ordering::Relaxed);
+        Draw::new(self.seed, Stream::Delays, index)
+    }
+}
+
+impl Shard {
+    /// Serves until `stop` says so, then lets requests under way end within the grace period.
+    pub(crate) async fn run(
+        shared: Arc<Shared>,
+        counters: Row,
+        listener: &Listener,
+        stop: watch::Receiver<bool>,
+    ) -> io::Result<()> {
+        let listener = listener.for_shard()?;
+        let shard = Rc::new(Self {
+            shared,
+            counters,
+            timer: DelayTimer::new()?,
+            stopping: Cell::new(false),
+            stop: Notify::new(),
+        });
+        tokio::select! {
+            result = Rc::clone(&shard).serve(listener, stop) => result,
+            result = shard.timer.run() => result,
+        }
+    }
+
+    async fn serve(
+        self: Rc<Self>,
+        listener: tokio::net::TcpListener,
+        mut stop: watch::Receiver<bool>,
+    ) -> io::Result<()> {
+        let mut connections = JoinSet::new();
+        loop {
+            tokio::select! {
+                stream = accept(&listener) => {
+                    self.counters.add(Counter::Accepted, 1);
+                    connections.spawn_local(connection::serve(stream?, Rc::clone(&self)));
+                }
+                Some(ended) = connections.join_next() => check(ended),
+                // A sender that is gone will never say stop: that is the end, too.
+                _ = stop.wait_for(|stop| *stop) => break,
+            }
+        }
+        drop(listener);
+        self.stopping.set(true);
+        self.stop.notify_waiters();
+        let drained = async {
+            while let Some(ended) = connections.join_next().await {
+                check(ended);
+            }
+        };
+        // What has not ended by then is dropped with the set.
+        if tokio::time::timeout(self.shared.grace, drained)
+            .await
+            .is_err()
+        {
+            connections.abort_all();
+        }
+        Ok(())
+    }
+}
+
+/// A connection's own errors end that connection; a panic is a defect and ends the shard.
+fn check(ended: Result<(), JoinError>) {
+    if let Err(error) = ended
+        && error.is_panic()
+    {
+        std::panic::resume_unwind(error.into_panic());
+    }
+}

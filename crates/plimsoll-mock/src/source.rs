@@ -1,0 +1,132 @@
+//! Stub mappings from a root directory: `mappings/**/*.json`, bodies from `__files`.
+//!
+//! Files are read in the order of their paths; a later one is newer. Links are followed only to places below the root.
+
+use crate::body_files::BodyFiles;
+use crate::error::MockError;
+use crate::stub::problem::{FileProblem, StubProblem};
+use crate::stub::{StubMapping, read_document};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What a directory holds.
+#[derive(Debug, Default)]
+pub(crate) struct Loaded {
+    /// How many mapping files there are.
+    pub(crate) files: usize,
+    /// The mappings that can be used.
+    pub(crate) mappings: Vec<StubMapping>,
+    /// How many mappings have problems.
+    pub(crate) refused: usize,
+    /// Every problem of every file.
+    pub(crate) problems: Vec<FileProblem>,
+}
+
+/// Reads every mapping below `root`. A root without `mappings` has none.
+pub(crate) fn load(root: &Path) -> Result<Loaded, MockError> {
+    let failed = |error| MockError::File {
+        path: root.to_owned(),
+        error,
+    };
+    let root = root.canonicalize().map_err(failed)?;
+    let mut found = Found::default();
+    let mappings = root.join("mappings");
+    if mappings.exists() {
+        found.walk(&root, &mappings).map_err(failed)?;
+    }
+    let bodies = BodyFiles::below(&root);
+    let mut loaded = Loaded {
+        files: found.files.len(),
+        problems: found.problems,
+        ..Loaded::default()
+    };
+    let mut ids = BTreeMap::new();
+    for path in &found.files {
+        let name = shown(&root, path);
+        let results = match fs::read_to_string(path) {
+            Ok(text) => read_document(&text, &bodies),
+            Err(error) => vec![Err(vec![StubProblem::invalid("", error.to_string())])],
+        };
+        for result in results {
+            let result = result.and_then(|mapping| claim_id(mapping, &name, &mut ids));
+            loaded.add(&name, result);
+        }
+    }
+    Ok(loaded)
+}
+
+impl Loaded {
+    fn add(&mut self, file: &str, result: Result<StubMapping, Vec<StubProblem>>) {
+        match result {
+            Ok(mapping) => self.mappings.push(mapping),
+            Err(problems) => {
+                self.refused += 1;
+                self.problems
+                    .extend(problems.into_iter().map(|problem| FileProblem {
+                        file: file.to_owned(),
+                        problem,
+                    }));
+            }
+        }
+    }
+}
+
+/// An id belongs to the first file that has it.
+fn claim_id(
+    mapping: StubMapping,
+    file: &str,
+    ids: &mut BTreeMap<crate::stub::id::StubId, String>,
+) -> Result<StubMapping, Vec<StubProblem>> {
+    if let Some(id) = mapping.id
+        && let Some(first) = ids.insert(id, file.to_owned())
+    {
+        let message = format!("{id} is already the id of a mapping in {first}");
+        return Err(vec![StubProblem::invalid("/id", message)]);
+    }
+    Ok(mapping)
+}
+
+/// The mapping files of a directory tree.
+#[derive(Debug, Default)]
+struct Found {
+    files: BTreeSet<PathBuf>,
+    /// Directories seen, by their real paths: links may form circles.
+    directories: BTreeSet<PathBuf>,
+    problems: Vec<FileProblem>,
+}
+
+impl Found {
+    fn walk(&mut self, root: &Path, directory: &Path) -> io::Result<()> {
+        if !self.directories.insert(directory.canonicalize()?) {
+            return Ok(());
+        }
+        for entry in fs::read_dir(directory)? {
+            let path = entry?.path();
+            let real = path.canonicalize()?;
+            if !real.starts_with(root) {
+                self.problems.push(FileProblem {
+                    file: shown(root, &path),
+                    problem: StubProblem::invalid("", "a link that leaves the root directory"),
+                });
+            } else if real.is_dir() {
+                self.walk(root, &path)?;
+            } else if path
+                .extension()
+                .is_some_and(|extension| extension == "json")
+            {
+                self.files.insert(path);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A path as the user knows it: below the root.
+fn shown(root: &Path, path: &Path) -> String {
+    path.strip_prefix(root)
+        .unwrap_or(path)
+        .display()
+        .to_string()
+}

@@ -1,0 +1,229 @@
+//! Stub mappings: WireMock's JSON read once into values that can be matched and sent without further checks.
+//!
+//! Reading reports every problem of a document at once. What is understood and what is refused is decided by the reader of each
+//! part below; which stub wins is left to `stub_set`.
+
+pub(crate) mod id;
+mod lenient_json;
+mod method_pattern;
+pub(crate) mod problem;
+mod raw;
+pub(crate) mod reader;
+mod request_pattern;
+mod response;
+pub(crate) mod url_pattern;
+
+use crate::answer::Answer;
+use crate::body_files::BodyFiles;
+use crate::delay::Delay;
+use id::StubId;
+use problem::{ProblemKind, StubProblem};
+use raw::JsonBodies;
+use reader::{Node, Object, Problems};
+use request_pattern::RequestPattern;
+use response::Response;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// The priority of a stub mapping that has none; 1 is the highest.
+const DEFAULT_PRIORITY: i32 = 5;
+
+/// What WireMock 3.13 has and this version does not.
+const LATER: &[&str] = &[
+    "newScenarioState",
+    "postServeActions",
+    "requiredScenarioState",
+    "scenarioName",
+    "serveEventListeners",
+];
+
+/// A stub mapping as read: correct, not yet placed in a set.
+#[derive(Debug, Clone)]
+pub(crate) struct StubMapping {
+    /// The id it came with.
+    pub(crate) id: Option<StubId>,
+    name: Option<String>,
+    priority: i32,
+    request: RequestPattern,
+    response: Response,
+    document: Value,
+}
+
+/// A stub mapping of a set, ready to answer.
+#[derive(Debug)]
+pub(crate) struct Stub {
+    pub(crate) id: StubId,
+    /// Lower wins.
+    pub(crate) priority: i32,
+    /// When it was added, as a count of additions: among equal priorities the newest wins.
+    pub(crate) insertion: u64,
+    pub(crate) request: RequestPattern,
+    pub(crate) delay: Delay,
+    pub(crate) answer: Answer,
+    /// The mapping as it was given, with its id.
+    pub(crate) document: Value,
+}
+
+/// Reads a document, which is one mapping or a list `{"mappings": […]}`: one result per mapping, or one for a text that is not JSON.
+pub(crate) fn read_document(text: &str, files: &BodyFiles) -> Vec<Result<StubMapping, Problems>> {
+    let text = lenient_json::to_strict(text);
+    let document: Value = match serde_json::from_str(&text) {
+        Ok(document) => document,
+        Err(error) => {
+            return vec![Err(vec![StubProblem {
+                pointer: String::new(),
+                kind: ProblemKind::Syntax,
+                message: format!("not JSON: {error}"),
+            }])];
+        }
+    };
+    let bodies = JsonBodies::find(&text);
+    let root = Node::root(&document);
+    if document.get("mappings").is_none() {
+        return vec![StubMapping::read(&root, bodies.of_document(), files)];
+    }
+    read_list(&root, &bodies, files)
+}
+
+fn read_list(
+    root: &Node<'_>,
+    bodies: &JsonBodies<'_>,
+    files: &BodyFiles,
+) -> Vec<Result<StubMapping, Problems>> {
+    let mut problems = Problems::new();
+    let mut results = Vec::new();
+    if let Some(mut object) = root.object(&mut problems) {
+        if let Some(list) = object.get("mappings") {
+            let items = list.items(&mut problems);
+            let read = |(index, node)| StubMapping::read(node, bodies.of_item(index), files);
+            results.extend(items.iter().enumerate().map(read));
+        }
+        object.ignore(&["meta", "$schema"]);
+        object.finish(&["importOptions"], &mut problems);
+    }
+    if !problems.is_empty() {
+        results.push(Err(problems));
+    }
+    results
+}
+
+impl StubMapping {
+    fn read(
+        node: &Node<'_>,
+        json_body: Option<&RawValue>,
+        files: &BodyFiles,
+    ) -> Result<Self, Problems> {
+        let mut problems = Problems::new();
+        let mapping = Self::read_parts(node, json_body, files, &mut problems);
+        match mapping {
+            Some(mapping) if problems.is_empty() => Ok(mapping),
+            _ => Err(problems),
+        }
+    }
+
+    fn read_parts(
+        node: &Node<'_>,
+        json_body: Option<&RawValue>,
+        files: &BodyFiles,
+        problems: &mut Problems,
+    ) -> Option<Self> {
+        let mut object = node.object(problems)?;
+        let id = read_id(&mut object, problems);
+        let name = object.get("name").and_then(|node| node.text(problems));
+        let priority = object.get("priority");
+        let priority = priority.and_then(|node| read_priority(&node, problems));
+        let request = object.get("request").map_or_else(
+            || Some(RequestPattern::default()),
+            |node| RequestPattern::read(&node, problems),
+        );
+        let response = object.get("response");
+        let response = response.as_ref().map_or_else(
+            || Some(Response::default()),
+            |node| Response::read(node, json_body, files, problems),
+        );
+        if let Some(metadata) = object.get("metadata") {
+            check_metadata(&metadata, problems);
+        }
+        object.ignore(&["$schema", "insertionIndex", "persistent"]);
+        object.finish(LATER, problems);
+        let (request, response) = (request?, response?);
+        check_length(&request, &response, &node.pointer, problems);
+        Some(Self {
+            id,
+            name,
+            priority: priority.unwrap_or(DEFAULT_PRIORITY),
+            request,
+            response,
+            document: node.value.clone(),
+        })
+    }
+
+    /// Gives the mapping its identity and its place among the others.
+    pub(crate) fn place(self, id: StubId, insertion: u64) -> Stub {
+        let shown = id.to_string();
+        let mut document = self.document;
+        if let Value::Object(map) = &mut document {
+            map.shift_remove("id");
+            map.shift_remove("uuid");
+            map.shift_insert(0, "id".to_owned(), Value::from(shown.as_str()));
+            map.insert("uuid".to_owned(), Value::from(shown.as_str()));
+        }
+        Stub {
+            id,
+            priority: self.priority,
+            insertion,
+            answer: self.response.prepare(&shown, self.name.as_deref()),
+            request: self.request,
+            delay: self.response.delay,
+            document,
+        }
+    }
+}
+
+/// `id`, or its older name `uuid`.
+fn read_id(object: &mut Object<'_>, problems: &mut Problems) -> Option<StubId> {
+    let (id, uuid) = (object.get("id"), object.get("uuid"));
+    let mut read = |node: Node<'_>| {
+        let text = node.text(problems)?;
+        StubId::parse(&text).or_else(|| node.wrong("a UUID", problems))
+    };
+    let (id, uuid) = (id.and_then(&mut read), uuid.and_then(&mut read));
+    id.or(uuid)
+}
+
+fn read_priority(node: &Node<'_>, problems: &mut Problems) -> Option<i32> {
+    let priority = i32::try_from(node.integer(problems)?).ok();
+    priority.or_else(|| node.wrong("a priority that fits 32 bits", problems))
+}
+
+/// Metadata is the user's own, but for the part that is named after us.
+fn check_metadata(node: &Node<'_>, problems: &mut Problems) {
+    if node.value.get("plimsoll").is_some() {
+        let pointer = format!("{}/plimsoll", node.pointer);
+        problems.push(StubProblem::not_available(pointer, "\"metadata.plimsoll\""));
+    }
+}
+
+/// A `Content-Length` that differs from the body would break the connection's framing; answers without a body may have one.
+fn check_length(
+    request: &RequestPattern,
+    response: &Response,
+    pointer: &str,
+    problems: &mut Problems,
+) {
+    if matches!(response.status, 204 | 304) || request.method.is_head_only() {
+        return;
+    }
+    let lengths = response
+        .fields
+        .iter()
+        .filter(|(name, _)| name.eq_ignore_ascii_case("Content-Length"));
+    let length = response.body.len().to_string();
+    for (index, (name, value)) in lengths.enumerate() {
+        if index > 0 || value.trim() != length {
+            let message = format!("must be {length}, the length of the body");
+            let pointer = format!("{pointer}/response/headers/{name}");
+            problems.push(StubProblem::invalid(pointer, message));
+        }
+    }
+}

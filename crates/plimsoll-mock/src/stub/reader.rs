@@ -1,0 +1,213 @@
+//! Reads a JSON document property by property, noting every problem with its JSON pointer and carrying on.
+//!
+//! What the properties mean is left to the readers of each part (`request_pattern`, `response`, the matchers). Like
+//! Jackson, which reads WireMock's files, `null` counts as absent, and a scalar may be written as a string.
+
+use super::problem::StubProblem;
+use serde_json::{Map, Value};
+
+/// The problems found so far.
+pub(crate) type Problems = Vec<StubProblem>;
+
+/// One value of the document and where it stands.
+#[derive(Debug, Clone)]
+pub(crate) struct Node<'a> {
+    pub(crate) value: &'a Value,
+    pub(crate) pointer: String,
+}
+
+/// An object being read: remembers which properties were asked for.
+pub(crate) struct Object<'a> {
+    map: &'a Map<String, Value>,
+    pub(crate) pointer: String,
+    known: Vec<&'static str>,
+}
+
+impl<'a> Node<'a> {
+    /// The whole document.
+    pub(crate) fn root(value: &'a Value) -> Self {
+        Self {
+            value,
+            pointer: String::new(),
+        }
+    }
+
+    /// The value as an object.
+    pub(crate) fn object(&self, problems: &mut Problems) -> Option<Object<'a>> {
+        let Value::Object(map) = self.value else {
+            return self.wrong("an object", problems);
+        };
+        Some(Object {
+            map,
+            pointer: self.pointer.clone(),
+            known: Vec::new(),
+        })
+    }
+
+    /// The properties of an object whose names are the user's: a map.
+    pub(crate) fn entries(&self, problems: &mut Problems) -> Vec<(&'a str, Node<'a>)> {
+        let Value::Object(map) = self.value else {
+            self.wrong::<()>("an object", problems);
+            return Vec::new();
+        };
+        map.iter()
+            .filter(|(_, value)| !value.is_null())
+            .map(|(name, value)| (name.as_str(), self.child(name, value)))
+            .collect()
+    }
+
+    /// The items of an array.
+    pub(crate) fn items(&self, problems: &mut Problems) -> Vec<Node<'a>> {
+        let Value::Array(items) = self.value else {
+            self.wrong::<()>("an array", problems);
+            return Vec::new();
+        };
+        items
+            .iter()
+            .enumerate()
+            .map(|(index, item)| self.child(&index.to_string(), item))
+            .collect()
+    }
+
+    /// A string, or a scalar as a string.
+    pub(crate) fn text(&self, problems: &mut Problems) -> Option<String> {
+        match self.value {
+            Value::String(text) => Some(text.clone()),
+            Value::Number(number) => Some(number.to_string()),
+            Value::Bool(value) => Some(value.to_string()),
+            _ => self.wrong("a string", problems),
+        }
+    }
+
+    /// A whole number, or a string of one.
+    pub(crate) fn integer(&self, problems: &mut Problems) -> Option<i64> {
+        let value = match self.value {
+            Value::Number(number) => number.as_i64(),
+            Value::String(text) => text.trim().parse().ok(),
+            _ => None,
+        };
+        value.or_else(|| self.wrong("a whole number", problems))
+    }
+
+    /// A whole number of milliseconds, not negative.
+    pub(crate) fn milliseconds(&self, problems: &mut Problems) -> Option<u64> {
+        let value = u64::try_from(self.integer(problems)?).ok();
+        value.or_else(|| self.wrong("a whole number of milliseconds, 0 or more", problems))
+    }
+
+    /// A finite number, or a string of one.
+    pub(crate) fn number(&self, problems: &mut Problems) -> Option<f64> {
+        let value = match self.value {
+            Value::Number(number) => number.as_f64(),
+            Value::String(text) => text.trim().parse().ok().filter(|n: &f64| n.is_finite()),
+            _ => None,
+        };
+        value.or_else(|| self.wrong("a number", problems))
+    }
+
+    /// `true` or `false`.
+    pub(crate) fn boolean(&self, problems: &mut Problems) -> Option<bool> {
+        match self.value {
+            Value::Bool(value) => Some(*value),
+            _ => self.wrong("true or false", problems),
+        }
+    }
+
+    /// Notes that this value is not `expected`.
+    pub(crate) fn wrong<T>(&self, expected: &str, problems: &mut Problems) -> Option<T> {
+        let message = format!("must be {expected}, not {}", brief(self.value));
+        problems.push(StubProblem::invalid(&self.pointer, message));
+        None
+    }
+
+    fn child(&self, name: &str, value: &'a Value) -> Self {
+        Self {
+            value,
+            pointer: pointer_to(&self.pointer, name),
+        }
+    }
+}
+
+impl<'a> Object<'a> {
+    /// The property of this name, if it is there and not `null`.
+    pub(crate) fn get(&mut self, name: &'static str) -> Option<Node<'a>> {
+        self.known.push(name);
+        let value = self.map.get(name).filter(|value| !value.is_null())?;
+        Some(Node {
+            value,
+            pointer: pointer_to(&self.pointer, name),
+        })
+    }
+
+    /// Accepts properties that carry nothing for a server: they are kept in the document and not read.
+    pub(crate) fn ignore(&mut self, names: &[&'static str]) {
+        self.known.extend(names);
+    }
+
+    /// Ends the object: what was not asked for is a problem, named as known to WireMock if it is in `later`.
+    pub(crate) fn finish(self, later: &[&str], problems: &mut Problems) {
+        for (name, value) in self.map {
+            if self.known.contains(&name.as_str()) {
+                continue;
+            }
+            let pointer = pointer_to(&self.pointer, name);
+            if !later.contains(&name.as_str()) {
+                problems.push(StubProblem::unknown(pointer, name));
+            } else if !is_empty(value) {
+                problems.push(StubProblem::not_available(pointer, &format!("\"{name}\"")));
+            }
+        }
+    }
+}
+
+/// Whether a property says nothing: `null`, an empty list or an empty object.
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Array(items) => items.is_empty(),
+        Value::Object(map) => map.is_empty(),
+        _ => false,
+    }
+}
+
+/// The pointer to a member: `~` and `/` are escaped (RFC 6901 §3).
+fn pointer_to(parent: &str, name: &str) -> String {
+    format!("{parent}/{}", name.replace('~', "~0").replace('/', "~1"))
+}
+
+/// A value short enough to quote in a message.
+fn brief(value: &Value) -> String {
+    match value {
+        Value::Object(_) => "an object".to_owned(),
+        Value::Array(_) => "an array".to_owned(),
+        Value::String(text) if text.chars().count() > 40 => {
+            format!("\"{}…\"", text.chars().take(40).collect::<String>())
+        }
+        scalar => scalar.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn every_problem_is_noted_with_its_pointer() {
+        let document = json!({"a": 1, "odd/name": {}, "later": true, "later_empty": [], "b": "x"});
+        let mut problems = Problems::new();
+        let mut object = Node::root(&document).object(&mut problems).unwrap();
+        assert_eq!(
+            object.get("a").unwrap().text(&mut problems).as_deref(),
+            Some("1")
+        );
+        assert_eq!(object.get("b").unwrap().integer(&mut problems), None);
+        object.finish(&["later", "later_empty"], &mut problems);
+        let shown: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        insta::assert_snapshot!(shown.join("\n"), @r#"
+        /b: must be a whole number, not "x"
+        /odd~1name: unknown property "odd/name"
+        /later: "later" is not available in this version
+        "#);
+    }
+}

@@ -1,0 +1,206 @@
+//! A stub mapping's `response`: status, fields, body, delay.
+//!
+//! Several forms of body may be given; `jsonBody` wins over `base64Body`, that over `bodyFileName`, that over `body`.
+
+use super::problem::StubProblem;
+use super::raw::compact;
+use super::reader::{Node, Object, Problems};
+use crate::answer::{Answer, AnswerBuilder};
+use crate::body_files::BodyFiles;
+use crate::delay::Delay;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use serde_json::value::RawValue;
+
+/// What WireMock 3.13 has and this version does not.
+const LATER: &[&str] = &[
+    "additionalProxyRequestHeaders",
+    "chunkedDribbleDelay",
+    "fault",
+    "proxyBaseUrl",
+    "proxyUrlPrefixToRemove",
+    "removeProxyRequestHeaders",
+    "transformerParameters",
+    "transformers",
+];
+
+/// What a stub answers.
+#[derive(Debug, Clone)]
+pub(crate) struct Response {
+    pub(crate) status: u16,
+    reason: Option<String>,
+    pub(crate) fields: Vec<(String, String)>,
+    pub(crate) body: Vec<u8>,
+    pub(crate) delay: Delay,
+}
+
+impl Default for Response {
+    fn default() -> Self {
+        Self {
+            status: 200,
+            reason: None,
+            fields: Vec::new(),
+            body: Vec::new(),
+            delay: Delay::default(),
+        }
+    }
+}
+
+impl Response {
+    /// Reads a response. `json_body` is the source text of its `jsonBody`, which keeps numbers as they are written.
+    pub(crate) fn read(
+        node: &Node<'_>,
+        json_body: Option<&RawValue>,
+        files: &BodyFiles,
+        problems: &mut Problems,
+    ) -> Option<Self> {
+        let mut object = node.object(problems)?;
+        let status = object.get("status");
+        let status = status.and_then(|node| read_status(&node, problems));
+        let reason = object.get("statusMessage");
+        let reason = reason.and_then(|node| read_reason(&node, problems));
+        let fields = object.get("headers");
+        let fields = fields.map_or_else(Vec::new, |node| read_fields(&node, problems));
+        let body = read_body(&mut object, json_body, files, problems);
+        let (fixed, distribution) = (
+            object.get("fixedDelayMilliseconds"),
+            object.get("delayDistribution"),
+        );
+        let delay = Delay::read(fixed.as_ref(), distribution.as_ref(), problems);
+        object.ignore(&["fromConfiguredStub"]);
+        object.finish(LATER, problems);
+        Some(Self {
+            status: status.unwrap_or(200),
+            reason,
+            fields,
+            body,
+            delay,
+        })
+    }
+
+    /// The bytes to send, with the fields that name the stub.
+    pub(crate) fn prepare(&self, id: &str, name: Option<&str>) -> Answer {
+        let mut builder = AnswerBuilder::new(self.status, self.reason.as_deref());
+        for (field, value) in &self.fields {
+            builder = builder.field(field, value);
+        }
+        builder = builder.field("Matched-Stub-Id", id);
+        if let Some(name) = name {
+            builder = builder.field("Matched-Stub-Name", &printable(name));
+        }
+        builder.body(&self.body)
+    }
+}
+
+/// 0 is WireMock's "not set".
+fn read_status(node: &Node<'_>, problems: &mut Problems) -> Option<u16> {
+    match node.integer(problems)? {
+        0 => Some(200),
+        status @ 200..=999 => u16::try_from(status).ok(),
+        100..=199 => {
+            problems.push(StubProblem::not_available(
+                &node.pointer,
+                "an interim status",
+            ));
+            None
+        }
+        _ => node.wrong("a status from 200 to 999", problems),
+    }
+}
+
+fn read_reason(node: &Node<'_>, problems: &mut Problems) -> Option<String> {
+    let reason = node.text(problems)?;
+    if reason.contains(is_control) {
+        return node.wrong("a phrase without control characters", problems);
+    }
+    Some(reason)
+}
+
+/// Header fields; a list gives a line for each of its values.
+fn read_fields(node: &Node<'_>, problems: &mut Problems) -> Vec<(String, String)> {
+    let mut fields = Vec::new();
+    for (name, node) in node.entries(problems) {
+        if name.is_empty() || !name.bytes().all(is_token) {
+            let message = format!("\"{name}\" is not a header name");
+            problems.push(StubProblem::invalid(&node.pointer, message));
+            continue;
+        }
+        let values = if node.value.is_array() {
+            node.items(problems)
+        } else {
+            vec![node]
+        };
+        for node in values {
+            let value = node.text(problems);
+            if let Some(value) = value.and_then(|value| check_field(name, value, &node, problems)) {
+                fields.push((name.to_owned(), value));
+            }
+        }
+    }
+    fields
+}
+
+/// A field's value if it is to be sent. Framing is ours: `Transfer-Encoding: chunked`, which recordings have, is dropped.
+fn check_field(
+    name: &str,
+    value: String,
+    node: &Node<'_>,
+    problems: &mut Problems,
+) -> Option<String> {
+    if value.contains(is_control) {
+        return node.wrong("a value without control characters", problems);
+    }
+    if name.eq_ignore_ascii_case("Transfer-Encoding") {
+        if !value.trim().eq_ignore_ascii_case("chunked") {
+            problems.push(StubProblem::not_available(
+                &node.pointer,
+                "a transfer coding",
+            ));
+        }
+        return None;
+    }
+    Some(value)
+}
+
+fn read_body(
+    object: &mut Object<'_>,
+    json_body: Option<&RawValue>,
+    files: &BodyFiles,
+    problems: &mut Problems,
+) -> Vec<u8> {
+    let json = object
+        .get("jsonBody")
+        .map(|node| json_body.map_or_else(|| node.value.to_string(), |raw| compact(raw.get())));
+    let base64 = object.get("base64Body").and_then(|node| {
+        let text = node.text(problems)?;
+        let bytes = BASE64.decode(text).ok();
+        bytes.or_else(|| node.wrong("base64", problems))
+    });
+    let file = object.get("bodyFileName").and_then(|node| {
+        let name = node.text(problems)?;
+        let read = files.read(&name);
+        read.map_err(|message| problems.push(StubProblem::invalid(&node.pointer, message)))
+            .ok()
+    });
+    let text = object.get("body").and_then(|node| node.text(problems));
+    json.map(String::into_bytes)
+        .or(base64)
+        .or(file)
+        .or(text.map(String::into_bytes))
+        .unwrap_or_default()
+}
+
+/// Control characters would end a line or a field of the head.
+fn is_control(c: char) -> bool {
+    c.is_control() && c != '\t'
+}
+
+/// A character of a header name (RFC 9110 §5.6.2).
+fn is_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+}
+
+/// A stub's name on one line.
+fn printable(name: &str) -> String {
+    name.replace(is_control, " ")
+}

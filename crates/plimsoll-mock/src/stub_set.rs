@@ -1,0 +1,163 @@
+//! One immutable set of stubs and the index that finds a request's winner in it.
+//!
+//! The order is WireMock's: priority ascending, then newest first; the first stub that matches wins. The index only skips stubs
+//! that cannot match, so its winner is that of a scan of the whole list (property test below).
+
+use crate::java_regex::TooCostly;
+use crate::request::Request;
+use crate::stub::Stub;
+use crate::stub::url_pattern::UrlPattern;
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Stubs in match order with an index by exact URL and path.
+#[derive(Debug, Default)]
+pub(crate) struct StubSet {
+    stubs: Vec<Arc<Stub>>,
+    by_url: HashMap<String, Vec<usize>>,
+    by_path: HashMap<String, Vec<usize>>,
+    /// Stubs with a regular expression or without a URL.
+    others: Vec<usize>,
+}
+
+impl StubSet {
+    /// Sorts and indexes the stubs.
+    pub(crate) fn new(mut stubs: Vec<Arc<Stub>>) -> Self {
+        stubs.sort_by_key(|stub| (stub.priority, Reverse(stub.insertion)));
+        let mut set = Self::default();
+        for (position, stub) in stubs.iter().enumerate() {
+            match &stub.request.url {
+                UrlPattern::Url(url) => push(&mut set.by_url, url, position),
+                UrlPattern::Path(path) => push(&mut set.by_path, path, position),
+                UrlPattern::Any | UrlPattern::UrlRegex(_) | UrlPattern::PathRegex(_) => {
+                    set.others.push(position);
+                }
+            }
+        }
+        Self { stubs, ..set }
+    }
+
+    /// The stubs in match order.
+    pub(crate) fn stubs(&self) -> &[Arc<Stub>] {
+        &self.stubs
+    }
+
+    /// The stub that answers the request.
+    pub(crate) fn find(&self, request: &Request<'_>) -> Result<Option<&Arc<Stub>>, TooCostly> {
+        let mut candidates = [
+            positions(&self.by_url, request.url),
+            positions(&self.by_path, request.path),
+            &self.others,
+        ];
+        while let Some(next) = candidates
+            .iter_mut()
+            .filter(|list| !list.is_empty())
+            .min_by_key(|list| list[0])
+        {
+            let stub = &self.stubs[next[0]];
+            *next = &next[1..];
+            if stub.request.holds(request)? {
+                return Ok(Some(stub));
+            }
+        }
+        Ok(None)
+    }
+}
+
+fn push(index: &mut HashMap<String, Vec<usize>>, key: &str, position: usize) {
+    if let Some(list) = index.get_mut(key) {
+        list.push(position);
+    } else {
+        index.insert(key.to_owned(), vec![position]);
+    }
+}
+
+fn positions<'a>(index: &'a HashMap<String, Vec<usize>>, key: &str) -> &'a [usize] {
+    if index.is_empty() {
+        return &[];
+    }
+    index.get(key).map_or(&[], Vec::as_slice)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::body_files::BodyFiles;
+    use crate::stub::id::StubId;
+    use crate::stub::read_document;
+    use plimsoll_http::Fields;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    const URLS: &[&str] = &["/a", "/a?x=1", "/b", "/a/b"];
+    const METHODS: &[&str] = &["GET", "POST", "ANY"];
+
+    fn mapping() -> impl Strategy<Value = serde_json::Value> {
+        let url = prop_oneof![
+            Just(json!({})),
+            proptest::sample::select(URLS).prop_map(|url| json!({"url": url})),
+            proptest::sample::select(URLS).prop_map(|url| json!({"urlPath": url})),
+            proptest::sample::select(&["/a.*", "/[ab]", "/b|/a"][..])
+                .prop_map(|regex| json!({"urlPattern": regex})),
+            Just(json!({"urlPathPattern": "/a/?.?"})),
+        ];
+        (url, proptest::sample::select(METHODS), 1..4_i32).prop_map(
+            |(mut url, method, priority)| {
+                url["method"] = json!(method);
+                json!({"request": url, "priority": priority})
+            },
+        )
+    }
+
+    fn set_of(mappings: &[serde_json::Value]) -> StubSet {
+        let place = |(index, document): (usize, &serde_json::Value)| {
+            let mapping = read_document(&document.to_string(), &BodyFiles::default())
+                .remove(0)
+                .unwrap();
+            let index = index as u64;
+            Arc::new(mapping.place(StubId::minted(0, index), index))
+        };
+        StubSet::new(mappings.iter().enumerate().map(place).collect())
+    }
+
+    proptest! {
+        #[test]
+        fn the_winner_is_that_of_a_linear_scan(
+            mappings in proptest::collection::vec(mapping(), 0..20),
+            url in proptest::sample::select(URLS),
+            method in proptest::sample::select(METHODS),
+        ) {
+            let set = set_of(&mappings);
+            let fields = Fields::default();
+            let path = url.split('?').next().unwrap();
+            let request = Request { method, url, path, fields: &fields };
+            let mut order: Vec<&Arc<Stub>> = set.stubs().iter().collect();
+            order.sort_by_key(|stub| (stub.priority, Reverse(stub.insertion)));
+            let scanned = order.into_iter().find(|stub| stub.request.holds(&request) == Ok(true));
+            let found = set.find(&request).unwrap();
+            prop_assert_eq!(found.map(|stub| stub.id), scanned.map(|stub| stub.id));
+        }
+    }
+
+    #[test]
+    fn priority_then_recency() {
+        let check = |priorities: [i32; 3], expected: u64| {
+            let mappings = priorities.map(|priority| json!({"priority": priority}));
+            let set = set_of(&mappings);
+            let fields = Fields::default();
+            let request = Request {
+                method: "GET",
+                url: "/",
+                path: "/",
+                fields: &fields,
+            };
+            let winner = set.find(&request).unwrap().unwrap().insertion;
+            assert_eq!(winner, expected, "{priorities:?}");
+        };
+        check([5, 5, 5], 2);
+        check([1, 5, 5], 0);
+        check([5, 1, 1], 2);
+        check([5, 1, 2], 1);
+    }
+}
