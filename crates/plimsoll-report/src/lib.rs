@@ -4,4 +4,5 @@
 //! [`record::Summary`]; whoever loads a run's files makes a [`view::RunView`] and asks a renderer for text.
 
 pub mod record;
+pub mod statistics;
 pub mod view;
