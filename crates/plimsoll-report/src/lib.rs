@@ -1,8 +1,13 @@
 //! What a run is as data, what may be concluded from it, and how it is shown.
 //!
-//! Pure by rule: nothing here does I/O, reads a clock or knows a terminal. The lab collects [`record::ArmData`] and asks for a
-//! [`record::Summary`]; whoever loads a run's files makes a [`view::RunView`] and asks a renderer for text.
+//! Pure by rule: nothing here does I/O, reads a clock or knows a terminal. The lab collects [`record::ArmData`] and asks
+//! [`summarise::summarise`] for a [`record::Summary`]; whoever loads a run's files makes a [`view::RunView`] and asks a renderer for text.
 
+pub mod metric;
 pub mod record;
 pub mod statistics;
+pub mod summarise;
+pub mod threshold;
+pub mod validity;
+pub mod verdict;
 pub mod view;

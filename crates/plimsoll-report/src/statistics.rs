@@ -12,5 +12,6 @@ mod student;
 
 pub use detectable::{blocks_to_detect, minimum_detectable};
 pub use difference::{MARGIN_SHARE, judge_difference};
+pub(crate) use interval::method_for;
 pub use interval::{BOOTSTRAP_FROM, CONFIDENCE, Interval, Pivot};
 pub use sample::Sample;

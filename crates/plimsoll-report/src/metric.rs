@@ -1,0 +1,375 @@
+//! Metrics by path below `arms.<arm>` of the summary: which there are, their unit, and reading one.
+
+use crate::record::{ArmSummary, Statistic};
+use serde_json::Value;
+
+const SCALARS: [(&str, Unit); 9] = [
+    ("seconds", Unit::Seconds),
+    ("offered_per_s", Unit::PerSecond),
+    ("achieved_per_s", Unit::PerSecond),
+    ("intended", Unit::Count),
+    ("sent", Unit::Count),
+    ("in_flight", Unit::Count),
+    ("dropped", Unit::Count),
+    ("failed", Unit::Count),
+    ("failed_share", Unit::Share),
+];
+const STEP_SCALARS: [(&str, Unit); 7] = [
+    ("sent", Unit::Count),
+    ("in_flight", Unit::Count),
+    ("failed", Unit::Count),
+    ("failed_share", Unit::Share),
+    ("achieved_per_s", Unit::PerSecond),
+    ("bytes_sent", Unit::Bytes),
+    ("bytes_received", Unit::Bytes),
+];
+const COMPONENT_FIELDS: [(&str, Unit); 6] = [
+    ("cpu_cores_mean", Unit::Cores),
+    ("cpu_cores_max", Unit::Cores),
+    ("busiest_thread_cores_max", Unit::Cores),
+    ("rss_bytes_max", Unit::Bytes),
+    ("fds_max", Unit::Count),
+    ("threads_max", Unit::Count),
+];
+const TIMES: [&str; 6] = [
+    "response_time",
+    "service_time",
+    "iteration_time",
+    "connection_wait",
+    "pacing_lag",
+    "connect_time",
+];
+const STEP_TIMES: [&str; 2] = ["response_time", "service_time"];
+const FIGURES: [&str; 10] = [
+    "count", "min", "mean", "p50", "p75", "p90", "p95", "p99", "p999", "max",
+];
+const OUTCOMES: [&str; 6] = [
+    "timed_out",
+    "refused",
+    "reset",
+    "tls_failed",
+    "malformed",
+    "aborted",
+];
+
+/// What a metric counts in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// Times.
+    Seconds,
+    /// Rates.
+    PerSecond,
+    /// Whole numbers of things.
+    Count,
+    /// Fractions of one.
+    Share,
+    /// Sizes.
+    Bytes,
+    /// Processors.
+    Cores,
+}
+
+/// A path that is known to lead to a number.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Metric {
+    segments: Vec<String>,
+    unit: Unit,
+}
+
+/// A path that leads nowhere.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{path}` is not a metric: after `{prefix}` write one of {expected}")]
+pub struct UnknownMetric {
+    path: String,
+    prefix: String,
+    expected: String,
+}
+
+/// What a metric was in one run.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Reading {
+    /// The value; `None` without a sample.
+    pub value: Option<f64>,
+    /// The ends of its interval, for a quantity with one.
+    pub interval: Option<(f64, f64)>,
+}
+
+impl Metric {
+    /// Reads a path such as `response_time.p99`, `added.p99`, `by_step.GET /a.failed` or `components.gateway.cpu_cores_max`.
+    /// Whether the named step, check or component exists is left to the caller: an absent one reads as no sample.
+    ///
+    /// # Errors
+    /// [`UnknownMetric`] with what may stand there instead.
+    pub fn parse(path: &str) -> Result<Self, UnknownMetric> {
+        let (segments, unit) = parse_arm(path).map_err(|(prefix, expected)| UnknownMetric {
+            path: path.to_owned(),
+            prefix: if prefix.is_empty() {
+                "arms.<arm>".to_owned()
+            } else {
+                prefix
+            },
+            expected: expected.join(", "),
+        })?;
+        Ok(Self { segments, unit })
+    }
+
+    /// What it counts in.
+    #[must_use]
+    pub fn unit(&self) -> Unit {
+        self.unit
+    }
+
+    /// The path as the summary writes it.
+    #[must_use]
+    pub fn path(&self) -> String {
+        self.segments.join(".")
+    }
+
+    /// Whether a path prefix (such as `added` or `response_time.p99`) covers this metric; a step's times count as the arm's.
+    #[must_use]
+    pub fn is_below(&self, prefix: &str) -> bool {
+        let own = match self.segments.first().map(String::as_str) {
+            Some("by_step") => &self.segments[2..],
+            _ => &self.segments[..],
+        };
+        prefix
+            .split('.')
+            .enumerate()
+            .all(|(i, part)| own.get(i).is_some_and(|s| s == part))
+    }
+
+    /// Its value in one arm's summary.
+    #[must_use]
+    pub fn read(&self, arm: &ArmSummary) -> Reading {
+        let tree =
+            serde_json::to_value(arm).expect("invariant: a summary is representable as JSON");
+        let found = self
+            .segments
+            .iter()
+            .try_fold(&tree, |node, segment| node.get(segment));
+        match found {
+            Some(Value::Object(fields)) => Reading {
+                value: fields.get("value").and_then(Value::as_f64),
+                interval: fields
+                    .get("low")
+                    .and_then(Value::as_f64)
+                    .zip(fields.get("high").and_then(Value::as_f64)),
+            },
+            Some(number) => Reading {
+                value: number.as_f64(),
+                interval: None,
+            },
+            None if self.segments[..].iter().any(|s| s == "answered") => Reading {
+                value: Some(0.0),
+                interval: None,
+            },
+            None => Reading::default(),
+        }
+    }
+}
+
+type Parsed = Result<(Vec<String>, Unit), (String, Vec<String>)>;
+
+fn parse_arm(path: &str) -> Parsed {
+    if let Some(unit) = lookup(&SCALARS, path) {
+        return found(&[path], unit);
+    }
+    let (head, rest) = path.split_once('.').unwrap_or((path, ""));
+    match head {
+        "added" => parse_added(rest),
+        "by_step" => parse_named(head, rest, parse_step),
+        "checks" => parse_named(head, rest, |tail| match tail {
+            "passed" | "failed" => found(&[tail], Unit::Count),
+            _ => expected("checks.<name>", ["passed", "failed"]),
+        }),
+        "components" => parse_named(head, rest, |tail| {
+            lookup(&COMPONENT_FIELDS, tail).map_or_else(
+                || expected("components.<name>", COMPONENT_FIELDS.map(|(name, _)| name)),
+                |unit| found(&[tail], unit),
+            )
+        }),
+        "outcomes" => parse_outcome(rest),
+        time if TIMES.contains(&time) => parse_figure(time, rest),
+        _ => expected(
+            "",
+            SCALARS.iter().map(|(name, _)| *name).chain(TIMES).chain([
+                "added",
+                "outcomes",
+                "by_step",
+                "checks",
+                "components",
+            ]),
+        ),
+    }
+}
+
+fn parse_step(path: &str) -> Parsed {
+    if let Some(unit) = lookup(&STEP_SCALARS, path) {
+        return found(&[path], unit);
+    }
+    let (head, rest) = path.split_once('.').unwrap_or((path, ""));
+    match head {
+        "outcomes" => parse_outcome(rest),
+        time if STEP_TIMES.contains(&time) => parse_figure(time, rest),
+        _ => expected(
+            "by_step.<name>",
+            STEP_SCALARS
+                .iter()
+                .map(|(name, _)| *name)
+                .chain(STEP_TIMES)
+                .chain(["outcomes"]),
+        ),
+    }
+}
+
+fn parse_added(rest: &str) -> Parsed {
+    let (statistic, end) = rest.split_once('.').unwrap_or((rest, ""));
+    if !Statistic::ALL.iter().any(|s| s.name() == statistic) {
+        return expected("added", Statistic::ALL.map(Statistic::name));
+    }
+    match end {
+        "" => found(&["added", statistic], Unit::Seconds),
+        "value" | "low" | "high" => found(&["added", statistic, end], Unit::Seconds),
+        _ => expected("added.<percentile>", ["value", "low", "high"]),
+    }
+}
+
+fn parse_outcome(rest: &str) -> Parsed {
+    let is_status = |text: &str| text.len() == 3 && text.bytes().all(|b| b.is_ascii_digit());
+    match rest.strip_prefix("answered.") {
+        Some(status) if is_status(status) => found(&["outcomes", "answered", status], Unit::Count),
+        None if OUTCOMES.contains(&rest) => found(&["outcomes", rest], Unit::Count),
+        _ => expected(
+            "outcomes",
+            OUTCOMES.into_iter().chain(["answered.<status>"]),
+        ),
+    }
+}
+
+fn parse_figure(time: &str, figure: &str) -> Parsed {
+    match figure {
+        "count" => found(&[time, figure], Unit::Count),
+        _ if FIGURES.contains(&figure) => found(&[time, figure], Unit::Seconds),
+        _ => expected(time, FIGURES),
+    }
+}
+
+/// Parses `<name>.<tail>` where the name may itself contain dots (`GET /a.json`): the shortest name with a valid tail wins.
+fn parse_named(head: &str, rest: &str, parse_tail: impl Fn(&str) -> Parsed) -> Parsed {
+    let splits = rest
+        .match_indices('.')
+        .map(|(at, _)| (&rest[..at], &rest[at + 1..]));
+    for (name, tail) in splits.filter(|(name, _)| !name.is_empty()) {
+        if let Ok((segments, unit)) = parse_tail(tail) {
+            let mut all = vec![head.to_owned(), name.to_owned()];
+            all.extend(segments);
+            return Ok((all, unit));
+        }
+    }
+    parse_tail("")
+}
+
+fn lookup(table: &[(&str, Unit)], name: &str) -> Option<Unit> {
+    table
+        .iter()
+        .find(|(known, _)| *known == name)
+        .map(|(_, unit)| *unit)
+}
+
+fn found(segments: &[&str], unit: Unit) -> Parsed {
+    Ok((segments.iter().map(|s| (*s).to_owned()).collect(), unit))
+}
+
+fn expected<'a>(prefix: &str, names: impl IntoIterator<Item = &'a str>) -> Parsed {
+    Err((
+        prefix.to_owned(),
+        names.into_iter().map(str::to_owned).collect(),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths() {
+        let check = |path: &str, segments: &[&str], unit: Unit| {
+            let metric = Metric::parse(path).unwrap();
+            assert_eq!(
+                (
+                    metric
+                        .segments
+                        .iter()
+                        .map(String::as_str)
+                        .collect::<Vec<_>>(),
+                    metric.unit()
+                ),
+                (segments.to_vec(), unit)
+            );
+        };
+        check("achieved_per_s", &["achieved_per_s"], Unit::PerSecond);
+        check(
+            "response_time.p999",
+            &["response_time", "p999"],
+            Unit::Seconds,
+        );
+        check("added.p99", &["added", "p99"], Unit::Seconds);
+        check("added.mean.high", &["added", "mean", "high"], Unit::Seconds);
+        check(
+            "outcomes.answered.503",
+            &["outcomes", "answered", "503"],
+            Unit::Count,
+        );
+        check(
+            "checks.status.failed",
+            &["checks", "status", "failed"],
+            Unit::Count,
+        );
+        check(
+            "by_step.GET /a.json.response_time.p50",
+            &["by_step", "GET /a.json", "response_time", "p50"],
+            Unit::Seconds,
+        );
+        check(
+            "components.full.rss_bytes_max",
+            &["components", "full", "rss_bytes_max"],
+            Unit::Bytes,
+        );
+    }
+
+    #[test]
+    fn refusals_name_what_may_stand_there() {
+        let check = |path: &str, expected: &str| {
+            assert_eq!(Metric::parse(path).unwrap_err().to_string(), expected)
+        };
+        check(
+            "added.p98",
+            "`added.p98` is not a metric: after `added` write one of mean, p50, p75, p90, p95, p99, p999",
+        );
+        check(
+            "components.gateway.cpu",
+            "`components.gateway.cpu` is not a metric: after `components.<name>` write one of cpu_cores_mean, cpu_cores_max, busiest_thread_cores_max, rss_bytes_max, fds_max, threads_max",
+        );
+        for bad in [
+            "",
+            "latency",
+            "response_time",
+            "outcomes.answered.20",
+            "by_step.x",
+            "by_step..sent",
+            "checks.status",
+        ] {
+            assert!(Metric::parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn prefixes_cover_steps_too() {
+        let below = |path: &str, prefix: &str| Metric::parse(path).unwrap().is_below(prefix);
+        assert!(below("response_time.p99", "response_time.p99"));
+        assert!(below("added.p99.high", "added.p99"));
+        assert!(below("by_step.a.response_time.p99", "response_time.p99"));
+        assert!(!below("response_time.p99", "response_time.p9"));
+        assert!(!below("response_time.p99", "added"));
+    }
+}

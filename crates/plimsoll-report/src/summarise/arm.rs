@@ -1,0 +1,190 @@
+//! One arm's figures over the blocks that are used.
+
+use crate::record::{
+    ArmBlocks, ArmData, ArmSummary, BlockSummary, CheckCount, ComponentData, ComponentSummary,
+    GENERATOR, LoadModel, Outcomes, StepData, StepSummary, TimeStatistics, Times,
+};
+use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::time_kind::TimeKind;
+use plimsoll_base::units::{format_number, format_seconds};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A generator whose busiest thread used this much of a processor had nothing left to give.
+const SATURATED_CORES: f64 = 0.95;
+
+/// Summarises `merged`, the blocks `used` of `arm` together. Differences to a baseline are left to `added`.
+pub(super) fn summarise(arm: &ArmBlocks, merged: &ArmData, used: &BTreeSet<u32>) -> ArmSummary {
+    let failed = failed(merged.steps.values());
+    ArmSummary {
+        target: merged.target.clone(),
+        model: merged.model,
+        seconds: merged.seconds,
+        offered_per_s: merged.offered_per_s,
+        achieved_per_s: per_second(answered(merged.steps.values()), merged.seconds),
+        intended: merged.intended,
+        sent: merged.sent,
+        in_flight: merged.in_flight(),
+        outcomes: outcomes(merged.steps.values()),
+        dropped: merged.dropped,
+        failed,
+        failed_share: share(failed, with_result(merged.steps.values())),
+        times: Times::of(|kind| merged.histogram(kind)),
+        added: None,
+        by_step: merged
+            .steps
+            .iter()
+            .map(|(name, step)| (name.clone(), step_summary(step, merged.seconds)))
+            .collect(),
+        checks: checks(merged),
+        components: merged
+            .components
+            .iter()
+            .map(|(name, data)| (name.clone(), component_summary(data)))
+            .collect(),
+        by_block: arm
+            .blocks
+            .iter()
+            .filter(|(block, _)| used.contains(block))
+            .map(|(block, data)| block_summary(*block, data))
+            .collect(),
+        notes: notes(merged),
+    }
+}
+
+fn step_summary(step: &StepData, seconds: f64) -> StepSummary {
+    let failed = failed([step]);
+    StepSummary {
+        sent: step.sent,
+        in_flight: step.in_flight,
+        outcomes: outcomes([step]),
+        failed,
+        failed_share: share(failed, with_result([step])),
+        achieved_per_s: per_second(answered([step]), seconds),
+        response_time: TimeStatistics::of(&step.histogram(TimeKind::ResponseTime)),
+        service_time: TimeStatistics::of(&step.histogram(TimeKind::ServiceTime)),
+        checks: step.checks.clone(),
+        bytes_sent: step.bytes_sent,
+        bytes_received: step.bytes_received,
+    }
+}
+
+fn component_summary(data: &ComponentData) -> ComponentSummary {
+    let sampled = data.seconds > 0.0;
+    ComponentSummary {
+        cpu_cores_mean: data.cpu_cores_mean(),
+        cpu_cores_max: sampled.then_some(data.cpu_cores_max),
+        busiest_thread_cores_max: sampled.then_some(data.busiest_thread_cores_max),
+        rss_bytes_max: sampled.then_some(data.rss_bytes_max),
+        fds_max: sampled.then_some(data.fds_max),
+        threads_max: sampled.then_some(data.threads_max),
+    }
+}
+
+fn block_summary(block: u32, data: &ArmData) -> BlockSummary {
+    BlockSummary {
+        block,
+        achieved_per_s: per_second(answered(data.steps.values()), data.seconds),
+        failed: failed(data.steps.values()),
+        response_time: TimeStatistics::of(&data.histogram(TimeKind::ResponseTime)),
+    }
+}
+
+fn outcomes<'a>(steps: impl IntoIterator<Item = &'a StepData>) -> Outcomes {
+    let mut total = Outcomes::default();
+    for step in steps {
+        for (status, count) in &step.statuses {
+            *total.answered.entry(status.to_string()).or_default() += count;
+        }
+        total.timed_out += step.count(OutcomeClass::TimedOut);
+        total.refused += step.count(OutcomeClass::Refused);
+        total.reset += step.count(OutcomeClass::Reset);
+        total.tls_failed += step.count(OutcomeClass::TlsFailed);
+        total.malformed += step.count(OutcomeClass::Malformed);
+        total.aborted += step.count(OutcomeClass::Aborted);
+    }
+    total
+}
+
+fn checks(arm: &ArmData) -> BTreeMap<String, CheckCount> {
+    let mut total: BTreeMap<String, CheckCount> = BTreeMap::new();
+    for (name, count) in arm.steps.values().flat_map(|step| &step.checks) {
+        let sum = total.entry(name.clone()).or_default();
+        sum.passed += count.passed;
+        sum.failed += count.failed;
+    }
+    total
+}
+
+fn answered<'a>(steps: impl IntoIterator<Item = &'a StepData>) -> u64 {
+    count(steps, |class| {
+        matches!(class, OutcomeClass::Passed | OutcomeClass::CheckFailed)
+    })
+}
+
+fn failed<'a>(steps: impl IntoIterator<Item = &'a StepData>) -> u64 {
+    count(steps, OutcomeClass::is_failure)
+}
+
+fn with_result<'a>(steps: impl IntoIterator<Item = &'a StepData>) -> u64 {
+    count(steps, |class| class != OutcomeClass::Aborted)
+}
+
+fn count<'a>(
+    steps: impl IntoIterator<Item = &'a StepData>,
+    counted: impl Fn(OutcomeClass) -> bool,
+) -> u64 {
+    steps
+        .into_iter()
+        .flat_map(|step| &step.classes)
+        .filter(|(class, _)| counted(**class))
+        .map(|(_, data)| data.count)
+        .sum()
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "a rate for people and thresholds"
+)]
+fn per_second(count: u64, seconds: f64) -> Option<f64> {
+    (seconds > 0.0).then(|| count as f64 / seconds)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a share")]
+fn share(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+fn notes(arm: &ArmData) -> Vec<String> {
+    let mut notes = Vec::new();
+    if arm.model == LoadModel::Closed {
+        notes.push("closed model: stalls are under-sampled".to_owned());
+    }
+    let busiest = arm
+        .components
+        .get(GENERATOR)
+        .and_then(ComponentData::busiest_thread_cores_mean);
+    if arm.model == LoadModel::Closed && busiest.is_some_and(|cores| cores >= SATURATED_CORES) {
+        let achieved = per_second(answered(arm.steps.values()), arm.seconds).unwrap_or(0.0);
+        notes.push(format!(
+            "the generator used all of its processor: throughput is at least {}/s",
+            format_number(achieved)
+        ));
+    }
+    let timed_out = arm.count(OutcomeClass::TimedOut);
+    if timed_out > 0 {
+        let deadline = arm
+            .steps
+            .values()
+            .filter_map(|step| step.classes.get(&OutcomeClass::TimedOut))
+            .filter_map(|class| class.times.get(&TimeKind::ResponseTime)?.min())
+            .fold(f64::INFINITY, f64::min);
+        #[expect(clippy::cast_precision_loss, reason = "a count for people")]
+        let exchanges = format_number(timed_out as f64);
+        notes.push(if deadline.is_finite() {
+            format!("{exchanges} exchanges timed out; each counts at its deadline, from {}: it took longer", format_seconds(deadline))
+        } else {
+            format!("{exchanges} exchanges timed out")
+        });
+    }
+    notes
+}

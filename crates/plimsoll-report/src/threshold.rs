@@ -1,0 +1,168 @@
+//! Thresholds: a bound on a metric of one arm, and whether it held.
+//!
+//! A quantity with an interval passes when the whole interval is on the right side and fails when the whole interval is on the wrong
+//! side; between, and without a sample, it is inconclusive. What the measurement cannot carry is not judged.
+
+use crate::metric::{Metric, Reading, Unit};
+use crate::record::{Effect, ThresholdOutcome, VerdictResult};
+use plimsoll_base::units::{format_bytes, format_number, format_seconds};
+
+/// A bound on a metric.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Threshold {
+    /// The arm.
+    pub arm: String,
+    /// The metric.
+    pub metric: Metric,
+    /// The side on which it must lie, in the metric's unit.
+    pub bound: Bound,
+}
+
+/// The side on which a value must lie.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Bound {
+    /// Below this.
+    Below(f64),
+    /// Above this.
+    Above(f64),
+}
+
+/// Judges one threshold by what its metric was and what validity says of that metric.
+#[must_use]
+pub fn judge(threshold: &Threshold, reading: Reading, effect: Effect) -> ThresholdOutcome {
+    let (result, reason) = decide(threshold, reading, effect);
+    let (below, above) = match threshold.bound {
+        Bound::Below(limit) => (Some(limit), None),
+        Bound::Above(limit) => (None, Some(limit)),
+    };
+    ThresholdOutcome {
+        arm: threshold.arm.clone(),
+        metric: threshold.metric.path(),
+        below,
+        above,
+        value: reading.value,
+        low: reading.interval.map(|(low, _)| low),
+        high: reading.interval.map(|(_, high)| high),
+        result,
+        reason,
+    }
+}
+
+/// A value in its unit, for people.
+#[must_use]
+pub fn format_value(value: f64, unit: Unit) -> String {
+    match unit {
+        Unit::Seconds => format_seconds(value),
+        Unit::PerSecond => format!("{}/s", format_number(value)),
+        Unit::Count => format_number(value),
+        Unit::Share => format!("{:.3} %", value * 100.0),
+        Unit::Bytes => format_bytes(value),
+        Unit::Cores => format!("{value:.2} cores"),
+    }
+}
+
+fn decide(threshold: &Threshold, reading: Reading, effect: Effect) -> (VerdictResult, String) {
+    let subject = format!("{} {}", threshold.arm, threshold.metric.path());
+    if effect == Effect::Invalid {
+        return (
+            VerdictResult::Invalid,
+            format!("{subject} is not judged: the measurement cannot carry it"),
+        );
+    }
+    let Some(value) = reading.value else {
+        return (
+            VerdictResult::Inconclusive,
+            format!("{subject} has no sample"),
+        );
+    };
+    let unit = threshold.metric.unit();
+    let show = |value| format_value(value, unit);
+    let (low, high) = reading.interval.unwrap_or((value, value));
+    let (right, wrong, limit) = match threshold.bound {
+        Bound::Below(limit) => (high < limit, low >= limit, format!("below {}", show(limit))),
+        Bound::Above(limit) => (low > limit, high <= limit, format!("above {}", show(limit))),
+    };
+    let found = match reading.interval {
+        Some(_) => format!("{} ({} to {})", show(value), show(low), show(high)),
+        None => show(value),
+    };
+    let marked = if effect == Effect::Marked {
+        " (marked: see validity)"
+    } else {
+        ""
+    };
+    if right {
+        (
+            VerdictResult::Passed,
+            format!("{subject} is {found}, {limit}{marked}"),
+        )
+    } else if wrong {
+        (
+            VerdictResult::Failed,
+            format!("{subject} is {found}, not {limit}{marked}"),
+        )
+    } else {
+        (
+            VerdictResult::Inconclusive,
+            format!("{subject} is {found}: its interval reaches over the limit, {limit}{marked}"),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use VerdictResult::{Failed, Inconclusive, Invalid, Passed};
+
+    const MS: f64 = 1e-3;
+
+    fn check(bound: Bound, reading: Reading, effect: Effect, expected: (VerdictResult, &str)) {
+        let threshold = Threshold {
+            arm: "gateway".to_owned(),
+            metric: Metric::parse("added.p99").unwrap(),
+            bound,
+        };
+        let outcome = judge(&threshold, reading, effect);
+        assert_eq!((outcome.result, outcome.reason.as_str()), expected);
+    }
+
+    fn at(value: f64, low: f64, high: f64) -> Reading {
+        Reading {
+            value: Some(value * MS),
+            interval: Some((low * MS, high * MS)),
+        }
+    }
+
+    #[test]
+    fn whole_interval_decides() {
+        let check = |bound, reading, expected| check(bound, reading, Effect::None, expected);
+        let (below, above) = (Bound::Below(MS), Bound::Above(MS));
+        let text = "gateway added.p99 is 600 µs (400 µs to 800 µs), below 1.00 ms";
+        check(below, at(0.6, 0.4, 0.8), (Passed, text));
+        let text = "gateway added.p99 is 1.60 ms (1.00 ms to 2.20 ms), not below 1.00 ms";
+        check(below, at(1.6, 1.0, 2.2), (Failed, text));
+        let text = "gateway added.p99 is 900 µs (400 µs to 1.40 ms): its interval reaches over the limit, below 1.00 ms";
+        check(below, at(0.9, 0.4, 1.4), (Inconclusive, text));
+        let text = "gateway added.p99 is 1.60 ms (1.10 ms to 2.20 ms), above 1.00 ms";
+        check(above, at(1.6, 1.1, 2.2), (Passed, text));
+        let text = "gateway added.p99 is 600 µs (400 µs to 1.00 ms), not above 1.00 ms";
+        check(above, at(0.6, 0.4, 1.0), (Failed, text));
+    }
+
+    #[test]
+    fn what_cannot_be_judged() {
+        let below = Bound::Below(MS);
+        let text = "gateway added.p99 has no sample";
+        check(
+            below,
+            Reading::default(),
+            Effect::None,
+            (Inconclusive, text),
+        );
+        let text = "gateway added.p99 is not judged: the measurement cannot carry it";
+        check(below, at(0.6, 0.4, 0.8), Effect::Invalid, (Invalid, text));
+        let text =
+            "gateway added.p99 is 600 µs (400 µs to 800 µs), below 1.00 ms (marked: see validity)";
+        check(below, at(0.6, 0.4, 0.8), Effect::Marked, (Passed, text));
+    }
+}

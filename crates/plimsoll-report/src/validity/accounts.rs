@@ -1,0 +1,116 @@
+//! Criterion 8: nothing is counted twice or lost. `intended = sent + dropped` per arm, `sent = Σ outcomes + in flight` per step, and
+//! against our own mock `answered ≤ served ≤ received ≤ sent`, equal throughout when everything was answered.
+
+use crate::record::{ArmData, Effect, MockLedger, ValidityRow};
+
+pub(super) fn judge(arm: &ArmData) -> Vec<ValidityRow> {
+    let mut rows = vec![row(
+        arm,
+        "own accounts",
+        own_discrepancy(arm),
+        "Every arrival and every exchange is accounted for.",
+        "Arrivals or exchanges are counted twice or lost: this is a fault of Plimsoll; keep the run directory and report it.",
+    )];
+    if !arm.ledgers.is_empty() {
+        rows.push(row(
+            arm,
+            "accounts against the mock",
+            arm.ledgers.iter().map(ledger_discrepancy).sum(),
+            "The mock counted what the generator counted.",
+            "Generator and mock disagree on what was exchanged: something else talks to the mock or answers in its place, or this is a fault of Plimsoll.",
+        ));
+    }
+    rows
+}
+
+fn own_discrepancy(arm: &ArmData) -> u64 {
+    let arrivals = arm.intended.abs_diff(arm.sent + arm.dropped);
+    let exchanges = arm.steps.values().map(|step| {
+        let accounted =
+            step.classes.values().map(|class| class.count).sum::<u64>() + step.in_flight;
+        step.sent.abs_diff(accounted)
+    });
+    arrivals + exchanges.sum::<u64>()
+}
+
+/// How far the chain of the law runs the wrong way, in exchanges.
+fn ledger_discrepancy(ledger: &MockLedger) -> u64 {
+    let chain = [ledger.answered, ledger.served, ledger.received, ledger.sent];
+    chain
+        .windows(2)
+        .map(|pair| pair[0].saturating_sub(pair[1]))
+        .sum()
+}
+
+fn row(arm: &ArmData, name: &str, discrepancy: u64, good: &str, bad: &str) -> ValidityRow {
+    let ok = discrepancy == 0;
+    #[expect(clippy::cast_precision_loss, reason = "shown to people")]
+    let value = discrepancy as f64;
+    ValidityRow {
+        criterion: 8,
+        name: name.to_owned(),
+        arm: arm.name.clone(),
+        value: Some(value),
+        limit: 0.0,
+        unit: "count".to_owned(),
+        ok,
+        effect: if ok { Effect::None } else { Effect::Invalid },
+        affects: Vec::new(),
+        advice: if ok { good } else { bad }.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{ClassData, LoadModel, StepData};
+    use plimsoll_base::outcome::OutcomeClass;
+
+    #[test]
+    fn own() {
+        let check = |intended, sent, dropped, step: (u64, u64, u64), expected: f64| {
+            let mut arm = ArmData::new("a", "t", LoadModel::Open, None);
+            (arm.intended, arm.sent, arm.dropped) = (intended, sent, dropped);
+            let class = ClassData {
+                count: step.1,
+                ..ClassData::default()
+            };
+            arm.steps.insert(
+                "s".to_owned(),
+                StepData {
+                    sent: step.0,
+                    in_flight: step.2,
+                    classes: [(OutcomeClass::Passed, class)].into(),
+                    ..StepData::default()
+                },
+            );
+            let rows = judge(&arm);
+            assert_eq!(
+                (rows[0].value, rows[0].ok),
+                (Some(expected), expected == 0.0)
+            );
+        };
+        check(10, 8, 2, (8, 7, 1), 0.0);
+        check(10, 8, 1, (8, 7, 1), 1.0);
+        check(10, 8, 2, (8, 8, 1), 1.0);
+    }
+
+    #[test]
+    fn against_the_mock() {
+        let check = |[answered, served, received, sent]: [u64; 4], expected: f64| {
+            let mut arm = ArmData::new("a", "t", LoadModel::Open, None);
+            arm.ledgers.push(MockLedger {
+                component: "m".to_owned(),
+                sent,
+                answered,
+                received,
+                served,
+            });
+            assert_eq!(judge(&arm)[1].value, Some(expected));
+        };
+        check([10, 10, 10, 10], 0.0);
+        check([7, 8, 9, 10], 0.0);
+        check([10, 9, 10, 10], 1.0);
+        check([10, 10, 12, 10], 2.0);
+    }
+}
