@@ -1,7 +1,7 @@
 //! Reads body files: only below `__files`, links included.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// The largest body file, in bytes. Bodies are held in memory, ready to send.
 const LONGEST: u64 = 64 << 20;
@@ -34,12 +34,13 @@ impl BodyFiles {
         let Some(directory) = &self.directory else {
             return Err("body files need a root directory".to_owned());
         };
+        let relative = Path::new(name.trim_start_matches('/'));
+        if leaves(relative) {
+            return Err(format!("\"{name}\" lies outside __files"));
+        }
         let missing = |error| format!("\"{name}\" cannot be read below __files: {error}");
         let directory = directory.canonicalize().map_err(missing)?;
-        let path = directory
-            .join(name.trim_start_matches('/'))
-            .canonicalize()
-            .map_err(missing)?;
+        let path = directory.join(relative).canonicalize().map_err(missing)?;
         if !path.starts_with(&directory) {
             return Err(format!("\"{name}\" lies outside __files"));
         }
@@ -51,6 +52,19 @@ impl BodyFiles {
         }
         fs::read(&path).map_err(missing)
     }
+}
+
+/// Whether a relative path climbs out of where it starts.
+fn leaves(path: &Path) -> bool {
+    let mut depth = 0_i32;
+    path.components().any(|component| {
+        depth += match component {
+            Component::Normal(_) => 1,
+            Component::ParentDir => -1,
+            Component::CurDir | Component::RootDir | Component::Prefix(_) => 0,
+        };
+        depth < 0
+    })
 }
 
 #[cfg(test)]
@@ -77,6 +91,7 @@ mod tests {
         check("sub/../sub/a.txt", Ok("a"));
         check("sub/inner.txt", Ok("a"));
         check("../secret.txt", Err("outside"));
+        check("../nothing.txt", Err("outside"));
         check("sub/link.txt", Err("outside"));
         check("%2e%2e/secret.txt", Err("encoded"));
         check("sub%2Fa.txt", Err("encoded"));

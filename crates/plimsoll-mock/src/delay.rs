@@ -6,6 +6,7 @@ mod fixed;
 mod lognormal;
 mod uniform;
 
+use crate::stub::problem::StubProblem;
 use crate::stub::reader::{Node, Problems};
 use fixed::Fixed;
 use lognormal::LogNormal;
@@ -81,7 +82,8 @@ impl Distribution {
     fn read(node: &Node<'_>, problems: &mut Problems) -> Option<Self> {
         let mut object = node.object(problems)?;
         let Some(kind) = object.get("type") else {
-            return node.wrong("an object with a \"type\"", problems);
+            problems.push(StubProblem::invalid(&node.pointer, "\"type\" is missing"));
+            return None;
         };
         let distribution = match kind.value.as_str() {
             Some("lognormal") => LogNormal::read(&mut object, problems).map(Self::LogNormal),

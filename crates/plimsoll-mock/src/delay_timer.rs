@@ -64,14 +64,17 @@ impl DelayTimer {
 
     /// Returns when `deadline` has passed. Needs [`Self::run`] to be running.
     pub(crate) async fn sleep_until(&self, deadline: Instant) -> io::Result<()> {
+        self.enqueue(deadline)?
+            .await
+            .map_err(|_| io::Error::other("the shard's timer has ended"))
+    }
+
+    fn enqueue(&self, deadline: Instant) -> io::Result<oneshot::Receiver<()>> {
         let (wake, woken) = oneshot::channel();
         let mut queue = self.queue.borrow_mut();
         queue.waiting.push(Waiting { deadline, wake });
         self.arm(&mut queue)?;
-        drop(queue);
-        woken
-            .await
-            .map_err(|_| io::Error::other("the shard's timer has ended"))
+        Ok(woken)
     }
 
     /// Wakes what is due, for ever.

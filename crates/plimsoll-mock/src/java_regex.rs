@@ -39,18 +39,23 @@ impl JavaRegex {
     /// Compiles `text`; the error says what is wrong or cannot be run here.
     pub(crate) fn compile(text: &str) -> Result<Self, String> {
         let pattern = translate::translate(text)?;
-        RegexBuilder::new(&format!(r"\A(?s:{pattern})\z"))
-            .backtrack_limit(BACKTRACK_LIMIT)
-            .delegate_size_limit(COMPILED_BYTES)
-            .build()
-            .map(Self)
-            .map_err(|error| format!("not a regular expression that can be run here: {error}"))
+        // By itself first: a bracket too many must not pair with one of the frame.
+        build(&pattern)?;
+        build(&format!(r"\A(?s:{pattern})\z")).map(Self)
     }
 
     /// Whether the whole of `text` matches.
     pub(crate) fn matches(&self, text: &str) -> Result<bool, TooCostly> {
         self.0.is_match(text).map_err(|_| TooCostly)
     }
+}
+
+fn build(pattern: &str) -> Result<Regex, String> {
+    RegexBuilder::new(pattern)
+        .backtrack_limit(BACKTRACK_LIMIT)
+        .delegate_size_limit(COMPILED_BYTES)
+        .build()
+        .map_err(|error| format!("not a regular expression that can be run here: {error}"))
 }
 
 #[cfg(test)]
@@ -101,6 +106,7 @@ mod tests {
         for pattern in [
             "[",
             "(",
+            "a)|(b",
             r"\R",
             r"\X",
             "(?U)a",

@@ -24,6 +24,7 @@ impl MethodPattern {
     }
 
     fn read_lists(node: &Node<'_>, problems: &mut Problems) -> Option<Self> {
+        let before = problems.len();
         let mut object = node.object(problems)?;
         let mut list = |name: &'static str, problems: &mut Problems| {
             let methods = object.get(name)?;
@@ -40,6 +41,7 @@ impl MethodPattern {
         match (one_of, none_of) {
             (Some(methods), None) => Some(Self::OneOf(methods)),
             (None, Some(methods)) => Some(Self::NoneOf(methods)),
+            _ if problems.len() > before => None,
             _ => {
                 let message = "needs either \"oneOf\" or \"noneOf\"";
                 problems.push(StubProblem::invalid(&node.pointer, message));

@@ -1,0 +1,15 @@
+//! The mock as its clients see it: over sockets, with one server per test on a port of its own.
+#![allow(clippy::unwrap_used, reason = "test code outside test functions")]
+
+#[path = "mock/admin.rs"]
+mod admin;
+#[path = "mock/counting.rs"]
+mod counting;
+#[path = "mock/invalid.rs"]
+mod invalid;
+#[path = "mock/serving.rs"]
+mod serving;
+#[path = "mock/stopping.rs"]
+mod stopping;
+#[path = "mock/world.rs"]
+mod world;
