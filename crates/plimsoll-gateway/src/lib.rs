@@ -1,1 +1,33 @@
-//! placeholder
+//! The gateway: a reverse proxy with routes, keys, rate limits and analytics.
+//!
+//! ```text
+//! server --one per core--> shard --one per connection--> client --one per request--> exchange --> upstream
+//!    \-- admin (/metrics, /healthz)   \-- analytics feed --> writer thread
+//! ```
+//!
+//! Give it a [`GatewayConfig`] and call [`run`]; it serves until it is told to stop, then drains. Reading files and the
+//! environment, signals and printing are left to the binary; HTTP's syntax to `plimsoll-http`.
+
+mod admin;
+mod analytics;
+mod answer;
+mod client;
+mod clock;
+mod config;
+mod deadline;
+mod error;
+mod exchange;
+mod fields;
+mod forwarded;
+mod metrics;
+mod path;
+mod policy;
+mod router;
+mod server;
+mod service;
+mod shard;
+mod upstream;
+
+pub use config::{GatewayConfig, schema};
+pub use error::GatewayError;
+pub use server::run;

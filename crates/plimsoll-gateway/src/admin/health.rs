@@ -1,0 +1,17 @@
+//! `/healthz`: 200 while requests are taken, 503 while the gateway drains.
+
+use super::{Page, Sources};
+
+pub(super) fn page(sources: &Sources) -> Page {
+    let draining = *sources.stop.borrow();
+    let (status, word) = if draining {
+        (503, "draining")
+    } else {
+        (200, "ok")
+    };
+    Page {
+        status,
+        content_type: "application/json",
+        body: serde_json::json!({ "status": word }).to_string() + "\n",
+    }
+}

@@ -1,0 +1,244 @@
+//! `/metrics`: every counter, in Prometheus' text format (version 0.0.4), added up over the shards.
+
+use super::{Page, Sources};
+use crate::metrics::{
+    BUCKET_MICROS, Buckets, CLASSES, Counter, RouteMetrics, ShardMetrics, UpstreamMetrics,
+};
+use std::fmt::Write as _;
+use std::sync::atomic::Ordering;
+
+/// Every metric's name begins with this.
+const PREFIX: &str = "plimsoll_gateway";
+
+pub(super) fn page(sources: &Sources) -> Page {
+    let mut text = Exposition(String::new());
+    routes(&mut text, sources);
+    upstreams(&mut text, sources);
+    clients(&mut text, sources);
+    analytics(&mut text, sources);
+    let help = "Time that the gateway itself took for a forwarded exchange.";
+    histogram(&mut text, sources, ("gateway_seconds", help), |shard| {
+        &shard.gateway_time
+    });
+    let help = "Time that a forwarded exchange waited for its upstream.";
+    histogram(&mut text, sources, ("upstream_seconds", help), |shard| {
+        &shard.upstream_time
+    });
+    Page {
+        status: 200,
+        content_type: "text/plain; version=0.0.4",
+        body: text.0,
+    }
+}
+
+/// The text as it grows.
+struct Exposition(String);
+
+impl Exposition {
+    fn head(&mut self, name: &str, kind: &str, help: &str) {
+        let written = write!(
+            self.0,
+            "# HELP {PREFIX}_{name} {help}\n# TYPE {PREFIX}_{name} {kind}\n"
+        );
+        written.expect("invariant: writing to memory does not fail");
+    }
+
+    fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: impl std::fmt::Display) {
+        let labels: Vec<String> = labels
+            .iter()
+            .map(|(key, value)| format!("{key}=\"{}\"", escape(value)))
+            .collect();
+        let labels = match labels.is_empty() {
+            true => String::new(),
+            false => format!("{{{}}}", labels.join(",")),
+        };
+        let written = writeln!(self.0, "{PREFIX}_{name}{labels} {value}");
+        written.expect("invariant: writing to memory does not fail");
+    }
+}
+
+fn escape(value: &str) -> String {
+    value
+        .replace('\\', "\\\\")
+        .replace('"', "\\\"")
+        .replace('\n', "\\n")
+}
+
+fn sum<'a>(sources: &'a Sources, counter: impl Fn(&'a ShardMetrics) -> &'a Counter) -> u64 {
+    sources
+        .shards
+        .iter()
+        .map(|shard| counter(shard).get())
+        .sum()
+}
+
+fn routes(text: &mut Exposition, sources: &Sources) {
+    let names = || {
+        sources
+            .routes
+            .iter()
+            .map(String::as_str)
+            .chain(["none"])
+            .enumerate()
+    };
+    let help =
+        "Answers by route and status class; route `none` is for requests that no route covers.";
+    text.head("requests_total", "counter", help);
+    for (route, name) in names() {
+        for (class, word) in CLASSES.iter().enumerate().skip(1) {
+            let value = sum(sources, |shard| &shard.routes[route].answers[class]);
+            text.sample("requests_total", &[("route", name), ("class", word)], value);
+        }
+    }
+    type Column = (&'static str, &'static str, fn(&RouteMetrics) -> &Counter);
+    let columns: [Column; 2] = [
+        (
+            "aborted_total",
+            "Exchanges that broke off before their end.",
+            |r| &r.aborted,
+        ),
+        (
+            "rate_limited_total",
+            "Requests refused by a rate limit.",
+            |r| &r.rate_limited,
+        ),
+    ];
+    for (column, help, counter) in columns {
+        text.head(column, "counter", help);
+        for (route, name) in names() {
+            let value = sum(sources, |shard| counter(&shard.routes[route]));
+            text.sample(column, &[("route", name)], value);
+        }
+    }
+}
+
+fn upstreams(text: &mut Exposition, sources: &Sources) {
+    type Column = (&'static str, fn(&UpstreamMetrics) -> &Counter);
+    let kinds: [Column; 5] = [
+        ("connect", |u| &u.connect_failed),
+        ("timeout", |u| &u.timed_out),
+        ("closed", |u| &u.closed),
+        ("malformed", |u| &u.malformed),
+        ("unavailable", |u| &u.unavailable),
+    ];
+    text.head(
+        "upstream_errors_total",
+        "counter",
+        "Failures of an upstream, by kind.",
+    );
+    for (upstream, name) in sources.upstreams.iter().enumerate() {
+        for (kind, counter) in kinds {
+            let value = sum(sources, |shard| counter(&shard.upstreams[upstream]));
+            text.sample(
+                "upstream_errors_total",
+                &[("upstream", name), ("kind", kind)],
+                value,
+            );
+        }
+    }
+    type Single = (
+        &'static str,
+        &'static str,
+        &'static str,
+        fn(&UpstreamMetrics) -> &Counter,
+    );
+    let columns: [Single; 4] = [
+        (
+            "retries_total",
+            "counter",
+            "Requests sent again on a new connection.",
+            |u| &u.retries,
+        ),
+        (
+            "upstream_connections_new_total",
+            "counter",
+            "Connections made.",
+            |u| &u.connections_new,
+        ),
+        (
+            "upstream_connections_reused_total",
+            "counter",
+            "Exchanges on an idle connection.",
+            |u| &u.connections_reused,
+        ),
+        (
+            "upstream_connections_idle",
+            "gauge",
+            "Connections that are idle.",
+            |u| &u.connections_idle,
+        ),
+    ];
+    for (column, kind, help, counter) in columns {
+        text.head(column, kind, help);
+        for (upstream, name) in sources.upstreams.iter().enumerate() {
+            let value = sum(sources, |shard| counter(&shard.upstreams[upstream]));
+            text.sample(column, &[("upstream", name)], value);
+        }
+    }
+}
+
+fn clients(text: &mut Exposition, sources: &Sources) {
+    text.head(
+        "client_connections",
+        "gauge",
+        "Client connections that are open.",
+    );
+    text.sample(
+        "client_connections",
+        &[],
+        sum(sources, |shard| &shard.connections),
+    );
+    let help = "Client connections turned away because there were too many.";
+    text.head("client_connections_refused_total", "counter", help);
+    let refused = sum(sources, |shard| &shard.connections_refused);
+    text.sample("client_connections_refused_total", &[], refused);
+}
+
+fn analytics(text: &mut Exposition, sources: &Sources) {
+    let Some(written) = &sources.analytics else {
+        return;
+    };
+    let lost = sum(sources, |shard| &shard.analytics_lost) + written.failed.load(Ordering::Relaxed);
+    text.head(
+        "analytics_written_total",
+        "counter",
+        "Records in the analytics file.",
+    );
+    text.sample(
+        "analytics_written_total",
+        &[],
+        written.records.load(Ordering::Relaxed),
+    );
+    text.head(
+        "analytics_lost_total",
+        "counter",
+        "Records lost: writer behind, or file refused.",
+    );
+    text.sample("analytics_lost_total", &[], lost);
+}
+
+fn histogram(
+    text: &mut Exposition,
+    sources: &Sources,
+    (name, help): (&str, &str),
+    buckets: impl Fn(&ShardMetrics) -> &Buckets,
+) {
+    text.head(name, "histogram", help);
+    let count = |index| -> u64 { sources.shards.iter().map(|s| buckets(s).count(index)).sum() };
+    let bucket = format!("{name}_bucket");
+    let mut total = 0;
+    for (index, micros) in BUCKET_MICROS.iter().enumerate() {
+        total += count(index);
+        let edge = seconds(*micros).to_string();
+        text.sample(&bucket, &[("le", &edge)], total);
+    }
+    total += count(BUCKET_MICROS.len());
+    text.sample(&bucket, &[("le", "+Inf")], total);
+    let micros = sources.shards.iter().map(|s| buckets(s).sum_micros()).sum();
+    text.sample(&format!("{name}_sum"), &[], seconds(micros));
+    text.sample(&format!("{name}_count"), &[], total);
+}
+
+fn seconds(micros: u64) -> f64 {
+    std::time::Duration::from_micros(micros).as_secs_f64()
+}

@@ -1,0 +1,149 @@
+//! The gateway's configuration, checked: values of these types need no further validation.
+//!
+//! `gateway.yaml` goes through [`wire`] (what is written) and [`check`] (what it means); all of its problems are
+//! reported at once. Policies get their run-time state only when the gateway starts, see [`crate::policy`].
+
+mod check;
+mod schema;
+mod wire;
+
+pub use schema::schema;
+
+use crate::forwarded::Network;
+use crate::policy::key::Digest;
+use crate::policy::rate_limit::Scope;
+use plimsoll_base::document::{Document, Problems};
+use plimsoll_base::units::Rate;
+use plimsoll_http::Limits;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// A valid `gateway.yaml`.
+#[derive(Debug)]
+pub struct GatewayConfig {
+    pub(crate) listeners: Vec<ListenerConfig>,
+    pub(crate) admin: Option<AdminConfig>,
+    pub(crate) trusted_proxies: Vec<Network>,
+    pub(crate) upstreams: Vec<UpstreamConfig>,
+    pub(crate) routes: Vec<RouteConfig>,
+    pub(crate) analytics: Option<PathBuf>,
+    pub(crate) timeouts: Timeouts,
+    pub(crate) limits: ConnectionLimits,
+}
+
+impl GatewayConfig {
+    /// Reads a configuration; `file` is the name that messages carry.
+    ///
+    /// # Errors
+    /// Every problem of the text, each as `file:line:column: path: message`.
+    pub fn parse(file: &str, text: &str) -> Result<Self, Problems> {
+        let document = Document::parse_yaml(file, text)?;
+        let wire = document.decode()?;
+        check::check(&document, wire)
+    }
+}
+
+/// A listener for clients.
+#[derive(Debug)]
+pub(crate) struct ListenerConfig {
+    pub(crate) name: String,
+    pub(crate) address: SocketAddr,
+}
+
+/// The listener for `/metrics` and `/healthz`.
+#[derive(Debug)]
+pub(crate) struct AdminConfig {
+    /// On loopback.
+    pub(crate) address: SocketAddr,
+    /// Names accepted in `Host` besides the loopback ones, lower case.
+    pub(crate) hosts: Vec<String>,
+}
+
+/// An upstream with at least one endpoint.
+#[derive(Debug)]
+pub(crate) struct UpstreamConfig {
+    pub(crate) name: String,
+    pub(crate) endpoints: Vec<EndpointConfig>,
+    pub(crate) balance: Balance,
+    pub(crate) preserve_host: bool,
+    pub(crate) max_pending: u32,
+    pub(crate) idle_connections: u32,
+    pub(crate) idle_timeout: Duration,
+    pub(crate) connect_timeout: Duration,
+    pub(crate) response_head_timeout: Duration,
+}
+
+/// Host and port of an endpoint, resolved when the gateway starts.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct EndpointConfig {
+    pub(crate) host: String,
+    pub(crate) port: u16,
+}
+
+impl EndpointConfig {
+    /// What the `Host` field of forwarded requests says.
+    pub(crate) fn authority(&self) -> String {
+        match self.port {
+            80 => self.host.clone(),
+            port => format!("{}:{port}", self.host),
+        }
+    }
+}
+
+/// How one of several endpoints is chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Balance {
+    RoundRobin,
+    LeastPending,
+}
+
+/// A route; prefixes are distinct, normalised and without a trailing slash.
+#[derive(Debug)]
+pub(crate) struct RouteConfig {
+    pub(crate) path: String,
+    pub(crate) strip: bool,
+    /// Index into [`GatewayConfig::upstreams`].
+    pub(crate) upstream: usize,
+    pub(crate) key: Option<KeyConfig>,
+    pub(crate) rate_limit: Option<RateLimitConfig>,
+}
+
+/// Key authentication of a route.
+#[derive(Debug)]
+pub(crate) struct KeyConfig {
+    pub(crate) header: String,
+    pub(crate) hide: bool,
+    /// Distinct.
+    pub(crate) digests: Vec<Digest>,
+}
+
+/// Rate limit of a route.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RateLimitConfig {
+    pub(crate) rate: Rate,
+    /// At least 1.
+    pub(crate) burst: u32,
+    /// [`Scope::Key`] only on a route with keys.
+    pub(crate) scope: Scope,
+}
+
+/// Time limits that hold for every route.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Timeouts {
+    pub(crate) request_head: Duration,
+    pub(crate) idle: Duration,
+    pub(crate) total: Duration,
+    pub(crate) drain: Duration,
+}
+
+/// Sizes and counts.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ConnectionLimits {
+    /// Client connections at a time, over all shards.
+    pub(crate) connections: u32,
+    /// Of requests.
+    pub(crate) request: Limits,
+    /// Of responses: the same heads, bodies without limit.
+    pub(crate) response: Limits,
+}

@@ -1,0 +1,353 @@
+//! From what `gateway.yaml` says to what it means; everything that is wrong with it is collected, nothing stops early.
+
+mod policies;
+
+use super::wire::{BalanceWord, GatewayFile, LimitsBlock, RouteBlock, UpstreamBlock};
+use super::{
+    AdminConfig, Balance, ConnectionLimits, EndpointConfig, GatewayConfig, ListenerConfig,
+    RouteConfig, Timeouts, UpstreamConfig,
+};
+use crate::forwarded::Network;
+use crate::path;
+use crate::router;
+use plimsoll_base::document::{Document, DurationText, Entries, Path, Problem, Problems};
+use plimsoll_http::Limits;
+use std::collections::HashMap;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Collects problems, each located in the document.
+pub(super) struct Checker<'a> {
+    document: &'a Document,
+    problems: Vec<Problem>,
+}
+
+impl Checker<'_> {
+    fn refuse(&mut self, path: impl Into<Path>, message: impl Into<String>) {
+        self.problems.push(self.document.problem(path, message));
+    }
+}
+
+/// The configuration that a decoded file means.
+pub(super) fn check(document: &Document, mut wire: GatewayFile) -> Result<GatewayConfig, Problems> {
+    let mut checker = Checker {
+        document,
+        problems: Vec::new(),
+    };
+    let c = &mut checker;
+    if wire.version != 1 {
+        let message = format!(
+            "version {} is not available in this version: write 1",
+            wire.version
+        );
+        c.refuse("version", message);
+    }
+    let timeouts = wire.timeouts.take().unwrap_or_default();
+    let limits_block = wire.limits.take().unwrap_or_default();
+    let connect = duration(timeouts.connect, Duration::from_secs(2));
+    let response_head = duration(timeouts.response_head, Duration::from_secs(30));
+    let config = GatewayConfig {
+        listeners: listeners(c, &wire),
+        admin: admin(c, &wire),
+        trusted_proxies: trusted_proxies(c, &wire.trusted_proxies),
+        upstreams: upstreams(c, &wire.upstreams, connect, response_head),
+        routes: routes(c, &wire.routes, &wire.upstreams),
+        analytics: wire.analytics.map(|block| PathBuf::from(block.file)),
+        timeouts: Timeouts {
+            request_head: duration(timeouts.request_head, Duration::from_secs(10)),
+            idle: duration(timeouts.idle, Duration::from_secs(60)),
+            total: duration(timeouts.total, Duration::from_secs(600)),
+            drain: duration(timeouts.drain, Duration::from_secs(30)),
+        },
+        limits: limits(c, &limits_block),
+    };
+    Problems::from_iter(checker.problems).or_ok(config)
+}
+
+fn duration(written: Option<DurationText>, default: Duration) -> Duration {
+    written.map_or(default, |text| *text)
+}
+
+fn listeners(c: &mut Checker<'_>, wire: &GatewayFile) -> Vec<ListenerConfig> {
+    if wire.listeners.0.is_empty() {
+        c.refuse("listeners", "at least one listener is needed");
+    }
+    let mut taken: HashMap<SocketAddr, &str> = HashMap::new();
+    let mut listeners = Vec::new();
+    for (name, block) in wire.listeners.iter() {
+        let at = Path::root().key("listeners").key(name);
+        if name == "admin" {
+            c.refuse(
+                at.clone(),
+                "this name is the admin listener's: choose another",
+            );
+        }
+        let at = at.key("address");
+        let Some(address) = address(c, &at, &block.address) else {
+            continue;
+        };
+        let first = (address.port() != 0)
+            .then(|| taken.insert(address, name))
+            .flatten();
+        if let Some(first) = first {
+            c.refuse(at, format!("listener `{first}` has this address already"));
+        }
+        listeners.push(ListenerConfig {
+            name: name.to_owned(),
+            address,
+        });
+    }
+    listeners
+}
+
+fn admin(c: &mut Checker<'_>, wire: &GatewayFile) -> Option<AdminConfig> {
+    let block = wire.admin.as_ref()?;
+    let at = Path::root().key("admin").key("address");
+    let address = address(c, &at, &block.address)?;
+    if !address.ip().is_loopback() {
+        c.refuse(
+            at,
+            "the admin listener binds loopback only: write `127.0.0.1:…`",
+        );
+    }
+    Some(AdminConfig {
+        address,
+        hosts: block.hosts.iter().map(|h| h.to_ascii_lowercase()).collect(),
+    })
+}
+
+fn address(c: &mut Checker<'_>, at: &Path, text: &str) -> Option<SocketAddr> {
+    let parsed = match text.strip_prefix(':') {
+        Some(port) => port
+            .parse()
+            .ok()
+            .map(|port| (Ipv4Addr::LOCALHOST, port).into()),
+        None => text.parse().ok(),
+    };
+    if parsed.is_none() {
+        let message = format!("`{text}` is not an IP address with a port: write `127.0.0.1:8080`");
+        c.refuse(at, message);
+    }
+    parsed
+}
+
+fn trusted_proxies(c: &mut Checker<'_>, texts: &[String]) -> Vec<Network> {
+    let mut networks = Vec::new();
+    for (index, text) in texts.iter().enumerate() {
+        match text.parse::<Network>() {
+            Ok(network) => networks.push(network),
+            Err(error) => c.refuse(
+                Path::root().key("trusted_proxies").index(index),
+                error.to_string(),
+            ),
+        }
+    }
+    networks
+}
+
+fn upstreams(
+    c: &mut Checker<'_>,
+    blocks: &Entries<UpstreamBlock>,
+    connect: Duration,
+    response_head: Duration,
+) -> Vec<UpstreamConfig> {
+    let mut upstreams = Vec::new();
+    for (name, block) in blocks.iter() {
+        let at = Path::root().key("upstreams").key(name);
+        if block.max_pending == Some(0) {
+            c.refuse(
+                at.key("max_pending"),
+                "0 would refuse every request: write at least 1",
+            );
+        }
+        upstreams.push(UpstreamConfig {
+            name: name.to_owned(),
+            endpoints: endpoints(c, &at.key("endpoints"), &block.endpoints),
+            balance: match block.balance {
+                BalanceWord::RoundRobin => Balance::RoundRobin,
+                BalanceWord::LeastPending => Balance::LeastPending,
+            },
+            preserve_host: block.preserve_host,
+            max_pending: block.max_pending.unwrap_or(1024),
+            idle_connections: block.idle_connections.unwrap_or(256),
+            idle_timeout: duration(block.idle_timeout, Duration::from_secs(30)),
+            connect_timeout: duration(block.connect_timeout, connect),
+            response_head_timeout: duration(block.response_head_timeout, response_head),
+        });
+    }
+    upstreams
+}
+
+fn endpoints(c: &mut Checker<'_>, at: &Path, texts: &[String]) -> Vec<EndpointConfig> {
+    if texts.is_empty() {
+        c.refuse(
+            at,
+            "at least one endpoint is needed: write `http://host:port`",
+        );
+    }
+    let mut endpoints: Vec<EndpointConfig> = Vec::new();
+    for (index, text) in texts.iter().enumerate() {
+        match endpoint(text) {
+            Ok(endpoint) if endpoints.contains(&endpoint) => {
+                c.refuse(at.index(index), "this endpoint is listed twice");
+            }
+            Ok(endpoint) => endpoints.push(endpoint),
+            Err(message) => c.refuse(at.index(index), message),
+        }
+    }
+    endpoints
+}
+
+fn endpoint(text: &str) -> Result<EndpointConfig, String> {
+    if text.starts_with("https://") {
+        return Err(
+            "TLS to upstreams is not available in this version: write `http://…`".to_owned(),
+        );
+    }
+    let malformed = || format!("`{text}` is not an endpoint: write `http://host:port`");
+    let authority = text.strip_prefix("http://").ok_or_else(malformed)?;
+    let authority = authority.strip_suffix('/').unwrap_or(authority);
+    if authority.contains(['/', '?', '#']) {
+        return Err("an endpoint has no path: requests keep theirs (see `strip`)".to_owned());
+    }
+    let (host, port) = match authority.rsplit_once(':') {
+        Some((host, port)) if !port.ends_with(']') => {
+            (host, port.parse().map_err(|_| malformed())?)
+        }
+        _ => (authority, 80),
+    };
+    let is_name = !host.is_empty()
+        && host
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_'));
+    let is_ipv6 = host
+        .strip_prefix('[')
+        .and_then(|rest| rest.strip_suffix(']'))
+        .is_some_and(|inner| inner.parse::<std::net::Ipv6Addr>().is_ok());
+    if port == 0 || !(is_name || is_ipv6) {
+        return Err(malformed());
+    }
+    Ok(EndpointConfig {
+        host: host.to_ascii_lowercase(),
+        port,
+    })
+}
+
+fn routes(
+    c: &mut Checker<'_>,
+    blocks: &[RouteBlock],
+    upstreams: &Entries<UpstreamBlock>,
+) -> Vec<RouteConfig> {
+    if blocks.is_empty() {
+        c.refuse("routes", "at least one route is needed");
+    }
+    let mut routes: Vec<RouteConfig> = Vec::new();
+    for (index, block) in blocks.iter().enumerate() {
+        let at = Path::root().key("routes").index(index);
+        check_prefix(c, &at.key("path"), &block.path, &routes);
+        let upstream = upstreams
+            .0
+            .iter()
+            .position(|(name, _)| *name == block.upstream);
+        if upstream.is_none() {
+            let names: Vec<&str> = upstreams.iter().map(|(name, _)| name).collect();
+            let message = format!(
+                "there is no upstream `{}`: the upstreams are {}",
+                block.upstream,
+                names.join(", ")
+            );
+            c.refuse(at.key("upstream"), message);
+        }
+        let (key, rate_limit) = policies::policies(c, &at.key("policies"), block.policies.as_ref());
+        routes.push(RouteConfig {
+            path: block.path.clone(),
+            strip: block.strip,
+            upstream: upstream.unwrap_or(0),
+            key,
+            rate_limit,
+        });
+    }
+    refuse_unmarked_weaker(c, blocks, &routes);
+    routes
+}
+
+fn check_prefix(c: &mut Checker<'_>, at: &Path, prefix: &str, before: &[RouteConfig]) {
+    match path::normalise(prefix) {
+        Err(error) => c.refuse(at, format!("{error}: write `/` or `/api/v1`")),
+        Ok(normal) if normal != prefix => {
+            c.refuse(at, format!("write it in its normal form: `{normal}`"));
+        }
+        Ok(_) if prefix.len() > 1 && prefix.ends_with('/') => {
+            let message = format!(
+                "a route covers whole segments: write `{}`",
+                prefix.trim_end_matches('/')
+            );
+            c.refuse(at, message);
+        }
+        Ok(_) => {}
+    }
+    if let Some(first) = before.iter().position(|route| route.path == prefix) {
+        c.refuse(at, format!("routes[{first}] has this path already"));
+    }
+}
+
+/// A nested route takes its requests away from the enclosing one, and with them that route's policies.
+fn refuse_unmarked_weaker(c: &mut Checker<'_>, blocks: &[RouteBlock], routes: &[RouteConfig]) {
+    for (index, inner) in routes
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| !blocks[*index].weaker)
+    {
+        let enclosing = routes
+            .iter()
+            .filter(|outer| outer.path != inner.path && router::covers(&outer.path, &inner.path));
+        let weaker = enclosing
+            .filter_map(|outer| Some((outer, policies::weaker(outer, inner)?)))
+            .max_by_key(|(outer, _)| outer.path.len());
+        if let Some((outer, how)) = weaker {
+            let message = format!(
+                "{how} than the enclosing route `{}`: demand as much, or write `weaker: true` if that is meant",
+                outer.path
+            );
+            c.refuse(Path::root().key("routes").index(index).key("path"), message);
+        }
+    }
+}
+
+fn limits(c: &mut Checker<'_>, block: &LimitsBlock) -> ConnectionLimits {
+    const LARGEST_HEAD: u64 = 1024 * 1024;
+    let mut size = |name: &str, written: Option<u64>, default: usize| {
+        let Some(bytes) = written else { return default };
+        let usable = (256..=LARGEST_HEAD).contains(&bytes);
+        if !usable {
+            c.refuse(
+                Path::root().key("limits").key(name),
+                "this limit lies between 256 bytes and 1MiB",
+            );
+        }
+        usize::try_from(bytes).unwrap_or(default)
+    };
+    let default = Limits::default();
+    let request = Limits {
+        head_bytes: size("head", block.head.map(|b| *b), default.head_bytes),
+        target_bytes: size("target", block.target.map(|b| *b), default.target_bytes),
+        fields: block.fields.map_or(default.fields, |n| n as usize),
+        body_bytes: block.body.map_or(1 << 30, |b| *b),
+        trailer_bytes: default.trailer_bytes,
+    };
+    for (name, written) in [("connections", block.connections), ("fields", block.fields)] {
+        if written == Some(0) {
+            let at = Path::root().key("limits").key(name);
+            c.refuse(at, "0 would refuse every request: write at least 1");
+        }
+    }
+    ConnectionLimits {
+        connections: block.connections.unwrap_or(10_000),
+        request,
+        response: Limits {
+            body_bytes: u64::MAX,
+            ..request
+        },
+    }
+}

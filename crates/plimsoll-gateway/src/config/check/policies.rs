@@ -1,0 +1,148 @@
+//! The policies of a route, and whether one route demands less than another.
+
+use super::super::wire::{KeyBlock, PoliciesBlock, RateLimitBlock, ScopeWord};
+use super::super::{KeyConfig, RateLimitConfig, RouteConfig};
+use super::Checker;
+use crate::policy::key::Digest;
+use crate::policy::rate_limit::Scope;
+use plimsoll_base::document::Path;
+
+/// Fields that a key cannot travel in, because the proxy gives them a meaning of its own.
+const RESERVED_HEADERS: [&str; 11] = [
+    "host",
+    "connection",
+    "content-length",
+    "transfer-encoding",
+    "te",
+    "trailer",
+    "upgrade",
+    "expect",
+    "via",
+    "keep-alive",
+    "proxy-authorization",
+];
+
+/// The key and rate-limit policies that a block states.
+pub(super) fn policies(
+    c: &mut Checker<'_>,
+    at: &Path,
+    block: Option<&PoliciesBlock>,
+) -> (Option<KeyConfig>, Option<RateLimitConfig>) {
+    let Some(block) = block else {
+        return (None, None);
+    };
+    let key = block
+        .key
+        .as_ref()
+        .map(|block| key(c, &at.key("key"), block));
+    let rate_limit = block
+        .rate_limit
+        .as_ref()
+        .map(|block| rate_limit(c, &at.key("rate_limit"), block, key.is_some()));
+    (key, rate_limit)
+}
+
+fn key(c: &mut Checker<'_>, at: &Path, block: &KeyBlock) -> KeyConfig {
+    let header = block.header.as_deref().unwrap_or("Authorization");
+    let is_token = !header.is_empty()
+        && header
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b));
+    let lower = header.to_ascii_lowercase();
+    if !is_token || RESERVED_HEADERS.contains(&&*lower) || lower.starts_with("x-forwarded-") {
+        let message = format!("a key cannot travel in `{header}`: write for instance `X-Api-Key`");
+        c.refuse(at.key("header"), message);
+    }
+    if block.keys.is_empty() {
+        c.refuse(at.key("keys"), "at least one key is needed");
+    }
+    let mut accepted: Vec<(Digest, &str)> = Vec::new();
+    let mut names: Vec<&str> = Vec::new();
+    for (index, entry) in block.keys.iter().enumerate() {
+        let at = at.key("keys").index(index);
+        if names.contains(&entry.name.as_str()) {
+            c.refuse(
+                at.key("name"),
+                format!("a key named `{}` is listed already", entry.name),
+            );
+        }
+        names.push(&entry.name);
+        match digest(entry.key.as_deref(), entry.sha256.as_deref()) {
+            Err(message) => c.refuse(at, message),
+            Ok(digest) => match accepted.iter().find(|(known, _)| *known == digest) {
+                Some((_, first)) => c.refuse(at, format!("this is the same key as `{first}`")),
+                None => accepted.push((digest, &entry.name)),
+            },
+        }
+    }
+    KeyConfig {
+        header: header.to_owned(),
+        hide: block.hide,
+        digests: accepted.into_iter().map(|(digest, _)| digest).collect(),
+    }
+}
+
+fn digest(key: Option<&str>, sha256: Option<&str>) -> Result<Digest, &'static str> {
+    match (key, sha256) {
+        (Some(key), None) if key.is_empty() || key.trim() != key => {
+            Err("a key is not empty and has no space at its ends")
+        }
+        (Some(key), None) => Ok(Digest::of(key.as_bytes())),
+        (None, Some(hex)) => Digest::from_hex(hex).ok_or("`sha256` is 64 hexadecimal digits"),
+        _ => Err("give the key as either `key` or `sha256`"),
+    }
+}
+
+fn rate_limit(
+    c: &mut Checker<'_>,
+    at: &Path,
+    block: &RateLimitBlock,
+    has_keys: bool,
+) -> RateLimitConfig {
+    let scope = match block.per {
+        ScopeWord::Key => Scope::Key,
+        ScopeWord::Route => Scope::Route,
+    };
+    if scope == Scope::Key && !has_keys {
+        let message =
+            "a limit per key needs `policies.key` on this route: add it, or write `per: route`";
+        c.refuse(at.key("per"), message);
+    }
+    if block.burst == Some(0) {
+        c.refuse(
+            at.key("burst"),
+            "0 would refuse every request: write at least 1",
+        );
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "rates are positive; the cast saturates"
+    )]
+    let one_second = block.rate.as_per_second().ceil() as u32;
+    RateLimitConfig {
+        rate: *block.rate,
+        burst: block.burst.unwrap_or(one_second).max(1),
+        scope,
+    }
+}
+
+/// In which way `inner` demands less than `outer`, if it does.
+pub(super) fn weaker(outer: &RouteConfig, inner: &RouteConfig) -> Option<&'static str> {
+    match (&outer.key, &inner.key) {
+        (Some(_), None) => return Some("demands no key and is weaker"),
+        (Some(outer), Some(inner)) if !inner.digests.iter().all(|d| outer.digests.contains(d)) => {
+            return Some("accepts more keys and is weaker");
+        }
+        _ => {}
+    }
+    match (&outer.rate_limit, &inner.rate_limit) {
+        (Some(_), None) => Some("has no rate limit and is weaker"),
+        (Some(outer), Some(inner)) => {
+            let wider = outer.scope == Scope::Route && inner.scope == Scope::Key;
+            (wider || inner.rate > outer.rate || inner.burst > outer.burst)
+                .then_some("has a higher rate limit and is weaker")
+        }
+        (None, _) => None,
+    }
+}

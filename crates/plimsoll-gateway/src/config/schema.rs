@@ -1,0 +1,25 @@
+//! The JSON Schema of `gateway.yaml`, generated from the wire types and committed for editors.
+
+use super::wire::GatewayFile;
+
+/// The JSON Schema (draft 2020-12) of `gateway.yaml`, pretty-printed, with a final newline.
+///
+/// # Panics
+/// Never: a schema is always valid JSON.
+#[must_use]
+pub fn schema() -> String {
+    let schema = schemars::schema_for!(GatewayFile);
+    serde_json::to_string_pretty(&schema).expect("invariant: a schema is JSON") + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_committed_schema_is_current() {
+        let committed = include_str!("../../schema/gateway.schema.json");
+        assert!(
+            committed == super::schema(),
+            "schema/gateway.schema.json is not what `schema()` returns: write it anew"
+        );
+    }
+}

@@ -1,0 +1,261 @@
+//! `gateway.yaml` as it is written: one struct per block, every field with the text that its JSON Schema shows.
+//!
+//! Nothing is judged here but types and units; [`super::check`] turns this into the domain.
+
+use deserr::Deserr;
+use plimsoll_base::document::{BytesText, DurationText, Entries, RateText, Text};
+use schemars::JsonSchema;
+
+/// A gateway: what it listens on, where it forwards to, and what it demands of requests.
+#[derive(Debug, Deserr, JsonSchema)]
+#[deserr(deny_unknown_fields)]
+#[schemars(deny_unknown_fields, title = "Plimsoll gateway configuration")]
+pub(super) struct GatewayFile {
+    /// Version of this format: 1.
+    pub(super) version: u32,
+    /// Where clients connect, by name. At least one.
+    pub(super) listeners: Entries<ListenerBlock>,
+    /// The listener of `/metrics` and `/healthz`; none when left out.
+    #[deserr(default)]
+    pub(super) admin: Option<AdminBlock>,
+    /// Networks (`10.0.0.0/8`, `::1`) whose `X-Forwarded-*` fields are believed. From everybody else they are replaced.
+    #[deserr(default)]
+    #[schemars(default)]
+    pub(super) trusted_proxies: Vec<String>,
+    /// Named services behind the gateway.
+    pub(super) upstreams: Entries<UpstreamBlock>,
+    /// What is forwarded where. The longest path that covers a request's path wins; no other route answers 404.
+    pub(super) routes: Vec<RouteBlock>,
+    /// One record per request, as a JSON Lines file; none when left out.
+    #[deserr(default)]
+    pub(super) analytics: Option<AnalyticsBlock>,
+    /// How long anything may take.
+    #[deserr(default)]
+    pub(super) timeouts: Option<TimeoutsBlock>,
+    /// How large and how many anything may be.
+    #[deserr(default)]
+    pub(super) limits: Option<LimitsBlock>,
+}
+
+/// An address that clients connect to.
+#[derive(Debug, Deserr, JsonSchema)]
+#[deserr(deny_unknown_fields)]
+#[schemars(deny_unknown_fields)]
+pub(super) struct ListenerBlock {
+    /// IP address and port, `127.0.0.1:8080`; `:8080` is on loopback, port 0 is any free port.
+    pub(super) address: String,
+}
+
+/// The admin listener. It binds loopback only.
+#[derive(Debug, Deserr, JsonSchema)]
+#[deserr(deny_unknown_fields)]
+#[schemars(deny_unknown_fields)]
+pub(super) struct AdminBlock {
+    /// Loopback address and port, `127.0.0.1:9090`; `:9090` for short.
+    pub(super) address: String,
+    /// Further names by which clients may address it (the `Host` field); `localhost` and loopback addresses always may.
+    #[deserr(default)]
+    #[schemars(default)]
+    pub(super) hosts: Vec<String>,
+}
+
+/// A service with one or more addresses.
+#[derive(Debug, Deserr, JsonSchema)]
+#[deserr(deny_unknown_fields)]
+#[schemars(deny_unknown_fields)]
+pub(super) struct UpstreamBlock {
+    /// `http://host:port`, without a path. Host names are resolved once, at start.
+    pub(super) endpoints: Vec<String>,
+    /// How an endpoint is chosen.
+    #[deserr(default)]
+    #[schemars(default)]
+    pub(super) balance: BalanceWord,
+    /// Send the client's `Host` instead of the endpoint's.
+    #[deserr(default)]
+    #[schemars(default)]
+    pub(super) preserve_host: bool,
+    /// Exchanges that may be under way with one endpoint at a time (default 1024); beyond it 503.
+    #[deserr(default)]
+    pub(super) max_pending: Option<u32>,
+    /// Idle connections kept per endpoint (default 256).
+    #[deserr(default)]
+    pub(super) idle_connections: Option<u32>,
+    /// How long an idle connection is kept (default 30s). Keep it below the upstream's own idle timeout.
+    #[deserr(default)]
+    pub(super) idle_timeout: Option<DurationText>,
+    /// Overrides `timeouts.connect` for this upstream.
+    #[deserr(default)]
+    pub(super) connect_timeout: Option<DurationText>,
+    /// Overrides `timeouts.response_head` for this upstream.
+    #[deserr(default)]
+    pub(super) response_head_timeout: Option<DurationText>,
+}
+
+/// How one of several endpoints is chosen. Each shard counts for itself.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserr, JsonSchema)]
+pub(super) enum BalanceWord {
+    /// One after the other.
+    #[default]
+    #[deserr(rename = "round_robin")]
+    #[schemars(rename = "round_robin")]
+    RoundRobin,
+    /// The one with the fewest exchanges under way; among equals one after the other.
+    #[deserr(rename = "least_pending")]
+    #[schemars(rename = "least_pending")]
+    LeastPending,
+}
+
+/// A part of the path space.
+#[derive(Debug, Deserr, JsonSchema)]
+#[deserr(deny_unknown_fields)]
+#[schemars(deny_unknown_fields)]
+pub(super) struct RouteBlock {
+    /// Path prefix, `/` or `/api/v1`. It covers whole segments: `/api` covers `/api` and `/api/x`, not `/apiary`.
+    pub(super) path: String,
+    /// Remove the prefix before forwarding.
+    #[deserr(default)]
+    #[schemars(default)]
+    pub(super) strip: bool,
+    /// Name of the upstream.
+    pub(super) upstream: String,
+    /// What is demanded of requests.
+    #[deserr(default)]
+    pub(super) policies: Option<PoliciesBlock>,
+    /// Allow this route to demand less than a route that encloses it. Without this, that is refused.
+    #[deserr(default)]
+    #[schemars(default)]
+    pub(super) weaker: bool,
+}
+
+/// The policies of a route, in the order in which they are applied.
+#[derive(Debug, Deserr, JsonSchema)]
+#[deserr(deny_unknown_fields)]
+#[schemars(deny_unknown_fields)]
+pub(super) struct PoliciesBlock {
+    /// Requests must carry a key.
+    #[deserr(default)]
+    pub(super) key: Option<KeyBlock>,
+    /// Requests may come only so often.
+    #[deserr(default)]
+    pub(super) rate_limit: Option<RateLimitBlock>,
+}
+
+/// Key authentication: 401 without a key, 403 with an unknown one.
+#[derive(Debug, Deserr, JsonSchema)]
+#[deserr(deny_unknown_fields)]
+#[schemars(deny_unknown_fields)]
+pub(super) struct KeyBlock {
+    /// The header field that carries the key (default `Authorization`); a leading `Bearer ` is no part of the key.
+    #[deserr(default)]
+    pub(super) header: Option<String>,
+    /// Remove the field before forwarding.
+    #[deserr(default)]
+    #[schemars(default)]
+    pub(super) hide: bool,
+    /// The accepted keys. At least one.
+    pub(super) keys: Vec<KeyEntry>,
+}
+
+/// One accepted key, given by `key` or by `sha256`.
+#[derive(Deserr, JsonSchema)]
+#[deserr(deny_unknown_fields)]
+#[schemars(deny_unknown_fields)]
+pub(super) struct KeyEntry {
+    /// What the key is called in metrics and messages.
+    pub(super) name: String,
+    /// The key in plain text. It is hashed when the file is loaded and never shown.
+    #[deserr(default)]
+    pub(super) key: Option<Text>,
+    /// The key's SHA-256 digest, 64 hexadecimal digits.
+    #[deserr(default)]
+    pub(super) sha256: Option<String>,
+}
+
+impl std::fmt::Debug for KeyEntry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("KeyEntry")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A rate limit: 429 beyond it. Over any time t it admits at most rate · t + burst requests.
+#[derive(Debug, Deserr, JsonSchema)]
+#[deserr(deny_unknown_fields)]
+#[schemars(deny_unknown_fields)]
+pub(super) struct RateLimitBlock {
+    /// Sustained rate, `100/s`.
+    pub(super) rate: RateText,
+    /// How many may come at once after a pause (default: one second's worth, at least 1).
+    #[deserr(default)]
+    pub(super) burst: Option<u32>,
+    /// What has a budget of its own: each key, or the route as a whole.
+    pub(super) per: ScopeWord,
+}
+
+/// What a rate limit counts by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserr, JsonSchema)]
+#[deserr(rename_all = lowercase)]
+#[schemars(rename_all = "lowercase")]
+pub(super) enum ScopeWord {
+    /// Each key of the route.
+    Key,
+    /// The route as a whole.
+    Route,
+}
+
+/// Where records of requests go.
+#[derive(Debug, Deserr, JsonSchema)]
+#[deserr(deny_unknown_fields)]
+#[schemars(deny_unknown_fields)]
+pub(super) struct AnalyticsBlock {
+    /// Path of the JSON Lines file; records are appended.
+    pub(super) file: String,
+}
+
+/// Time limits. Those of a phase end it with 408 (the client's fault) or 504 (the upstream's).
+#[derive(Debug, Default, Deserr, JsonSchema)]
+#[deserr(deny_unknown_fields)]
+#[schemars(deny_unknown_fields)]
+pub(super) struct TimeoutsBlock {
+    /// A client's whole request head, from its connection or, on a kept connection, after `idle` (default 10s).
+    #[deserr(default)]
+    pub(super) request_head: Option<DurationText>,
+    /// Connecting to an endpoint (default 2s).
+    #[deserr(default)]
+    pub(super) connect: Option<DurationText>,
+    /// From the complete request to the head of its response (default 30s).
+    #[deserr(default)]
+    pub(super) response_head: Option<DurationText>,
+    /// Silence: between two requests of a connection, or while a body is under way (default 60s).
+    #[deserr(default)]
+    pub(super) idle: Option<DurationText>,
+    /// A whole exchange, from its request head to the last byte of its response (default 10m).
+    #[deserr(default)]
+    pub(super) total: Option<DurationText>,
+    /// How long exchanges under way may take to end after the gateway was told to stop (default 30s).
+    #[deserr(default)]
+    pub(super) drain: Option<DurationText>,
+}
+
+/// Sizes and counts beyond which a request is refused.
+#[derive(Debug, Default, Deserr, JsonSchema)]
+#[deserr(deny_unknown_fields)]
+#[schemars(deny_unknown_fields)]
+pub(super) struct LimitsBlock {
+    /// Client connections at a time (default 10000); a further one gets 503 and is closed.
+    #[deserr(default)]
+    pub(super) connections: Option<u32>,
+    /// Bytes of a head (default 32KiB): 431, from an upstream 502.
+    #[deserr(default)]
+    pub(super) head: Option<BytesText>,
+    /// Header fields of a head (default 100): 431, from an upstream 502.
+    #[deserr(default)]
+    pub(super) fields: Option<u32>,
+    /// Bytes of a request target (default 8KiB): 414.
+    #[deserr(default)]
+    pub(super) target: Option<BytesText>,
+    /// Bytes of a request body (default 1GiB): 413. Response bodies have no limit; neither is ever held in memory.
+    #[deserr(default)]
+    pub(super) body: Option<BytesText>,
+}

@@ -1,0 +1,41 @@
+//! Why a gateway did not start or could not go on.
+
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+/// An error of [`crate::run`].
+#[derive(Debug, thiserror::Error)]
+pub enum GatewayError {
+    /// A listener's address is taken or not ours.
+    #[error("listener `{name}` cannot listen on {address}: {source}")]
+    Listen {
+        /// The listener.
+        name: String,
+        /// Its address.
+        address: SocketAddr,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// An endpoint's host name has no address.
+    #[error("endpoint `{endpoint}` of upstream `{upstream}` cannot be resolved: {reason}")]
+    Resolve {
+        /// The upstream.
+        upstream: String,
+        /// Host and port.
+        endpoint: String,
+        /// What the resolver said.
+        reason: String,
+    },
+    /// The analytics file cannot be opened.
+    #[error("the analytics file {} cannot be opened: {source}", path.display())]
+    Analytics {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A thread, a runtime or a listener failed.
+    #[error("the gateway cannot go on: {0}")]
+    Io(#[from] io::Error),
+}

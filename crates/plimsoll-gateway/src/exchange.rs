@@ -1,0 +1,147 @@
+//! One exchange: a request whose head has arrived, from admission to the last byte of its answer.
+//!
+//! ```text
+//! admit (path, route, policies) --refused--> local answer
+//!   \--> forward: endpoint, connection, then at the same time
+//!           upload   client body  --> upstream        (pump)
+//!           relay    upstream head and body --> client (relay, pump)
+//! ```
+//!
+//! Keeping and closing the client's connection is [`crate::connection`]'s.
+
+mod admission;
+mod forward;
+mod outgoing;
+mod progress;
+mod pump;
+mod relay;
+
+use crate::analytics::{Record, Text};
+use crate::answer::{Answer, Delivery};
+use crate::client::Client;
+use crate::shard::Shard;
+use admission::Refused;
+use outgoing::Outgoing;
+use plimsoll_http::Framing;
+use progress::Progress;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// What becomes of the client's connection after an exchange.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum After {
+    /// It may carry another request.
+    Keep,
+    /// It ends in good order.
+    Close,
+    /// It is reset: what the client got is not a complete answer.
+    Abort,
+}
+
+/// How an exchange ended.
+#[derive(Debug, Clone, Copy)]
+struct Ended {
+    /// What was sent; 0 if nothing was.
+    status: u16,
+    after: After,
+}
+
+/// Buffers of a connection that one exchange leaves to the next.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    outgoing: Outgoing,
+    method: String,
+    path: String,
+}
+
+/// A refused body up to this size is read and dropped, so that the connection can be kept.
+const DISCARDED_BYTES: u64 = 64 * 1024;
+
+/// Serves the request whose head `client` has read.
+pub(crate) async fn serve(shard: &Shard, client: &mut Client) -> After {
+    let received = Instant::now();
+    let progress = Progress::new(received, &shard.service.timeouts);
+    let admitted = admission::admit(shard, client, received);
+    let (route, key, ended) = match &admitted {
+        Ok(plan) => {
+            let ended = forward::forward(shard, client, plan, &progress).await;
+            (Some(plan.route), plan.caller.key, ended)
+        }
+        Err(Refused { route, refusal }) => {
+            let keep = may_discard_body(client);
+            let ended = answer(shard, client, &refusal.answer, keep).await;
+            let metrics = &shard.metrics.routes[route.unwrap_or(shard.service.routes.len())];
+            metrics.rate_limited.add(u64::from(refusal.rate_limited));
+            (*route, None, ended)
+        }
+    };
+    let times = progress.times(Instant::now());
+    let metrics = &shard.metrics.routes[route.unwrap_or(shard.service.routes.len())];
+    if ended.status != 0 {
+        metrics.answered(ended.status);
+    }
+    let aborted = ended.after == After::Abort;
+    metrics.aborted.add(u64::from(aborted));
+    if admitted.is_ok() {
+        shard.metrics.gateway_time.record(times.gateway);
+        shard.metrics.upstream_time.record(times.upstream);
+    }
+    if let Some(feed) = &shard.analytics {
+        let record = Record {
+            start_micros: shard.service.nanos(received) / 1000,
+            route,
+            key,
+            status: ended.status,
+            aborted,
+            bytes_in: progress.bytes_in.get(),
+            bytes_out: progress.bytes_out.get(),
+            total_micros: micros(times.total),
+            gateway_micros: micros(times.gateway),
+            upstream_micros: micros(times.upstream),
+            client_micros: micros(times.client),
+        };
+        let Scratch { method, path, .. } = &client.scratch;
+        feed.borrow_mut().push(record, Text { method, path });
+    }
+    ended.after
+}
+
+fn micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
+}
+
+/// Whether the rest of the request's body is small and sure to come, so that it can be skipped.
+fn may_discard_body(client: &Client) -> bool {
+    let requests = &client.connection.requests;
+    let head = requests.head();
+    match head.framing() {
+        _ if !requests.body_pending() => true,
+        // The client waits for a sign before it sends the body; after this answer it may not send it at all.
+        _ if head.expects_continue() => false,
+        Framing::Length(bytes) => bytes <= DISCARDED_BYTES,
+        _ => false,
+    }
+}
+
+/// Sends an answer of the gateway itself.
+async fn answer(shard: &Shard, client: &mut Client, answer: &Answer, keep: bool) -> Ended {
+    let head = client.connection.requests.head();
+    let keep = keep && head.keep_alive() && !shard.draining.get();
+    let delivery = Delivery {
+        to_head: head.method() == "HEAD",
+        close: !keep,
+        http10: head.version() == plimsoll_http::Version::Http10,
+    };
+    let output = &mut client.connection.output;
+    answer.write(output.buffer(), delivery);
+    let deadline = Instant::now() + shard.service.timeouts.idle;
+    let flushed = client.watch.until(|| deadline, output.flush()).await;
+    Ended {
+        status: answer.status(),
+        after: match (flushed, keep) {
+            (Ok(Ok(())), true) => After::Keep,
+            (Ok(Ok(())), false) => After::Close,
+            _ => After::Abort,
+        },
+    }
+}

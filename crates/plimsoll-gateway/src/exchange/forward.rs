@@ -1,0 +1,262 @@
+//! Forwards an admitted request: finds a connection, sends and relays at the same time, tries again where that is safe.
+
+use super::admission::Plan;
+use super::progress::{Party, Progress, Upload};
+use super::pump::{Coding, Flow, PumpError, pump};
+use super::relay::{RelayError, Terms, relay};
+use super::{After, Ended, answer};
+use crate::answer::Answer;
+use crate::client::Client;
+use crate::deadline::Elapsed;
+use crate::metrics::UpstreamMetrics;
+use crate::shard::Shard;
+use crate::upstream::Slot;
+use plimsoll_http::{ConnectError, Framing, ReadError, TcpClient};
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::task::Poll;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// Why an exchange failed.
+#[derive(Debug)]
+enum Failure {
+    /// No endpoint may take another exchange.
+    Unavailable,
+    Connect(ConnectError),
+    Relay(RelayError),
+    /// The request's body did not arrive whole.
+    ClientBody(ReadError),
+    /// A deadline passed.
+    Elapsed,
+}
+
+/// Forwards the request in `client`'s scratch and answers it, one way or another.
+pub(super) async fn forward(
+    shard: &Shard,
+    client: &mut Client,
+    plan: &Plan,
+    progress: &Progress,
+) -> Ended {
+    let metrics = &shard.metrics.upstreams[plan.upstream];
+    match attempts(shard, client, plan, progress).await {
+        Ok(keep) => Ended {
+            status: progress.answered.get().unwrap_or(0),
+            after: if keep { After::Keep } else { After::Close },
+        },
+        Err(failure) => {
+            count(metrics, progress, &failure);
+            fail(shard, client, progress, &failure).await
+        }
+    }
+}
+
+/// Tries until an endpoint answers: other endpoints where no connection could be made, a new connection where an idle one
+/// turned out to be closed and the request is safe to repeat.
+async fn attempts(
+    shard: &Shard,
+    client: &mut Client,
+    plan: &Plan,
+    progress: &Progress,
+) -> Result<bool, Failure> {
+    let upstream = &shard.upstreams[plan.upstream];
+    let metrics = &shard.metrics.upstreams[plan.upstream];
+    let mut tried = Vec::new();
+    let mut failure = Failure::Unavailable;
+    let mut retrying = false;
+    while let Some(slot) = upstream.choose(&tried) {
+        let pooled = if retrying {
+            None
+        } else {
+            slot.pooled(progress.received())
+        };
+        let reused = pooled.is_some();
+        let mut connection = match pooled {
+            Some(connection) => connection,
+            None => match new_connection(&slot, progress).await {
+                Ok(connection) => connection,
+                Err(error) => {
+                    metrics.connect_failed.add(1);
+                    tried.push(slot.index());
+                    failure = Failure::Connect(error);
+                    continue;
+                }
+            },
+        };
+        let used = if reused {
+            &metrics.connections_reused
+        } else {
+            &metrics.connections_new
+        };
+        used.add(1);
+        let head_limit = upstream.response_head_timeout;
+        let terms = Terms {
+            plan,
+            draining: shard.draining.get(),
+        };
+        let result = attempt(client, &slot, &mut connection, terms, head_limit, progress).await;
+        match result {
+            Ok(keep) => {
+                let complete = matches!(progress.upload.get(), Upload::Complete(_));
+                if complete {
+                    slot.give_back(connection, progress.received());
+                }
+                return Ok(keep && complete);
+            }
+            Err(Failure::Relay(RelayError::Upstream(ReadError::Closed | ReadError::Io(_))))
+                if reused && plan.repeatable && !connection.responses.received_any() =>
+            {
+                metrics.retries.add(1);
+                progress.upload.set(Upload::UnderWay);
+                retrying = true;
+            }
+            Err(failure) => {
+                connection.reset();
+                return Err(failure);
+            }
+        }
+    }
+    Err(failure)
+}
+
+async fn new_connection(slot: &Slot<'_>, progress: &Progress) -> Result<TcpClient, ConnectError> {
+    let start = Instant::now();
+    let result = slot.connect().await;
+    let now = Instant::now();
+    progress.waited(Party::Upstream, now.duration_since(start));
+    progress.moved(now);
+    result
+}
+
+/// Sends the request over `connection` and relays the answer. Says whether the client's connection may be kept.
+async fn attempt(
+    client: &mut Client,
+    slot: &Slot<'_>,
+    connection: &mut TcpClient,
+    terms: Terms<'_>,
+    head_limit: Duration,
+    progress: &Progress,
+) -> Result<bool, Failure> {
+    connection.responses.expect(terms.plan.to_head);
+    client
+        .scratch
+        .outgoing
+        .send(connection.output.buffer(), slot.authority());
+    let coding = match terms.plan.framing {
+        Framing::Chunked => Coding::Chunked,
+        Framing::None | Framing::Length(_) | Framing::UntilClose => Coding::Identity,
+    };
+    let flow = Flow {
+        coding,
+        source: Party::Client,
+        bytes: &progress.bytes_in,
+        progress,
+    };
+    let upload = pump(
+        &mut client.connection.requests,
+        &mut connection.output,
+        &flow,
+    );
+    let relay = relay(
+        &mut connection.responses,
+        &mut client.connection.output,
+        terms,
+        progress,
+    );
+    let exchange = both(upload, relay, head_limit, progress);
+    match client.watch.until(|| progress.deadline(), exchange).await {
+        Ok(result) => result,
+        Err(Elapsed) => Err(Failure::Elapsed),
+    }
+}
+
+/// Runs both directions until the response is relayed. The end of the upload starts the clock for the response's head.
+async fn both(
+    upload: impl Future<Output = Result<(), PumpError>>,
+    relay: impl Future<Output = Result<bool, RelayError>>,
+    head_limit: Duration,
+    progress: &Progress,
+) -> Result<bool, Failure> {
+    let mut upload = pin!(upload);
+    let mut relay = pin!(relay);
+    poll_fn(|cx| {
+        if progress.upload.get() == Upload::UnderWay
+            && let Poll::Ready(result) = upload.as_mut().poll(cx)
+        {
+            let now = Instant::now();
+            progress.upload.set(match result {
+                Ok(()) => Upload::Complete(now),
+                Err(PumpError::Sink(_)) => Upload::CutShort(now),
+                Err(PumpError::Source(error)) => {
+                    return Poll::Ready(Err(Failure::ClientBody(error)));
+                }
+            });
+            if progress.answered.get().is_none() {
+                progress.awaits_head(now, head_limit);
+            }
+        }
+        relay.as_mut().poll(cx).map_err(Failure::Relay)
+    })
+    .await
+}
+
+fn count(metrics: &UpstreamMetrics, progress: &Progress, failure: &Failure) {
+    let counter = match failure {
+        Failure::Unavailable => &metrics.unavailable,
+        Failure::Relay(RelayError::Switched | RelayError::Upstream(ReadError::Protocol(_))) => {
+            &metrics.malformed
+        }
+        Failure::Relay(RelayError::Upstream(_)) => &metrics.closed,
+        Failure::Elapsed if !is_client_late(progress) => &metrics.timed_out,
+        // Counted when it happened, for each endpoint.
+        Failure::Connect(_) => return,
+        Failure::Relay(RelayError::Client(_)) | Failure::ClientBody(_) | Failure::Elapsed => return,
+    };
+    counter.add(1);
+}
+
+/// Whether a deadline that passed was waiting for the client's body.
+fn is_client_late(progress: &Progress) -> bool {
+    progress.upload.get() == Upload::UnderWay && progress.upload_waits_for.get() == Party::Client
+}
+
+/// Ends a failed exchange: with an answer while none has begun, else by breaking the connection.
+async fn fail(shard: &Shard, client: &mut Client, progress: &Progress, failure: &Failure) -> Ended {
+    let told = match failure {
+        _ if progress.answered.get().is_some() => None,
+        Failure::Unavailable => Some(Answer::new(503, "no endpoint is available")),
+        Failure::Connect(ConnectError::Exhausted(_)) => {
+            Some(Answer::new(503, "the gateway has no connection left"))
+        }
+        Failure::Connect(ConnectError::TimedOut) => {
+            Some(Answer::new(504, "connecting to the upstream timed out"))
+        }
+        Failure::Connect(ConnectError::Refused(_)) => {
+            Some(Answer::new(502, "the upstream refused the connection"))
+        }
+        Failure::Relay(RelayError::Switched | RelayError::Upstream(ReadError::Protocol(_))) => {
+            Some(Answer::new(502, "the upstream's response is malformed"))
+        }
+        Failure::Relay(RelayError::Upstream(_)) => {
+            Some(Answer::new(502, "the upstream closed the connection"))
+        }
+        Failure::Elapsed if is_client_late(progress) => {
+            Some(Answer::new(408, "the request's body took too long"))
+        }
+        Failure::Elapsed => Some(Answer::new(504, "the upstream took too long")),
+        Failure::ClientBody(ReadError::Protocol(error)) => {
+            Some(Answer::new(error.status(), error.to_string()))
+        }
+        Failure::ClientBody(_) | Failure::Relay(RelayError::Client(_)) => None,
+    };
+    match told {
+        Some(told) => {
+            let keep = !client.connection.requests.body_pending();
+            answer(shard, client, &told, keep).await
+        }
+        None => Ended {
+            status: progress.answered.get().unwrap_or(0),
+            after: After::Abort,
+        },
+    }
+}

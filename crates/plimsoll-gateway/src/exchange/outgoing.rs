@@ -1,0 +1,123 @@
+//! The head of a forwarded request, made from the client's: never a copy of its bytes, always written anew.
+
+use crate::fields::{ConnectionOptions, Kind, accepts_trailers, kind};
+use crate::service::Route;
+use plimsoll_http::{Framing, RequestHead, Version, encode};
+
+/// A forwarded head, complete but for the endpoint's `Host`, so that another endpoint can be tried with it.
+#[derive(Debug, Default)]
+pub(super) struct Outgoing {
+    bytes: Vec<u8>,
+    /// Where `Host` is put in; `None` if the client's is in place already.
+    host_at: Option<usize>,
+}
+
+/// What is known about the client's end of the connection.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Origin<'a> {
+    /// The peer's address, as text.
+    pub(super) peer: &'a str,
+    /// Whether its word about earlier hops is believed.
+    pub(super) trusted: bool,
+    /// This gateway's name in `Via`.
+    pub(super) pseudonym: &'a str,
+}
+
+impl Outgoing {
+    /// Makes the head of `head` on its way through `route`, to be sent to `path`.
+    pub(super) fn write(
+        &mut self,
+        head: &RequestHead,
+        path: &str,
+        route: &Route,
+        origin: Origin<'_>,
+    ) {
+        let out = &mut self.bytes;
+        out.clear();
+        out.extend_from_slice(head.method().as_bytes());
+        out.push(b' ');
+        out.extend_from_slice(path.as_bytes());
+        if let Some(query) = head.query() {
+            out.push(b'?');
+            out.extend_from_slice(query.as_bytes());
+        }
+        out.extend_from_slice(b" HTTP/1.1\r\n");
+        if route.preserve_host && !head.authority().is_empty() {
+            encode::field(out, "Host", head.authority());
+            self.host_at = None;
+        } else {
+            self.host_at = Some(out.len());
+        }
+        write_passing(out, head, route, origin.trusted);
+        write_forwarded(out, head, origin);
+        out.extend_from_slice(match head.version() {
+            Version::Http10 => b"Via: 1.0 ".as_slice(),
+            Version::Http11 => b"Via: 1.1 ".as_slice(),
+        });
+        out.extend_from_slice(origin.pseudonym.as_bytes());
+        out.extend_from_slice(b"\r\n");
+        if head.version() == Version::Http11 && accepts_trailers(head.fields()) {
+            out.extend_from_slice(b"TE: trailers\r\nConnection: TE\r\n");
+        }
+        match head.framing() {
+            Framing::None | Framing::UntilClose => {}
+            Framing::Length(bytes) => encode::content_length(out, bytes),
+            Framing::Chunked => encode::transfer_chunked(out),
+        }
+        encode::end_head(out);
+    }
+
+    /// Appends the head to `out`, for the endpoint `authority`.
+    pub(super) fn send(&self, out: &mut Vec<u8>, authority: &str) {
+        let (before, after) = self.bytes.split_at(self.host_at.unwrap_or(0));
+        out.extend_from_slice(before);
+        if self.host_at.is_some() {
+            encode::field(out, "Host", authority);
+        }
+        out.extend_from_slice(after);
+    }
+}
+
+/// Writes the client's fields that pass.
+fn write_passing(out: &mut Vec<u8>, head: &RequestHead, route: &Route, trusted: bool) {
+    let options = ConnectionOptions::of(head.fields());
+    for (name, value) in head.fields().iter() {
+        let key_field = route
+            .key_field
+            .as_ref()
+            .filter(|field| field.name.eq_ignore_ascii_case(name));
+        let passes = match (kind(name), key_field) {
+            (Kind::HopByHop | Kind::Host | Kind::ForwardedFor, _) => false,
+            (_, Some(field)) => !field.hide,
+            (Kind::Forwarded, None) => trusted,
+            (Kind::Trailer, None) => head.framing() == Framing::Chunked,
+            (Kind::Expect, None) => head.expects_continue() && head.version() == Version::Http11,
+            (Kind::Protected, None) => true,
+            (Kind::EndToEnd, None) => !options.name(name),
+        };
+        if passes {
+            encode::field(out, name, value);
+        }
+    }
+}
+
+/// Writes `X-Forwarded-For`, `-Proto` and `-Host`: appended to or left alone behind a trusted peer, else made anew.
+fn write_forwarded(out: &mut Vec<u8>, head: &RequestHead, origin: Origin<'_>) {
+    let fields = head.fields();
+    out.extend_from_slice(b"X-Forwarded-For: ");
+    if origin.trusted {
+        for hop in plimsoll_http::fields::list(fields, "x-forwarded-for") {
+            out.extend_from_slice(hop);
+            out.extend_from_slice(b", ");
+        }
+    }
+    out.extend_from_slice(origin.peer.as_bytes());
+    out.extend_from_slice(b"\r\n");
+    let kept = |name| origin.trusted && fields.get(name).is_some();
+    if !kept("x-forwarded-proto") {
+        out.extend_from_slice(b"X-Forwarded-Proto: http\r\n");
+    }
+    if !kept("x-forwarded-host") && !head.authority().is_empty() {
+        encode::field(out, "X-Forwarded-Host", head.authority());
+    }
+}

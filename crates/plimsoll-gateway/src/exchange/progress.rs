@@ -1,0 +1,120 @@
+//! How far an exchange is: which deadline holds now, and who has been waited for how long.
+
+use crate::config::Timeouts;
+use std::cell::Cell;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// The state that both directions of an exchange share. They run in one task, so plain cells do.
+#[derive(Debug)]
+pub(super) struct Progress {
+    received: Instant,
+    idle: Duration,
+    total: Instant,
+    deadline: Cell<Instant>,
+    /// Who holds up the upload right now.
+    pub(super) upload_waits_for: Cell<Party>,
+    /// What the upload has come to.
+    pub(super) upload: Cell<Upload>,
+    /// Status of the final response, once its head is on the way to the client.
+    pub(super) answered: Cell<Option<u16>>,
+    upstream: Cell<Duration>,
+    client: Cell<Duration>,
+    pub(super) bytes_in: Cell<u64>,
+    pub(super) bytes_out: Cell<u64>,
+}
+
+/// One of the two that a proxy stands between.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Party {
+    Client,
+    Upstream,
+}
+
+/// State of the way from the client to the upstream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Upload {
+    UnderWay,
+    /// The whole request was sent, at this moment.
+    Complete(Instant),
+    /// The upstream takes no more. It may have answered all the same.
+    CutShort(Instant),
+}
+
+/// Where the time of an exchange went. The parts add up to `total`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Times {
+    pub(super) total: Duration,
+    pub(super) gateway: Duration,
+    pub(super) upstream: Duration,
+    pub(super) client: Duration,
+}
+
+impl Progress {
+    pub(super) fn new(received: Instant, timeouts: &Timeouts) -> Self {
+        Self {
+            received,
+            idle: timeouts.idle,
+            total: received + timeouts.total,
+            deadline: Cell::new(received + timeouts.idle),
+            upload_waits_for: Cell::new(Party::Client),
+            upload: Cell::new(Upload::UnderWay),
+            answered: Cell::new(None),
+            upstream: Cell::new(Duration::ZERO),
+            client: Cell::new(Duration::ZERO),
+            bytes_in: Cell::new(0),
+            bytes_out: Cell::new(0),
+        }
+    }
+
+    /// When the request's head had arrived.
+    pub(super) fn received(&self) -> Instant {
+        self.received
+    }
+
+    /// When the exchange ends if nothing happens.
+    pub(super) fn deadline(&self) -> Instant {
+        self.deadline.get().min(self.total)
+    }
+
+    /// Something moved at `now`: silence starts anew.
+    pub(super) fn moved(&self, now: Instant) {
+        self.deadline.set(now + self.idle);
+    }
+
+    /// From `now` on the response's head may take `limit`.
+    pub(super) fn awaits_head(&self, now: Instant, limit: Duration) {
+        self.deadline.set(now + limit);
+    }
+
+    /// Counts time that was spent waiting for `party`.
+    pub(super) fn waited(&self, party: Party, time: Duration) {
+        let sum = match party {
+            Party::Client => &self.client,
+            Party::Upstream => &self.upstream,
+        };
+        sum.set(sum.get() + time);
+    }
+
+    /// Where the time went, for an exchange that ended at `end`.
+    pub(super) fn times(&self, end: Instant) -> Times {
+        let total = end.duration_since(self.received);
+        if self.answered.get().is_none() {
+            // It ended in the middle of a wait, which nobody has counted yet.
+            match self.upload.get() {
+                Upload::Complete(sent) | Upload::CutShort(sent) => {
+                    self.waited(Party::Upstream, end.duration_since(sent));
+                }
+                Upload::UnderWay => {}
+            }
+        }
+        let upstream = self.upstream.get().min(total);
+        let client = self.client.get().min(total - upstream);
+        Times {
+            total,
+            gateway: total - upstream - client,
+            upstream,
+            client,
+        }
+    }
+}

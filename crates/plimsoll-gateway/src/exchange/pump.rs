@@ -1,0 +1,165 @@
+//! Moves a body from one connection to another, never holding more than one read and one write of it.
+//!
+//! What has arrived together leaves together: pieces are collected until the source has no more at hand or enough is
+//! queued. While the sink takes nothing the source is not read, so a slow reader slows the producer.
+
+use super::progress::{Party, Progress};
+use crate::fields::{Kind, kind};
+use plimsoll_http::{Fields, Output, ReadError, RequestReader, ResponseReader, encode};
+use std::cell::Cell;
+use std::future::{Future, poll_fn};
+use std::io;
+use std::pin::pin;
+use std::task::Poll;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::time::Instant;
+
+/// Queued bytes beyond which nothing more is read.
+const QUEUED_BYTES: usize = 64 * 1024;
+
+/// Why a body did not arrive whole.
+#[derive(Debug)]
+pub(super) enum PumpError {
+    /// The source failed or ended too early.
+    Source(ReadError),
+    /// The sink takes no more.
+    Sink(io::Error),
+}
+
+/// How a body is framed on its way out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Coding {
+    /// As it is: by a length that was stated, or until the connection ends.
+    Identity,
+    Chunked,
+}
+
+/// Where a body comes from and what its movement is counted as.
+pub(super) struct Flow<'a> {
+    pub(super) coding: Coding,
+    /// Whose body it is, and so who is waited for when nothing comes.
+    pub(super) source: Party,
+    /// Where its bytes are counted.
+    pub(super) bytes: &'a Cell<u64>,
+    pub(super) progress: &'a Progress,
+}
+
+/// A message whose head was read and whose body was not.
+pub(super) trait Body {
+    async fn next_data(&mut self) -> Result<Option<&[u8]>, ReadError>;
+    fn trailers(&self) -> &Fields;
+}
+
+impl<R: AsyncRead + Unpin> Body for RequestReader<R> {
+    async fn next_data(&mut self) -> Result<Option<&[u8]>, ReadError> {
+        RequestReader::next_data(self).await
+    }
+
+    fn trailers(&self) -> &Fields {
+        RequestReader::trailers(self)
+    }
+}
+
+impl<R: AsyncRead + Unpin> Body for ResponseReader<R> {
+    async fn next_data(&mut self) -> Result<Option<&[u8]>, ReadError> {
+        ResponseReader::next_data(self).await
+    }
+
+    fn trailers(&self) -> &Fields {
+        ResponseReader::trailers(self)
+    }
+}
+
+/// Moves the rest of `source`'s message to `sink`, behind what is queued there already, and flushes it.
+pub(super) async fn pump<W: AsyncWrite + Unpin>(
+    source: &mut impl Body,
+    sink: &mut Output<W>,
+    flow: &Flow<'_>,
+) -> Result<(), PumpError> {
+    loop {
+        let data = {
+            let mut next = pin!(source.next_data());
+            let at_hand = poll_fn(|cx| Poll::Ready(next.as_mut().poll(cx))).await;
+            match at_hand {
+                Poll::Ready(data) => data,
+                Poll::Pending => {
+                    flush(sink, flow).await?;
+                    wait(flow, next).await
+                }
+            }
+        };
+        let Some(data) = data.map_err(PumpError::Source)? else {
+            break;
+        };
+        flow.bytes.set(flow.bytes.get() + data.len() as u64);
+        match flow.coding {
+            Coding::Identity => sink.buffer().extend_from_slice(data),
+            Coding::Chunked => encode::chunk(sink.buffer(), data),
+        }
+        if sink.queued() >= QUEUED_BYTES {
+            flush(sink, flow).await?;
+        }
+    }
+    if flow.coding == Coding::Chunked {
+        last_chunk(sink.buffer(), source.trailers());
+    }
+    flush(sink, flow).await
+}
+
+/// Ends a chunked body. Trailers that could pass for fields of the head are left out.
+fn last_chunk(out: &mut Vec<u8>, trailers: &Fields) {
+    out.extend_from_slice(b"0\r\n");
+    for (name, value) in trailers
+        .iter()
+        .filter(|(name, _)| kind(name) == Kind::EndToEnd)
+    {
+        encode::field(out, name, value);
+    }
+    out.extend_from_slice(b"\r\n");
+}
+
+/// Awaits the source and counts the time.
+async fn wait<T>(flow: &Flow<'_>, next: impl Future<Output = T>) -> T {
+    let start = Instant::now();
+    flow.progress.moved(start);
+    if flow.source == Party::Client {
+        flow.progress.upload_waits_for.set(Party::Client);
+    }
+    let output = next.await;
+    let now = Instant::now();
+    flow.progress.moved(now);
+    flow.progress.waited(flow.source, now.duration_since(start));
+    output
+}
+
+/// Writes what is queued and counts the time if the sink does not take it at once.
+async fn flush<W: AsyncWrite + Unpin>(
+    sink: &mut Output<W>,
+    flow: &Flow<'_>,
+) -> Result<(), PumpError> {
+    if sink.queued() == 0 {
+        return Ok(());
+    }
+    let mut flushed = pin!(sink.flush());
+    let at_once = poll_fn(|cx| Poll::Ready(flushed.as_mut().poll(cx))).await;
+    let result = match at_once {
+        Poll::Ready(result) => result,
+        Poll::Pending => {
+            let start = Instant::now();
+            flow.progress.moved(start);
+            let taker = match flow.source {
+                Party::Client => Party::Upstream,
+                Party::Upstream => Party::Client,
+            };
+            if taker == Party::Upstream {
+                flow.progress.upload_waits_for.set(taker);
+            }
+            let result = flushed.await;
+            let now = Instant::now();
+            flow.progress.moved(now);
+            flow.progress.waited(taker, now.duration_since(start));
+            result
+        }
+    };
+    result.map_err(PumpError::Sink)
+}

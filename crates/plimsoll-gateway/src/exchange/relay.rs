@@ -1,0 +1,172 @@
+//! Relays an upstream's response: interim heads, the final head with framing of the client's connection, the body.
+
+use super::admission::Plan;
+use super::progress::{Party, Progress, Upload};
+use super::pump::{Coding, Flow, PumpError, pump};
+use crate::fields::{ConnectionOptions, Kind, kind};
+use plimsoll_http::{Framing, Output, ReadError, ResponseHead, ResponseReader, encode};
+use std::io;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::time::Instant;
+
+/// Why a response was not relayed to its end.
+#[derive(Debug)]
+pub(super) enum RelayError {
+    /// The upstream failed or ended too early.
+    Upstream(ReadError),
+    /// The upstream switched protocols, which nobody asked for.
+    Switched,
+    /// The client takes no more.
+    Client(io::Error),
+}
+
+/// What the client's connection allows and is told.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Terms<'a> {
+    pub(super) plan: &'a Plan,
+    pub(super) draining: bool,
+}
+
+/// Interim responses that one exchange may bring.
+const INTERIM_RESPONSES: usize = 16;
+
+/// Relays the next response. Says whether the client's connection may be kept, as the client was told.
+pub(super) async fn relay<R: AsyncRead + Unpin, W: AsyncWrite + Unpin>(
+    responses: &mut ResponseReader<R>,
+    client: &mut Output<W>,
+    terms: Terms<'_>,
+    progress: &Progress,
+) -> Result<bool, RelayError> {
+    final_head(responses, client, terms, progress).await?;
+    let now = Instant::now();
+    let since = match progress.upload.get() {
+        Upload::Complete(sent) | Upload::CutShort(sent) => sent,
+        Upload::UnderWay => now,
+    };
+    progress.waited(Party::Upstream, now.duration_since(since));
+    progress.moved(now);
+    let head = responses.head();
+    let shape = Shape::of(head, terms, progress);
+    write_head(client.buffer(), head, shape, terms.plan.http10);
+    progress.answered.set(Some(head.status()));
+    let flow = Flow {
+        coding: match shape.body {
+            BodyShape::Chunked => Coding::Chunked,
+            BodyShape::None | BodyShape::Length(_) | BodyShape::UntilClose => Coding::Identity,
+        },
+        source: Party::Upstream,
+        bytes: &progress.bytes_out,
+        progress,
+    };
+    pump(responses, client, &flow)
+        .await
+        .map_err(|error| match error {
+            PumpError::Source(error) => RelayError::Upstream(error),
+            PumpError::Sink(error) => RelayError::Client(error),
+        })?;
+    Ok(!shape.close)
+}
+
+/// Reads heads until the final one; relays interim ones to clients that know them.
+async fn final_head<R: AsyncRead + Unpin, W: AsyncWrite + Unpin>(
+    responses: &mut ResponseReader<R>,
+    client: &mut Output<W>,
+    terms: Terms<'_>,
+    progress: &Progress,
+) -> Result<(), RelayError> {
+    for _ in 0..=INTERIM_RESPONSES {
+        responses.next_head().await.map_err(RelayError::Upstream)?;
+        let head = responses.head();
+        match head.status() {
+            101 => return Err(RelayError::Switched),
+            100..200 if terms.plan.http10 => {}
+            100..200 => {
+                let out = client.buffer();
+                encode::status_line(out, head.status(), None);
+                write_passing(out, head, BodyShape::None);
+                encode::end_head(out);
+                client.flush().await.map_err(RelayError::Client)?;
+                progress.moved(Instant::now());
+            }
+            _ => return Ok(()),
+        }
+    }
+    Err(RelayError::Switched)
+}
+
+/// How the response is framed towards the client.
+#[derive(Debug, Clone, Copy)]
+struct Shape {
+    body: BodyShape,
+    close: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum BodyShape {
+    None,
+    Length(u64),
+    Chunked,
+    UntilClose,
+}
+
+impl Shape {
+    fn of(head: &ResponseHead, terms: Terms<'_>, progress: &Progress) -> Self {
+        let body = match head.framing() {
+            Framing::None => BodyShape::None,
+            Framing::Length(bytes) => BodyShape::Length(bytes),
+            Framing::Chunked | Framing::UntilClose if terms.plan.http10 => BodyShape::UntilClose,
+            Framing::Chunked | Framing::UntilClose => BodyShape::Chunked,
+        };
+        // An answer before the end of the request is mostly a refusal: the rest of the body will not be wanted.
+        let early = !matches!(progress.upload.get(), Upload::Complete(_))
+            && (head.status() >= 300 || !head.keep_alive());
+        Self {
+            body,
+            close: !terms.plan.keep_alive
+                || terms.draining
+                || early
+                || body == BodyShape::UntilClose,
+        }
+    }
+}
+
+fn write_head(out: &mut Vec<u8>, head: &ResponseHead, shape: Shape, http10: bool) {
+    encode::status_line(out, head.status(), Some(head.reason()));
+    write_passing(out, head, shape.body);
+    match shape.body {
+        BodyShape::Length(bytes) => encode::content_length(out, bytes),
+        BodyShape::Chunked => encode::transfer_chunked(out),
+        BodyShape::UntilClose => {}
+        BodyShape::None => {
+            // To HEAD and in 304 the length is that of the body which is not sent.
+            let length = head.fields().get("content-length");
+            if let (Some(length), false) = (length, head.status() == 204) {
+                encode::field(out, "Content-Length", length);
+            }
+        }
+    }
+    if shape.close {
+        encode::field(out, "Connection", "close");
+    } else if http10 {
+        encode::field(out, "Connection", "keep-alive");
+    }
+    encode::end_head(out);
+}
+
+/// Writes the upstream's fields that pass.
+fn write_passing(out: &mut Vec<u8>, head: &ResponseHead, body: BodyShape) {
+    let options = ConnectionOptions::of(head.fields());
+    for (name, value) in head.fields().iter() {
+        let passes = match kind(name) {
+            Kind::HopByHop => false,
+            Kind::Trailer => body == BodyShape::Chunked,
+            Kind::EndToEnd => !options.name(name),
+            Kind::Host | Kind::ForwardedFor | Kind::Forwarded | Kind::Expect | Kind::Protected => {
+                true
+            }
+        };
+        if passes {
+            encode::field(out, name, value);
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! Which header fields cross the gateway: hop-by-hop rules (RFC 9110 §7.6.1), forwarding fields, `Via`.
+//!
+//! Everything that a field of one hop could do to the next is decided here; heads are put together in [`crate::exchange`].
+
+use plimsoll_http::Fields;
+
+/// What becomes of a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Belongs to one connection: never forwarded. Framing fields are among them, because framing is made anew.
+    HopByHop,
+    Host,
+    /// `X-Forwarded-For`: replaced, or appended to for a trusted peer.
+    ForwardedFor,
+    /// Other words about where a request came from: believed only from a trusted peer.
+    Forwarded,
+    /// Means something only in a message with a body in chunks.
+    Trailer,
+    /// Continue or not: only HTTP/1.1 knows it.
+    Expect,
+    /// Passes, and no `Connection` line may remove it.
+    Protected,
+    /// Passes unless a `Connection` line names it.
+    EndToEnd,
+}
+
+/// What kind of field `name` is; in any case of letters.
+pub(crate) fn kind(name: &str) -> Kind {
+    const HOP_BY_HOP: [&str; 10] = [
+        "te",
+        "upgrade",
+        "connection",
+        "keep-alive",
+        "content-length",
+        "proxy-connection",
+        "transfer-encoding",
+        "proxy-authenticate",
+        "proxy-authorization",
+        "http2-settings",
+    ];
+    const PROTECTED: [&str; 9] = [
+        "via",
+        "date",
+        "cookie",
+        "set-cookie",
+        "content-type",
+        "content-range",
+        "authorization",
+        "content-encoding",
+        "www-authenticate",
+    ];
+    let is = |other: &str| name.eq_ignore_ascii_case(other);
+    let starts = |prefix: &str| {
+        name.as_bytes()
+            .get(..prefix.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(prefix.as_bytes()))
+    };
+    if is("host") {
+        Kind::Host
+    } else if HOP_BY_HOP.into_iter().any(is) {
+        Kind::HopByHop
+    } else if is("x-forwarded-for") {
+        Kind::ForwardedFor
+    } else if starts("x-forwarded-") || is("forwarded") || is("x-real-ip") {
+        Kind::Forwarded
+    } else if is("trailer") {
+        Kind::Trailer
+    } else if is("expect") {
+        Kind::Expect
+    } else if PROTECTED.into_iter().any(is) {
+        Kind::Protected
+    } else {
+        Kind::EndToEnd
+    }
+}
+
+/// The fields that the `Connection` lines of a head name, all lines together.
+#[derive(Debug)]
+pub(crate) struct ConnectionOptions<'a>(Vec<&'a [u8]>);
+
+impl<'a> ConnectionOptions<'a> {
+    /// Reads every `Connection` line of `fields`.
+    pub(crate) fn of(fields: &'a Fields) -> Self {
+        let plain = |option: &[u8]| {
+            option.eq_ignore_ascii_case(b"close") || option.eq_ignore_ascii_case(b"keep-alive")
+        };
+        // Collecting nothing, the common case, allocates nothing.
+        Self(
+            plimsoll_http::fields::list(fields, "connection")
+                .filter(|option| !plain(option))
+                .collect(),
+        )
+    }
+
+    /// Whether the field `name` was declared to belong to the connection only.
+    pub(crate) fn name(&self, name: &str) -> bool {
+        self.0
+            .iter()
+            .any(|option| option.eq_ignore_ascii_case(name.as_bytes()))
+    }
+}
+
+/// Whether the sender of a request accepts trailers (`TE: trailers`).
+pub(crate) fn accepts_trailers(fields: &Fields) -> bool {
+    plimsoll_http::fields::list(fields, "te").any(|coding| coding.eq_ignore_ascii_case(b"trailers"))
+}
+
+/// Whether the gateway called `pseudonym` has forwarded this request before.
+pub(crate) fn has_passed(fields: &Fields, pseudonym: &str) -> bool {
+    plimsoll_http::fields::list(fields, "via").any(|entry| {
+        let mut words = entry
+            .split(|b| b.is_ascii_whitespace())
+            .filter(|w| !w.is_empty());
+        words
+            .nth(1)
+            .is_some_and(|by| by.eq_ignore_ascii_case(pseudonym.as_bytes()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_have_kinds_in_any_case() {
+        for (name, expected) in [
+            ("HOST", Kind::Host),
+            ("Transfer-Encoding", Kind::HopByHop),
+            ("content-length", Kind::HopByHop),
+            ("Keep-Alive", Kind::HopByHop),
+            ("TE", Kind::HopByHop),
+            ("Upgrade", Kind::HopByHop),
+            ("X-Forwarded-For", Kind::ForwardedFor),
+            ("x-forwarded-proto", Kind::Forwarded),
+            ("X-Forwarded-", Kind::Forwarded),
+            ("X-Forwarded", Kind::EndToEnd),
+            ("Forwarded", Kind::Forwarded),
+            ("X-Real-IP", Kind::Forwarded),
+            ("Authorization", Kind::Protected),
+            ("Trailer", Kind::Trailer),
+            ("Expect", Kind::Expect),
+            ("Accept", Kind::EndToEnd),
+        ] {
+            assert_eq!(kind(name), expected, "{name}");
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! Key authentication: the request must carry one of the route's keys in a header.
+//!
+//! Only SHA-256 digests of keys are kept. A presented key is hashed and the digest looked up, so the time taken says
+//! nothing about how much of a guessed key is right.
+
+use crate::answer::Answer;
+use plimsoll_http::Fields;
+use sha2::{Digest as _, Sha256};
+use std::collections::HashMap;
+use std::fmt;
+
+/// The SHA-256 digest of a key. Safe to store; printed only by [`Digest::to_hex`], for analytics.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Digest([u8; 32]);
+
+impl Digest {
+    /// The digest of a key in plain text.
+    pub(crate) fn of(key: &[u8]) -> Self {
+        Self(Sha256::digest(key).into())
+    }
+
+    /// Reads 64 hexadecimal digits.
+    pub(crate) fn from_hex(text: &str) -> Option<Self> {
+        if text.len() != 64 || !text.bytes().all(|b| b.is_ascii_hexdigit()) {
+            return None;
+        }
+        let mut digest = [0; 32];
+        for (octet, at) in digest.iter_mut().zip((0..64).step_by(2)) {
+            *octet = u8::from_str_radix(&text[at..at + 2], 16).ok()?;
+        }
+        Some(Self(digest))
+    }
+
+    /// 64 lower-case hexadecimal digits.
+    pub(crate) fn to_hex(self) -> String {
+        self.0.iter().map(|octet| format!("{octet:02x}")).collect()
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Digest(…)")
+    }
+}
+
+/// A key's place in its route's list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct KeyIndex(pub(crate) u32);
+
+/// Why a request was not identified.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unidentified {
+    /// The header is absent, empty or repeated.
+    Missing,
+    /// The key is not one of the route's.
+    Unknown,
+}
+
+/// The keys of one route and where to look for them.
+#[derive(Debug)]
+pub(crate) struct KeyPolicy {
+    header: String,
+    by_digest: HashMap<Digest, KeyIndex>,
+}
+
+impl KeyPolicy {
+    /// A policy that accepts `digests` (distinct) in the field `header`.
+    pub(crate) fn new(header: &str, digests: &[Digest]) -> Self {
+        Self {
+            header: header.to_owned(),
+            by_digest: (0..)
+                .map(KeyIndex)
+                .zip(digests)
+                .map(|(index, digest)| (*digest, index))
+                .collect(),
+        }
+    }
+
+    /// The key that a request carries. A leading `Bearer ` is not part of the key.
+    pub(crate) fn identify(&self, fields: &Fields) -> Result<KeyIndex, Unidentified> {
+        let mut values = fields.get_all(&self.header);
+        let (Some(value), None) = (values.next(), values.next()) else {
+            return Err(Unidentified::Missing);
+        };
+        let key = strip_bearer(value);
+        if key.is_empty() {
+            return Err(Unidentified::Missing);
+        }
+        self.by_digest
+            .get(&Digest::of(key))
+            .copied()
+            .ok_or(Unidentified::Unknown)
+    }
+
+    /// What an unidentified client is told: 401 without a key, 403 with an unknown one.
+    pub(crate) fn answer(&self, refused: Unidentified) -> Answer {
+        match refused {
+            Unidentified::Missing => {
+                let scheme = match self.header.eq_ignore_ascii_case("authorization") {
+                    true => "Bearer",
+                    false => "ApiKey",
+                };
+                Answer::new(401, "this route needs one key")
+                    .with_field("WWW-Authenticate", scheme.to_owned())
+            }
+            Unidentified::Unknown => Answer::new(403, "this key may not use this route"),
+        }
+    }
+}
+
+fn strip_bearer(value: &[u8]) -> &[u8] {
+    match value.split_at_checked(7) {
+        Some((scheme, key)) if scheme.eq_ignore_ascii_case(b"bearer ") => key.trim_ascii(),
+        _ => value,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bearer_is_no_part_of_the_key() {
+        for (value, key) in [
+            ("Bearer abc", "abc"),
+            ("bearer  abc", "abc"),
+            ("abc", "abc"),
+            ("Bearerabc", "Bearerabc"),
+            ("Bearer ", ""),
+            ("", ""),
+        ] {
+            assert_eq!(strip_bearer(value.as_bytes()), key.as_bytes(), "{value:?}");
+        }
+    }
+
+    #[test]
+    fn digests_are_read_and_never_shown_by_debug() {
+        let hex = "2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b";
+        let digest = Digest::of(b"secret");
+        assert_eq!(digest.to_hex(), hex);
+        assert_eq!(Digest::from_hex(hex), Some(digest));
+        assert_eq!(Digest::from_hex(&hex.to_uppercase()), Some(digest));
+        assert_eq!(Digest::from_hex(&hex[1..]), None);
+        assert_eq!(Digest::from_hex(&format!("{}é", &hex[2..])), None);
+        assert_eq!(format!("{digest:?}"), "Digest(…)");
+    }
+}

@@ -1,0 +1,221 @@
+//! Starting and stopping: binds, resolves, starts the shards, and ends when they have drained.
+
+use crate::admin::{Admin, AdminListener};
+use crate::analytics::{Feed, Names, Writer};
+use crate::config::GatewayConfig;
+use crate::error::GatewayError;
+use crate::metrics::ShardMetrics;
+use crate::service::Service;
+use crate::shard::Shard;
+use crate::upstream::{Placement, Upstream};
+use plimsoll_http::{Listener, run_shards};
+use std::cell::{Cell, RefCell};
+use std::io;
+use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::rc::Rc;
+use std::sync::{Arc, Mutex};
+use tokio::sync::{Notify, watch};
+
+/// Serves `config` on `shards` threads until `stop` becomes true or its sender is dropped, then drains. Blocks.
+///
+/// `on_ready` is called once, with the name and address of every listener, when connections are accepted; the admin
+/// listener's name is `admin`. `log` gets one line of text for each thing that its operator should know.
+///
+/// # Errors
+/// [`GatewayError`] when it cannot start or a listener fails. Nothing listens any more then.
+pub fn run(
+    config: &GatewayConfig,
+    shards: usize,
+    on_ready: impl FnOnce(Vec<(String, SocketAddr)>),
+    stop: watch::Receiver<bool>,
+    log: impl Fn(&str) + Send + Sync,
+) -> Result<(), GatewayError> {
+    let shards = shards.max(1);
+    let addresses = resolve(config)?;
+    let listeners = bind(config)?;
+    let since_epoch = crate::clock::since_epoch();
+    let service = Arc::new(Service::new(
+        config,
+        tokio::time::Instant::now(),
+        since_epoch,
+    ));
+    let metrics: Vec<Arc<ShardMetrics>> = (0..shards)
+        .map(|_| {
+            Arc::new(ShardMetrics::new(
+                config.routes.len(),
+                config.upstreams.len(),
+            ))
+        })
+        .collect();
+    let (writer, feeds) = start_analytics(config, since_epoch, &metrics)?;
+    let admin = Admin::new(
+        config,
+        metrics.clone(),
+        writer.as_ref().map(Writer::written),
+        stop.clone(),
+    );
+    on_ready(listeners.names()?);
+    let feeds: Vec<Mutex<Option<Feed>>> = feeds.into_iter().map(Mutex::new).collect();
+    let results = run_shards(shards, "gateway", |index| {
+        let placement = Placement {
+            shard: index,
+            shards,
+        };
+        let shard = Shard {
+            service: Arc::clone(&service),
+            upstreams: (config.upstreams.iter().zip(&addresses))
+                .map(|(upstream, addresses)| {
+                    Upstream::new(upstream, addresses, config.limits.response, &placement)
+                })
+                .collect(),
+            metrics: Arc::clone(&metrics[index]),
+            // A lock only to move the feed into its thread: taken once.
+            analytics: feeds[index]
+                .lock()
+                .ok()
+                .and_then(|mut feed| feed.take())
+                .map(RefCell::new),
+            draining: Cell::new(false),
+            drain: Notify::new(),
+        };
+        let admin = admin.as_ref().filter(|_| index == 0);
+        serve_shard(Rc::new(shard), &listeners, admin, stop.clone())
+    })?;
+    if let Some(writer) = writer {
+        writer.join();
+    }
+    let cut_off = results.into_iter().sum::<io::Result<usize>>()?;
+    if cut_off > 0 {
+        log(&format!(
+            "stopped; {cut_off} connections were cut off when the drain timeout passed"
+        ));
+    }
+    Ok(())
+}
+
+async fn serve_shard(
+    shard: Rc<Shard>,
+    listeners: &Listeners,
+    admin: Option<&Admin>,
+    stop: watch::Receiver<bool>,
+) -> io::Result<usize> {
+    let sockets = (listeners.main.iter())
+        .map(|(_, listener)| listener.for_shard())
+        .collect::<io::Result<Vec<_>>>()?;
+    let clients = Rc::clone(&shard).run(sockets, stop);
+    let result = match (admin, &listeners.admin) {
+        (Some(admin), Some(AdminListener(listener))) => {
+            let socket = listener.for_shard()?;
+            // The admin listener outlives the drain, so that it can be watched.
+            tokio::select! {
+                result = clients => result,
+                Err(error) = admin.serve(socket) => Err(error),
+            }
+        }
+        _ => clients.await,
+    };
+    if let Some(shard) = Rc::into_inner(shard) {
+        shard.finish();
+    }
+    result
+}
+
+/// The bound sockets.
+struct Listeners {
+    main: Vec<(String, Listener)>,
+    admin: Option<AdminListener>,
+}
+
+impl Listeners {
+    fn names(&self) -> io::Result<Vec<(String, SocketAddr)>> {
+        let mut names = Vec::new();
+        for (name, listener) in &self.main {
+            names.push((name.clone(), listener.local_addr()?));
+        }
+        if let Some(AdminListener(listener)) = &self.admin {
+            names.push(("admin".to_owned(), listener.local_addr()?));
+        }
+        Ok(names)
+    }
+}
+
+fn bind(config: &GatewayConfig) -> Result<Listeners, GatewayError> {
+    let bind_one = |name: &str, address: SocketAddr| {
+        Listener::bind(address).map_err(|source| GatewayError::Listen {
+            name: name.to_owned(),
+            address,
+            source,
+        })
+    };
+    let main = config.listeners.iter().map(|listener| {
+        let socket = bind_one(&listener.name, listener.address)?;
+        Ok((listener.name.clone(), socket))
+    });
+    let admin = config.admin.as_ref();
+    Ok(Listeners {
+        main: main.collect::<Result<_, GatewayError>>()?,
+        admin: admin
+            .map(|admin| bind_one("admin", admin.address).map(AdminListener))
+            .transpose()?,
+    })
+}
+
+/// One address for each endpoint of each upstream.
+fn resolve(config: &GatewayConfig) -> Result<Vec<Vec<SocketAddr>>, GatewayError> {
+    let resolve_one = |upstream: &str, host: &str, port: u16| {
+        let host = host.trim_matches(['[', ']']);
+        let fail = |reason: String| GatewayError::Resolve {
+            upstream: upstream.to_owned(),
+            endpoint: format!("{host}:{port}"),
+            reason,
+        };
+        let found: Vec<SocketAddr> = (host, port)
+            .to_socket_addrs()
+            .map_err(|error| fail(error.to_string()))?
+            .collect();
+        let ipv4 = found.iter().find(|address| address.is_ipv4());
+        let chosen = ipv4.or(found.first()).copied();
+        chosen.ok_or_else(|| fail("it has no address".to_owned()))
+    };
+    config
+        .upstreams
+        .iter()
+        .map(|upstream| {
+            let endpoints = upstream.endpoints.iter();
+            endpoints
+                .map(|endpoint| resolve_one(&upstream.name, &endpoint.host, endpoint.port))
+                .collect()
+        })
+        .collect()
+}
+
+type Analytics = (Option<Writer>, Vec<Option<Feed>>);
+
+fn start_analytics(
+    config: &GatewayConfig,
+    since_epoch: std::time::Duration,
+    metrics: &[Arc<ShardMetrics>],
+) -> Result<Analytics, GatewayError> {
+    let Some(path) = &config.analytics else {
+        return Ok((None, metrics.iter().map(|_| None).collect()));
+    };
+    let keys = |route: &crate::config::RouteConfig| {
+        let digests = route.key.iter().flat_map(|key| &key.digests);
+        digests.map(|digest| digest.to_hex()).collect()
+    };
+    let names = Names {
+        start_micros: u64::try_from(since_epoch.as_micros()).unwrap_or(0),
+        routes: config
+            .routes
+            .iter()
+            .map(|route| route.path.clone())
+            .collect(),
+        keys: config.routes.iter().map(keys).collect(),
+    };
+    let (writer, feeds) =
+        Writer::start(path, names, metrics).map_err(|source| GatewayError::Analytics {
+            path: path.clone(),
+            source,
+        })?;
+    Ok((Some(writer), feeds.into_iter().map(Some).collect()))
+}

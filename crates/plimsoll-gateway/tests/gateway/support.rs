@@ -1,0 +1,340 @@
+//! A gateway in a thread, upstreams that follow a script, and clients that read one response at a time.
+
+use plimsoll_gateway::{GatewayConfig, run};
+use std::collections::HashMap;
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::mpsc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+use tokio::sync::watch;
+
+/// Beyond this something hangs; no test waits for it otherwise.
+pub const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A running gateway. Dropping it stops it and waits for its end.
+pub struct Gateway {
+    addresses: HashMap<String, SocketAddr>,
+    stop: watch::Sender<bool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Gateway {
+    /// Starts a gateway with one listener; `rest` is the configuration but for its version and listeners.
+    pub fn start(rest: &str) -> Self {
+        Self::with_shards(1, rest)
+    }
+
+    pub fn with_shards(shards: usize, rest: &str) -> Self {
+        let text = format!(
+            "version: 1\nlisteners: {{ main: {{ address: \":0\" }} }}\nadmin: {{ address: \":0\" }}\n{rest}"
+        );
+        let config = GatewayConfig::parse("gateway.yaml", &text).unwrap_or_else(|e| panic!("{e}"));
+        let (stop, stopped) = watch::channel(false);
+        let (ready, addresses) = mpsc::channel();
+        let thread = std::thread::spawn(move || {
+            let on_ready = |names| ready.send(names).unwrap();
+            run(&config, shards, on_ready, stopped, |_| ()).unwrap();
+        });
+        let addresses = addresses.recv_timeout(PATIENCE).unwrap();
+        Self {
+            addresses: addresses.into_iter().collect(),
+            stop,
+            thread: Some(thread),
+        }
+    }
+
+    /// One route `/` to `upstream`, and `rest`.
+    pub fn before(upstream: SocketAddr, rest: &str) -> Self {
+        Self::start(&format!("{}{rest}", to(upstream)))
+    }
+
+    pub fn connect(&self) -> Client {
+        Client::connect(self.addresses["main"])
+    }
+
+    pub fn admin(&self) -> Client {
+        Client::connect(self.addresses["admin"])
+    }
+
+    /// The value of one sample of the metrics page, 0 if there is none.
+    pub fn metric(&self, sample: &str) -> u64 {
+        let page = self
+            .admin()
+            .ask("GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        let line = page.body_text();
+        let line = line.lines().find_map(|line| {
+            let value = line
+                .strip_prefix("plimsoll_gateway_")?
+                .strip_prefix(sample)?;
+            value.strip_prefix(' ').map(str::to_owned)
+        });
+        line.map_or(0, |value| value.parse().unwrap())
+    }
+
+    pub fn tell_to_stop(&self) {
+        self.stop.send(true).unwrap();
+    }
+
+    /// Waits for the end that [`Self::tell_to_stop`] brings.
+    pub fn join(mut self) {
+        self.thread.take().unwrap().join().unwrap();
+    }
+}
+
+impl Drop for Gateway {
+    fn drop(&mut self) {
+        if let Some(thread) = self.thread.take() {
+            self.stop.send(true).unwrap();
+            if thread.join().is_err() && !std::thread::panicking() {
+                panic!("the gateway panicked");
+            }
+        }
+    }
+}
+
+/// An upstream block and a route `/` to it.
+pub fn to(upstream: SocketAddr) -> String {
+    format!(
+        "upstreams: {{ up: {{ endpoints: [\"http://{upstream}\"] }} }}\nroutes:\n  - {{ path: /, upstream: up }}\n"
+    )
+}
+
+/// An upstream that hands each of its connections to a script, one after another in threads of their own.
+pub struct Upstream {
+    pub address: SocketAddr,
+}
+
+impl Upstream {
+    /// `script` gets each connection and its number, from 0.
+    pub fn start(script: impl Fn(Client, usize) + Send + Sync + Clone + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        std::thread::spawn(move || {
+            for (number, stream) in listener.incoming().enumerate() {
+                let script = script.clone();
+                let stream = stream.unwrap();
+                std::thread::spawn(move || script(Client::new(stream), number));
+            }
+        });
+        Self { address }
+    }
+
+    /// Answers every request with 200 and the request's own head (lines ended by LF) and body.
+    pub fn echo() -> Self {
+        Self::start(|mut peer, _| {
+            while let Some(request) = peer.request() {
+                let body = format!("{}{}", request.head.replace('\r', ""), request.body_text());
+                let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", body.len());
+                let head_only = request.head.starts_with("HEAD ");
+                peer.send(&head);
+                if !head_only {
+                    peer.send(&body);
+                }
+            }
+        })
+    }
+
+    /// Answers every request with `response`, as it is.
+    pub fn answering(response: &'static str) -> Self {
+        Self::start(move |mut peer, _| {
+            while peer.request().is_some() {
+                peer.send(response);
+            }
+        })
+    }
+}
+
+/// One end of a connection.
+pub struct Client {
+    pub stream: TcpStream,
+    buffer: Vec<u8>,
+}
+
+/// A message as it was read.
+#[derive(Debug)]
+pub struct Message {
+    /// With its line ends, and the empty line.
+    pub head: String,
+    /// Decoded.
+    pub body: Vec<u8>,
+    /// As they came, for a chunked body.
+    pub trailers: String,
+}
+
+impl Client {
+    pub fn connect(address: SocketAddr) -> Self {
+        Self::new(TcpStream::connect(address).unwrap())
+    }
+
+    pub fn new(stream: TcpStream) -> Self {
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_nodelay(true).unwrap();
+        Self {
+            stream,
+            buffer: Vec::new(),
+        }
+    }
+
+    pub fn send(&mut self, text: &str) {
+        // A peer that has gone shows in what is read afterwards.
+        let _sent = self.stream.write_all(text.as_bytes());
+    }
+
+    /// Sends a request and reads its response.
+    pub fn ask(&mut self, request: &str) -> Message {
+        self.send(request);
+        self.response(request.starts_with("HEAD "))
+    }
+
+    /// `GET path` with a Host.
+    pub fn get(&mut self, path: &str) -> Message {
+        self.ask(&format!("GET {path} HTTP/1.1\r\nHost: a.example\r\n\r\n"))
+    }
+
+    /// The next response; the connection must not end before it is complete.
+    pub fn response(&mut self, to_head: bool) -> Message {
+        self.try_response(to_head).expect("a complete response")
+    }
+
+    /// The next response, or `None` if the connection ends or is reset before it is complete.
+    pub fn try_response(&mut self, to_head: bool) -> Option<Message> {
+        let head = self.read_head()?;
+        let status: u16 = head.split(' ').nth(1)?.parse().unwrap();
+        let empty = to_head || status < 200 || status == 204 || status == 304;
+        self.read_body(head, empty, true)
+    }
+
+    /// The next request, or `None` at the end of the connection.
+    pub fn request(&mut self) -> Option<Message> {
+        let head = self.read_head()?;
+        if field(&head, "expect").is_some() {
+            self.send("HTTP/1.1 100 Continue\r\n\r\n");
+        }
+        self.read_body(head, false, false)
+    }
+
+    /// Reads a head with its empty line.
+    pub fn read_head(&mut self) -> Option<String> {
+        self.read_until(b"\r\n\r\n")
+    }
+
+    /// Whether the connection ends now, in good order, without another byte.
+    pub fn ends_cleanly(&mut self) -> bool {
+        self.buffer.is_empty() && matches!(self.stream.read(&mut [0; 1]), Ok(0))
+    }
+
+    /// Whether the connection is broken by a reset, after whatever still comes.
+    pub fn is_reset(&mut self) -> bool {
+        loop {
+            match self.stream.read(&mut [0; 65536]) {
+                Ok(0) => return false,
+                Ok(_) => {}
+                Err(error) => return error.kind() == std::io::ErrorKind::ConnectionReset,
+            }
+        }
+    }
+
+    fn read_body(&mut self, head: String, empty: bool, until_close: bool) -> Option<Message> {
+        let mut body = Vec::new();
+        let mut trailers = String::new();
+        if empty {
+        } else if field(&head, "transfer-encoding").is_some() {
+            loop {
+                let size = self.read_until(b"\r\n")?;
+                let size = usize::from_str_radix(size.trim(), 16).unwrap();
+                if size == 0 {
+                    break;
+                }
+                body.extend(self.read_exact(size)?);
+                self.read_exact(2)?;
+            }
+            loop {
+                let line = self.read_until(b"\r\n")?;
+                if line == "\r\n" {
+                    break;
+                }
+                trailers += &line;
+            }
+        } else if let Some(length) = field(&head, "content-length") {
+            body = self.read_exact(length.parse().unwrap())?;
+        } else if until_close {
+            while self.fill()? {}
+            body = std::mem::take(&mut self.buffer);
+        }
+        Some(Message {
+            head,
+            body,
+            trailers,
+        })
+    }
+
+    fn read_until(&mut self, end: &[u8]) -> Option<String> {
+        loop {
+            let found = self.buffer.windows(end.len()).position(|w| w == end);
+            if let Some(at) = found {
+                let text = self.buffer.drain(..at + end.len()).collect();
+                return Some(String::from_utf8(text).unwrap());
+            }
+            if !self.fill()? {
+                return None;
+            }
+        }
+    }
+
+    fn read_exact(&mut self, count: usize) -> Option<Vec<u8>> {
+        while self.buffer.len() < count {
+            if !self.fill()? {
+                return None;
+            }
+        }
+        Some(self.buffer.drain(..count).collect())
+    }
+
+    /// Reads once: `Some(false)` at the end, `None` if the connection is broken.
+    fn fill(&mut self) -> Option<bool> {
+        let mut piece = [0; 16384];
+        match self.stream.read(&mut piece) {
+            Ok(count) => {
+                self.buffer.extend_from_slice(&piece[..count]);
+                Some(count > 0)
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
+                panic!(
+                    "nothing came for {PATIENCE:?}; so far {:?}",
+                    String::from_utf8_lossy(&self.buffer)
+                )
+            }
+            Err(_) => None,
+        }
+    }
+}
+
+impl Message {
+    pub fn status(&self) -> u16 {
+        self.head.split(' ').nth(1).unwrap().parse().unwrap()
+    }
+
+    pub fn field(&self, name: &str) -> Option<&str> {
+        field(&self.head, name)
+    }
+
+    pub fn body_text(&self) -> String {
+        String::from_utf8(self.body.clone()).unwrap()
+    }
+
+    /// Status, and the `error` of a JSON body.
+    pub fn refusal(&self) -> String {
+        let body = self.body_text();
+        let error = body.split('"').nth(3).unwrap_or_default();
+        format!("{} {error}", self.status())
+    }
+}
+
+/// The value of the first field `name` of a head.
+pub fn field<'a>(head: &'a str, name: &str) -> Option<&'a str> {
+    head.lines().skip(1).find_map(|line| {
+        let (own, value) = line.split_once(':')?;
+        own.eq_ignore_ascii_case(name).then_some(value.trim())
+    })
+}
