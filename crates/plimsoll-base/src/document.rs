@@ -17,7 +17,7 @@ pub mod scalar;
 mod tree;
 mod yaml;
 
-pub use decode::{Faults, Nulls, Rules, suggestion};
+pub use decode::{Faults, Nulls, Rules, list, nearest, suggestion};
 pub use path::{Path, Segment};
 pub use problem::{Problem, Problems};
 pub use scalar::{BytesText, DurationText, Entries, OneOrMany, RateText, Scalar, ShareText, Text};
@@ -74,6 +74,18 @@ impl Document {
     #[must_use]
     pub fn contains(&self, path: impl Into<Path>) -> bool {
         self.root.contains(path.into().segments())
+    }
+
+    /// The document without the entries at `paths`; paths that lead to no entry of a mapping are passed over.
+    ///
+    /// For looking further at a document of which parts are refused already.
+    #[must_use]
+    pub fn without(&self, paths: &[Path]) -> Self {
+        let mut remaining = self.clone();
+        for path in paths {
+            remaining.root.remove(path.segments());
+        }
+        remaining
     }
 
     /// The whole number at `path`, where there is one.
@@ -186,7 +198,7 @@ load:
   eror: 1%
   limit: 1.5
 headers: { Age: 1.10 }
-status: [200, ok]
+status: [200, ok, 70000]
 mode: half
 capacity: {}
 extra: 1
@@ -198,6 +210,7 @@ extra: 1
         f.yaml:7:10: load.limit: `1.5` is not a size: write `32KiB`, `10MB` or `512`
         f.yaml:8:17: headers.Age: found the number `1.1`: write text in quotes, `"1.1"`
         f.yaml:9:15: status[1]: found the text `ok`: write a whole number such as `10`
+        f.yaml:9:19: status[2]: `70000` is too large: write at most 65535
         f.yaml:10:7: mode: unknown value `half`: write `open` or `closed`
         f.yaml:11:1: capacity: `capacity` is not available in this version: write `name`, `load`, `headers`, `status` or `mode`
         f.yaml:12:1: extra: unknown key `extra`: write `name`, `load`, `headers`, `status` or `mode`

@@ -11,6 +11,7 @@ mod probe;
 mod host;
 mod process_tree;
 pub mod rundir;
+pub mod schema;
 pub mod shim;
 
 pub use error::{ErrorKind, LabError, LogTail};

@@ -117,23 +117,31 @@ impl Fault {
 /// What to write instead of `written`: "did you mean `x`?" when one of `accepted` is close, else all that is accepted.
 #[must_use]
 pub fn suggestion(written: &str, accepted: &[String]) -> String {
-    let near = accepted
-        .iter()
-        .map(|candidate| (strsim::damerau_levenshtein(written, candidate), candidate))
-        .filter(|(distance, candidate)| *distance <= candidate.chars().count().div_ceil(3))
-        .min_by_key(|(distance, _)| *distance);
-    match near {
-        Some((_, candidate)) => format!("did you mean `{candidate}`?"),
+    match nearest(written, accepted) {
+        Some(candidate) => format!("did you mean `{candidate}`?"),
         None if accepted.is_empty() => "nothing can be written here".to_owned(),
         None => format!("write {}", list(accepted)),
     }
 }
 
+/// The one of `accepted` that `written` is most likely a misspelling of.
+#[must_use]
+pub fn nearest<'a>(written: &str, accepted: &'a [String]) -> Option<&'a str> {
+    let distances = accepted
+        .iter()
+        .map(|candidate| (strsim::damerau_levenshtein(written, candidate), candidate));
+    distances
+        .filter(|(distance, candidate)| *distance <= candidate.chars().count().div_ceil(3))
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate.as_str())
+}
+
 /// "`a`, `b` or `c`".
-fn list(words: &[String]) -> String {
+#[must_use]
+pub fn list(words: &[String]) -> String {
     let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
     match quoted.split_last() {
-        None => "none".to_owned(),
+        None => "nothing".to_owned(),
         Some((last, [])) => last.clone(),
         Some((last, others)) => format!("{} or {last}", others.join(", ")),
     }
@@ -181,6 +189,32 @@ fn wanted<V: IntoValue>(accepted: &[ValueKind], actual: &Value<V>) -> String {
         return phrase(&ValueKind::Float);
     }
     accepted.iter().map(phrase).collect::<Vec<_>>().join(" or ")
+}
+
+/// `deserr` words numbers beyond their type's range itself, without saying what to write.
+fn reword(message: String) -> String {
+    let parts: Vec<&str> = message.split('`').collect();
+    match parts[..] {
+        [
+            "value: ",
+            value,
+            " is too large to be deserialized, maximum value authorized is ",
+            limit,
+            "",
+        ] => {
+            format!("`{value}` is too large: write at most {limit}")
+        }
+        [
+            "value: ",
+            value,
+            " is too small to be deserialized, minimum value authorized is ",
+            limit,
+            "",
+        ] => {
+            format!("`{value}` is too small: write at least {limit}")
+        }
+        _ => message,
+    }
 }
 
 impl MergeWithError<Self> for Faults {
@@ -232,7 +266,7 @@ impl DeserializeError for Faults {
                 "found a list of {} items: write exactly {expected}",
                 Sequence::len(&actual)
             )),
-            ErrorKind::Unexpected { msg } => FaultKind::Other(msg),
+            ErrorKind::Unexpected { msg } => FaultKind::Other(reword(msg)),
         };
         let fault = Fault {
             path: Path::from(location),
@@ -244,7 +278,7 @@ impl DeserializeError for Faults {
 
 impl<'a> IntoValue for &'a Node {
     type Sequence = Vec<&'a Node>;
-    type Map = Entries<'a>;
+    type Map = Remaining<'a>;
 
     fn kind(&self) -> ValueKind {
         match &self.value {
@@ -268,15 +302,15 @@ impl<'a> IntoValue for &'a Node {
             NodeValue::Float(value) => Value::Float(*value),
             NodeValue::Text(text) => Value::String(text.clone()),
             NodeValue::Sequence(items) => Value::Sequence(items.iter().collect()),
-            NodeValue::Mapping(entries) => Value::Map(Entries(entries.iter().collect())),
+            NodeValue::Mapping(entries) => Value::Map(Remaining(entries.iter().collect())),
         }
     }
 }
 
 /// What is left of a mapping while it is decoded, in the order of the file.
-pub(super) struct Entries<'a>(Vec<&'a Entry>);
+pub(super) struct Remaining<'a>(Vec<&'a Entry>);
 
-impl<'a> Map for Entries<'a> {
+impl<'a> Map for Remaining<'a> {
     type Value = &'a Node;
     type Iter = std::vec::IntoIter<(String, &'a Node)>;
 

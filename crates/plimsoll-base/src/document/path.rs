@@ -40,6 +40,12 @@ impl Path {
         &self.0
     }
 
+    /// Whether `other` is this node or below it.
+    #[must_use]
+    pub fn holds(&self, other: &Self) -> bool {
+        other.0.starts_with(&self.0)
+    }
+
     /// Parses the displayed form. `None` when it is not well formed: an empty key, an unclosed bracket.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {

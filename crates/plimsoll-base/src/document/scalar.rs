@@ -16,7 +16,7 @@ use super::decode::describe;
 use crate::units::{self, Rate};
 
 macro_rules! quantity {
-    ($(#[$doc:meta])* $name:ident($inner:ty), $parse:path, $example:literal, $pattern:literal, $description:literal) => {
+    ($(#[$doc:meta])* $name:ident($inner:ty), $parse:path, $example:literal, $schema:tt) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq)]
         pub struct $name(pub $inner);
@@ -45,7 +45,7 @@ macro_rules! quantity {
             }
 
             fn json_schema(_generator: &mut SchemaGenerator) -> Schema {
-                json_schema!({ "type": ["string", "number"], "pattern": $pattern, "description": $description })
+                json_schema!($schema)
             }
         }
     };
@@ -56,8 +56,13 @@ quantity!(
     DurationText(Duration),
     units::parse_duration,
     "`250ms`, `2s` or `1m30s`",
-    r"^(0|([0-9]+(\.[0-9]+)?(ns|us|µs|μs|ms|s|m|h))+)$",
-    "A duration with its unit: `250ms`, `2s`, `1m30s`, or `0`"
+    {
+        "description": "A duration with its unit: `250ms`, `2s`, `1m30s`, or `0`",
+        "anyOf": [
+            { "type": "string", "pattern": r"^(0|([0-9]+(\.[0-9]+)?(ns|us|µs|μs|ms|s|m|h))+)$" },
+            { "const": 0 }
+        ]
+    }
 );
 
 quantity!(
@@ -65,8 +70,11 @@ quantity!(
     RateText(Rate),
     Rate::parse,
     "`5000/s`, `90/min` or `10/h`",
-    r"^[0-9]+(\.[0-9]+)?/(s|m|min|h)$",
-    "Events per time with the unit: `5000/s`, `90/min`, `10/h`"
+    {
+        "description": "Events per time with the unit: `5000/s`, `90/min`, `10/h`",
+        "type": "string",
+        "pattern": r"^[0-9]+(\.[0-9]+)?/(s|m|min|h)$"
+    }
 );
 
 quantity!(
@@ -74,8 +82,13 @@ quantity!(
     ShareText(f64),
     units::parse_share,
     "`0.1%` or `0.001`",
-    r"^[0-9]+(\.[0-9]+)?%?$",
-    "A share: `0.1%` or `0.001`"
+    {
+        "description": "A share: `0.1%` or `0.001`",
+        "anyOf": [
+            { "type": "string", "pattern": r"^[0-9]+(\.[0-9]+)?%?$" },
+            { "type": "number", "minimum": 0, "maximum": 1 }
+        ]
+    }
 );
 
 quantity!(
@@ -83,8 +96,13 @@ quantity!(
     BytesText(u64),
     units::parse_bytes,
     "`32KiB`, `10MB` or `512`",
-    r"^[0-9]+(\.[0-9]+)?(B|[kK]B|[MG]B|[KMG]iB)?$",
-    "A size in bytes, with or without unit: `512`, `64KiB`, `10MB`"
+    {
+        "description": "A size in bytes, with or without unit: `512`, `64KiB`, `10MB`",
+        "anyOf": [
+            { "type": "string", "pattern": r"^[0-9]+(\.[0-9]+)?(B|[kK]B|[MG]B|[KMG]iB)?$" },
+            { "type": "integer", "minimum": 0 }
+        ]
+    }
 );
 
 /// The text of a scalar as it was written; `None` for anything that is not text or a number.

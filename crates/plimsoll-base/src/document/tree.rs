@@ -71,6 +71,31 @@ impl Node {
         }
     }
 
+    /// Removes the mapping entry at `path`.
+    pub fn remove(&mut self, path: &[Segment]) {
+        let Some((last, parents)) = path.split_last() else {
+            return;
+        };
+        let mut node = self;
+        for segment in parents {
+            let child = match (segment, &mut node.value) {
+                (Segment::Key(key), NodeValue::Mapping(entries)) => entries
+                    .iter_mut()
+                    .find(|entry| entry.key == *key)
+                    .map(|entry| &mut entry.node),
+                (Segment::Index(index), NodeValue::Sequence(items)) => items.get_mut(*index),
+                _ => None,
+            };
+            let Some(child) = child else {
+                return;
+            };
+            node = child;
+        }
+        if let (Segment::Key(key), NodeValue::Mapping(entries)) = (last, &mut node.value) {
+            entries.retain(|entry| entry.key != *key);
+        }
+    }
+
     /// The last node on `path` that exists, the position of its key, and how many segments led to it.
     fn follow(&self, path: &[Segment]) -> (&Self, Option<Position>, usize) {
         let mut node = self;

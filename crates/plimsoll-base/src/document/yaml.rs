@@ -3,6 +3,7 @@
 //! Built without recursion, so that depth is a limit and not a crash.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Span, Tag};
 
@@ -40,6 +41,10 @@ fn syntax_message(info: &str) -> String {
     if info.contains("tab") {
         return "a tab where YAML allows only spaces: indent with spaces".to_owned();
     }
+    if info.contains("Unicode character escape") {
+        return "an escape that stands for no character (YAML has no surrogate pairs): write the character itself"
+            .to_owned();
+    }
     format!("not valid YAML here: {info}")
 }
 
@@ -67,6 +72,8 @@ enum Open {
     Mapping {
         at: Position,
         entries: Vec<Entry>,
+        /// The line of each key.
+        seen: HashMap<String, u32>,
         key: Option<(String, Position)>,
     },
 }
@@ -125,6 +132,7 @@ impl<'a> Builder<'a> {
                     Open::Mapping {
                         at,
                         entries: Vec::new(),
+                        seen: HashMap::new(),
                         key: None,
                     },
                     at,
@@ -161,18 +169,17 @@ impl<'a> Builder<'a> {
     fn scalar(&mut self, text: Cow<'_, str>, style: ScalarStyle, at: Position) -> Proceed {
         if let Some(Open::Mapping {
             key: key @ None,
-            entries,
+            seen,
             ..
         }) = self.open.last_mut()
         {
-            let earlier = entries
-                .iter()
-                .find(|entry| entry.key == text)
-                .map(|entry| entry.key_at.line);
-            *key = Some((text.clone().into_owned(), at));
-            if let Some(line) = earlier {
-                let message =
-                    format!("the key `{text}` is written twice (first on line {line}): keep one");
+            let text = text.into_owned();
+            let earlier = seen.insert(text.clone(), at.line);
+            let refused = earlier.map(|line| {
+                format!("the key `{text}` is written twice (before on line {line}): keep one")
+            });
+            *key = Some((text, at));
+            if let Some(message) = refused {
                 self.refuse(at, message);
             }
             return Proceed::Continue;
@@ -274,11 +281,13 @@ fn number(text: &str) -> Option<NodeValue> {
         return None;
     }
     if digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return text
+        let integer = text
             .parse()
             .map(NodeValue::Integer)
-            .or_else(|_| text.parse().map(NodeValue::Negative))
-            .ok();
+            .or_else(|_| text.parse().map(NodeValue::Negative));
+        if let Ok(integer) = integer {
+            return Some(integer);
+        }
     }
     let float: f64 = text.parse().ok()?;
     float.is_finite().then_some(NodeValue::Float(float))
@@ -323,6 +332,7 @@ mod tests {
         check("a: 1", "{a@1:1=Integer(1)@1:4}");
         check("a: -1", "{a@1:1=Negative(-1)@1:4}");
         check("a: 1.5", "{a@1:1=Float(1.5)@1:4}");
+        check("a: 99999999999999999999", "{a@1:1=Float(1e20)@1:4}");
         check("a: 007", "{a@1:1=Text(\"007\")@1:4}");
         check("a: 5000/s", "{a@1:1=Text(\"5000/s\")@1:4}");
         check("a: \"5\"", "{a@1:1=Text(\"5\")@1:4}");
@@ -347,7 +357,7 @@ mod tests {
         check("", "f.yaml: the file is empty");
         check(
             "a: 1\nb: 2\na: 3\n",
-            "f.yaml:3:1: the key `a` is written twice (first on line 1): keep one",
+            "f.yaml:3:1: the key `a` is written twice (before on line 1): keep one",
         );
         check(
             "a: &x 1\nb: *x\n",

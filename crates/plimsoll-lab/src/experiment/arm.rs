@@ -238,7 +238,10 @@ impl Common<'_> {
                 });
             }
             if !self.wire.components.0.is_empty() {
-                loader.refuse(at, "the key `target` is missing: add it with the name of a component, here or in `load`");
+                loader.refuse(
+                    at.key("target"),
+                    "is missing: write the name of a component here, or in `load`",
+                );
             }
             return None;
         };
@@ -315,8 +318,10 @@ fn place(
             let (at, step) = step(index);
             match rest {
                 [Segment::Key(key)] if key == "path" => at.key(&step.method.to_ascii_lowercase()),
-                [Segment::Key(key), ..] => at.key(key),
-                _ => at,
+                rest => rest.iter().fold(at, |at, segment| match segment {
+                    Segment::Key(key) => at.key(key),
+                    Segment::Index(index) => at.index(*index),
+                }),
             }
         }
         [Segment::Key(load), Segment::Key(profile), Segment::Key(key)]

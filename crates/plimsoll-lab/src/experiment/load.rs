@@ -95,8 +95,8 @@ pub(super) fn convert(loader: &mut Loader<'_>, layers: Layers<'_>) -> Option<Loa
     let duration = layers.get("duration", |wire| wire.duration);
     if duration.is_none() {
         loader.refuse(
-            layers.at(),
-            "the key `duration` is missing: add it, for instance `duration: 30s`",
+            layers.at().key("duration"),
+            "is missing: write for instance `duration: 30s`",
         );
     }
     let load = convert_model(loader, layers);

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use plimsoll_base::document::{Document, Path as Pointer, Problem, Problems, Rules};
+use plimsoll_base::document::{Document, Path as Pointer, Problem, Problems, Rules, Segment};
 use plimsoll_report::record::Input;
 
 use super::component::{self, Generator};
@@ -32,27 +32,87 @@ pub(super) fn load(
         .map_err(|_| Problem::of_file(&shown, "the file is not UTF-8 text"))?;
     let document = overlay(Document::parse_yaml(&shown, &text)?, overrides)?;
     check_version(&document)?;
-    let wire: ExperimentWire = document.decode_with(Rules {
-        later: &wire::LATER,
-        ..Rules::default()
-    })?;
+    let decoded = decode(document)?;
     let mut loader = Loader {
-        document: &document,
+        document: &decoded.document,
         directory: file.parent().map(Path::to_owned).unwrap_or_default(),
         surroundings,
         problems: Vec::new(),
         uses: Vec::new(),
         inputs: vec![Input {
-            path: shown,
+            path: shown.clone(),
             sha256: sha256_hex(text.as_bytes()),
         }],
     };
-    let experiment = loader.convert(wire, file);
-    loader
-        .problems
-        .into_iter()
-        .collect::<Problems>()
-        .or_ok(experiment)
+    let experiment = loader.convert(decoded.wire, file);
+    let mut problems = decoded.problems;
+    problems.extend(loader.problems.into_iter().filter(|problem| {
+        let at = Pointer::from(problem.path.as_str());
+        problem.file != shown
+            || !decoded
+                .refused
+                .iter()
+                .any(|refused| refused.holds(&at) || at.holds(refused))
+    }));
+    problems.or_ok(experiment)
+}
+
+/// A decoded file, or as much of it as could be.
+struct Decoded {
+    document: Document,
+    wire: ExperimentWire,
+    /// What could not be decoded,
+    problems: Problems,
+    /// and where: the document has nothing at these paths.
+    refused: Vec<Pointer>,
+}
+
+/// Decodes the file. What is refused in it is left out and the rest decoded again, where that is possible without making new
+/// problems, so that a misspelt key does not hide a missing file.
+fn decode(document: Document) -> Result<Decoded, Problems> {
+    let rules = Rules {
+        later: &wire::LATER,
+        ..Rules::default()
+    };
+    let problems = match document.decode_with(rules) {
+        Ok(wire) => {
+            return Ok(Decoded {
+                document,
+                wire,
+                problems: Problems::default(),
+                refused: Vec::new(),
+            });
+        }
+        Err(problems) => problems,
+    };
+    let refused: Vec<Pointer> = problems
+        .iter()
+        .map(|problem| Pointer::from(problem.path.as_str()))
+        .collect();
+    if refused.iter().any(is_referred_to) {
+        return Err(problems);
+    }
+    let document = document.without(&refused);
+    match document.decode_with(rules) {
+        Ok(wire) => Ok(Decoded {
+            document,
+            wire,
+            problems,
+            refused,
+        }),
+        Err(_) => Err(problems),
+    }
+}
+
+/// Whether other parts of the file depend on there being something at `path`.
+fn is_referred_to(path: &Pointer) -> bool {
+    match path.segments() {
+        [] => true,
+        [Segment::Key(part), rest @ ..] => {
+            part == "method" || rest.len() == 1 && (part == "components" || part == "arms")
+        }
+        [Segment::Index(_), ..] => true,
+    }
 }
 
 fn overlay(mut document: Document, overrides: &[String]) -> Result<Document, Problems> {
@@ -228,21 +288,18 @@ impl Loader<'_> {
             return Template::default();
         };
         let file = self.resolve(relative).display().to_string();
-        match Template::parse_located(&text) {
-            Ok((template, offsets)) => {
-                for (offset, reference) in offsets.into_iter().zip(template.references()) {
-                    let place = place_in(&file, &text, offset);
-                    self.note(Some(component), reference.clone(), place);
-                }
-                template
-            }
-            Err(errors) => {
-                for error in errors {
-                    self.refuse_at(&place_in(&file, &text, error.offset), error.message);
-                }
-                Template::default()
-            }
+        let scan = Template::scan(&text);
+        for (offset, reference) in scan.offsets.into_iter().zip(scan.template.references()) {
+            self.note(
+                Some(component),
+                reference.clone(),
+                place_in(&file, &text, offset),
+            );
         }
+        for error in scan.errors {
+            self.refuse_at(&place_in(&file, &text, error.offset), error.message);
+        }
+        scan.template
     }
 
     /// Text of the file with its substitutions parsed; `component` is the one in whose definition it stands.
@@ -252,21 +309,15 @@ impl Loader<'_> {
         text: &str,
         component: Option<&str>,
     ) -> Template {
-        match Template::parse(text) {
-            Ok(template) => {
-                for reference in template.references() {
-                    let place = self.document.problem(at, "");
-                    self.note(component, reference.clone(), place);
-                }
-                template
-            }
-            Err(errors) => {
-                for error in errors {
-                    self.refuse(at, error.message);
-                }
-                Template::default()
-            }
+        let scan = Template::scan(text);
+        for reference in scan.template.references() {
+            let place = self.document.problem(at, "");
+            self.note(component, reference.clone(), place);
         }
+        for error in scan.errors {
+            self.refuse(at, error.message);
+        }
+        scan.template
     }
 
     /// Notes a substitution, and checks at once what does not depend on components.

@@ -29,33 +29,24 @@ pub(super) fn convert(
     arms: &[String],
 ) -> Method {
     let at = Pointer::root().key("method");
-    match wire {
-        None
-        | Some(MethodWire {
-            measure: Some(_),
-            compare: None,
-        }) => Method::Measure,
-        Some(MethodWire {
-            measure: None,
-            compare: Some(compare),
-        }) => convert_compare(loader, compare, arms, &at.key("compare")),
-        Some(MethodWire {
-            measure: Some(_),
-            compare: Some(_),
-        }) => {
+    let mapping = match wire {
+        None | Some(MethodWire::Measure) => return Method::Measure,
+        Some(MethodWire::Mapping(mapping)) => mapping,
+    };
+    match (&mapping.measure, &mapping.compare) {
+        (Some(_), None) => Method::Measure,
+        (None, Some(compare)) => convert_compare(loader, compare, arms, &at.key("compare")),
+        (Some(_), Some(_)) => {
             loader.refuse_key(
                 at.key("compare"),
                 "an experiment has one method: keep either `measure` or `compare`",
             );
             Method::Measure
         }
-        Some(MethodWire {
-            measure: None,
-            compare: None,
-        }) => {
+        (None, None) => {
             loader.refuse(
                 &at,
-                "names no method: write `measure: {}` or `compare: { baseline: …, blocks: 6 }`",
+                "names no method: write `measure`, or `compare: { baseline: …, blocks: 6 }`",
             );
             Method::Measure
         }
@@ -71,7 +62,7 @@ fn convert_compare(
     if arms.len() < 2 {
         loader.refuse(
             at,
-            "there is nothing to compare: write at least two `arms`, or `method: { measure: {} }`",
+            "there is nothing to compare: write at least two `arms`, or `method: measure`",
         );
     } else if !arms.contains(&wire.baseline) {
         let message = format!(

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use plimsoll_base::document::suggestion;
+use plimsoll_base::document::{list, nearest};
 use plimsoll_base::units::{self, Rate};
 use plimsoll_report::record::Statistic;
 
@@ -161,29 +161,29 @@ fn unit_of(path: &str, names: Names<'_>) -> Result<Unit, String> {
     let (head, rest) = path
         .split_once('.')
         .map_or((path, None), |(head, rest)| (head, Some(rest)));
-    match (head, rest) {
-        ("by_step", Some(rest)) => {
+    let rest = rest.unwrap_or_default();
+    match head {
+        "by_step" => {
             let inner =
                 below(rest, names.steps).ok_or_else(|| below_names("by_step", names.steps))?;
-            figure(inner, &STEP_FIGURES, STEP_TIMES).map_err(|words| prefixed(path, inner, &words))
+            figure(inner, &STEP_FIGURES, STEP_TIMES).map_err(|known| instead(path, inner, &known))
         }
-        ("by_step", None) => Err(below_names("by_step", names.steps)),
-        ("components", Some(rest)) => {
+        "components" => {
             let inner = below(rest, names.components)
                 .ok_or_else(|| below_names("components", names.components))?;
-            named(inner, &COMPONENT).map_err(|words| prefixed(path, inner, &words))
+            named(inner, &COMPONENT).map_err(|known| instead(path, inner, &known))
         }
-        ("components", None) => Err(below_names("components", names.components)),
-        ("added", rest) => {
+        "added" => {
             let known = words(Statistic::ALL.map(Statistic::name));
-            match rest {
-                Some(rest) if known.iter().any(|word| word == rest) => Ok(Unit::Seconds),
-                _ => Err(prefixed(path, rest.unwrap_or_default(), &known)),
+            if known.iter().any(|word| word == rest) {
+                Ok(Unit::Seconds)
+            } else {
+                Err(instead(path, rest, &known))
             }
         }
         _ => figure(path, &ARM_FIGURES, &TIMES).map_err(|mut known| {
             known.extend(words(["added.p99", "by_step.…", "components.…"]));
-            suggestion(path, &known)
+            instead(path, path, &known)
         }),
     }
 }
@@ -256,15 +256,31 @@ fn below_names(head: &str, names: &[String]) -> String {
     format!("write {}", known.join(" or "))
 }
 
-/// A suggestion for the whole path when only its end `inner` is wrong.
-fn prefixed(path: &str, inner: &str, known: &[String]) -> String {
-    let prefix = path.strip_suffix(inner).unwrap_or(path);
-    let dot = if prefix.ends_with('.') { "" } else { "." };
-    let known: Vec<String> = known
+/// What to write instead of `path`, of which `inner`, its end, is wrong: the words that begin like it, else one that is close,
+/// else all.
+fn instead(path: &str, inner: &str, known: &[String]) -> String {
+    let start = path.strip_suffix(inner).unwrap_or(path);
+    let dot = if start.is_empty() || start.ends_with('.') {
+        ""
+    } else {
+        "."
+    };
+    let whole = |words: &[String]| {
+        words
+            .iter()
+            .map(|word| format!("{start}{dot}{word}"))
+            .collect::<Vec<_>>()
+    };
+    let longer: Vec<String> = known
         .iter()
-        .map(|word| format!("{prefix}{dot}{word}"))
+        .filter(|word| !inner.is_empty() && word.starts_with(inner))
+        .cloned()
         .collect();
-    suggestion(path, &known)
+    match nearest(inner, known) {
+        _ if !longer.is_empty() => format!("write {}", list(&whole(&longer))),
+        Some(word) => format!("did you mean `{start}{dot}{word}`?"),
+        None => format!("write {}", list(&whole(known))),
+    }
 }
 
 fn words<const N: usize>(words: [&str; N]) -> Vec<String> {
@@ -332,7 +348,7 @@ mod tests {
         .map(|path| parse(path).unwrap_err());
         insta::assert_snapshot!(refused.join("\n"), @r"
         there is no metric `p99`: write `offered_per_s`, `achieved_per_s`, `intended`, `sent`, `in_flight`, `dropped`, `failed`, `failed_share`, `response_time.p99`, `service_time.p99`, `iteration_time.p99`, `connection_wait.p99`, `pacing_lag.p99`, `connect_time.p99`, `outcomes.timed_out`, `checks.status.failed`, `added.p99`, `by_step.…` or `components.…`
-        there is no metric `response_time`: did you mean `response_time.min`?
+        there is no metric `response_time`: write `response_time.count`, `response_time.min`, `response_time.max`, `response_time.mean`, `response_time.p50`, `response_time.p75`, `response_time.p90`, `response_time.p95`, `response_time.p99` or `response_time.p999`
         there is no metric `response_time.p98`: did you mean `response_time.p90`?
         there is no metric `respone_time.p99`: did you mean `response_time.p99`?
         there is no metric `latency.p99`: write `offered_per_s`, `achieved_per_s`, `intended`, `sent`, `in_flight`, `dropped`, `failed`, `failed_share`, `response_time.p99`, `service_time.p99`, `iteration_time.p99`, `connection_wait.p99`, `pacing_lag.p99`, `connect_time.p99`, `outcomes.timed_out`, `checks.status.failed`, `added.p99`, `by_step.…` or `components.…`
@@ -342,8 +358,8 @@ mod tests {
         there is no metric `outcomes.timedout`: did you mean `outcomes.timed_out`?
         there is no metric `outcomes.answered.99`: did you mean `outcomes.answered.200`?
         there is no metric `by_step.logout.failed`: write `by_step.GET /a.json.…` or `by_step.GET /a.json.x.…` or `by_step.login.…`
-        there is no metric `by_step.login.iteration_time.p50`: did you mean `by_step.login.service_time.p99`?
-        there is no metric `components.upstream.cpu`: did you mean `components.upstream.fds_max`?
+        there is no metric `by_step.login.iteration_time.p50`: write `by_step.login.achieved_per_s`, `by_step.login.sent`, `by_step.login.in_flight`, `by_step.login.failed`, `by_step.login.failed_share`, `by_step.login.bytes_sent`, `by_step.login.bytes_received`, `by_step.login.response_time.p99`, `by_step.login.service_time.p99`, `by_step.login.outcomes.timed_out` or `by_step.login.checks.status.failed`
+        there is no metric `components.upstream.cpu`: write `components.upstream.cpu_cores_mean` or `components.upstream.cpu_cores_max`
         there is no metric `components.db.cpu_cores_mean`: write `components.upstream.…` or `components.generator.…`
         there is no metric `checks.body.failed`: did you mean `checks.status.failed`?
         ");

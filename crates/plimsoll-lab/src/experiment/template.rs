@@ -84,23 +84,33 @@ pub struct TemplateError {
     pub message: String,
 }
 
+/// What was found in a text.
+#[derive(Debug, Default)]
+pub(super) struct Scan {
+    pub template: Template,
+    /// Where each reference of the template is, in bytes from the start of the text.
+    pub offsets: Vec<usize>,
+    /// What is not a substitution although it looks like one.
+    pub errors: Vec<TemplateError>,
+}
+
 impl Template {
     /// Parses `text`.
     ///
     /// # Errors
     /// Every substitution that is unclosed or of an unknown form.
     pub fn parse(text: &str) -> Result<Self, Vec<TemplateError>> {
-        Self::parse_located(text).map(|(template, _)| template)
+        let scan = Self::scan(text);
+        if scan.errors.is_empty() {
+            Ok(scan.template)
+        } else {
+            Err(scan.errors)
+        }
     }
 
-    /// Parses `text`; also tells where each reference is, in bytes from its start.
-    ///
-    /// # Errors
-    /// As of [`Template::parse`].
-    pub fn parse_located(text: &str) -> Result<(Self, Vec<usize>), Vec<TemplateError>> {
-        let mut parts = Vec::new();
-        let mut offsets = Vec::new();
-        let mut errors = Vec::new();
+    /// Parses `text` as far as it can be; what is refused is left out of the template.
+    pub(super) fn scan(text: &str) -> Scan {
+        let mut scan = Scan::default();
         let mut literal = String::new();
         let mut rest = text;
         while let Some(start) = rest.find("${") {
@@ -116,30 +126,28 @@ impl Template {
             let Some((inner, after)) = body.split_once('}') else {
                 let message =
                     "`${` without `}`: close it, or write `$${` for a literal `${`".to_owned();
-                errors.push(TemplateError { offset, message });
+                scan.errors.push(TemplateError { offset, message });
                 rest = "";
                 break;
             };
             match Reference::parse(inner) {
                 Ok(reference) => {
-                    if !literal.is_empty() {
-                        parts.push(Part::Literal(std::mem::take(&mut literal)));
-                    }
-                    parts.push(Part::Reference(reference));
-                    offsets.push(offset);
+                    scan.template.push_literal(std::mem::take(&mut literal));
+                    scan.template.parts.push(Part::Reference(reference));
+                    scan.offsets.push(offset);
                 }
-                Err(message) => errors.push(TemplateError { offset, message }),
+                Err(message) => scan.errors.push(TemplateError { offset, message }),
             }
             rest = after;
         }
         literal.push_str(rest);
+        scan.template.push_literal(literal);
+        scan
+    }
+
+    fn push_literal(&mut self, literal: String) {
         if !literal.is_empty() {
-            parts.push(Part::Literal(literal));
-        }
-        if errors.is_empty() {
-            Ok((Self { parts }, offsets))
-        } else {
-            Err(errors)
+            self.parts.push(Part::Literal(literal));
         }
     }
 

@@ -122,8 +122,8 @@ fn arm_name(
         (None, [only]) => Some(only.clone()),
         (None, _) => {
             loader.refuse(
-                at,
-                "the key `arm` is missing: add it, as there is more than one arm",
+                at.key("arm"),
+                "is missing: write one of the arms, as there are several",
             );
             None
         }

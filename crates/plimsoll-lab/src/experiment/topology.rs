@@ -88,7 +88,7 @@ fn check_use(components: &[Component], names: &[String], used: &Use) -> Result<(
             _ => Err(no_self(&used.reference)),
         },
         Reference::OwnDirectory => match owner.map(|owner| &owner.kind) {
-            Some(ComponentKind::Command(_)) => Ok(()),
+            Some(ComponentKind::Command(_) | ComponentKind::Gateway(_)) => Ok(()),
             _ => Err(no_self(&used.reference)),
         },
         Reference::Environment(_)

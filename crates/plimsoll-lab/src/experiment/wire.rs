@@ -11,7 +11,7 @@ pub use components::{
     ComponentWire, GatewayWire, GeneratorWire, ListenWire, MockWire, ProbeWire, ReadyWire,
 };
 pub use load::{ArrivalWire, LoadWire, PacingWire, RampWire, StaircaseWire};
-pub use method::{CompareWire, MeasureWire, MethodWire, ThresholdWire};
+pub use method::{CompareWire, MeasureWire, MethodMappingWire, MethodWire, ThresholdWire};
 pub use scenario::{CheckWire, StepWire};
 
 use deserr::Deserr;

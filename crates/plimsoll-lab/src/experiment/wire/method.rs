@@ -1,20 +1,81 @@
 //! `method` and `thresholds` as written.
 
-use deserr::Deserr;
-use plimsoll_base::document::Scalar;
-use schemars::JsonSchema;
+use std::borrow::Cow;
 
-/// How the arms are run: exactly one of `measure` and `compare`.
+use deserr::{
+    DeserializeError, Deserr, ErrorKind, IntoValue, Value, ValuePointerRef, take_cf_content,
+};
+use plimsoll_base::document::{Scalar, suggestion};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+
+use super::LATER;
+
+/// How the arms are run: the word `measure`, or a mapping.
+#[derive(Debug)]
+pub enum MethodWire {
+    /// `measure`
+    Measure,
+    /// `compare: { … }`
+    Mapping(MethodMappingWire),
+}
+
+/// Exactly one of `measure` and `compare`.
 #[derive(Debug, Deserr, JsonSchema)]
 #[deserr(deny_unknown_fields)]
 #[schemars(rename = "Method", deny_unknown_fields)]
-pub struct MethodWire {
+pub struct MethodMappingWire {
     /// Every arm once: how does it behave under this load?
     #[deserr(default)]
     pub measure: Option<MeasureWire>,
     /// Randomised blocks, each holding every arm once: which arm is slower, by how much, how sure?
     #[deserr(default)]
     pub compare: Option<CompareWire>,
+}
+
+impl<E: DeserializeError> Deserr<E> for MethodWire {
+    fn deserialize_from_value<V: IntoValue>(
+        value: Value<V>,
+        at: ValuePointerRef<'_>,
+    ) -> Result<Self, E> {
+        let word = match value {
+            Value::String(word) => word,
+            other => {
+                return MethodMappingWire::deserialize_from_value(other, at).map(Self::Mapping);
+            }
+        };
+        let msg = match word.as_str() {
+            "measure" => return Ok(Self::Measure),
+            "compare" => {
+                "`compare` needs its fields: write `compare: { baseline: …, blocks: 6 }`".to_owned()
+            }
+            later if LATER.contains(&later) => {
+                format!("`{later}` is not available in this version: write `measure` or `compare`")
+            }
+            other => format!(
+                "unknown method `{other}`: {}",
+                suggestion(other, &["measure".to_owned(), "compare".to_owned()])
+            ),
+        };
+        Err(take_cf_content(E::error::<V>(
+            None,
+            ErrorKind::Unexpected { msg },
+            at,
+        )))
+    }
+}
+
+impl JsonSchema for MethodWire {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "MethodOrWord".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "anyOf": [{ "const": "measure" }, generator.subschema_for::<MethodMappingWire>()] })
+    }
 }
 
 /// `measure` has no fields: write `{}`.
