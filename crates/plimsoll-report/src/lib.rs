@@ -5,6 +5,7 @@
 
 pub mod metric;
 pub mod record;
+pub mod render;
 pub mod statistics;
 pub mod summarise;
 pub mod threshold;

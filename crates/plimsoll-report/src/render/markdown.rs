@@ -1,0 +1,139 @@
+//! The summary as Markdown, for a pull request or a job's summary page.
+
+use super::figures;
+use super::table::{Table, escape_markdown};
+use super::words::{
+    bound, comparison_method, conclusion, headline, interval, mark_legend, method, signed_time,
+    validity_limit, validity_value,
+};
+use crate::record::{Statistic, Summary};
+use crate::view::RunView;
+
+/// Renders the whole summary. Everything that comes from outside is escaped.
+#[must_use]
+pub fn render(view: &RunView) -> String {
+    let summary = &view.summary;
+    let mut parts = vec![
+        format!("# {}\n", escape_markdown(&summary.experiment)),
+        format!(
+            "{} · seed {} · {}\n",
+            escape_markdown(&method(summary)),
+            summary.seed,
+            escape_markdown(&view.manifest.started_at)
+        ),
+        verdict(summary),
+    ];
+    if !summary.thresholds.is_empty() {
+        parts.push(format!(
+            "## Thresholds\n\n{}",
+            thresholds(summary).to_markdown()
+        ));
+    }
+    parts.push(format!(
+        "## Arms\n\n{}{}",
+        figures::arms(summary).to_markdown(),
+        notes(summary)
+    ));
+    if summary.comparison.is_some() {
+        let how = comparison_method(summary).unwrap_or_default();
+        parts.push(format!(
+            "## Added to the baseline\n\n{}\n{}\n",
+            added(summary).to_markdown(),
+            escape_markdown(&how)
+        ));
+    }
+    parts.push(format!(
+        "## Validity\n\n{}",
+        validity(summary).to_markdown()
+    ));
+    let failures = figures::failures_by_kind(summary);
+    if !failures.rows.is_empty() {
+        parts.push(format!("## Failures by kind\n\n{}", failures.to_markdown()));
+    }
+    if let Some(steps) = figures::steps(summary) {
+        parts.push(format!("## Steps\n\n{}", steps.to_markdown()));
+    }
+    if let Some(components) = figures::components(summary) {
+        parts.push(format!(
+            "## Components\n\nCPU in cores.\n\n{}",
+            components.to_markdown()
+        ));
+    }
+    parts.join("\n")
+}
+
+fn verdict(summary: &Summary) -> String {
+    let mut text = format!("**{}**\n\n", headline(summary.verdict.result));
+    for reason in &summary.verdict.reasons {
+        text.push_str(&format!("- {}\n", escape_markdown(reason)));
+    }
+    text
+}
+
+fn thresholds(summary: &Summary) -> Table {
+    let mut table = Table::new(["threshold", "result", "reason"]).with_words(&[1, 2]);
+    for outcome in &summary.thresholds {
+        table.rows.push(vec![
+            format!("{} {} {}", outcome.arm, outcome.metric, bound(outcome)),
+            outcome.result.name().to_owned(),
+            outcome.reason.clone(),
+        ]);
+    }
+    table
+}
+
+fn notes(summary: &Summary) -> String {
+    let legend = mark_legend(summary);
+    let mut lines: Vec<String> = summary
+        .arms
+        .iter()
+        .flat_map(|(name, arm)| arm.notes.iter().map(move |note| format!("{name}: {note}")))
+        .collect();
+    if !legend.is_empty() {
+        lines.push(legend.to_owned());
+    }
+    let items: String = lines
+        .iter()
+        .map(|line| format!("- {}\n", escape_markdown(line)))
+        .collect();
+    if items.is_empty() {
+        items
+    } else {
+        format!("\n{items}")
+    }
+}
+
+fn added(summary: &Summary) -> Table {
+    let mut table = Table::new(["arm", "figure", "difference", "95 % interval", "conclusion"])
+        .with_words(&[1, 4]);
+    for (name, arm) in &summary.arms {
+        let Some(added) = &arm.added else { continue };
+        for statistic in Statistic::ALL {
+            let Some(difference) = added.get(statistic) else {
+                continue;
+            };
+            table.rows.push(vec![
+                name.clone(),
+                statistic.label().to_owned(),
+                signed_time(difference.value),
+                interval(difference),
+                conclusion(difference),
+            ]);
+        }
+    }
+    table
+}
+
+fn validity(summary: &Summary) -> Table {
+    let mut table = Table::new(["criterion", "arm", "found", "limit", "holds"]).with_words(&[1, 4]);
+    for row in &summary.validity {
+        table.rows.push(vec![
+            format!("{} {}", row.criterion, row.name),
+            row.arm.clone(),
+            validity_value(row.value, row),
+            validity_limit(row),
+            if row.ok { "yes" } else { "no" }.to_owned(),
+        ]);
+    }
+    table
+}

@@ -1,0 +1,152 @@
+//! The summary on a terminal: verdict first, validity second, then the figures, in about forty lines.
+
+use super::figures;
+use super::table::Table;
+use super::words::{
+    comparison_method, conclusion, headline, interval, mark_legend, method, plain, signed_time,
+    validity_limit, validity_value,
+};
+use crate::record::{Statistic, Summary, ValidityRow};
+use crate::view::RunView;
+
+/// Rows of a table beyond this are left to the report.
+const MOST_ROWS: usize = 8;
+const MOST_REASONS: usize = 5;
+
+/// Renders plain text without colours; every line ends in a newline.
+#[must_use]
+pub fn render(view: &RunView) -> String {
+    let summary = &view.summary;
+    let mut parts = vec![
+        format!(
+            "{} · {} · seed {}\n",
+            plain(&summary.experiment),
+            plain(&method(summary)),
+            summary.seed
+        ),
+        verdict(summary),
+        validity(&summary.validity),
+        table(figures::arms(summary)) + &notes(summary),
+    ];
+    parts.extend(added(summary));
+    let failures = figures::failures_by_kind(summary);
+    if !failures.rows.is_empty() {
+        parts.push(table(failures));
+    }
+    parts.extend(figures::components(summary).map(table));
+    let mut text = parts.join("\n");
+    if !view.location.is_empty() {
+        text.push_str(&format!(
+            "\nreport: {}/report.html\n",
+            plain(&view.location)
+        ));
+    }
+    text
+}
+
+fn verdict(summary: &Summary) -> String {
+    let headline = headline(summary.verdict.result);
+    let indent = " ".repeat(headline.chars().count());
+    let reasons = &summary.verdict.reasons;
+    let mut text = String::new();
+    for (index, reason) in reasons.iter().take(MOST_REASONS).enumerate() {
+        let start = if index == 0 { &headline } else { &indent };
+        text.push_str(&format!("{start}  {}\n", plain(reason)));
+    }
+    match reasons.len() {
+        0 => format!("{headline}\n"),
+        n if n > MOST_REASONS => {
+            text + &format!("{indent}  … and {} more in the report\n", n - MOST_REASONS)
+        }
+        _ => text,
+    }
+}
+
+fn validity(rows: &[ValidityRow]) -> String {
+    let broken: Vec<&ValidityRow> = rows.iter().filter(|row| !row.ok).collect();
+    if broken.is_empty() {
+        return format!(
+            "validity: all {} checks of the measurement hold\n",
+            rows.len()
+        );
+    }
+    let mut text = format!(
+        "validity: {} of {} checks of the measurement do not hold\n",
+        broken.len(),
+        rows.len()
+    );
+    for row in broken.iter().take(MOST_REASONS) {
+        text.push_str(&format!(
+            "  {} · {} {}: {}, limit {}. {}\n",
+            plain(&row.arm),
+            row.criterion,
+            row.name,
+            validity_value(row.value, row),
+            validity_limit(row),
+            row.advice
+        ));
+    }
+    if broken.len() > MOST_REASONS {
+        text.push_str(&format!(
+            "  … and {} more in the report\n",
+            broken.len() - MOST_REASONS
+        ));
+    }
+    text
+}
+
+fn notes(summary: &Summary) -> String {
+    let legend = mark_legend(summary);
+    let mut text = if legend.is_empty() {
+        String::new()
+    } else {
+        format!("  {legend}\n")
+    };
+    for (name, arm) in &summary.arms {
+        for note in &arm.notes {
+            text.push_str(&format!("  {}: {note}\n", plain(name)));
+        }
+    }
+    text
+}
+
+fn added(summary: &Summary) -> Option<String> {
+    let comparison = summary.comparison.as_ref()?;
+    let head = format!("added to {}", comparison.baseline);
+    let mut table = Table::new([head.as_str(), "", "difference", "95 % interval"]);
+    let mut conclusions = vec![String::new()];
+    for (name, arm) in &summary.arms {
+        let Some(added) = &arm.added else { continue };
+        for statistic in [Statistic::P50, Statistic::P99] {
+            let Some(difference) = added.get(statistic) else {
+                continue;
+            };
+            table.rows.push(vec![
+                name.clone(),
+                statistic.label().to_owned(),
+                signed_time(difference.value),
+                interval(difference),
+            ]);
+            conclusions.push(conclusion(difference));
+        }
+    }
+    let lines = table.to_text();
+    let lines = lines.lines().zip(&conclusions).take(1 + 2 * MOST_ROWS);
+    let mut text: String = lines
+        .map(|(line, words)| format!("{line}  {words}").trim_end().to_owned() + "\n")
+        .collect();
+    if let Some(how) = comparison_method(summary) {
+        text.push_str(&format!("  {}\n", plain(&how)));
+    }
+    Some(text)
+}
+
+fn table(mut table: Table) -> String {
+    let more = table.rows.len().saturating_sub(MOST_ROWS);
+    table.rows.truncate(MOST_ROWS);
+    let mut text = table.to_text();
+    if more > 0 {
+        text.push_str(&format!("  … and {more} more in the report\n"));
+    }
+    text
+}

@@ -1,0 +1,231 @@
+//! Figures as words for people: one spelling for all renderers.
+
+use crate::metric::Metric;
+use crate::record::{
+    Difference, DifferenceVerdict, Effect, MethodName, Statistic, Summary, ValidityRow,
+    VerdictResult,
+};
+use crate::threshold::format_value;
+use crate::validity;
+use crate::verdict::describe_power;
+use plimsoll_base::units::{format_bytes, format_number, format_seconds};
+
+/// What stands where there is no sample.
+pub(super) const NOTHING: &str = "–";
+
+/// A time, or the sign for none.
+pub(super) fn time(seconds: Option<f64>) -> String {
+    seconds.map_or_else(
+        || NOTHING.to_owned(),
+        |s| format_seconds(s).replace('-', "−"),
+    )
+}
+
+/// A difference of times with its sign.
+pub(super) fn signed_time(seconds: f64) -> String {
+    let text = time(Some(seconds));
+    if seconds > 0.0 {
+        format!("+{text}")
+    } else {
+        text
+    }
+}
+
+/// An interval of differences.
+pub(super) fn interval(difference: &Difference) -> String {
+    format!(
+        "{} to {}",
+        signed_time(difference.low),
+        signed_time(difference.high)
+    )
+}
+
+/// A rate or a plain number.
+pub(super) fn number(value: Option<f64>) -> String {
+    value.map_or_else(|| NOTHING.to_owned(), format_number)
+}
+
+/// A whole number.
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "shown with thousands separators; exact below 2^53"
+)]
+pub(super) fn count(value: u64) -> String {
+    format_number(value as f64)
+}
+
+/// Processors used.
+pub(super) fn cores(value: Option<f64>) -> String {
+    value.map_or_else(|| NOTHING.to_owned(), |cores| format!("{cores:.2}"))
+}
+
+/// A size.
+#[expect(clippy::cast_precision_loss, reason = "shown with two digits")]
+pub(super) fn bytes(value: Option<u64>) -> String {
+    value.map_or_else(|| NOTHING.to_owned(), |bytes| format_bytes(bytes as f64))
+}
+
+/// Failed exchanges with their share.
+pub(super) fn failures(failed: u64, share: Option<f64>) -> String {
+    match share {
+        Some(share) if failed > 0 => format!("{} ({})", count(failed), percent(share)),
+        _ => count(failed),
+    }
+}
+
+/// A share in per cent, with enough digits that something is never shown as nothing.
+pub(super) fn percent(share: f64) -> String {
+    if share > 0.0 && share < 0.0001 {
+        "< 0.01 %".to_owned()
+    } else {
+        format!("{:.2} %", share * 100.0)
+    }
+}
+
+/// The value of a validity row in its unit.
+pub(super) fn validity_value(value: Option<f64>, row: &ValidityRow) -> String {
+    let Some(value) = value else {
+        return NOTHING.to_owned();
+    };
+    match row.unit.as_str() {
+        "s" => format_seconds(value),
+        "share" => percent(value),
+        _ => format_number(value),
+    }
+}
+
+/// Whether a row wants at least or at most its limit.
+pub(super) fn validity_limit(row: &ValidityRow) -> String {
+    let sign = if row.unit == "share" { "≥" } else { "≤" };
+    format!("{sign} {}", validity_value(Some(row.limit), row))
+}
+
+/// What follows from a difference; what is undecided always says what could have been found.
+pub(super) fn conclusion(difference: &Difference) -> String {
+    let name = difference.verdict.name();
+    match difference.verdict {
+        DifferenceVerdict::Inconclusive => format!(
+            "{name}: {}",
+            describe_power(
+                difference.minimum_detectable,
+                difference.blocks,
+                difference.more_blocks
+            )
+        ),
+        DifferenceVerdict::Equivalent => {
+            format!("{name} within ±{}", format_seconds(difference.margin))
+        }
+        DifferenceVerdict::Worse | DifferenceVerdict::Improved => name.to_owned(),
+        DifferenceVerdict::Invalid => format!("{name}: see validity"),
+    }
+}
+
+/// The sign beside a figure that validity has something to say about.
+pub(super) fn mark(summary: &Summary, arm: &str, time: &str, statistic: Statistic) -> &'static str {
+    let path = format!("{time}.{}", statistic.name());
+    let Ok(metric) = Metric::parse(&path) else {
+        return "";
+    };
+    match validity::effect_on(&summary.validity, arm, &metric) {
+        Effect::None => "",
+        Effect::Marked => "†",
+        Effect::Invalid => "‡",
+    }
+}
+
+/// What the signs mean; empty when none is shown.
+pub(super) fn mark_legend(summary: &Summary) -> &'static str {
+    let worst = summary.validity.iter().map(|row| row.effect).max();
+    match worst {
+        Some(Effect::Marked) => "† may contain lateness of the generator: see validity",
+        Some(Effect::Invalid) => {
+            "† may contain lateness of the generator, ‡ nothing may be concluded from it: see validity"
+        }
+        Some(Effect::None) | None => "",
+    }
+}
+
+/// A threshold's bound.
+pub(super) fn bound(outcome: &crate::record::ThresholdOutcome) -> String {
+    let unit = Metric::parse(&outcome.metric).map(|metric| metric.unit());
+    let show = |value| {
+        unit.as_ref()
+            .map_or_else(|_| format_number(value), |u| format_value(value, *u))
+    };
+    match (outcome.below, outcome.above) {
+        (Some(limit), _) => format!("below {}", show(limit)),
+        (None, Some(limit)) => format!("above {}", show(limit)),
+        (None, None) => String::new(),
+    }
+}
+
+/// How the run was made, in a few words.
+pub(super) fn method(summary: &Summary) -> String {
+    match (summary.method, &summary.comparison) {
+        (MethodName::Compare, Some(comparison)) => {
+            format!(
+                "compare with {}, {} blocks",
+                comparison.baseline, comparison.blocks
+            )
+        }
+        (MethodName::Compare, None) => "compare".to_owned(),
+        (MethodName::Measure, _) => "measure".to_owned(),
+    }
+}
+
+/// How differences were judged.
+pub(super) fn comparison_method(summary: &Summary) -> Option<String> {
+    use crate::record::IntervalMethod;
+    let comparison = summary.comparison.as_ref()?;
+    let method = match comparison.interval? {
+        IntervalMethod::PairedT => "Student's t",
+        IntervalMethod::BootstrapT => "bootstrap-t",
+    };
+    Some(format!(
+        "Mean of the differences over {} blocks with {} interval ({method} over blocks); each interval stands alone. Equivalent: within {} of {}.",
+        comparison.blocks,
+        short_percent(comparison.confidence),
+        short_percent(comparison.margin_share),
+        comparison.baseline
+    ))
+}
+
+/// A verdict as a headline.
+pub(super) fn headline(result: VerdictResult) -> String {
+    result.name().to_uppercase()
+}
+
+/// Text from outside as one line that cannot steer a terminal.
+pub(super) fn plain(text: &str) -> String {
+    text.chars()
+        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
+        .collect()
+}
+
+fn short_percent(share: f64) -> String {
+    format!("{} %", format_number(share * 100.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spellings() {
+        for (actual, expected) in [
+            (time(None), "–"),
+            (signed_time(612e-6), "+612 µs"),
+            (signed_time(-3e-3), "−3.00 ms"),
+            (signed_time(0.0), "0 µs"),
+            (count(75_000), "75,000"),
+            (failures(0, Some(0.0)), "0"),
+            (failures(12, Some(0.000_012)), "12 (< 0.01 %)"),
+            (failures(12, Some(0.012)), "12 (1.20 %)"),
+            (cores(Some(0.5)), "0.50"),
+            (bytes(Some(3 << 20)), "3 MiB"),
+            (plain("a\u{1b}[31mb\n"), "a\u{fffd}[31mb\u{fffd}"),
+        ] {
+            assert_eq!(actual, expected);
+        }
+    }
+}

@@ -1,0 +1,404 @@
+//! A synthetic run of realistic shape, from seeded draws: nothing in it was measured.
+
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::unwrap_used,
+    reason = "synthetic figures within known ranges"
+)]
+
+use indexmap::IndexMap;
+use plimsoll_base::histogram::TimeHistogram;
+use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::random::{Draw, Stream};
+use plimsoll_base::time_kind::TimeKind;
+use plimsoll_report::metric::Metric;
+use plimsoll_report::record::*;
+use plimsoll_report::summarise::{Facts, Method, summarise};
+use plimsoll_report::threshold::{Bound, Threshold};
+use plimsoll_report::view::RunView;
+use std::collections::BTreeMap;
+
+pub const SEED: u64 = 42;
+const SECONDS: u32 = 6;
+const WARMUP: u32 = 2;
+const RATE: f64 = 5_000.0;
+/// Recorded exchanges per second; the counters say [`RATE`].
+const DRAWN: u64 = 1_000;
+
+/// How one arm behaves: median and spread of its service time, and how much processor each component uses.
+pub struct Behaviour {
+    pub name: &'static str,
+    pub target: &'static str,
+    pub median_us: f64,
+    pub sigma: f64,
+    pub failing_share: f64,
+    pub cpu: &'static [(&'static str, f64)],
+}
+
+pub const DIRECT: Behaviour = Behaviour {
+    name: "direct",
+    target: "upstream",
+    median_us: 210.0,
+    sigma: 0.42,
+    failing_share: 0.0,
+    cpu: &[("generator", 0.31), ("upstream", 0.22)],
+};
+pub const GATEWAY: Behaviour = Behaviour {
+    name: "gateway",
+    target: "plain",
+    median_us: 330.0,
+    sigma: 0.47,
+    failing_share: 0.0,
+    cpu: &[("generator", 0.33), ("upstream", 0.23), ("plain", 0.44)],
+};
+pub const EVERYTHING: Behaviour = Behaviour {
+    name: "everything",
+    target: "full",
+    median_us: 372.0,
+    sigma: 0.52,
+    failing_share: 0.0007,
+    cpu: &[("generator", 0.33), ("upstream", 0.23), ("full", 0.58)],
+};
+
+/// A comparison of three arms over six blocks.
+pub fn compare() -> RunView {
+    let arms = [DIRECT, GATEWAY, EVERYTHING];
+    let method = Method::Compare {
+        baseline: "direct".to_owned(),
+    };
+    let thresholds = [
+        threshold("gateway", "added.p99", Bound::Below(1e-3)),
+        threshold("everything", "failed_share", Bound::Below(0.01)),
+    ];
+    view("gateway-overhead", &method, &arms, 6, &thresholds)
+}
+
+/// One arm, once.
+pub fn measure() -> RunView {
+    view(
+        "quick",
+        &Method::Measure,
+        &[DIRECT],
+        1,
+        &[threshold("direct", "response_time.p99", Bound::Below(5e-3))],
+    )
+}
+
+pub fn threshold(arm: &str, metric: &str, bound: Bound) -> Threshold {
+    Threshold {
+        arm: arm.to_owned(),
+        metric: Metric::parse(metric).unwrap(),
+        bound,
+    }
+}
+
+pub fn facts(experiment: &str) -> Facts {
+    Facts {
+        experiment: experiment.to_owned(),
+        seed: SEED,
+        host: host(),
+        complete: true,
+        deaths: Vec::new(),
+    }
+}
+
+/// The run of these arms: blocks of every arm one after another, all of its rows and histograms.
+pub fn view(
+    experiment: &str,
+    method: &Method,
+    arms: &[Behaviour],
+    blocks: u32,
+    thresholds: &[Threshold],
+) -> RunView {
+    let mut data: Vec<ArmBlocks> = arms
+        .iter()
+        .map(|arm| ArmBlocks {
+            name: arm.name.to_owned(),
+            blocks: BTreeMap::new(),
+        })
+        .collect();
+    let (mut series, mut events) = (
+        Vec::new(),
+        vec![event(0.0, EventKind::RunStarted, "run started", None)],
+    );
+    let mut t = 1.0;
+    for block in 1..=blocks {
+        let mut order: Vec<usize> = (0..arms.len()).collect();
+        Draw::new(SEED, Stream::Order, u64::from(block)).shuffle(&mut order);
+        for index in order {
+            let (arm, rows) = run_block(&arms[index], block, index, t);
+            events.push(event(
+                t,
+                EventKind::WarmupStarted,
+                "warm-up",
+                Some((arms[index].name, block)),
+            ));
+            events.push(event(
+                t + f64::from(WARMUP),
+                EventKind::MeasurementStarted,
+                "measurement",
+                Some((arms[index].name, block)),
+            ));
+            t += f64::from(WARMUP + SECONDS) + 0.7;
+            series.extend(rows);
+            data[index].blocks.insert(block, arm);
+        }
+    }
+    events.push(event(t, EventKind::RunEnded, "run ended", None));
+    let histograms = data
+        .iter()
+        .map(|arm| (arm.name.clone(), histograms(arm)))
+        .collect();
+    let summary = summarise(&facts(experiment), method, &data, thresholds);
+    RunView {
+        location: format!("runs/{experiment}-synthetic"),
+        manifest: manifest(experiment, &summary, arms),
+        summary,
+        series,
+        events,
+        histograms,
+    }
+}
+
+fn run_block(arm: &Behaviour, block: u32, index: usize, start: f64) -> (ArmData, Vec<SeriesRow>) {
+    let mut data = ArmData::new(arm.name, arm.target, LoadModel::Open, Some(RATE));
+    let mut rows = Vec::new();
+    let luck = 1.0 + 0.04 * Draw::new(SEED, Stream::Delays, u64::from(block)).normal();
+    for second in 0..WARMUP + SECONDS {
+        let warmup = second < WARMUP;
+        let key = u64::from(block) * 1_000 + index as u64 * 100 + u64::from(second);
+        let mut draw = Draw::new(SEED, Stream::Data, key);
+        let (response, lag) = times(arm, luck, &mut draw);
+        let t = start + f64::from(second);
+        rows.push(SeriesRow::Load(load_row(
+            arm, block, warmup, t, &response, &mut draw,
+        )));
+        for (component, cores) in arm.cpu {
+            let sample = sample(*cores, second, &mut draw);
+            rows.push(SeriesRow::Component(component_row(
+                component,
+                t + 1.0,
+                &sample,
+            )));
+            if !warmup {
+                data.components
+                    .entry((*component).to_owned())
+                    .or_default()
+                    .observe(&sample);
+            }
+        }
+        if !warmup {
+            let failed = (RATE * arm.failing_share).round() as u64;
+            add_second(&mut data, response, lag, failed);
+        }
+    }
+    (data, rows)
+}
+
+/// One second's response times and pacing lags.
+fn times(arm: &Behaviour, luck: f64, draw: &mut Draw) -> (TimeHistogram, TimeHistogram) {
+    let (mut response, mut lag) = (TimeHistogram::new(), TimeHistogram::new());
+    for _ in 0..DRAWN {
+        let late = 18.0 * draw.exponential()
+            + if draw.unit() < 0.004 {
+                300.0 * draw.unit()
+            } else {
+                0.0
+            };
+        let stall = if draw.unit() < 0.006 {
+            1_400.0 * draw.exponential()
+        } else {
+            0.0
+        };
+        let service = luck * arm.median_us * (arm.sigma * draw.normal()).exp() + stall;
+        lag.record_nanos((late * 1e3) as u64);
+        response.record_nanos(((late + service) * 1e3) as u64);
+    }
+    (response, lag)
+}
+
+fn add_second(data: &mut ArmData, response: TimeHistogram, lag: TimeHistogram, failed: u64) {
+    let sent = RATE as u64;
+    data.seconds += 1.0;
+    data.intended += sent;
+    data.sent += sent;
+    data.observe_second(Second {
+        intended: sent,
+        sent,
+        dropped: 0,
+        waiting_before: 0,
+        waiting_after: 0,
+    });
+    let step = data.steps.entry("GET /json/valid".to_owned()).or_default();
+    step.sent += sent;
+    step.bytes_sent += 96 * sent;
+    step.bytes_received += 210 * sent;
+    *step.statuses.entry(200).or_default() += sent - failed;
+    let check = step.checks.entry("status".to_owned()).or_default();
+    check.passed += sent - failed;
+    check.failed += failed;
+    if failed > 0 {
+        *step.statuses.entry(503).or_default() += failed;
+        step.classes
+            .entry(OutcomeClass::CheckFailed)
+            .or_default()
+            .count += failed;
+    }
+    let passed = step.classes.entry(OutcomeClass::Passed).or_default();
+    passed.count += sent - failed;
+    let times: BTreeMap<_, _> = [
+        (TimeKind::ResponseTime, response.clone()),
+        (TimeKind::ServiceTime, response.clone()),
+    ]
+    .into();
+    merge_times(&mut passed.times, &times);
+    let mut waits = TimeHistogram::new();
+    waits.record_nanos(1_000);
+    let of_arm = [
+        (TimeKind::PacingLag, lag),
+        (TimeKind::IterationTime, response),
+        (TimeKind::ConnectionWait, waits),
+    ];
+    merge_times(&mut data.times, &of_arm.into());
+}
+
+fn load_row(
+    arm: &Behaviour,
+    block: u32,
+    warmup: bool,
+    t: f64,
+    response: &TimeHistogram,
+    draw: &mut Draw,
+) -> LoadRow {
+    LoadRow {
+        t,
+        arm: arm.name.to_owned(),
+        block,
+        warmup,
+        offered_per_s: Some(RATE),
+        achieved_per_s: RATE + 25.0 * draw.normal(),
+        failed: (RATE * arm.failing_share).round() as u64,
+        in_flight: 2 + draw.below(3),
+        waiting: 0,
+        response_time: SecondTimes {
+            p50: response.quantile(0.5),
+            p90: response.quantile(0.9),
+            p99: response.quantile(0.99),
+            max: response.max(),
+        },
+    }
+}
+
+fn sample(cores: f64, second: u32, draw: &mut Draw) -> ComponentSample {
+    let ramp = if second == 0 { 0.6 } else { 1.0 };
+    let used = cores * ramp * (1.0 + 0.03 * draw.normal());
+    ComponentSample {
+        length_s: 1.0,
+        cpu_cores: used,
+        busiest_thread_cores: used * 0.9,
+        run_delay: 0.01,
+        rss_bytes: (9 << 20) + (u64::from(second) << 18) + draw.below(1 << 16),
+        fds: 60,
+        threads: 3,
+    }
+}
+
+fn component_row(component: &str, t: f64, sample: &ComponentSample) -> ComponentRow {
+    ComponentRow {
+        t,
+        component: component.to_owned(),
+        cpu_cores: sample.cpu_cores,
+        busiest_thread_cores: sample.busiest_thread_cores,
+        run_delay: sample.run_delay,
+        rss_bytes: sample.rss_bytes,
+        fds: sample.fds,
+        threads: sample.threads,
+    }
+}
+
+fn histograms(arm: &ArmBlocks) -> BTreeMap<TimeKind, TimeHistogram> {
+    let mut merged: BTreeMap<TimeKind, TimeHistogram> = BTreeMap::new();
+    for block in arm.blocks.values() {
+        for kind in TimeKind::ALL {
+            merged
+                .entry(kind)
+                .or_default()
+                .merge(&block.histogram(kind));
+        }
+    }
+    merged
+}
+
+fn event(t: f64, kind: EventKind, message: &str, at: Option<(&str, u32)>) -> EventRow {
+    EventRow {
+        t,
+        kind,
+        message: message.to_owned(),
+        component: None,
+        arm: at.map(|(arm, _)| arm.to_owned()),
+        block: at.map(|(_, block)| block),
+    }
+}
+
+fn manifest(experiment: &str, summary: &Summary, arms: &[Behaviour]) -> Manifest {
+    let mut components: IndexMap<&str, ()> = IndexMap::new();
+    arms.iter().flat_map(|arm| arm.cpu).for_each(|(name, _)| {
+        components.insert(name, ());
+    });
+    Manifest {
+        schema: MANIFEST_SCHEMA.to_owned(),
+        id: "synthetic".to_owned(),
+        experiment: experiment.to_owned(),
+        method: summary.method,
+        state: RunState::Complete,
+        started_at: "2026-01-01T12:00:00Z".to_owned(),
+        ended_at: Some("2026-01-01T12:02:37Z".to_owned()),
+        seed: SEED,
+        versions: [("plimsoll".to_owned(), "0.1.0 (synthetic)".to_owned())].into(),
+        host: host(),
+        inputs: vec![Input {
+            path: format!("examples/{experiment}/experiment.yaml"),
+            sha256: "5f".repeat(32),
+        }],
+        arms: arms
+            .iter()
+            .map(|arm| ArmFacts {
+                name: arm.name.to_owned(),
+                target: arm.target.to_owned(),
+                model: LoadModel::Open,
+                load: "5,000/s over 50 connections, warm-up 2 s, 6 s".to_owned(),
+            })
+            .collect(),
+        components: components
+            .keys()
+            .filter(|name| **name != GENERATOR)
+            .map(|name| ComponentFacts {
+                name: (*name).to_owned(),
+                kind: if *name == "upstream" {
+                    "mock"
+                } else {
+                    "gateway"
+                }
+                .to_owned(),
+                detail: if *name == "upstream" {
+                    ""
+                } else {
+                    "config plain.yaml"
+                }
+                .to_owned(),
+            })
+            .collect(),
+    }
+}
+
+fn host() -> Host {
+    Host {
+        os: "synthetic: nothing here was measured".to_owned(),
+        kernel: "6.1.0".to_owned(),
+        cpu_model: "Example CPU @ 3.0 GHz".to_owned(),
+        cpus: 2,
+        memory_bytes: 8 << 30,
+        virtualisation: Some("kvm".to_owned()),
+    }
+}

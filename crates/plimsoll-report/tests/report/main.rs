@@ -1,0 +1,6 @@
+//! The crate as its users see it: from arm data to a summary, and from a view to every output.
+
+mod contract;
+mod fixture;
+mod pages;
+mod verdicts;

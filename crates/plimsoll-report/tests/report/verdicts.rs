@@ -1,0 +1,1 @@
+//! Which verdict which evidence gives.
