@@ -3,6 +3,10 @@
 //! Dropping a [`Child`] closes the pipe to its shim, which then kills everything below it at once. What the child is for
 //! is left to `component` and `generator`.
 
+mod lines;
+
+pub use lines::BoundedLines;
+
 use crate::error::LabError;
 use crate::process_tree::ProcessTree;
 use crate::shim::{self, Command, Failure, Report, Spec};
@@ -28,7 +32,6 @@ pub struct Child {
     shim_pid: u32,
     commands: Option<ChildStdin>,
     stdout: Option<ChildStdout>,
-    pid: u32,
 }
 
 /// Why there is no child.
@@ -70,12 +73,11 @@ impl Child {
             .await;
         read.map_err(StartError::Shim)?;
         match serde_json::from_str(&report) {
-            Ok(Report::Started { pid }) => Ok(Self {
+            Ok(Report::Started { .. }) => Ok(Self {
                 shim,
                 shim_pid,
                 commands: Some(commands),
                 stdout,
-                pid,
             }),
             Ok(Report::Failed(failure)) => Err(failure.into()),
             Err(_) => Err(StartError::Shim(std::io::Error::other(format!(
@@ -83,12 +85,6 @@ impl Child {
                 report.trim_end()
             )))),
         }
-    }
-
-    /// The child's own process id.
-    #[must_use]
-    pub fn pid(&self) -> u32 {
-        self.pid
     }
 
     /// The process id of its shim: the root of the tree that belongs to it.
@@ -112,14 +108,6 @@ impl Child {
             self.kill_orphans();
         }
         Exit::of(status.ok())
-    }
-
-    /// The child's end, if it has ended already.
-    pub fn has_ended(&mut self) -> Option<Exit> {
-        match self.shim.try_wait() {
-            Ok(None) => None,
-            other => Some(Exit::of(other.ok().flatten())),
-        }
     }
 
     /// Closes the child's standard input.
@@ -203,12 +191,6 @@ impl Exit {
             (_, Some(signal)) => u8::try_from(signal).map_or(Self::Unknown, Self::Signal),
             _ => Self::Unknown,
         }
-    }
-
-    /// Whether it ended by itself and reports success.
-    #[must_use]
-    pub fn is_success(self) -> bool {
-        self == Self::Code(0)
     }
 }
 

@@ -112,9 +112,7 @@ impl LogTail {
         let text = String::from_utf8_lossy(&bytes);
         let lines: Vec<&str> = text.lines().collect();
         let first = lines.len().saturating_sub(Self::LINES);
-        Ok(Self(
-            lines[first..].iter().map(|&l| l.to_owned()).collect(),
-        ))
+        Ok(Self(lines[first..].iter().map(|&l| l.to_owned()).collect()))
     }
 }
 

@@ -60,7 +60,8 @@ mod tests {
 
     #[test]
     fn captured_text() {
-        let cpuinfo = "processor\t: 0\nmodel name\t: Example CPU @ 2.9GHz\nflags\t\t: fpu hypervisor sse\n";
+        let cpuinfo =
+            "processor\t: 0\nmodel name\t: Example CPU @ 2.9GHz\nflags\t\t: fpu hypervisor sse\n";
         assert_eq!(
             cpu_field(cpuinfo, "model name").as_deref(),
             Some("Example CPU @ 2.9GHz")

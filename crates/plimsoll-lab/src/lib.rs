@@ -1,17 +1,32 @@
 //! The lab: runs an experiment. It starts components, applies load, watches resources and keeps a record.
 //!
-//! What the figures mean is left to `plimsoll-report`, how load is made to `plimsoll-load`, and everything that a person
-//! sees (terminal, exit codes, signals) to the binary.
+//! [`run()`] is the whole of it: an [`experiment::Experiment`] in, a run directory and a summary out. What the figures mean is
+//! left to `plimsoll-report`, how load is made to `plimsoll-load`, and everything that a person sees (terminal, exit codes,
+//! signals) to the binary.
 
+mod account;
 mod child;
 mod clock;
+mod collect;
+mod component;
+mod conclude;
 mod error;
 pub mod experiment;
-mod probe;
+mod generator;
 mod host;
+mod load;
+mod manifest;
+mod method;
+mod probe;
 mod process_tree;
+mod progress;
+mod recorder;
+mod run;
 pub mod rundir;
 pub mod schema;
 pub mod shim;
+mod token;
 
 pub use error::{ErrorKind, LabError, LogTail};
+pub use progress::{ComponentProgress, Progress, SecondProgress};
+pub use run::{RunOptions, RunOutcome, run};

@@ -45,7 +45,10 @@ impl RunDir {
     /// # Errors
     /// [`LabError::Input`] when `root` exists; [`LabError::Storage`] when it cannot be written, and then nothing is left of it.
     pub fn create(root: &Path, manifest: &Manifest) -> Result<Self, LabError> {
-        if let Some(parent) = root.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+        if let Some(parent) = root
+            .parent()
+            .filter(|parent| !parent.as_os_str().is_empty())
+        {
             fs::create_dir_all(parent).map_err(LabError::storage("make the directory", parent))?;
         }
         fs::create_dir(root).map_err(|error| match error.kind() {
@@ -85,7 +88,14 @@ impl RunDir {
     /// Where the log of a component belongs.
     #[must_use]
     pub fn log(&self, component: &str) -> PathBuf {
-        self.root.join(LOGS).join(format!("{component}.log"))
+        self.logs().join(format!("{component}.log"))
+    }
+
+    /// The directory of logs, absolute: children have other working directories.
+    #[must_use]
+    pub fn logs(&self) -> PathBuf {
+        let logs = self.root.join(LOGS);
+        std::path::absolute(&logs).unwrap_or(logs)
     }
 
     /// Replaces the manifest.

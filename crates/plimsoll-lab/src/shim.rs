@@ -21,6 +21,7 @@ use rustix::time::{
 };
 use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
+use std::path::PathBuf;
 use std::process::{ChildStdin, Stdio};
 
 /// The exit code when the child could not be started; the report says why.
@@ -74,6 +75,15 @@ struct Supervised {
     stdin: Option<ChildStdin>,
     grace: Option<OwnedFd>,
     cgroup: Option<cgroup::Joined>,
+    scratch: Option<PathBuf>,
+}
+
+/// Why the shim stops waiting.
+enum Ending {
+    /// The child ended, or its grace is over.
+    Child,
+    /// The lab is gone.
+    LabGone,
 }
 
 impl Supervised {
@@ -101,11 +111,12 @@ impl Supervised {
             stdin,
             grace: None,
             cgroup,
+            scratch: spec.scratch.clone(),
         })
     }
 
     /// Serves commands until the child ends, the grace is over or the lab is gone.
-    fn until_end(&mut self, lines: &mut Lines<impl AsFd>) -> io::Result<()> {
+    fn until_end(&mut self, lines: &mut Lines<impl AsFd>) -> io::Result<Ending> {
         loop {
             while let Some(text) = lines.take() {
                 self.obey(serde_json::from_str(&text)?)?;
@@ -113,10 +124,10 @@ impl Supervised {
             let ready = self.wait(lines)?;
             self.reaper.reap();
             if ready.ended || ready.grace_over || self.reaper.main_status().is_some() {
-                return Ok(());
+                return Ok(Ending::Child);
             }
             if ready.command && !lines.fill()? {
-                return Ok(());
+                return Ok(Ending::LabGone);
             }
         }
     }
@@ -164,11 +175,16 @@ impl Supervised {
     }
 
     /// Kills whatever is left and gives the exit code.
-    fn finish(mut self, outcome: io::Result<()>) -> u8 {
+    fn finish(mut self, ending: io::Result<Ending>) -> u8 {
         let status = self.reaper.kill_all();
         drop(self.cgroup);
-        match (outcome, status) {
-            (Ok(()), Some(status)) => status,
+        if let (Ok(Ending::LabGone), Some(scratch)) = (&ending, &self.scratch) {
+            // Nobody is left to tell; the parent goes with the last of its directories.
+            std::fs::remove_dir_all(scratch).ok();
+            scratch.parent().map(std::fs::remove_dir);
+        }
+        match (ending, status) {
+            (Ok(_), Some(status)) => status,
             _ => LOST,
         }
     }
@@ -194,6 +210,7 @@ fn command(spec: &Spec) -> Result<std::process::Command, Failure> {
     let mut command = std::process::Command::new(&spec.program);
     command
         .args(&spec.arguments)
+        .env_clear()
         .envs(&spec.environment)
         .stdin(Stdio::piped())
         .stderr(log(&spec.stderr)?);

@@ -72,7 +72,8 @@ mod tests {
             expected(9_120_467, 45_086)
         );
         assert_eq!(parse_schedstat(""), None);
-        let stat = "77 (tokio-rt (1)) S 1 77 77 0 -1 4194304 99 0 0 0 7 3 0 0 20 0 1 0 113005 3133440 388";
+        let stat =
+            "77 (tokio-rt (1)) S 1 77 77 0 -1 4194304 99 0 0 0 7 3 0 0 20 0 1 0 113005 3133440 388";
         assert_eq!(parse_stat(stat, 100), expected(100_000_000, 0));
     }
 }

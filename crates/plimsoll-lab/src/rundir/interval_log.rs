@@ -85,10 +85,7 @@ mod tests {
             text += &line(&series, start, 1.0, &histogram);
         }
         let merged = read(Path::new("a.hlog"), text.as_bytes()).unwrap();
-        assert_eq!(
-            merged.keys().collect::<Vec<_>>(),
-            [&TimeKind::ResponseTime]
-        );
+        assert_eq!(merged.keys().collect::<Vec<_>>(), [&TimeKind::ResponseTime]);
         assert_eq!(merged[&TimeKind::ResponseTime].count(), 2);
     }
 }

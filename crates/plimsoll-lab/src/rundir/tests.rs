@@ -47,7 +47,13 @@ fn a_run_is_never_overwritten() {
     assert_eq!(error.kind(), ErrorKind::Input);
     assert_eq!(
         names(&root),
-        ["events.jsonl", "hist", "logs", "manifest.json", "series.jsonl"]
+        [
+            "events.jsonl",
+            "hist",
+            "logs",
+            "manifest.json",
+            "series.jsonl"
+        ]
     );
 }
 

@@ -21,7 +21,12 @@ impl Joined {
                 ))
             }
         };
-        fs::create_dir(&cgroup.dir).map_err(explain(&cgroup.dir))?;
+        match fs::create_dir(&cgroup.dir) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                return Err(explain(&cgroup.dir)(error));
+            }
+            _ => {}
+        }
         let joined = Self {
             dir: cgroup.dir.clone(),
             leave_to: cgroup.leave_to.clone(),

@@ -13,7 +13,7 @@ pub struct Spec {
     pub program: PathBuf,
     /// Its arguments, without its own name.
     pub arguments: Vec<String>,
-    /// Variables added to the environment that the shim has.
+    /// Its whole environment: nothing is inherited.
     pub environment: BTreeMap<String, String>,
     /// Its working directory; the lab's when absent.
     pub dir: Option<PathBuf>,
@@ -21,6 +21,8 @@ pub struct Spec {
     pub cpus: Vec<usize>,
     /// The control group that is made for it.
     pub cgroup: Option<Cgroup>,
+    /// A directory that is removed when the lab has ended without doing so, with its parent if that is then empty.
+    pub scratch: Option<PathBuf>,
     /// A line written to its standard input, which then stays open until a command closes it.
     pub stdin_line: Option<String>,
     /// Where its standard output goes.
@@ -43,7 +45,7 @@ pub enum Stdout {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cgroup {
-    /// Its directory, which must not exist yet.
+    /// Its directory; an empty one that a killed run left is taken over.
     pub dir: PathBuf,
     /// Files below `dir` and what is written to each, in this order.
     pub settings: Vec<(String, String)>,

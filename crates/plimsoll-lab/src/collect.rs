@@ -1,0 +1,277 @@
+//! From the generator's fragments to the record: an arm's data of one block, rows of the series, histograms by tag.
+
+use crate::rundir::series_tag;
+use plimsoll_base::histogram::TimeHistogram;
+use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::time_kind::TimeKind;
+use plimsoll_load::fragment::{Fragment, StepFragment};
+use plimsoll_report::record::{
+    ArmData, LoadModel, LoadRow, Second, SecondTimes, StepData, merge_times,
+};
+use std::collections::BTreeMap;
+
+/// A second counts as a full one from this length on.
+const FULL_SECOND: f64 = 0.999;
+
+/// Collects one arm's load in one block.
+#[derive(Debug)]
+pub struct Collector {
+    data: ArmData,
+    block: u32,
+    steps: Vec<String>,
+    waiting: u64,
+}
+
+impl Collector {
+    /// Collects into `data`, which is empty; `steps` are the plan's, in its order.
+    #[must_use]
+    pub fn new(mut data: ArmData, block: u32, steps: Vec<String>) -> Self {
+        for step in &steps {
+            data.steps.insert(step.clone(), StepData::default());
+        }
+        Self {
+            data,
+            block,
+            steps,
+            waiting: 0,
+        }
+    }
+
+    /// Takes a fragment into account. Only its measured side enters the arm's data.
+    pub fn add(&mut self, fragment: &Fragment) {
+        if fragment.warmup {
+            return;
+        }
+        self.data.seconds += fragment.length_s;
+        self.data.intended += fragment.intended;
+        self.data.sent += fragment.sent;
+        self.data.dropped += fragment.dropped;
+        if fragment.length_s >= FULL_SECOND && self.data.model == LoadModel::Open {
+            self.data.observe_second(Second {
+                intended: fragment.intended,
+                sent: fragment.sent,
+                dropped: fragment.dropped,
+                waiting_before: self.waiting,
+                waiting_after: fragment.waiting,
+            });
+        }
+        self.waiting = fragment.waiting;
+        merge_times(&mut self.data.times, &fragment.iterations);
+        for step in &fragment.steps {
+            if let Some(name) = self.steps.get(step.step) {
+                let own = self.data.steps.entry(name.clone()).or_default();
+                own.merge(&step_data(step));
+                // A gauge, not a count: the last one holds.
+                own.in_flight = step.in_flight;
+            }
+        }
+    }
+
+    /// The arm's data so far.
+    pub fn data_mut(&mut self) -> &mut ArmData {
+        &mut self.data
+    }
+
+    /// The arm's data.
+    #[must_use]
+    pub fn into_data(self) -> ArmData {
+        self.data
+    }
+
+    /// The fragment as a row of the series; `start` is when the load began, in seconds since the run began.
+    #[must_use]
+    pub fn row(&self, fragment: &Fragment, start: f64) -> LoadRow {
+        let response = published(fragment, TimeKind::ResponseTime);
+        let count = |wanted: fn(OutcomeClass) -> bool| -> u64 {
+            let classes = fragment.steps.iter().flat_map(|step| &step.classes);
+            let counted = classes.filter(|(class, _)| wanted(**class));
+            counted.map(|(_, data)| data.count).sum()
+        };
+        let answered =
+            count(|class| matches!(class, OutcomeClass::Passed | OutcomeClass::CheckFailed));
+        let length = covered(fragment);
+        let due = (fragment.length_s > 0.0).then(|| per_second(fragment.intended, length));
+        LoadRow {
+            t: start + fragment.start_s,
+            arm: self.data.name.clone(),
+            block: self.block,
+            warmup: fragment.warmup,
+            offered_per_s: due.filter(|_| self.data.model == LoadModel::Open),
+            achieved_per_s: per_second(answered, length),
+            failed: count(OutcomeClass::is_failure),
+            in_flight: fragment.steps.iter().map(|step| step.in_flight).sum(),
+            waiting: fragment.waiting,
+            response_time: SecondTimes {
+                p50: response.quantile(0.5),
+                p90: response.quantile(0.9),
+                p99: response.quantile(0.99),
+                max: response.max(),
+            },
+        }
+    }
+
+    /// The fragment's histograms by the tags of interval logs.
+    #[must_use]
+    pub fn tagged(&self, fragment: &Fragment) -> Vec<(String, TimeHistogram)> {
+        let of_arm = fragment
+            .iterations
+            .iter()
+            .map(|(kind, histogram)| (kind.name().to_owned(), histogram.clone()));
+        let of_exchanges = [TimeKind::ResponseTime, TimeKind::ServiceTime]
+            .map(|kind| (kind.name().to_owned(), published(fragment, kind)));
+        let mut tagged: Vec<_> = of_arm.chain(of_exchanges).collect();
+        for step in &fragment.steps {
+            let name = self.steps.get(step.step).map_or("?", String::as_str);
+            for (class, data) in &step.classes {
+                let series = data.times.iter().map(|(kind, histogram)| {
+                    (
+                        series_tag(name, class.name(), kind.name()),
+                        histogram.clone(),
+                    )
+                });
+                tagged.extend(series);
+            }
+        }
+        tagged
+    }
+}
+
+/// How long a fragment's exchanges took to end, in seconds: exchanges that end late do so in whole seconds after the phase.
+#[must_use]
+pub fn covered(fragment: &Fragment) -> f64 {
+    if fragment.length_s > 0.0 {
+        fragment.length_s
+    } else {
+        1.0
+    }
+}
+
+/// Times of one kind over all steps, of the classes whose times are published.
+fn published(fragment: &Fragment, kind: TimeKind) -> TimeHistogram {
+    let mut merged = TimeHistogram::new();
+    let classes = fragment.steps.iter().flat_map(|step| &step.classes);
+    for (_, data) in classes.filter(|(class, _)| class.enters_response_time()) {
+        if let Some(histogram) = data.times.get(&kind) {
+            merged.merge(histogram);
+        }
+    }
+    merged
+}
+
+fn step_data(fragment: &StepFragment) -> StepData {
+    use plimsoll_report::record::{CheckCount, ClassData};
+    let checks = fragment.checks.iter().map(|(name, count)| {
+        let count = CheckCount {
+            passed: count.passed,
+            failed: count.failed,
+        };
+        (name.clone(), count)
+    });
+    let classes = fragment.classes.iter().map(|(class, data)| {
+        let data = ClassData {
+            count: data.count,
+            times: data.times.clone(),
+        };
+        (*class, data)
+    });
+    StepData {
+        sent: fragment.sent,
+        in_flight: 0,
+        statuses: fragment.statuses.clone(),
+        checks: checks.collect::<BTreeMap<_, _>>(),
+        bytes_sent: fragment.bytes_sent,
+        bytes_received: fragment.bytes_received,
+        classes: classes.collect(),
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts of one second")]
+fn per_second(count: u64, seconds: f64) -> f64 {
+    count as f64 / seconds
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plimsoll_load::fragment::ClassFragment;
+    use std::time::Duration;
+
+    fn fragment(warmup: bool, start_s: f64, length_s: f64) -> Fragment {
+        let mut response = TimeHistogram::new();
+        response.record(Duration::from_millis(10));
+        let passed = ClassFragment {
+            count: 8,
+            times: [(TimeKind::ResponseTime, response.clone())].into(),
+        };
+        let refused = ClassFragment {
+            count: 1,
+            times: [(TimeKind::ResponseTime, response)].into(),
+        };
+        Fragment {
+            start_s,
+            length_s,
+            warmup,
+            intended: 10,
+            sent: 9,
+            dropped: 1,
+            steps: vec![StepFragment {
+                sent: 9,
+                in_flight: 3,
+                statuses: [(200, 8)].into(),
+                classes: [
+                    (OutcomeClass::Passed, passed),
+                    (OutcomeClass::Refused, refused),
+                ]
+                .into(),
+                ..StepFragment::default()
+            }],
+            ..Fragment::default()
+        }
+    }
+
+    fn collector() -> Collector {
+        let data = ArmData::new("a", "up", LoadModel::Open, Some(10.0));
+        Collector::new(data, 2, vec!["get /".to_owned()])
+    }
+
+    #[test]
+    fn warm_up_stays_out_of_the_arms_data() {
+        let mut collector = collector();
+        collector.add(&fragment(true, 0.0, 1.0));
+        collector.add(&fragment(false, 1.0, 1.0));
+        collector.add(&fragment(false, 2.0, 0.5));
+        let data = collector.into_data();
+        assert_eq!(
+            (data.intended, data.sent, data.dropped, data.seconds),
+            (20, 18, 2, 1.5)
+        );
+        assert_eq!(data.steps["get /"].in_flight, 3);
+        assert_eq!(data.count(OutcomeClass::Passed), 16);
+        assert_eq!(data.worst_second, Some(1.0));
+    }
+
+    #[test]
+    fn rows_are_per_second_and_leave_refused_times_out() {
+        let row = collector().row(&fragment(false, 1.0, 0.5), 7.0);
+        assert_eq!(
+            (row.t, row.offered_per_s, row.achieved_per_s, row.failed),
+            (8.0, Some(20.0), 16.0, 1)
+        );
+        let late = collector().row(&fragment(false, 1.0, 0.0), 7.0);
+        assert_eq!((late.offered_per_s, late.achieved_per_s), (None, 8.0));
+        let tagged = collector().tagged(&fragment(false, 1.0, 1.0));
+        let counts: Vec<(&str, u64)> = tagged
+            .iter()
+            .map(|(tag, histogram)| (tag.as_str(), histogram.count()))
+            .collect();
+        assert_eq!(
+            counts,
+            [
+                ("response_time", 1),
+                ("service_time", 0),
+                ("get%20%2F/passed/response_time", 1),
+                ("get%20%2F/refused/response_time", 1),
+            ]
+        );
+    }
+}

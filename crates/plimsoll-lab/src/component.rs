@@ -1,0 +1,303 @@
+//! The topology: every component of an experiment as a running process or a known address.
+//!
+//! [`Topology`] starts components in the order of their references, watches them, and stops them in reverse. How one kind of
+//! component is launched is `launch`'s business, when it counts as ready `ready`'s, what its substitutions stand for `values`'.
+
+mod address;
+mod announce;
+mod cgroup;
+mod launch;
+mod ports;
+mod ready;
+mod values;
+
+pub use address::{Address, Addresses};
+pub(crate) use launch::inherited;
+pub use values::Values;
+
+use crate::child::{Child, Exit, STOP_GRACE};
+use crate::error::{LabError, LogTail};
+use crate::experiment::{Component, ComponentKind, Experiment};
+use crate::probe::Sampler;
+use crate::process_tree::ProcessTree;
+use crate::shim::Spec;
+use indexmap::IndexMap;
+use launch::Launch;
+use plimsoll_report::record::ComponentSample;
+use std::future::{Future, poll_fn};
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::task::Poll;
+use tokio::time::Instant;
+
+/// How often a command is started anew when another process takes the port that was free a moment ago.
+const PORT_ATTEMPTS: usize = 5;
+
+/// Where components live on this host.
+#[derive(Debug, Clone)]
+pub struct Places {
+    /// Our own executable, which is every component of ours, the generator and every shim.
+    pub executable: PathBuf,
+    /// A directory that only we can read: rendered files may hold secrets.
+    pub scratch: PathBuf,
+    /// The directory of logs.
+    pub logs: PathBuf,
+    /// Names what the run makes outside of directories: control groups.
+    pub run_id: String,
+}
+
+/// A component that runs or is known to run.
+struct Running {
+    /// `None` for external components.
+    child: Option<Child>,
+    log: PathBuf,
+    counters: Option<PathBuf>,
+    sampler: Sampler,
+}
+
+/// The components of an experiment, started or not.
+pub struct Topology<'a> {
+    experiment: &'a Experiment,
+    places: Places,
+    values: Values<'a>,
+    addresses: Addresses,
+    running: IndexMap<String, Running>,
+}
+
+impl<'a> Topology<'a> {
+    /// A topology of which nothing runs yet.
+    #[must_use]
+    pub fn new(experiment: &'a Experiment, places: Places, values: Values<'a>) -> Self {
+        Self {
+            experiment,
+            places,
+            values,
+            addresses: Addresses::default(),
+            running: IndexMap::new(),
+        }
+    }
+
+    /// The names of components that do not run, in the order in which they start.
+    #[must_use]
+    pub fn missing(&self) -> Vec<String> {
+        let components = self.experiment.in_start_order();
+        let missing = components.filter(|component| !self.running.contains_key(&component.name));
+        missing.map(|component| component.name.clone()).collect()
+    }
+
+    /// Starts one component and waits until it is ready. What it refers to must run already. A component of ours that ran
+    /// before gets the port that it had.
+    ///
+    /// # Errors
+    /// [`LabError`] when it is not ready before its deadline; it is then stopped.
+    pub async fn start(&mut self, name: &str) -> Result<(), LabError> {
+        let experiment = self.experiment;
+        let component = experiment
+            .component(name)
+            .ok_or_else(|| LabError::Internal(format!("there is no component `{name}`")))?;
+        let log = self.places.logs.join(format!("{name}.log"));
+        let running = match &component.kind {
+            ComponentKind::External(external) => {
+                let address = Address::new(&external.host, external.port);
+                ready::reachable(name, &address).await?;
+                self.addresses.set(name, address::MAIN, address);
+                Running {
+                    child: None,
+                    log,
+                    counters: None,
+                    sampler: Sampler::default(),
+                }
+            }
+            ComponentKind::Mock(_) | ComponentKind::Gateway(_) => {
+                self.start_own(component, log).await?
+            }
+            ComponentKind::Command(_) => self.start_command(component, log).await?,
+        };
+        self.running.insert(name.to_owned(), running);
+        Ok(())
+    }
+
+    /// Stops every component of ours, last started first. They are then missing.
+    pub async fn stop_own(&mut self) {
+        let own = |component: &&Component| {
+            matches!(
+                component.kind,
+                ComponentKind::Mock(_) | ComponentKind::Gateway(_)
+            )
+        };
+        let names: Vec<&str> = self
+            .experiment
+            .in_start_order()
+            .filter(own)
+            .map(|component| component.name.as_str())
+            .collect();
+        for name in names.into_iter().rev() {
+            self.stop(name).await;
+        }
+    }
+
+    /// Stops every component, last started first.
+    pub async fn stop_all(&mut self) {
+        let names: Vec<String> = self.running.keys().rev().cloned().collect();
+        for name in names {
+            self.stop(&name).await;
+        }
+    }
+
+    /// Waits until a component ends by itself. May be dropped and called again; pending while all run.
+    pub async fn death(&mut self) -> LabError {
+        type Ending<'e> = Pin<Box<dyn Future<Output = LabError> + 'e>>;
+        let children = self.running.iter_mut();
+        let mut endings: Vec<Ending<'_>> = children
+            .filter_map(|(name, running)| Some((name, running.child.as_mut()?, &running.log)))
+            .map(|(name, child, log)| -> Ending<'_> {
+                Box::pin(async move { died(name, child.ended().await, log) })
+            })
+            .collect();
+        poll_fn(|context| {
+            let mut polled = endings
+                .iter_mut()
+                .map(|ending| ending.as_mut().poll(context));
+            polled.find(Poll::is_ready).unwrap_or(Poll::Pending)
+        })
+        .await
+    }
+
+    /// The consumption of every component since the sample before; components without one are left out.
+    pub fn sample(&mut self, tree: &ProcessTree, now: Instant) -> Vec<(String, ComponentSample)> {
+        let running = self.running.iter_mut();
+        running
+            .filter_map(|(name, running)| {
+                let shim = running.child.as_ref()?.shim_pid();
+                Some((name.clone(), running.sampler.sample(tree, shim, now)?))
+            })
+            .collect()
+    }
+
+    /// Where components listen.
+    #[must_use]
+    pub fn addresses(&self) -> &Addresses {
+        &self.addresses
+    }
+
+    /// What the substitutions of arms stand for.
+    pub fn values(&mut self) -> (&mut Values<'a>, &Addresses) {
+        (&mut self.values, &self.addresses)
+    }
+
+    /// The counters file of a mock of ours, which outlives its process.
+    #[must_use]
+    pub fn counters(&self, name: &str) -> Option<PathBuf> {
+        self.running.get(name)?.counters.clone()
+    }
+
+    async fn stop(&mut self, name: &str) {
+        if let Some(mut running) = self.running.shift_remove(name)
+            && let Some(child) = &mut running.child
+        {
+            child.stop(STOP_GRACE).await;
+        }
+    }
+
+    async fn start_own(
+        &mut self,
+        component: &Component,
+        log: PathBuf,
+    ) -> Result<Running, LabError> {
+        let name = &component.name;
+        let launch = self.launch(component, &log)?;
+        let mut child = self.spawn(name, &launch.spec).await?;
+        let announced = match announce::wait(&mut child).await {
+            Ok(announced) => announced,
+            Err(reason) => return Err(not_started(name, child, &reason, &log).await),
+        };
+        for (listener, address) in announced {
+            self.addresses.set(name, &listener, address);
+        }
+        Ok(Running {
+            child: Some(child),
+            log,
+            counters: launch.counters,
+            sampler: Sampler::default(),
+        })
+    }
+
+    async fn start_command(
+        &mut self,
+        component: &Component,
+        log: PathBuf,
+    ) -> Result<Running, LabError> {
+        let ComponentKind::Command(command) = &component.kind else {
+            return Err(LabError::Internal(format!(
+                "`{}` is not a command",
+                component.name
+            )));
+        };
+        let name = &component.name;
+        let mut attempts = 0;
+        loop {
+            attempts += 1;
+            let ports = ports::choose(name, &command.listeners)?;
+            for (listener, port) in &ports {
+                self.addresses
+                    .set(name, listener, Address::new("127.0.0.1", *port));
+            }
+            let launch = self.launch(component, &log)?;
+            let mut child = self.spawn(name, &launch.spec).await?;
+            let address = self.addresses.get(name, address::MAIN).cloned();
+            let address = address.ok_or_else(|| {
+                LabError::Internal(format!("`{name}` has no listener called main"))
+            })?;
+            match ready::wait(&mut child, command, &address).await {
+                Ok(()) => {
+                    return Ok(Running {
+                        child: Some(child),
+                        log,
+                        counters: None,
+                        sampler: Sampler::default(),
+                    });
+                }
+                Err(reason) => {
+                    let error = not_started(name, child, &reason, &log).await;
+                    if attempts == PORT_ATTEMPTS || !ports::taken(&command.listeners, &ports) {
+                        return Err(error);
+                    }
+                }
+            }
+        }
+    }
+
+    fn launch(&mut self, component: &Component, log: &Path) -> Result<Launch, LabError> {
+        launch::prepare(
+            component,
+            log,
+            &self.places,
+            &self.experiment.directory,
+            &mut self.values,
+            &self.addresses,
+        )
+    }
+
+    async fn spawn(&self, name: &str, spec: &Spec) -> Result<Child, LabError> {
+        Child::start(&self.places.executable, spec)
+            .await
+            .map_err(|error| error.into_lab_error(name))
+    }
+}
+
+async fn not_started(name: &str, mut child: Child, reason: &str, log: &Path) -> LabError {
+    child.kill().await;
+    LabError::NotStarted {
+        component: name.to_owned(),
+        reason: reason.to_owned(),
+        log: Some(LogTail::read(log)),
+    }
+}
+
+fn died(name: &str, exit: Exit, log: &Path) -> LabError {
+    LabError::Died {
+        component: name.to_owned(),
+        reason: exit.to_string(),
+        log: LogTail::read(log),
+    }
+}

@@ -1,0 +1,96 @@
+//! Where components listen.
+
+use crate::experiment::Field;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// The listener that is meant when none is named.
+pub const MAIN: &str = "main";
+
+/// A host and a port.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Address {
+    /// A name or an address; an IPv6 address without its brackets.
+    pub host: String,
+    /// The port.
+    pub port: u16,
+}
+
+impl Address {
+    /// An address.
+    #[must_use]
+    pub fn new(host: &str, port: u16) -> Self {
+        Self {
+            host: host.to_owned(),
+            port,
+        }
+    }
+
+    /// What a substitution of it gives.
+    #[must_use]
+    pub fn field(&self, field: Field) -> String {
+        match field {
+            Field::Url => format!("http://{self}"),
+            Field::Host => self.host.clone(),
+            Field::Port => self.port.to_string(),
+        }
+    }
+}
+
+impl From<std::net::SocketAddr> for Address {
+    fn from(address: std::net::SocketAddr) -> Self {
+        Self::new(&address.ip().to_string(), address.port())
+    }
+}
+
+/// `host:port`, an IPv6 address in brackets: what the `Host` field holds.
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.host.contains(':') {
+            write!(f, "[{}]:{}", self.host, self.port)
+        } else {
+            write!(f, "{}:{}", self.host, self.port)
+        }
+    }
+}
+
+/// Every listener of every component that has been started. Kept when a component stops, so that it can have its port again.
+#[derive(Debug, Clone, Default)]
+pub struct Addresses(BTreeMap<String, BTreeMap<String, Address>>);
+
+impl Addresses {
+    /// Where a listener is; `None` before its component was started, or when it has no such listener.
+    #[must_use]
+    pub fn get(&self, component: &str, listener: &str) -> Option<&Address> {
+        self.0.get(component)?.get(listener)
+    }
+
+    /// The names of a component's listeners.
+    #[must_use]
+    pub fn listeners(&self, component: &str) -> Vec<&str> {
+        let listeners = self.0.get(component).into_iter().flatten();
+        listeners.map(|(name, _)| name.as_str()).collect()
+    }
+
+    /// Notes where a listener is.
+    pub fn set(&mut self, component: &str, listener: &str, address: Address) {
+        let listeners = self.0.entry(component.to_owned()).or_default();
+        listeners.insert(listener.to_owned(), address);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields() {
+        let check = |host, field, expected: &str| {
+            assert_eq!(Address::new(host, 80).field(field), expected);
+        };
+        check("127.0.0.1", Field::Url, "http://127.0.0.1:80");
+        check("::1", Field::Url, "http://[::1]:80");
+        check("::1", Field::Host, "::1");
+        check("a.example", Field::Port, "80");
+    }
+}

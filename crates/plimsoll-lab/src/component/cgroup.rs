@@ -1,0 +1,147 @@
+//! A limit on CPU time as a control group, in hierarchies of version 1, 2 or both at once.
+//!
+//! This only decides where the group is and what is written to it; the component's shim makes it, joins it and removes it.
+
+use crate::error::LabError;
+use crate::shim::Cgroup;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The period of a quota in microseconds: the kernel's own default.
+const PERIOD_US: f64 = 100_000.0;
+
+/// Where this process stands in the hierarchy that limits CPU time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Controller {
+    /// Version 1: the directory of this process's group.
+    V1(PathBuf),
+    /// Version 2: the mount point, and the directory of this process's group.
+    V2 { mount: PathBuf, own: PathBuf },
+}
+
+/// A group called `name` that may use `cores` of CPU time.
+///
+/// # Errors
+/// [`LabError::Environment`] when this host has no place for one.
+pub(super) fn limit(name: &str, cores: f64) -> Result<Cgroup, LabError> {
+    let text = |path: &str| fs::read_to_string(path).unwrap_or_default();
+    let controller = locate(&text("/proc/self/cgroup"), &text("/proc/self/mountinfo"));
+    let quota = (cores * PERIOD_US).round();
+    match controller {
+        Some(Controller::V1(own)) => Ok(Cgroup {
+            dir: own.join(name),
+            settings: vec![
+                ("cpu.cfs_period_us".to_owned(), PERIOD_US.to_string()),
+                ("cpu.cfs_quota_us".to_owned(), quota.to_string()),
+            ],
+            leave_to: own,
+        }),
+        Some(Controller::V2 { mount, own }) => {
+            let parent = delegating(&mount, &own)
+                .ok_or_else(|| none("no group passes the cpu controller on to its children"))?;
+            Ok(Cgroup {
+                dir: parent.join(name),
+                settings: vec![("cpu.max".to_owned(), format!("{quota} {PERIOD_US}"))],
+                leave_to: own,
+            })
+        }
+        None => Err(none("no hierarchy with the cpu controller is mounted")),
+    }
+}
+
+fn none(reason: &str) -> LabError {
+    LabError::Environment(format!(
+        "cpu_quota needs a control group, and this host has no place for one: {reason}"
+    ))
+}
+
+/// The nearest group at or above `own` whose children are limited: a group with processes cannot pass controllers on.
+fn delegating(mount: &Path, own: &Path) -> Option<PathBuf> {
+    let ancestors = own
+        .ancestors()
+        .take_while(|ancestor| ancestor.starts_with(mount));
+    ancestors
+        .filter(|ancestor| {
+            fs::read_to_string(ancestor.join("cgroup.subtree_control"))
+                .is_ok_and(|controllers| controllers.split_ascii_whitespace().any(|c| c == "cpu"))
+        })
+        .map(Path::to_owned)
+        .next()
+}
+
+/// Finds the CPU controller in `/proc/self/cgroup` (cgroups(7)) and `/proc/self/mountinfo` (proc_pid_mountinfo(5)). Where both
+/// versions are mounted, it belongs to version 1 if that lists it.
+fn locate(cgroup: &str, mountinfo: &str) -> Option<Controller> {
+    let memberships = || {
+        cgroup.lines().filter_map(|line| {
+            let mut fields = line.splitn(3, ':').skip(1);
+            Some((fields.next()?, fields.next()?))
+        })
+    };
+    let v1 = memberships().find(|(controllers, _)| controllers.split(',').any(|c| c == "cpu"));
+    if let Some((_, path)) = v1 {
+        let (mount, root) = mounted(mountinfo, "cgroup", "cpu")?;
+        return Some(Controller::V1(join(&mount, &root, path)));
+    }
+    let (_, path) = memberships().find(|(controllers, _)| controllers.is_empty())?;
+    let (mount, root) = mounted(mountinfo, "cgroup2", "")?;
+    let own = join(&mount, &root, path);
+    Some(Controller::V2 { mount, own })
+}
+
+/// The mount point and root of a file system of this type with this option; any option when it is empty.
+fn mounted(mountinfo: &str, kind: &str, option: &str) -> Option<(PathBuf, String)> {
+    mountinfo.lines().find_map(|line| {
+        let (mount, source) = line.split_once(" - ")?;
+        let mut source = source.split(' ');
+        let options = (source.next()? == kind).then(|| source.nth(1)).flatten()?;
+        if !option.is_empty() && !options.split(',').any(|o| o == option) {
+            return None;
+        }
+        let mut fields = mount.split(' ').skip(3);
+        let root = fields.next()?.to_owned();
+        Some((PathBuf::from(fields.next()?), root))
+    })
+}
+
+/// A group's path below its mount. In a container the mount shows only what lies below `root`.
+fn join(mount: &Path, root: &str, path: &str) -> PathBuf {
+    let below = path
+        .strip_prefix(root.trim_end_matches('/'))
+        .unwrap_or(path);
+    mount.join(below.trim_start_matches('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn version_1_2_and_hybrid() {
+        let check = |cgroup: &str, mountinfo: &str, expected: Option<Controller>| {
+            assert_eq!(locate(cgroup, mountinfo), expected, "{cgroup}");
+        };
+        let v1 = "31 24 0:27 / /sys/fs/cgroup/cpu,cpuacct rw,nosuid shared:9 - cgroup cgroup rw,cpu,cpuacct\n";
+        let v2 = "30 24 0:26 / /sys/fs/cgroup/unified rw,nosuid shared:8 - cgroup2 cgroup2 rw\n";
+        check(
+            "4:cpu,cpuacct:/user\n0::/user\n",
+            &format!("{v2}{v1}"),
+            Some(Controller::V1("/sys/fs/cgroup/cpu,cpuacct/user".into())),
+        );
+        check(
+            "0::/user.slice/a\n",
+            v2,
+            Some(Controller::V2 {
+                mount: "/sys/fs/cgroup/unified".into(),
+                own: "/sys/fs/cgroup/unified/user.slice/a".into(),
+            }),
+        );
+        let container = "31 24 0:27 /docker/x /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n";
+        check(
+            "2:cpu:/docker/x/y\n",
+            container,
+            Some(Controller::V1("/sys/fs/cgroup/cpu/y".into())),
+        );
+        check("", "", None);
+    }
+}

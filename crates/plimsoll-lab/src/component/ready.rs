@@ -1,0 +1,123 @@
+//! When a foreign component counts as ready: it accepts connections, or answers a GET, before a deadline.
+
+use super::address::Address;
+use crate::child::Child;
+use crate::error::LabError;
+use crate::experiment::{Command, Readiness};
+use std::io;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::time::{Instant, sleep, timeout};
+
+/// Between two attempts.
+const AGAIN_AFTER: Duration = Duration::from_millis(20);
+/// How long one attempt may take.
+const ATTEMPT: Duration = Duration::from_secs(2);
+/// How long an external component may take to accept a connection.
+const EXTERNAL: Duration = Duration::from_secs(5);
+/// Where the status line of an answer must have ended.
+const STATUS_LINE_BYTES: usize = 8 * 1024;
+
+/// Waits until a command is ready. The error is a reason in words.
+pub(super) async fn wait(
+    child: &mut Child,
+    command: &Command,
+    address: &Address,
+) -> Result<(), String> {
+    let deadline = Instant::now() + command.ready_within;
+    let mut last = "nothing answered".to_owned();
+    let attempts = async {
+        loop {
+            match attempt(&command.readiness, address).await {
+                Ok(()) => return,
+                Err(reason) => last = reason,
+            }
+            sleep(AGAIN_AFTER).await;
+        }
+    };
+    tokio::select! {
+        biased;
+        exit = child.ended() => return Err(exit.to_string()),
+        () = attempts => return Ok(()),
+        () = tokio::time::sleep_until(deadline) => {}
+    }
+    let seconds = command.ready_within.as_secs_f64();
+    Err(format!("it was not ready within {seconds} s: {last}"))
+}
+
+/// Checks that an external component accepts connections.
+pub(super) async fn reachable(name: &str, address: &Address) -> Result<(), LabError> {
+    let unreachable = |reason: String| LabError::NotStarted {
+        component: name.to_owned(),
+        reason: format!("{address} is not reachable: {reason}"),
+        log: None,
+    };
+    match timeout(
+        EXTERNAL,
+        TcpStream::connect((address.host.as_str(), address.port)),
+    )
+    .await
+    {
+        Ok(Ok(_)) => Ok(()),
+        Ok(Err(error)) => Err(unreachable(error.to_string())),
+        Err(_) => Err(unreachable(format!(
+            "no answer within {} s",
+            EXTERNAL.as_secs()
+        ))),
+    }
+}
+
+async fn attempt(readiness: &Readiness, address: &Address) -> Result<(), String> {
+    let connect = TcpStream::connect((address.host.as_str(), address.port));
+    let stream = match timeout(ATTEMPT, connect).await {
+        Ok(Ok(stream)) => stream,
+        Ok(Err(error)) => return Err(format!("{address}: {error}")),
+        Err(_) => return Err(format!("{address}: no connection")),
+    };
+    let Readiness::Http(path) = readiness else {
+        return Ok(());
+    };
+    match timeout(ATTEMPT, status(stream, address, path)).await {
+        Ok(Ok(status)) if status < 400 => Ok(()),
+        Ok(Ok(status)) => Err(format!("{path} answers with status {status}")),
+        Ok(Err(error)) => Err(format!("{path}: {error}")),
+        Err(_) => Err(format!("{path} does not answer")),
+    }
+}
+
+/// The status with which a GET of `path` is answered.
+async fn status(mut stream: TcpStream, address: &Address, path: &str) -> io::Result<u16> {
+    let request = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).await?;
+    let mut answer = Vec::new();
+    while !answer.contains(&b'\n') && answer.len() < STATUS_LINE_BYTES {
+        if stream.read_buf(&mut answer).await? == 0 {
+            break;
+        }
+    }
+    parse_status(&answer)
+        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "the answer is not HTTP"))
+}
+
+fn parse_status(answer: &[u8]) -> Option<u16> {
+    let line = std::str::from_utf8(answer.split(|&byte| byte == b'\n').next()?).ok()?;
+    let rest = line.strip_prefix("HTTP/1.")?;
+    rest.split(' ').nth(1)?.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn status_lines() {
+        assert_eq!(
+            parse_status(b"HTTP/1.1 204 No Content\r\nA: b\r\n"),
+            Some(204)
+        );
+        assert_eq!(parse_status(b"HTTP/1.0 200\r\n"), Some(200));
+        assert_eq!(parse_status(b"SSH-2.0-x\r\n"), None);
+        assert_eq!(parse_status(b""), None);
+    }
+}

@@ -1,0 +1,399 @@
+//! One arm's load in one block: the generator is run to its end, and everything that happens meanwhile is collected.
+//!
+//! Which arm, in which order and how often is the method's decision; what the figures mean the report's.
+
+use crate::account::Ledger;
+use crate::collect::Collector;
+use crate::component::{Address, Topology, inherited};
+use crate::error::LabError;
+use crate::experiment::{Arm, ComponentKind, Experiment, TargetRef};
+use crate::generator::{Generator, GeneratorSpec};
+use crate::probe::Sampler;
+use crate::process_tree::ProcessTree;
+use crate::recorder::{Recorder, Scene};
+use plimsoll_base::counters::{Counter, Totals};
+use plimsoll_load::fragment::{Accounts, Message, Started};
+use plimsoll_load::plan::{Load, Plan, Profile, Target};
+use plimsoll_report::record::{
+    ArmData, ComponentSample, EventKind, GENERATOR, LoadModel, MockLedger,
+};
+use std::path::Path;
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
+
+/// Between two samples of components.
+const SAMPLE_EVERY: Duration = Duration::from_secs(1);
+
+/// What one load gave.
+pub struct Loaded {
+    /// The arm's data of the block.
+    pub data: ArmData,
+    /// Whether it was stopped before its time.
+    pub stopped: bool,
+}
+
+/// What a load is made of.
+#[derive(Clone, Copy)]
+pub struct LoadSpec<'a> {
+    /// The experiment.
+    pub experiment: &'a Experiment,
+    /// The arm.
+    pub arm: &'a Arm,
+    /// The block, from 1.
+    pub block: u32,
+    /// Keys arrivals and data.
+    pub seed: u64,
+    /// Our own executable.
+    pub executable: &'a Path,
+}
+
+/// Runs the load to its end, or until `stop` is true.
+///
+/// # Errors
+/// [`LabError`] when a component or the generator dies, the record cannot be written or accounts do not hold. The generator is
+/// gone then.
+pub async fn run(
+    spec: LoadSpec<'_>,
+    topology: &mut Topology<'_>,
+    recorder: &mut Recorder<'_>,
+    stop: &mut watch::Receiver<bool>,
+) -> Result<Loaded, LabError> {
+    let plan = plan(spec, topology).await?;
+    let counted_before = counted(spec, topology)?;
+    let environment = inherited(topology.values().0);
+    let placement = &spec.experiment.generator;
+    let generator = GeneratorSpec {
+        executable: spec.executable,
+        cpus: placement.cpus.iter().map(|&cpu| cpu as usize).collect(),
+        environment,
+        log: recorder.dir().log(GENERATOR),
+    };
+    let generator = Generator::start(generator, &plan).await?;
+    let mut running = RunningLoad::new(spec, &plan, generator, recorder.now());
+    let totals = running.until_finished(topology, recorder, stop).await?;
+    let RunningLoad {
+        generator,
+        ledger,
+        collector,
+        ..
+    } = running;
+    generator.finish().await;
+    ledger.check(&totals).map_err(LabError::Internal)?;
+    let mut data = collector.into_data();
+    if let (Some((component, before)), Some((_, after))) =
+        (counted_before, counted(spec, topology)?)
+    {
+        let since = |counter| after.get(counter).saturating_sub(before.get(counter));
+        data.ledgers.push(MockLedger {
+            component,
+            sent: ledger.exchanges(),
+            answered: ledger.answered(),
+            received: since(Counter::Received),
+            served: since(Counter::Served),
+        });
+    }
+    Ok(Loaded {
+        data,
+        stopped: totals.stopped,
+    })
+}
+
+/// A load under way.
+struct RunningLoad {
+    generator: Generator,
+    sampler: Sampler,
+    scene: Scene,
+    warmup: f64,
+    collector: Collector,
+    ledger: Ledger,
+    ticks: Interval,
+    latest: Vec<(String, ComponentSample)>,
+    stopping: bool,
+}
+
+impl RunningLoad {
+    fn new(spec: LoadSpec<'_>, plan: &Plan, generator: Generator, now: f64) -> Self {
+        let (model, offered) = match plan.load {
+            Load::Open { profile, .. } => (LoadModel::Open, mean_rate(profile, plan)),
+            Load::Closed { .. } => (LoadModel::Closed, None),
+        };
+        let data = ArmData::new(&spec.arm.name, &spec.arm.target.to_string(), model, offered);
+        let steps = plan.steps.iter().map(|step| step.name.clone()).collect();
+        Self {
+            generator,
+            sampler: Sampler::default(),
+            scene: Scene {
+                arm: spec.arm.name.clone(),
+                block: spec.block,
+                start: now,
+                total: plan.total().as_secs_f64(),
+            },
+            warmup: plan.warmup.as_secs_f64(),
+            collector: Collector::new(data, spec.block, steps),
+            ledger: Ledger::default(),
+            ticks: ticks(Instant::now()),
+            latest: Vec::new(),
+            stopping: false,
+        }
+    }
+
+    async fn until_finished(
+        &mut self,
+        topology: &mut Topology<'_>,
+        recorder: &mut Recorder<'_>,
+        stop: &mut watch::Receiver<bool>,
+    ) -> Result<Accounts, LabError> {
+        loop {
+            tokio::select! {
+                message = self.generator.next() => match message? {
+                    Message::Started(started) => self.started(started, recorder)?,
+                    Message::Fragment(fragment) => {
+                        self.ledger.add(&fragment);
+                        self.collector.add(&fragment);
+                        recorder.fragment(&self.scene, &self.collector, &fragment, &self.latest)?;
+                    }
+                    Message::Finished(accounts) => {
+                        self.finished(&accounts, recorder)?;
+                        return Ok(accounts);
+                    }
+                    Message::Failed(reason) => {
+                        return Err(LabError::Environment(format!("the generator gave up: {reason}")));
+                    }
+                },
+                now = self.ticks.tick() => self.sample(now, topology, recorder)?,
+                death = topology.death() => return Err(death),
+                () = stopped(stop), if !self.stopping => {
+                    self.stopping = true;
+                    self.generator.ask_to_stop().await;
+                }
+            }
+        }
+    }
+
+    fn started(&mut self, started: Started, recorder: &mut Recorder<'_>) -> Result<(), LabError> {
+        let lead = lead_seconds(started.start_monotonic_ns);
+        self.scene.start = recorder.now() + lead;
+        let lead = Duration::try_from_secs_f64(lead).unwrap_or_default();
+        self.ticks = ticks(Instant::now() + lead);
+        let start = self.scene.start;
+        if self.warmup > 0.0 {
+            recorder.load_event(EventKind::WarmupStarted, &self.scene, start, "load begins")?;
+        }
+        recorder.load_event(
+            EventKind::MeasurementStarted,
+            &self.scene,
+            start + self.warmup,
+            "measurement begins",
+        )
+    }
+
+    fn finished(&self, accounts: &Accounts, recorder: &mut Recorder<'_>) -> Result<(), LabError> {
+        let end = self.scene.start + accounts.ended_s;
+        let message = if accounts.stopped {
+            "load ends before its time"
+        } else {
+            "load ends"
+        };
+        recorder.load_event(EventKind::MeasurementEnded, &self.scene, end, message)
+    }
+
+    fn sample(
+        &mut self,
+        now: Instant,
+        topology: &mut Topology<'_>,
+        recorder: &mut Recorder<'_>,
+    ) -> Result<(), LabError> {
+        let tree = ProcessTree::read();
+        let mut samples = topology.sample(&tree, now);
+        let own = self.sampler.sample(&tree, self.generator.shim_pid(), now);
+        samples.extend(own.map(|sample| (GENERATOR.to_owned(), sample)));
+        recorder.samples(&samples)?;
+        let since_start = recorder.now() - self.scene.start;
+        for (name, sample) in &samples {
+            // A sample belongs to the phase in which most of its interval lies.
+            let middle = since_start - sample.length_s / 2.0;
+            if (self.warmup..self.scene.total).contains(&middle) {
+                let components = &mut self.collector.data_mut().components;
+                components.entry(name.clone()).or_default().observe(sample);
+            }
+        }
+        self.latest = samples;
+        Ok(())
+    }
+}
+
+/// Ticks at `start` and every second from there; late ones are skipped, not made up for.
+fn ticks(start: Instant) -> Interval {
+    let mut ticks = interval_at(start, SAMPLE_EVERY);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
+    ticks
+}
+
+/// Pending until the run is to stop; for ever if nobody can say so any more.
+pub(crate) async fn stopped(stop: &mut watch::Receiver<bool>) {
+    if stop.wait_for(|stop| *stop).await.is_err() {
+        std::future::pending().await
+    }
+}
+
+/// Seconds from now to a moment of `CLOCK_MONOTONIC`; negative when it has passed.
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "the difference is small, and nanoseconds of an uptime fit a double to within a microsecond"
+)]
+fn lead_seconds(monotonic_ns: u64) -> f64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    let now_ns = now.tv_sec * 1_000_000_000 + now.tv_nsec;
+    (i128::from(monotonic_ns) - i128::from(now_ns)) as f64 * 1e-9
+}
+
+/// The planned mean rate; `None` when it depends on the phase, and then the counted arrivals say it.
+fn mean_rate(profile: Profile, plan: &Plan) -> Option<f64> {
+    match profile {
+        Profile::Constant { rate } | Profile::Poisson { rate } => Some(rate),
+        Profile::Ramp { from, to } => {
+            let middle = plan.warmup + plan.duration / 2;
+            let share = middle.as_secs_f64() / plan.total().as_secs_f64();
+            Some(from + (to - from) * share)
+        }
+        Profile::Staircase { from, step, every } => Some(mean_of_levels(from, step, every, plan)),
+    }
+}
+
+/// The mean over the measured time of levels that each last `every`.
+fn mean_of_levels(from: f64, step: f64, every: Duration, plan: &Plan) -> f64 {
+    let (begin, end) = (plan.warmup.as_secs_f64(), plan.total().as_secs_f64());
+    let every = every.as_secs_f64();
+    let mut sum = 0.0;
+    let mut level = (begin / every).floor();
+    while level * every < end {
+        let length = ((level + 1.0) * every).min(end) - (level * every).max(begin);
+        sum += (from + step * level) * length;
+        level += 1.0;
+    }
+    sum / (end - begin)
+}
+
+async fn plan(spec: LoadSpec<'_>, topology: &mut Topology<'_>) -> Result<Plan, LabError> {
+    let target = target(&spec.arm.target, topology).await?;
+    let (values, addresses) = topology.values();
+    let plan = spec.arm.plan(
+        spec.seed,
+        spec.experiment.generator.shards,
+        target,
+        |reference| values.lookup(reference, None, addresses),
+    )?;
+    plan.check()
+        .map_err(|problems| LabError::Input(format!("arm `{}`: {problems}", spec.arm.name)))?;
+    Ok(plan)
+}
+
+async fn target(target: &TargetRef, topology: &Topology<'_>) -> Result<Target, LabError> {
+    let listener = target.listener.as_deref().unwrap_or("main");
+    let address = topology
+        .addresses()
+        .get(&target.component, listener)
+        .ok_or_else(|| {
+            let known = topology.addresses().listeners(&target.component).join(", ");
+            LabError::Input(format!(
+                "target `{target}`: `{}` has no listener `{listener}` (it has: {known})",
+                target.component
+            ))
+        })?;
+    Ok(Target {
+        authority: address.to_string(),
+        addresses: resolve(address).await?,
+    })
+}
+
+async fn resolve(address: &Address) -> Result<Vec<std::net::SocketAddr>, LabError> {
+    let unknown = |reason: String| {
+        LabError::Environment(format!("{address}: the host has no address: {reason}"))
+    };
+    let found = tokio::net::lookup_host((address.host.as_str(), address.port)).await;
+    let addresses: Vec<_> = found.map_err(|error| unknown(error.to_string()))?.collect();
+    if addresses.is_empty() {
+        return Err(unknown("the name resolves to nothing".to_owned()));
+    }
+    Ok(addresses)
+}
+
+/// What the arm's direct target has counted so far, if it is a mock of ours.
+fn counted(
+    spec: LoadSpec<'_>,
+    topology: &Topology<'_>,
+) -> Result<Option<(String, Totals)>, LabError> {
+    let name = &spec.arm.target.component;
+    let kind = spec.experiment.component(name).map(|c| &c.kind);
+    let (Some(ComponentKind::Mock(_)), Some(path)) = (kind, topology.counters(name)) else {
+        return Ok(None);
+    };
+    let bytes = std::fs::read(&path).map_err(LabError::storage("read the file", &path))?;
+    let totals = Totals::read(&bytes)
+        .map_err(|error| LabError::Internal(format!("{}: {error}", path.display())))?;
+    Ok(Some((name.clone(), totals)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plimsoll_load::plan::{Check, ConnectionPolicy, Pacing, Step};
+
+    fn plan(profile: Profile) -> Plan {
+        Plan {
+            seed: 1,
+            shards: 1,
+            target: Target {
+                authority: "a".into(),
+                addresses: vec!["127.0.0.1:80".parse().unwrap()],
+            },
+            steps: vec![Step {
+                name: "a".into(),
+                method: "GET".into(),
+                path: "/".into(),
+                headers: vec![],
+                body: vec![],
+                timeout: None,
+                pause: Duration::ZERO,
+                check: Check::default(),
+            }],
+            load: Load::Open {
+                profile,
+                connections: 1,
+                queue: 1,
+            },
+            warmup: Duration::from_secs(2),
+            duration: Duration::from_secs(6),
+            connections: ConnectionPolicy::KeepAlive,
+            pacing: Pacing::Precise,
+            timeout: Duration::from_secs(1),
+        }
+    }
+
+    #[test]
+    fn the_offered_rate_is_the_mean_of_the_measured_part() {
+        let check = |profile, expected: f64| {
+            let mean = mean_rate(profile, &plan(profile)).unwrap();
+            assert!((mean - expected).abs() < 1e-9, "{profile:?}: {mean}");
+        };
+        check(Profile::Constant { rate: 10.0 }, 10.0);
+        check(
+            Profile::Ramp {
+                from: 0.0,
+                to: 80.0,
+            },
+            50.0,
+        );
+        let every = Duration::from_secs(4);
+        check(
+            Profile::Staircase {
+                from: 10.0,
+                step: 30.0,
+                every,
+            },
+            // 2 s at 10, 4 s at 40.
+            30.0,
+        );
+    }
+}

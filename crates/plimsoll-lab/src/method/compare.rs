@@ -1,0 +1,33 @@
+//! `compare`: blocks that hold every arm once, in random order, each with the same arrivals; our components are new in each.
+//!
+//! What drifts (temperature, caches, neighbours) so falls on all arms alike, and what a start decides by chance (memory layout,
+//! which shard gets which connection) varies between blocks instead of hiding in one arm.
+
+use super::{Block, Ending, Session};
+use crate::error::LabError;
+use crate::experiment::Arm;
+use plimsoll_base::random::{Draw, Stream};
+
+pub(super) async fn run(session: &mut Session<'_, '_>, blocks: u32) -> Result<Ending, LabError> {
+    let experiment = session.experiment;
+    for number in 1..=blocks {
+        session.topology.stop_own().await;
+        if session.start_missing().await? == Ending::Interrupted {
+            return Ok(Ending::Interrupted);
+        }
+        let block = Block { number, of: blocks };
+        for arm in order(&experiment.arms, session.seed, number) {
+            if session.load(arm, block).await? == Ending::Interrupted {
+                return Ok(Ending::Interrupted);
+            }
+        }
+    }
+    Ok(Ending::Complete)
+}
+
+/// The arms in the order of this block.
+fn order(arms: &[Arm], seed: u64, block: u32) -> Vec<&Arm> {
+    let mut order: Vec<&Arm> = arms.iter().collect();
+    Draw::new(seed, Stream::Order, u64::from(block)).shuffle(&mut order);
+    order
+}

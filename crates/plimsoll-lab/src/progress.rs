@@ -1,0 +1,75 @@
+//! What a run tells whoever watches it. Watching changes nothing: the record is written either way.
+
+/// Something happened.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Progress {
+    /// A component is being started.
+    ComponentStarting {
+        /// Its name.
+        name: String,
+    },
+    /// A component is ready.
+    ComponentReady {
+        /// Its name.
+        name: String,
+    },
+    /// An arm's load begins in a block.
+    BlockStarted {
+        /// The block, from 1.
+        block: u32,
+        /// How many blocks there are.
+        of: u32,
+        /// The arm.
+        arm: String,
+    },
+    /// A second of load is over.
+    Second(SecondProgress),
+    /// Something the person should know.
+    Note(String),
+    /// The run is over, its record complete.
+    Finished,
+}
+
+/// One second of an arm's load. Times are in seconds; `None` without a sample.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct SecondProgress {
+    /// The arm.
+    pub arm: String,
+    /// The block, from 1.
+    pub block: u32,
+    /// Seconds since this load began, warm-up included.
+    pub t: f64,
+    /// Its whole length in seconds, warm-up included.
+    pub total: f64,
+    /// Whether the second lies in the warm-up.
+    pub warmup: bool,
+    /// Arrivals due per second; `None` in the closed model.
+    pub offered_per_s: Option<f64>,
+    /// Answered exchanges per second.
+    pub achieved_per_s: f64,
+    /// Failed exchanges.
+    pub failed: u64,
+    /// Exchanges under way at its end.
+    pub in_flight: u64,
+    /// Median response time.
+    pub p50: Option<f64>,
+    /// 90th percentile.
+    pub p90: Option<f64>,
+    /// 99th percentile.
+    pub p99: Option<f64>,
+    /// Largest.
+    pub max: Option<f64>,
+    /// The last sample of each component and of the generator.
+    pub components: Vec<ComponentProgress>,
+}
+
+/// The last sample of one component.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ComponentProgress {
+    /// Its name.
+    pub name: String,
+    /// CPU seconds used per second.
+    pub cpu_cores: f64,
+    /// Resident memory in bytes.
+    pub rss_bytes: u64,
+}

@@ -1,0 +1,190 @@
+//! Writes what happens into the run directory as it happens, and tells whoever watches.
+
+use crate::clock::RunClock;
+use crate::collect::{Collector, covered};
+use crate::error::LabError;
+use crate::progress::{ComponentProgress, Progress, SecondProgress};
+use crate::rundir::RunDir;
+use plimsoll_load::fragment::Fragment;
+use plimsoll_report::record::{ComponentRow, ComponentSample, EventKind, EventRow, SeriesRow};
+
+/// The record of a run under way.
+pub struct Recorder<'a> {
+    dir: RunDir,
+    clock: RunClock,
+    watcher: &'a mut dyn FnMut(Progress),
+}
+
+/// An arm's load in a block, as events and progress name it.
+#[derive(Debug, Clone)]
+pub struct Scene {
+    /// The arm.
+    pub arm: String,
+    /// The block, from 1.
+    pub block: u32,
+    /// When the load began, in seconds since the run began.
+    pub start: f64,
+    /// The length of the load in seconds, warm-up included.
+    pub total: f64,
+}
+
+impl<'a> Recorder<'a> {
+    /// A record in `dir` whose times count from `clock`.
+    #[must_use]
+    pub fn new(dir: RunDir, clock: RunClock, watcher: &'a mut dyn FnMut(Progress)) -> Self {
+        Self {
+            dir,
+            clock,
+            watcher,
+        }
+    }
+
+    /// The run directory.
+    #[must_use]
+    pub fn dir(&self) -> &RunDir {
+        &self.dir
+    }
+
+    /// Seconds since the run began.
+    #[must_use]
+    pub fn now(&self) -> f64 {
+        self.clock.seconds()
+    }
+
+    /// Tells whoever watches.
+    pub fn tell(&mut self, progress: Progress) {
+        (self.watcher)(progress);
+    }
+
+    /// Records an event of the run.
+    ///
+    /// # Errors
+    /// [`LabError::Storage`].
+    pub fn event(&mut self, kind: EventKind, message: &str) -> Result<(), LabError> {
+        let event = self.row(kind, message);
+        self.dir.append_event(&event)
+    }
+
+    /// Records an event of a component.
+    ///
+    /// # Errors
+    /// [`LabError::Storage`].
+    pub fn component_event(
+        &mut self,
+        kind: EventKind,
+        component: &str,
+        message: &str,
+    ) -> Result<(), LabError> {
+        let event = EventRow {
+            component: Some(component.to_owned()),
+            ..self.row(kind, message)
+        };
+        self.dir.append_event(&event)
+    }
+
+    /// Records an event of a load, at `t` seconds since the run began.
+    ///
+    /// # Errors
+    /// [`LabError::Storage`].
+    pub fn load_event(
+        &mut self,
+        kind: EventKind,
+        scene: &Scene,
+        t: f64,
+        message: &str,
+    ) -> Result<(), LabError> {
+        let event = EventRow {
+            t,
+            arm: Some(scene.arm.clone()),
+            block: Some(scene.block),
+            ..self.row(kind, message)
+        };
+        self.dir.append_event(&event)
+    }
+
+    /// Records a fragment of a load and tells its figures, beside the `latest` samples of components.
+    ///
+    /// # Errors
+    /// [`LabError::Storage`].
+    pub fn fragment(
+        &mut self,
+        scene: &Scene,
+        collector: &Collector,
+        fragment: &Fragment,
+        latest: &[(String, ComponentSample)],
+    ) -> Result<(), LabError> {
+        let row = collector.row(fragment, scene.start);
+        let ended = fragment.steps.iter().any(|step| !step.classes.is_empty());
+        if fragment.length_s <= 0.0 && !ended {
+            return Ok(());
+        }
+        self.dir.append_series(&[SeriesRow::Load(row.clone())])?;
+        if !fragment.warmup {
+            let tagged = collector.tagged(fragment);
+            let tagged = tagged
+                .iter()
+                .map(|(tag, histogram)| (tag.clone(), histogram));
+            self.dir
+                .append_histograms(&scene.arm, row.t, covered(fragment), tagged)?;
+        }
+        self.tell(Progress::Second(SecondProgress {
+            arm: row.arm,
+            block: row.block,
+            t: fragment.start_s + fragment.length_s,
+            total: scene.total,
+            warmup: row.warmup,
+            offered_per_s: row.offered_per_s,
+            achieved_per_s: row.achieved_per_s,
+            failed: row.failed,
+            in_flight: row.in_flight,
+            p50: row.response_time.p50,
+            p90: row.response_time.p90,
+            p99: row.response_time.p99,
+            max: row.response_time.max,
+            components: latest
+                .iter()
+                .map(|(name, sample)| ComponentProgress {
+                    name: name.clone(),
+                    cpu_cores: sample.cpu_cores,
+                    rss_bytes: sample.rss_bytes,
+                })
+                .collect(),
+        }));
+        Ok(())
+    }
+
+    /// Records samples of components.
+    ///
+    /// # Errors
+    /// [`LabError::Storage`].
+    pub fn samples(&mut self, samples: &[(String, ComponentSample)]) -> Result<(), LabError> {
+        let t = self.now();
+        let rows: Vec<SeriesRow> = samples
+            .iter()
+            .map(|(name, sample)| {
+                SeriesRow::Component(ComponentRow {
+                    t,
+                    component: name.clone(),
+                    cpu_cores: sample.cpu_cores,
+                    busiest_thread_cores: sample.busiest_thread_cores,
+                    run_delay: sample.run_delay,
+                    rss_bytes: sample.rss_bytes,
+                    fds: sample.fds,
+                    threads: sample.threads,
+                })
+            })
+            .collect();
+        self.dir.append_series(&rows)
+    }
+
+    fn row(&self, kind: EventKind, message: &str) -> EventRow {
+        EventRow {
+            t: self.now(),
+            kind,
+            message: message.to_owned(),
+            component: None,
+            arm: None,
+            block: None,
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! One run of an experiment, from its manifest to its summary.
+
+use crate::clock::{RunClock, wall_clock};
+use crate::component::{Places, Topology, Values};
+use crate::error::LabError;
+use crate::experiment::{Experiment, Surroundings};
+use crate::method::{self, Ending, Session};
+use crate::progress::Progress;
+use crate::recorder::Recorder;
+use crate::rundir::{RunDir, SUMMARY};
+use crate::{conclude, manifest, token};
+use plimsoll_report::record::{EventKind, Manifest, RunState, Summary};
+use std::path::PathBuf;
+use tokio::sync::watch;
+
+/// Random bytes of a run's identity.
+const ID_BYTES: usize = 6;
+
+/// What a run needs beside its experiment.
+pub struct RunOptions<'a> {
+    /// The run directory, which must not exist.
+    pub out: PathBuf,
+    /// Keys everything random in the run.
+    pub seed: u64,
+    /// Our own executable: components of ours, the generator and shims are it.
+    pub executable: PathBuf,
+    /// Files and variables that the experiment refers to.
+    pub surroundings: &'a dyn Surroundings,
+}
+
+/// What a run gave.
+#[derive(Debug)]
+pub struct RunOutcome {
+    /// The run directory.
+    pub dir: PathBuf,
+    /// What was found.
+    pub summary: Summary,
+    /// Whether it was told to stop before its end.
+    pub interrupted: bool,
+}
+
+/// Runs `experiment`, telling `progress` what happens, until its end or until `stop` is true. Must be called within a tokio
+/// runtime with time and I/O.
+///
+/// # Errors
+/// [`LabError`] when the run cannot begin or go on. Components are stopped by then; what was measured stays in the run directory,
+/// whose manifest says `interrupted`.
+pub async fn run(
+    experiment: &Experiment,
+    options: &RunOptions<'_>,
+    progress: &mut dyn FnMut(Progress),
+    stop: watch::Receiver<bool>,
+) -> Result<RunOutcome, LabError> {
+    let id = token::mint(ID_BYTES)?;
+    let mut manifest = manifest::of(experiment, options, id, wall_clock());
+    let dir = RunDir::create(&options.out, &manifest)?;
+    let scratch = tempfile::Builder::new()
+        .prefix("plimsoll-")
+        .tempdir()
+        .map_err(|error| LabError::Environment(format!("no temporary directory: {error}")))?;
+    let places = Places {
+        executable: options.executable.clone(),
+        scratch: scratch.path().to_owned(),
+        logs: dir.logs(),
+        run_id: manifest.id.clone(),
+    };
+    let values = Values::new(options.surroundings, &experiment.directory, options.seed);
+    let mut session = Session {
+        experiment,
+        executable: &options.executable,
+        seed: options.seed,
+        topology: Topology::new(experiment, places, values),
+        recorder: Recorder::new(dir, RunClock::start(), progress),
+        stop,
+        arms: conclude::empty(experiment),
+    };
+    let ending = carry_out(&mut session).await;
+    session.topology.stop_all().await;
+    let ending = match ending {
+        Ok(ending) => ending,
+        Err(error) => {
+            note_failure(&mut session, &mut manifest, &error);
+            return Err(error);
+        }
+    };
+    finish(session, ending, manifest)
+}
+
+async fn carry_out(session: &mut Session<'_, '_>) -> Result<Ending, LabError> {
+    session
+        .recorder
+        .event(EventKind::RunStarted, "the run begins")?;
+    method::run(session).await
+}
+
+/// Says in the record why the run did not end well. The disk may be the reason, so this is best effort.
+fn note_failure(session: &mut Session<'_, '_>, manifest: &mut Manifest, error: &LabError) {
+    let recorder = &mut session.recorder;
+    let message = error.to_string();
+    let noted = match error {
+        LabError::Died { component, .. } => {
+            recorder.component_event(EventKind::ComponentDied, component, &message)
+        }
+        _ => recorder.event(EventKind::Warning, &message),
+    };
+    noted.ok();
+    manifest.state = RunState::Interrupted;
+    manifest.ended_at = Some(wall_clock());
+    recorder.dir().write_manifest(manifest).ok();
+}
+
+fn finish(
+    session: Session<'_, '_>,
+    ending: Ending,
+    mut manifest: Manifest,
+) -> Result<RunOutcome, LabError> {
+    let Session {
+        experiment,
+        mut recorder,
+        arms,
+        ..
+    } = session;
+    let interrupted = ending == Ending::Interrupted;
+    let summary = conclude::summarise(experiment, &manifest, !interrupted, &arms)?;
+    let (state, event, message) = if interrupted {
+        (
+            RunState::Interrupted,
+            EventKind::Interrupted,
+            "the run was told to stop",
+        )
+    } else {
+        (RunState::Complete, EventKind::RunEnded, "the run ends")
+    };
+    recorder.event(event, message)?;
+    recorder.dir().write_json(SUMMARY, &summary)?;
+    manifest.state = state;
+    manifest.ended_at = Some(wall_clock());
+    recorder.dir().write_manifest(&manifest)?;
+    recorder.tell(Progress::Finished);
+    Ok(RunOutcome {
+        dir: recorder.dir().root().to_owned(),
+        summary,
+        interrupted,
+    })
+}
