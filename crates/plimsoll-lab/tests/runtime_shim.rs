@@ -1,0 +1,276 @@
+//! The shim with real processes: this executable is the test, the shim and the lab that gets killed, by its first argument.
+//!
+//! That nothing is left running is seen without waiting or polling: every process below a shim holds the write end of one pipe,
+//! whose read end is at its end only when all of them are gone.
+
+use plimsoll_lab::shim::{Cgroup, Command, NOT_STARTED, Report, Spec, Stdout, run_shim};
+use std::io::{BufRead as _, BufReader, Read, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, ExitCode, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
+
+/// Far longer than anything here takes: a test that waits this long has failed.
+const DEADLINE: Duration = Duration::from_secs(60);
+
+const TESTS: [(&str, fn()); 8] = [
+    ("exit_code_passes", exit_code_passes),
+    ("a_signal_passes", a_signal_passes),
+    ("a_missing_command_is_named", a_missing_command_is_named),
+    ("stdin_stays_open_until_closed", stdin_stays_open_until_closed),
+    ("stop_escalates_to_a_kill", stop_escalates_to_a_kill),
+    ("a_childs_end_takes_its_daemons_with_it", a_childs_end_takes_its_daemons_with_it),
+    ("a_killed_lab_leaves_nothing", a_killed_lab_leaves_nothing),
+    ("environment_directory_and_processors_are_the_specs", environment_directory_and_processors_are_the_specs),
+];
+
+fn main() -> ExitCode {
+    match std::env::args().nth(1).as_deref() {
+        Some("shim") => return ExitCode::from(run_shim(std::io::stdin(), std::io::stderr())),
+        Some("doomed-lab") => return doomed_lab(),
+        _ => {}
+    }
+    for (name, test) in TESTS {
+        test();
+        println!("test {name} ... ok");
+    }
+    quota_is_a_group_that_goes_with_the_shim();
+    ExitCode::SUCCESS
+}
+
+fn exit_code_passes() {
+    let mut shim = Shim::start(&sh("exit 7"));
+    assert!(matches!(shim.report(), Report::Started { .. }));
+    assert_eq!(shim.ended(), 7);
+}
+
+fn a_signal_passes() {
+    let mut shim = Shim::start(&sh("kill -TERM $$"));
+    assert_eq!(shim.ended(), 128 + 15);
+}
+
+fn a_missing_command_is_named() {
+    let spec = Spec {
+        program: "plimsoll-has-no-such-command".into(),
+        ..sh("")
+    };
+    let mut shim = Shim::start(&spec);
+    let Report::Failed(failure) = shim.report() else {
+        panic!("it should not have started");
+    };
+    assert_eq!(
+        failure.to_string(),
+        "command `plimsoll-has-no-such-command` was not found: install it, or give its full path"
+    );
+    assert_eq!(shim.ended(), NOT_STARTED);
+}
+
+fn stdin_stays_open_until_closed() {
+    let spec = Spec {
+        stdin_line: Some("the plan".into()),
+        ..sh("read line; echo \"got $line\"; cat; exit 3")
+    };
+    let mut shim = Shim::start(&spec);
+    assert_eq!(shim.line(), "got the plan");
+    shim.command(&Command::CloseStdin);
+    assert_eq!(shim.ended(), 3);
+}
+
+fn stop_escalates_to_a_kill() {
+    let mut shim = Shim::start(&sh("trap '' TERM; echo ready; exec tail -f /dev/null"));
+    assert_eq!(shim.line(), "ready");
+    shim.command(&Command::Stop { grace_ms: 20 });
+    assert_eq!(shim.ended(), 128 + 9);
+    shim.all_gone();
+}
+
+fn a_childs_end_takes_its_daemons_with_it() {
+    let mut shim = Shim::start(&sh(&format!("{DAEMON}; read go; exit 0")));
+    assert_eq!(shim.line(), "daemon");
+    shim.command(&Command::CloseStdin);
+    assert_eq!(shim.ended(), 0);
+    shim.all_gone();
+}
+
+/// A daemon in the usual way: its own session, and its parent has ended.
+const DAEMON: &str = "(setsid sh -c 'trap \"\" HUP; echo daemon; exec tail -f /dev/null' &)";
+
+fn a_killed_lab_leaves_nothing() {
+    let scratch = tempfile::tempdir().unwrap();
+    let private = scratch.path().join("run/component");
+    std::fs::create_dir_all(&private).unwrap();
+    let mut lab = this_executable()
+        .arg("doomed-lab")
+        .arg(&private)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdout = BufReader::new(lab.stdout.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("daemon") {
+        line.clear();
+        assert_ne!(stdout.read_line(&mut line).unwrap(), 0, "it did not start");
+    }
+    lab.kill().unwrap();
+    lab.wait().unwrap();
+    until_end(stdout);
+    assert!(!scratch.path().join("run").exists(), "secrets were left");
+}
+
+/// A lab that only waits to be killed.
+fn doomed_lab() -> ExitCode {
+    let scratch = std::env::args().nth(2).map(PathBuf::from);
+    let spec = Spec {
+        scratch,
+        ..sh(&format!("trap '' TERM HUP; {DAEMON}; exec tail -f /dev/null"))
+    };
+    let mut shim = this_executable()
+        .arg("shim")
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let line = serde_json::to_string(&spec).unwrap();
+    let mut commands = shim.stdin.take().unwrap();
+    writeln!(commands, "{line}").unwrap();
+    let mut end = Vec::new();
+    std::io::stdin().read_to_end(&mut end).unwrap();
+    ExitCode::FAILURE
+}
+
+fn environment_directory_and_processors_are_the_specs() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path().canonicalize().unwrap();
+    let spec = Spec {
+        environment: [("ONLY".to_owned(), "this".to_owned()), path()].into(),
+        dir: Some(dir.clone()),
+        cpus: vec![0],
+        ..sh("echo $ONLY:$HOME; pwd; grep Cpus_allowed_list /proc/self/status")
+    };
+    let mut shim = Shim::start(&spec);
+    assert_eq!(shim.line(), "this:");
+    assert_eq!(shim.line(), dir.display().to_string());
+    assert_eq!(shim.line(), "Cpus_allowed_list:\t0");
+    assert_eq!(shim.ended(), 0);
+}
+
+/// Needs root and a CPU controller of version 1, where groups can be made anywhere.
+fn quota_is_a_group_that_goes_with_the_shim() {
+    let parent = Path::new("/sys/fs/cgroup/cpu");
+    let dir = parent.join(format!("plimsoll-test-{}", std::process::id()));
+    if std::fs::create_dir(&dir).is_err() {
+        println!("test quota_is_a_group_that_goes_with_the_shim ... ignored, control groups are not ours to make");
+        return;
+    }
+    std::fs::remove_dir(&dir).unwrap();
+    let spec = Spec {
+        cgroup: Some(Cgroup {
+            dir: dir.clone(),
+            settings: vec![("cpu.cfs_quota_us".into(), "25000".into())],
+            leave_to: parent.to_owned(),
+        }),
+        ..sh(&format!("cat {}/cpu.cfs_quota_us", dir.display()))
+    };
+    let mut shim = Shim::start(&spec);
+    assert_eq!(shim.line(), "25000");
+    assert_eq!(shim.ended(), 0);
+    assert!(!dir.exists());
+    println!("test quota_is_a_group_that_goes_with_the_shim ... ok");
+}
+
+/// A shim of this executable and the pipes to it.
+struct Shim {
+    process: Child,
+    commands: ChildStdin,
+    reports: BufReader<ChildStderr>,
+    stdout: Option<BufReader<ChildStdout>>,
+}
+
+impl Shim {
+    fn start(spec: &Spec) -> Self {
+        let mut process = this_executable()
+            .arg("shim")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut commands = process.stdin.take().unwrap();
+        writeln!(commands, "{}", serde_json::to_string(spec).unwrap()).unwrap();
+        Self {
+            commands,
+            reports: BufReader::new(process.stderr.take().unwrap()),
+            stdout: process.stdout.take().map(BufReader::new),
+            process,
+        }
+    }
+
+    fn report(&mut self) -> Report {
+        let mut line = String::new();
+        self.reports.read_line(&mut line).unwrap();
+        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{line}: {error}"))
+    }
+
+    fn command(&mut self, command: &Command) {
+        let line = serde_json::to_string(command).unwrap();
+        writeln!(self.commands, "{line}").unwrap();
+    }
+
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        let stdout = self.stdout.as_mut().unwrap();
+        stdout.read_line(&mut line).unwrap();
+        line.trim_end().to_owned()
+    }
+
+    fn ended(&mut self) -> u8 {
+        let status = self.process.wait().unwrap();
+        let code = status.code().unwrap_or_else(|| panic!("{status}"));
+        u8::try_from(code).unwrap()
+    }
+
+    fn all_gone(&mut self) {
+        until_end(self.stdout.take().unwrap());
+    }
+}
+
+/// Reads to the end, which comes when the last holder of the pipe is gone.
+fn until_end(mut pipe: BufReader<ChildStdout>) {
+    let (sender, receiver) = mpsc::sync_channel(1);
+    let reader = std::thread::spawn(move || {
+        let mut rest = Vec::new();
+        pipe.read_to_end(&mut rest).unwrap();
+        sender.send(()).unwrap();
+    });
+    receiver
+        .recv_timeout(DEADLINE)
+        .expect("something is left running");
+    reader.join().unwrap();
+}
+
+fn sh(script: &str) -> Spec {
+    Spec {
+        program: "sh".into(),
+        arguments: vec!["-c".into(), script.into()],
+        environment: [path()].into(),
+        dir: None,
+        cpus: Vec::new(),
+        cgroup: None,
+        scratch: None,
+        stdin_line: None,
+        stdout: Stdout::Inherit,
+        stderr: "/dev/null".into(),
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a test stands in for the binary, which reads the environment"
+)]
+fn path() -> (String, String) {
+    ("PATH".into(), std::env::var("PATH").unwrap_or_default())
+}
+
+fn this_executable() -> std::process::Command {
+    std::process::Command::new(std::env::current_exe().unwrap())
+}
