@@ -17,6 +17,7 @@ mod version;
 use crate::answer::Answer;
 use crate::body_files::BodyFiles;
 use crate::stub::id::StubId;
+use crate::stub::problem::StubProblem;
 use crate::stub::{StubMapping, read_document};
 use crate::stubs::Stubs;
 use error::AdminError;
@@ -130,13 +131,20 @@ impl Admin {
     /// The one mapping of a request's body.
     fn mapping_of(&self, request: &AdminRequest) -> Result<StubMapping, AdminError> {
         let text = String::from_utf8_lossy(&request.body);
+        let refused = |problems: Vec<StubProblem>| AdminError::refused(&problems);
         let mut mappings = read_document(&text, &self.body_files());
-        match mappings.pop() {
-            Some(mapping) if mappings.is_empty() => {
-                mapping.map_err(|problems| AdminError::refused(&problems))
+        let mapping = match mappings.pop() {
+            Some(mapping) if mappings.is_empty() => mapping.map_err(refused)?,
+            _ => {
+                let problem = StubProblem::not_available("/mappings", "a list in one call");
+                return Err(refused(vec![problem]));
             }
-            _ => Err(AdminError::not_available("A list of mappings in one call")),
+        };
+        if mapping.is_persistent() {
+            let problem = StubProblem::not_available("/persistent", "saving a mapping");
+            return Err(refused(vec![problem]));
         }
+        Ok(mapping)
     }
 }
 
@@ -183,22 +191,23 @@ mod tests {
     }
 
     #[test]
-    fn later_routes_are_told_from_unknown_ones() {
+    fn calls_that_fail_say_why() {
         let admin = Admin {
             stubs: Arc::new(Stubs::new(0, Vec::new()).unwrap()),
             root: None,
             started: Instant::now(),
         };
-        let check = |method: &str, path: &str, expected: &str| {
+        let call = |method: &str, path: &str, body: &str, expected: &str| {
             let request = AdminRequest {
                 method: method.to_owned(),
                 path: format!("{PREFIX}{path}"),
                 query: String::new(),
-                body: Vec::new(),
+                body: body.as_bytes().to_vec(),
             };
             let error = admin.route(&request).unwrap_err();
             assert!(format!("{error:?}").contains(expected), "{error:?}");
         };
+        let check = |method, path, expected| call(method, path, "", expected);
         check("GET", "/requests", "not available in this version");
         check(
             "POST",
@@ -213,5 +222,18 @@ mod tests {
             "not found",
         );
         check("POST", "/mappings", "not JSON");
+        let (list, saved) = (r#"{"mappings": [{}, {}]}"#, r#"{"persistent": true}"#);
+        call(
+            "POST",
+            "/mappings",
+            list,
+            "a list in one call is not available",
+        );
+        call(
+            "POST",
+            "/mappings",
+            saved,
+            "saving a mapping is not available",
+        );
     }
 }

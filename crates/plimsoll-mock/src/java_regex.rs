@@ -7,7 +7,7 @@ mod translate;
 
 use crate::stub::problem::StubProblem;
 use crate::stub::reader::{Node, Problems};
-use fancy_regex::{Regex, RegexBuilder};
+use fancy_regex::{Expr, Regex, RegexBuilder};
 
 /// Steps after which a match is given up. A match of ordinary patterns takes a few hundred.
 const BACKTRACK_LIMIT: usize = 200_000;
@@ -21,7 +21,11 @@ pub(crate) struct TooCostly;
 
 /// A compiled expression.
 #[derive(Debug, Clone)]
-pub(crate) struct JavaRegex(Regex);
+pub(crate) struct JavaRegex {
+    regex: Regex,
+    /// What every match begins with: most expressions of a large set are told apart by it alone.
+    prefix: String,
+}
 
 impl JavaRegex {
     /// Compiles the expression that a property holds.
@@ -40,22 +44,39 @@ impl JavaRegex {
     pub(crate) fn compile(text: &str) -> Result<Self, String> {
         let pattern = translate::translate(text)?;
         // By itself first: a bracket too many must not pair with one of the frame.
-        build(&pattern)?;
-        build(&format!(r"\A(?s:{pattern})\z")).map(Self)
+        Expr::parse_tree(&pattern).map_err(|error| refusal(&error))?;
+        let regex = RegexBuilder::new(&format!(r"\A(?s:{pattern})\z"))
+            .backtrack_limit(BACKTRACK_LIMIT)
+            .delegate_size_limit(COMPILED_BYTES)
+            .build()
+            .map_err(|error| refusal(&error))?;
+        let prefix = literal_prefix(text);
+        Ok(Self { regex, prefix })
     }
 
     /// Whether the whole of `text` matches.
     pub(crate) fn matches(&self, text: &str) -> Result<bool, TooCostly> {
-        self.0.is_match(text).map_err(|_| TooCostly)
+        if !text.starts_with(&self.prefix) {
+            return Ok(false);
+        }
+        self.regex.is_match(text).map_err(|_| TooCostly)
     }
 }
 
-fn build(pattern: &str) -> Result<Regex, String> {
-    RegexBuilder::new(pattern)
-        .backtrack_limit(BACKTRACK_LIMIT)
-        .delegate_size_limit(COMPILED_BYTES)
-        .build()
-        .map_err(|error| format!("not a regular expression that can be run here: {error}"))
+fn refusal(error: &fancy_regex::Error) -> String {
+    format!("not a regular expression that can be run here: {error}")
+}
+
+/// The letters, digits, slashes, hyphens and underscores that a pattern begins with and that no quantifier or alternative touches.
+fn literal_prefix(pattern: &str) -> String {
+    if pattern.contains('|') {
+        return String::new();
+    }
+    let pattern = pattern.strip_prefix('^').unwrap_or(pattern);
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/-_".contains(c);
+    let end = pattern.find(|c| !is_plain(c)).unwrap_or(pattern.len());
+    let quantified = pattern[end..].starts_with(['*', '?', '+', '{']);
+    pattern[..end - usize::from(quantified && end > 0)].to_owned()
 }
 
 #[cfg(test)]
@@ -116,6 +137,23 @@ mod tests {
             "[+--]",
         ] {
             assert!(JavaRegex::compile(pattern).is_err(), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn the_prefix_is_what_every_match_begins_with() {
+        for (pattern, expected) in [
+            ("/item/[0-9]+", "/item/"),
+            ("^/items?", "/item"),
+            ("/a{2}b", "/"),
+            ("/a|/b", ""),
+            ("(?i)/a", ""),
+            (r"/a\.json", "/a"),
+            ("a", "a"),
+            ("*", ""),
+            ("", ""),
+        ] {
+            assert_eq!(literal_prefix(pattern), expected, "{pattern}");
         }
     }
 

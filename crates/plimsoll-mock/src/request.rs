@@ -33,7 +33,7 @@ impl<'a> Request<'a> {
     }
 }
 
-/// The part of a target from its path on. An absolute target without a path has no query to keep either.
+/// The part of a target from its path on. The query of an absolute target without a path is not kept.
 fn origin_form<'a>(target: &'a str, path: &'a str) -> &'a str {
     if target.starts_with('/') {
         return target;
@@ -41,9 +41,10 @@ fn origin_form<'a>(target: &'a str, path: &'a str) -> &'a str {
     let Some((_, after_scheme)) = target.split_once("://") else {
         return path;
     };
-    after_scheme
-        .find('/')
-        .map_or(path, |start| &after_scheme[start..])
+    match after_scheme.find(['/', '?']) {
+        Some(start) if after_scheme[start..].starts_with('/') => &after_scheme[start..],
+        _ => path,
+    }
 }
 
 #[cfg(test)]
@@ -56,6 +57,7 @@ mod tests {
             ("/a?b=1", "/a", "/a?b=1"),
             ("http://x:80/a?b=1", "/a", "/a?b=1"),
             ("http://x", "/", "/"),
+            ("http://x?a=/b", "/", "/"),
             ("*", "*", "*"),
         ] {
             assert_eq!(origin_form(target, path), expected, "{target}");

@@ -68,6 +68,7 @@ pub fn run(
         grace: config.grace,
         seed: config.seed,
         next_draw: AtomicU64::new(0),
+        failed: watch::Sender::new(false),
     });
     // From here on the system queues connections, so whoever is told now will be answered.
     on_ready(vec![("main".to_owned(), address)]);

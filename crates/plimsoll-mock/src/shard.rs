@@ -31,6 +31,8 @@ pub(crate) struct Shared {
     pub(crate) seed: u64,
     /// The next index of the delays' random stream: counted over all shards, so that every draw is another one.
     pub(crate) next_draw: AtomicU64,
+    /// Set when a shard has failed: the others end as if told to stop.
+    pub(crate) failed: watch::Sender<bool>,
 }
 
 /// One shard.
@@ -54,8 +56,21 @@ impl Shared {
 }
 
 impl Shard {
-    /// Serves until `stop` says so, then lets requests under way end within the grace period.
+    /// Serves until `stop` says so, then lets requests under way end within the grace period. A failure stops every shard.
     pub(crate) async fn run(
+        shared: Arc<Shared>,
+        counters: Row,
+        listener: &Listener,
+        stop: watch::Receiver<bool>,
+    ) -> io::Result<()> {
+        let result = Self::start(Arc::clone(&shared), counters, listener, stop).await;
+        if result.is_err() {
+            shared.failed.send_replace(true);
+        }
+        result
+    }
+
+    async fn start(
         shared: Arc<Shared>,
         counters: Row,
         listener: &Listener,
@@ -80,6 +95,7 @@ impl Shard {
         listener: tokio::net::TcpListener,
         mut stop: watch::Receiver<bool>,
     ) -> io::Result<()> {
+        let mut failed = self.shared.failed.subscribe();
         let mut connections = JoinSet::new();
         loop {
             tokio::select! {
@@ -90,6 +106,7 @@ impl Shard {
                 Some(ended) = connections.join_next() => check(ended),
                 // A sender that is gone will never say stop: that is the end, too.
                 _ = stop.wait_for(|stop| *stop) => break,
+                _ = failed.wait_for(|failed| *failed) => break,
             }
         }
         drop(listener);

@@ -158,6 +158,11 @@ impl StubMapping {
         })
     }
 
+    /// Whether it asks to be written to the root directory; one that was read from there need not be.
+    pub(crate) fn is_persistent(&self) -> bool {
+        self.document.get("persistent") == Some(&Value::Bool(true))
+    }
+
     /// Gives the mapping its identity and its place among the others.
     pub(crate) fn place(self, id: StubId, insertion: u64) -> Stub {
         let shown = id.to_string();
