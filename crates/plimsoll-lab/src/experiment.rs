@@ -11,6 +11,8 @@ mod arm;
 mod component;
 mod load;
 mod loader;
+#[cfg(test)]
+mod memory;
 mod method;
 mod metric;
 mod name;

@@ -18,8 +18,8 @@ fn load(path: &Path, overrides: &[&str]) -> Result<Experiment, Problems> {
 /// Files below `directory` that `wanted` accepts, in order.
 fn files(directory: &Path, wanted: &dyn Fn(&Path) -> bool) -> Vec<PathBuf> {
     let mut found = Vec::new();
-    for entry in std::fs::read_dir(directory).unwrap() {
-        let path = entry.unwrap().path();
+    for entry in std::fs::read_dir(directory).expect("the directory exists") {
+        let path = entry.expect("the directory can be read").path();
         if path.is_dir() {
             found.extend(files(&path, wanted));
         } else if wanted(&path) {

@@ -172,7 +172,12 @@ fn wanted<V: IntoValue>(accepted: &[ValueKind], actual: &Value<V>) -> String {
     let phrase = |kind: &ValueKind| match kind {
         ValueKind::Null => "`null`".to_owned(),
         ValueKind::Boolean => "`true` or `false`".to_owned(),
-        ValueKind::Integer => "a whole number such as `10`".to_owned(),
+        ValueKind::Integer => match actual {
+            Value::String(text) if text.parse::<u64>().is_ok() => {
+                format!("it without quotes, `{text}`")
+            }
+            _ => "a whole number such as `10`".to_owned(),
+        },
         ValueKind::NegativeInteger => "a negative number such as `-10`".to_owned(),
         ValueKind::Float => "a number such as `0.5`".to_owned(),
         ValueKind::String => match actual {

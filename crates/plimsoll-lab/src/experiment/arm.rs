@@ -195,7 +195,7 @@ impl Common<'_> {
             (&self.wire.load, &self.load_at),
             wire.load.as_ref().map(|own| (own, &own_load_at)),
         );
-        let target = self.target(loader, wire, layers, at);
+        let target = self.target(loader, wire, at);
         let settings = load::convert(loader, layers);
         let arm = Arm {
             name: name.to_owned(),
@@ -218,19 +218,22 @@ impl Common<'_> {
             .collect()
     }
 
-    fn target(
-        &self,
-        loader: &mut Loader<'_>,
-        wire: &ArmWire,
-        layers: Layers<'_>,
-        at: &Pointer,
-    ) -> Option<TargetRef> {
+    fn target(&self, loader: &mut Loader<'_>, wire: &ArmWire, at: &Pointer) -> Option<TargetRef> {
+        if wire.load.as_ref().is_some_and(|load| load.target.is_some()) {
+            let message = "an arm names its target itself: move it up, beside `load`";
+            loader.refuse_key(at.key("load").key("target"), message);
+        }
         let own = wire
             .target
             .as_deref()
             .map(|target| (target, at.key("target")));
-        let Some((text, at)) = own.or_else(|| layers.get("target", |wire| wire.target.as_deref()))
-        else {
+        let common = self
+            .wire
+            .load
+            .target
+            .as_deref()
+            .map(|target| (target, self.load_at.key("target")));
+        let Some((text, at)) = own.or(common) else {
             if let [only] = self.components {
                 return Some(TargetRef {
                     component: only.name.clone(),
@@ -341,5 +344,108 @@ fn place(
         }
         [.., Segment::Key(key)] => layers.place(loader, key),
         _ => Pointer::root(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use super::super::memory::Memory;
+    use super::super::secret::Secret;
+    use super::*;
+
+    const FILE: &str = "
+version: 1
+name: x
+components:
+  upstream: { mock: {} }
+  proxy: { command: [proxy, \"${upstream.port}\"], listeners: { main: auto, admin: auto } }
+scenario:
+  - { get: /a, headers: { Accept: text/plain, Via: a } }
+  - { post: /a, body: 'x ${secret.key}', pause: 1s, timeout: 2s, check: { status: [200, 404] } }
+  - { post: /a, body_file: body.bin, name: upload, check: { status: 201 } }
+  - { get: /a }
+load: { rate: 10/s, duration: 5s, target: upstream }
+arms:
+  direct: {}
+  through:
+    target: proxy/admin
+    headers: { via: \"${proxy.host}\", Authorization: \"${secret.key}\" }
+  other: { target: proxy, scenario: [{ delete: /b }] }
+";
+
+    fn experiment() -> crate::experiment::Experiment {
+        Memory::new(FILE, &[("e/body.bin", "\u{1}binary")])
+            .load(&[])
+            .unwrap()
+    }
+
+    #[test]
+    fn arms_carry_their_own_scenario_and_target() {
+        let experiment = experiment();
+        let shown: Vec<String> = experiment
+            .arms
+            .iter()
+            .map(|arm| {
+                let steps: Vec<String> = arm
+                    .steps
+                    .iter()
+                    .map(|step| {
+                        let headers: Vec<String> = step
+                            .headers
+                            .iter()
+                            .map(|(name, value)| format!("{name}={}", value.source()))
+                            .collect();
+                        format!("  {} [{}]", step.name, headers.join(" "))
+                    })
+                    .collect();
+                format!("{} -> {}\n{}", arm.name, arm.target, steps.join("\n"))
+            })
+            .collect();
+        insta::assert_snapshot!(shown.join("\n"), @r"
+        direct -> upstream
+          GET /a [Accept=text/plain Via=a]
+          POST /a []
+          upload []
+          GET /a (2) []
+        through -> proxy/admin
+          GET /a [Accept=text/plain via=${proxy.host} Authorization=${secret.key}]
+          POST /a [via=${proxy.host} Authorization=${secret.key}]
+          upload [via=${proxy.host} Authorization=${secret.key}]
+          GET /a (2) [via=${proxy.host} Authorization=${secret.key}]
+        other -> proxy
+          DELETE /b []
+        ");
+    }
+
+    #[test]
+    fn a_plan_has_its_substitutions_made() {
+        let target = plan::Target {
+            authority: "localhost:80".to_owned(),
+            addresses: vec![SocketAddr::from((Ipv4Addr::LOCALHOST, 80))],
+        };
+        let lookup = |reference: &Reference| {
+            Ok::<_, Infallible>(if reference.is_secret() {
+                Value::Secret(Secret::new("s3cret"))
+            } else {
+                Value::Plain("localhost".to_owned())
+            })
+        };
+        let Ok(plan) = experiment()
+            .arm("through")
+            .unwrap()
+            .plan(7, 2, target, lookup);
+        plan.check().unwrap();
+        let step = &plan.steps[1];
+        let headers = [("via", "localhost"), ("Authorization", "s3cret")];
+        assert_eq!(
+            step.headers,
+            headers.map(|(name, value)| (name.to_owned(), value.to_owned()))
+        );
+        assert_eq!(step.body, b"x s3cret");
+        assert_eq!((step.method.as_str(), step.path.as_str()), ("POST", "/a"));
+        assert_eq!(plan.steps[2].body, b"\x01binary");
+        assert_eq!((plan.seed, plan.shards), (7, 2));
     }
 }

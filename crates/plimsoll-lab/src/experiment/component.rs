@@ -1,11 +1,17 @@
 //! Components: the processes of the topology, and where they and the generator run.
 
+mod command;
 mod external;
+mod gateway;
 mod kind;
+mod mock;
 mod placement;
 
+pub use command::{Command, Listen, Listener, Readiness, RenderedFile};
 pub use external::External;
-pub use kind::{Command, ComponentKind, Gateway, Listen, Listener, Mock, Readiness, RenderedFile};
+pub use gateway::Gateway;
+pub use kind::ComponentKind;
+pub use mock::Mock;
 pub(super) use placement::generator;
 pub use placement::{Generator, Placement};
 

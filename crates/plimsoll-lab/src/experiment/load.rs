@@ -44,15 +44,11 @@ impl<'a> Layers<'a> {
         Self { common, own }
     }
 
-    /// The value that applies, with the place where it is written.
-    pub fn get<T>(
-        &self,
-        key: &str,
-        field: impl Fn(&'a LoadWire) -> Option<T>,
-    ) -> Option<(T, Pointer)> {
-        let from =
-            |(wire, at): (&'a LoadWire, &Pointer)| field(wire).map(|value| (value, at.key(key)));
-        self.own.and_then(from).or_else(|| from(self.common))
+    /// The value that applies: the arm's own, else the common one.
+    pub fn get<T>(&self, field: impl Fn(&'a LoadWire) -> Option<T>) -> Option<T> {
+        self.own
+            .and_then(|(wire, _)| field(wire))
+            .or_else(|| field(self.common.0))
     }
 
     /// Where `key` is written: by the arm, else in common.
@@ -69,6 +65,13 @@ impl<'a> Layers<'a> {
         self.own
             .filter(|(wire, _)| !models(wire).is_empty())
             .unwrap_or(self.common)
+    }
+
+    /// Where keys are written that concern the model: where the model is, and inward of it.
+    fn inward_of_arrivals(&self) -> Vec<&'a Pointer> {
+        let (_, arrivals) = self.arrivals();
+        let own = self.own.map(|(_, at)| at).filter(|at| *at != arrivals);
+        [arrivals].into_iter().chain(own).collect()
     }
 
     /// Where a missing field is reported.
@@ -92,7 +95,7 @@ fn models(wire: &LoadWire) -> Vec<&'static str> {
 }
 
 pub(super) fn convert(loader: &mut Loader<'_>, layers: Layers<'_>) -> Option<LoadSettings> {
-    let duration = layers.get("duration", |wire| wire.duration);
+    let duration = layers.get(|wire| wire.duration);
     if duration.is_none() {
         loader.refuse(
             layers.at().key("duration"),
@@ -102,22 +105,22 @@ pub(super) fn convert(loader: &mut Loader<'_>, layers: Layers<'_>) -> Option<Loa
     let load = convert_model(loader, layers);
     Some(LoadSettings {
         load: load?,
-        duration: *duration?.0,
+        duration: *duration?,
         warmup: layers
-            .get("warmup", |wire| wire.warmup)
-            .map_or(Duration::ZERO, |(warmup, _)| *warmup),
-        connections: match layers.get("keep_alive", |wire| wire.keep_alive) {
-            Some((false, _)) => ConnectionPolicy::PerExchange,
-            _ => ConnectionPolicy::KeepAlive,
+            .get(|wire| wire.warmup)
+            .map_or(Duration::ZERO, |warmup| *warmup),
+        connections: match layers.get(|wire| wire.keep_alive) {
+            Some(false) => ConnectionPolicy::PerExchange,
+            Some(true) | None => ConnectionPolicy::KeepAlive,
         },
-        pacing: match layers.get("pacing", |wire| wire.pacing) {
+        pacing: match layers.get(|wire| wire.pacing) {
             None => Pacing::default(),
-            Some((PacingWire::Precise, _)) => Pacing::Precise,
-            Some((PacingWire::Gap(gap), _)) => Pacing::Gap(*gap),
+            Some(PacingWire::Precise) => Pacing::Precise,
+            Some(PacingWire::Gap(gap)) => Pacing::Gap(*gap),
         },
         timeout: layers
-            .get("timeout", |wire| wire.timeout)
-            .map_or(TIMEOUT, |(timeout, _)| *timeout),
+            .get(|wire| wire.timeout)
+            .map_or(TIMEOUT, |timeout| *timeout),
     })
 }
 
@@ -141,48 +144,27 @@ fn convert_model(loader: &mut Loader<'_>, layers: Layers<'_>) -> Option<Load> {
 }
 
 fn closed(loader: &mut Loader<'_>, layers: Layers<'_>, wire: &LoadWire) -> Option<Load> {
-    let open_only = [
-        (
-            "connections",
-            layers.get("connections", |wire| wire.connections.map(drop)),
-        ),
-        ("queue", layers.get("queue", |wire| wire.queue.map(drop))),
-        (
-            "profile",
-            layers.get("profile", |wire| wire.profile.map(drop)),
-        ),
-    ];
-    refuse_others(
+    refuse(
         loader,
         layers,
-        open_only,
+        &["connections", "queue", "profile"],
         "users",
-        "`users` are its connections",
     );
     Some(Load::Closed {
         users: wire.users?,
         think: layers
-            .get("think", |wire| wire.think)
-            .map_or(Duration::ZERO, |(think, _)| *think),
+            .get(|wire| wire.think)
+            .map_or(Duration::ZERO, |think| *think),
     })
 }
 
 fn open(loader: &mut Loader<'_>, layers: Layers<'_>, wire: &LoadWire, model: &str) -> Option<Load> {
-    let closed_only = [("think", layers.get("think", |wire| wire.think.map(drop)))];
-    refuse_others(
-        loader,
-        layers,
-        closed_only,
-        model,
-        "write a lower rate, or `users`",
-    );
-    let arrival = layers.get("profile", |wire| wire.profile);
-    if let (Some((_, at)), true) = (&arrival, model != "rate") {
-        loader.refuse_key(
-            at,
-            format!("belongs to `rate`, and this load has a `{model}`: remove it"),
-        );
-    }
+    let others: &[&str] = if model == "rate" {
+        &["think"]
+    } else {
+        &["think", "profile"]
+    };
+    refuse(loader, layers, others, model);
     let profile = if let Some(ramp) = wire.ramp {
         Profile::Ramp {
             from: ramp.from.as_per_second(),
@@ -196,39 +178,121 @@ fn open(loader: &mut Loader<'_>, layers: Layers<'_>, wire: &LoadWire, model: &st
         }
     } else {
         let rate = wire.rate?.as_per_second();
-        match arrival {
-            Some((ArrivalWire::Poisson, _)) => Profile::Poisson { rate },
-            Some((ArrivalWire::Constant, _)) | None => Profile::Constant { rate },
+        match layers.get(|wire| wire.profile) {
+            Some(ArrivalWire::Poisson) => Profile::Poisson { rate },
+            Some(ArrivalWire::Constant) | None => Profile::Constant { rate },
         }
     };
     Some(Load::Open {
         profile,
-        connections: layers
-            .get("connections", |wire| wire.connections)
-            .map_or(CONNECTIONS, |(count, _)| count),
-        queue: layers
-            .get("queue", |wire| wire.queue)
-            .map_or(QUEUE, |(count, _)| count),
+        connections: layers.get(|wire| wire.connections).unwrap_or(CONNECTIONS),
+        queue: layers.get(|wire| wire.queue).unwrap_or(QUEUE),
     })
 }
 
-/// Refuses keys of the other model. An arm that switches the model leaves those of the common load behind.
-fn refuse_others<const N: usize>(
-    loader: &mut Loader<'_>,
-    layers: Layers<'_>,
-    keys: [(&str, Option<((), Pointer)>); N],
-    model: &str,
-    instead: &str,
-) {
-    let (_, arrivals_at) = layers.arrivals();
-    for (key, found) in keys {
-        if let Some((_, at)) = found
-            && at.segments().starts_with(arrivals_at.segments())
-        {
-            loader.refuse_key(
-                at,
-                format!("`{key}` has no meaning with `{model}`: remove it; {instead}"),
-            );
+/// Refuses keys that say nothing about this model. An arm with a model of its own leaves those of the common load behind.
+fn refuse(loader: &mut Loader<'_>, layers: Layers<'_>, keys: &[&str], model: &str) {
+    for at in layers.inward_of_arrivals() {
+        for key in keys {
+            let at = at.key(key);
+            if loader.is_written(&at) {
+                loader.refuse_key(&at, format!("has no meaning with `{model}`: remove it"));
+            }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::memory::with_load;
+
+    /// The model and what differs from the defaults, of the arm `main`.
+    fn check(load: &str, expected: &str) {
+        let experiment = with_load(load, "").load(&[]).unwrap();
+        let settings = &experiment.arm("main").unwrap().settings;
+        assert_eq!(format!("{:?}", settings.load), expected, "{load}");
+    }
+
+    #[test]
+    fn every_model_and_profile_can_be_written() {
+        check(
+            "{ rate: 90/min, duration: 5s }",
+            "Open { profile: Constant { rate: 1.5 }, connections: 50, queue: 10000 }",
+        );
+        check(
+            "{ rate: 10/s, profile: poisson, connections: 5, queue: 0, duration: 5s }",
+            "Open { profile: Poisson { rate: 10.0 }, connections: 5, queue: 0 }",
+        );
+        check(
+            "{ ramp: { from: 1/s, to: 50/s }, duration: 5s }",
+            "Open { profile: Ramp { from: 1.0, to: 50.0 }, connections: 50, queue: 10000 }",
+        );
+        check(
+            "{ staircase: { from: 10/s, step: 5/s, every: 1s }, duration: 5s }",
+            "Open { profile: Staircase { from: 10.0, step: 5.0, every: 1s }, connections: 50, queue: 10000 }",
+        );
+        check(
+            "{ users: 5, duration: 5s }",
+            "Closed { users: 5, think: 0ns }",
+        );
+        check(
+            "{ users: 5, think: 1s, duration: 5s }",
+            "Closed { users: 5, think: 1s }",
+        );
+    }
+
+    #[test]
+    fn defaults_and_the_other_settings() {
+        let plain = with_load("{ rate: 1/s, duration: 5s }", "")
+            .load(&[])
+            .unwrap();
+        insta::assert_snapshot!(format!("{:?}", plain.arms[0].settings), @"LoadSettings { load: Open { profile: Constant { rate: 1.0 }, connections: 50, queue: 10000 }, warmup: 0ns, duration: 5s, connections: KeepAlive, pacing: Gap(200µs), timeout: 10s }");
+        let load = "{ rate: 1/s, warmup: 2s, duration: 5s, pacing: precise, timeout: 1s, keep_alive: false }";
+        let full = with_load(load, "").load(&[]).unwrap();
+        insta::assert_snapshot!(format!("{:?}", full.arms[0].settings), @"LoadSettings { load: Open { profile: Constant { rate: 1.0 }, connections: 50, queue: 10000 }, warmup: 2s, duration: 5s, connections: PerExchange, pacing: Precise, timeout: 1s }");
+    }
+
+    #[test]
+    fn an_arm_overrides_field_by_field_and_a_new_model_replaces_the_old() {
+        let arms = "arms:
+  same: {}
+  faster: { load: { rate: 20/s } }
+  wider: { load: { connections: 7, timeout: 3s } }
+  closed: { load: { users: 3 } }
+  thinking: { load: { think: 1s } }
+  ramp: { load: { ramp: { from: 1/s, to: 2/s }, profile: constant } }
+";
+        let load = "{ rate: 10/s, profile: poisson, connections: 5, duration: 5s }";
+        let refused = with_load(load, arms).load(&[]).unwrap_err();
+        insta::assert_snapshot!(refused, @r"
+        e/experiment.yaml:11:23: arms.thinking.load.think: has no meaning with `rate`: remove it
+        e/experiment.yaml:12:49: arms.ramp.load.profile: has no meaning with `ramp`: remove it
+        ");
+        let experiment = with_load(
+            load,
+            &arms
+                .replace(", profile: constant", "")
+                .replace("think: 1s", ""),
+        )
+        .load(&[])
+        .unwrap();
+        let shown: Vec<String> = experiment
+            .arms
+            .iter()
+            .map(|arm| {
+                format!(
+                    "{}: {:?} {:?}",
+                    arm.name, arm.settings.load, arm.settings.timeout
+                )
+            })
+            .collect();
+        insta::assert_snapshot!(shown.join("\n"), @r"
+        same: Open { profile: Poisson { rate: 10.0 }, connections: 5, queue: 10000 } 10s
+        faster: Open { profile: Poisson { rate: 20.0 }, connections: 5, queue: 10000 } 10s
+        wider: Open { profile: Poisson { rate: 10.0 }, connections: 7, queue: 10000 } 3s
+        closed: Closed { users: 3, think: 0ns } 10s
+        thinking: Open { profile: Poisson { rate: 10.0 }, connections: 5, queue: 10000 } 10s
+        ramp: Open { profile: Ramp { from: 1.0, to: 2.0 }, connections: 5, queue: 10000 } 10s
+        ");
     }
 }

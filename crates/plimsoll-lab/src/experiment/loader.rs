@@ -380,3 +380,83 @@ fn place_in(file: &str, text: &str, offset: usize) -> Problem {
         ..Problem::of_file(file, "")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::memory::{Memory, with_load};
+
+    #[test]
+    fn overrides_are_part_of_the_file() {
+        let file = with_load("{ rate: 1/s, duration: 1s }", "");
+        let experiment = file
+            .load(&["load.rate=5/s", "name=y", "arms={ a: {}, b: {} }"])
+            .unwrap();
+        assert_eq!((experiment.name.as_str(), experiment.arms.len()), ("y", 2));
+    }
+
+    #[test]
+    fn problems_with_overrides_name_the_override() {
+        let file = with_load("{ rate: 1/s, duration: 1s }", "");
+        let refused = |overrides: &[&str]| file.load(overrides).unwrap_err().to_string();
+        insta::assert_snapshot!(refused(&["load.rate", "load.rate.x=1"]), @r"
+        --set load.rate: has no `=`: write `path=value`, for instance `load.rate=100/s`
+        --set load.rate.x=1: `load.rate` is not a mapping, so it has no `x`
+        ");
+        insta::assert_snapshot!(refused(&["load.rate=5", "load.target=nowhere", "load.quue=1"]), @r"
+        --set load.quue=1: load.quue: unknown key `quue`: did you mean `queue`?
+        --set load.rate=5: load.rate: `5` has no unit: write `5000/s`, `90/min` or `10/h`
+        --set load.target=nowhere: load.target: there is no component `nowhere`: write `upstream`
+        ");
+    }
+
+    #[test]
+    fn a_file_that_is_not_there_is_named() {
+        let missing = super::super::Experiment::load(
+            std::path::Path::new("f.yaml"),
+            &[],
+            &with_load("{}", ""),
+        )
+        .unwrap_err();
+        insta::assert_snapshot!(missing, @"f.yaml: there is no such file");
+    }
+
+    const LINES: [&str; 16] = [
+        "version: 1",
+        "name: x",
+        "components:",
+        "  a: { mock: {} }",
+        "  b: { command: [b, \"${a.url}\", \"${b.port}\"] }",
+        "  a: { external: \"http://[::1]:8\", cpus: [0] }",
+        "scenario:",
+        "  - { get: /, check: { status: 200 } }",
+        "  - { post: \"${\", body: x, pause: 1s }",
+        "load: { rate: 1/s, duration: 1s, target: a }",
+        "load: { users: 0, duration: 0, target: b/x }",
+        "arms:",
+        "  c: { load: { ramp: { from: 1/s, to: 2/s } } }",
+        "method: { compare: { baseline: c, blocks: 2 } }",
+        "thresholds:",
+        "  - { metric: added.p99, below: 1ms }",
+    ];
+
+    proptest! {
+        #[test]
+        fn no_file_makes_loading_panic(
+            lines in prop::collection::vec(prop::sample::select(LINES.to_vec()), 0..16),
+            noise in "\\PC{0,20}",
+        ) {
+            let text = lines.join("\n") + &noise;
+            drop(Memory::new(&text, &[]).load(&[]));
+        }
+
+        #[test]
+        fn any_subset_of_lines_loads_or_is_refused(kept in prop::collection::vec(any::<bool>(), LINES.len())) {
+            let lines: Vec<&str> = LINES.iter().zip(kept).filter(|(_, keep)| *keep).map(|(line, _)| *line).collect();
+            if let Err(problems) = Memory::new(&lines.join("\n"), &[]).load(&[]) {
+                prop_assert!(!problems.is_empty());
+            }
+        }
+    }
+}

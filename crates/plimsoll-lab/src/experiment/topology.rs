@@ -221,3 +221,49 @@ fn refuse_cycle(
             });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::memory::Memory;
+
+    #[test]
+    fn what_a_component_refers_to_starts_before_it() {
+        let text = "
+version: 1
+name: x
+components:
+  front: { gateway: { config: front.yaml } }
+  middle: { command: [nginx], render: [nginx.conf.in], env: { EXTERNAL: \"${there.url}\" } }
+  alone: { mock: {} }
+  upstream: { mock: {} }
+  there: { external: \"http://localhost:81\" }
+scenario: [{ get: / }]
+load: { rate: 1/s, duration: 1s, target: front }
+";
+        let files = [
+            (
+                "e/front.yaml",
+                "endpoints: [\"${middle.url}\"] # ${self.dir}",
+            ),
+            (
+                "e/nginx.conf.in",
+                "listen ${self.port};\nproxy_pass ${upstream.url}$uri;",
+            ),
+        ];
+        let experiment = Memory::new(text, &files).load(&[]).unwrap();
+        let order: Vec<&str> = experiment
+            .in_start_order()
+            .map(|component| component.name.as_str())
+            .collect();
+        assert_eq!(order, ["alone", "upstream", "there", "middle", "front"]);
+        let inputs: Vec<&str> = experiment
+            .inputs
+            .iter()
+            .map(|input| input.path.as_str())
+            .collect();
+        assert_eq!(
+            inputs,
+            ["e/experiment.yaml", "e/front.yaml", "e/nginx.conf.in"]
+        );
+    }
+}

@@ -44,6 +44,7 @@ pub const LATER: [&str; 16] = [
 #[schemars(rename = "Experiment", deny_unknown_fields)]
 pub struct ExperimentWire {
     /// The version of this format: 1.
+    #[schemars(range(min = 1, max = 1))]
     pub version: u32,
     /// The experiment's name: part of the run directory's name and of every report.
     pub name: String,

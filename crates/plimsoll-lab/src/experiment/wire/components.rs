@@ -11,7 +11,11 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 /// A process of the topology: exactly one of `mock`, `gateway`, `command` and `external`.
 #[derive(Debug, Deserr, JsonSchema)]
 #[deserr(deny_unknown_fields)]
-#[schemars(rename = "Component", deny_unknown_fields)]
+#[schemars(
+    rename = "Component",
+    deny_unknown_fields,
+    extend("oneOf" = [{ "required": ["mock"] }, { "required": ["gateway"] }, { "required": ["command"] }, { "required": ["external"] }])
+)]
 pub struct ComponentWire {
     /// Our mock upstream.
     #[deserr(default)]

@@ -22,7 +22,11 @@ pub enum MethodWire {
 /// Exactly one of `measure` and `compare`.
 #[derive(Debug, Deserr, JsonSchema)]
 #[deserr(deny_unknown_fields)]
-#[schemars(rename = "Method", deny_unknown_fields)]
+#[schemars(
+    rename = "Method",
+    deny_unknown_fields,
+    extend("oneOf" = [{ "required": ["measure"] }, { "required": ["compare"] }])
+)]
 pub struct MethodMappingWire {
     /// Every arm once: how does it behave under this load?
     #[deserr(default)]
@@ -92,13 +96,18 @@ pub struct CompareWire {
     /// The arm that others are compared with.
     pub baseline: String,
     /// How many blocks; at least 2. More blocks find smaller differences.
+    #[schemars(range(min = 2, max = 1000))]
     pub blocks: u32,
 }
 
 /// A bound on one metric of one arm: exactly one of `below` and `above`.
 #[derive(Debug, Deserr, JsonSchema)]
 #[deserr(deny_unknown_fields)]
-#[schemars(rename = "Threshold", deny_unknown_fields)]
+#[schemars(
+    rename = "Threshold",
+    deny_unknown_fields,
+    extend("oneOf" = [{ "required": ["below"] }, { "required": ["above"] }])
+)]
 pub struct ThresholdWire {
     /// The arm. Default: the only one.
     #[deserr(default)]

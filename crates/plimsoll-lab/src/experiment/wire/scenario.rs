@@ -7,7 +7,14 @@ use schemars::JsonSchema;
 /// One exchange of an iteration: exactly one method with its path, and what goes with it.
 #[derive(Debug, Deserr, JsonSchema)]
 #[deserr(deny_unknown_fields)]
-#[schemars(rename = "Step", deny_unknown_fields)]
+#[schemars(
+    rename = "Step",
+    deny_unknown_fields,
+    extend("oneOf" = [
+        { "required": ["get"] }, { "required": ["head"] }, { "required": ["post"] }, { "required": ["put"] },
+        { "required": ["patch"] }, { "required": ["delete"] }, { "required": ["options"] }
+    ])
+)]
 pub struct StepWire {
     /// A GET of this path, such as `/search?q=x`. Paths may hold substitutions.
     #[deserr(default)]
