@@ -11,7 +11,7 @@ use crate::config::GatewayConfig;
 use crate::deadline::Watch;
 use crate::metrics::ShardMetrics;
 use guard::Guard;
-use plimsoll_http::{Limits, Listener, RequestHead, TcpServer, accept, encode};
+use plimsoll_http::{Framing, Limits, Listener, RequestHead, TcpServer, accept, encode};
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -105,7 +105,7 @@ async fn serve_client(guard: Guard, sources: Arc<Sources>, stream: TcpStream) {
         let Ok(Ok(true)) = request.await else { return };
         let head = connection.requests.head();
         let page = guard.check(head).unwrap_or_else(|| page(head, &sources));
-        let keep = head.keep_alive() && !connection.requests.body_pending();
+        let keep = head.keep_alive() && head.framing() == Framing::None;
         let to_head = head.method() == "HEAD";
         let out = connection.output.buffer();
         encode::status_line(out, page.status, None);

@@ -42,6 +42,19 @@ impl GatewayConfig {
         let wire = document.decode()?;
         check::check(&document, wire)
     }
+
+    /// Replaces the port of the first listener; 0 asks for any free one.
+    pub fn set_port(&mut self, port: u16) {
+        if let Some(first) = self.listeners.first_mut() {
+            first.address.set_port(port);
+        }
+    }
+
+    /// How many routes there are.
+    #[must_use]
+    pub fn route_count(&self) -> usize {
+        self.routes.len()
+    }
 }
 
 /// A listener for clients.

@@ -115,6 +115,7 @@ fn may_discard_body(client: &Client) -> bool {
     let requests = &client.connection.requests;
     let head = requests.head();
     match head.framing() {
+        Framing::None => true,
         _ if !requests.body_pending() => true,
         // The client waits for a sign before it sends the body; after this answer it may not send it at all.
         _ if head.expects_continue() => false,

@@ -4,7 +4,7 @@ use super::admission::Plan;
 use super::progress::{Party, Progress, Upload};
 use super::pump::{Coding, Flow, PumpError, pump};
 use super::relay::{RelayError, Terms, relay};
-use super::{After, Ended, answer};
+use super::{After, Ended, answer, may_discard_body};
 use crate::answer::Answer;
 use crate::client::Client;
 use crate::deadline::Elapsed;
@@ -92,7 +92,7 @@ async fn attempts(
         let head_limit = upstream.response_head_timeout;
         let terms = Terms {
             plan,
-            draining: shard.draining.get(),
+            draining: &shard.draining,
         };
         let result = attempt(client, &slot, &mut connection, terms, head_limit, progress).await;
         match result {
@@ -186,7 +186,7 @@ async fn both(
             let now = Instant::now();
             progress.upload.set(match result {
                 Ok(()) => Upload::Complete(now),
-                Err(PumpError::Sink(_)) => Upload::CutShort(now),
+                Err(PumpError::Sink) => Upload::CutShort(now),
                 Err(PumpError::Source(error)) => {
                     return Poll::Ready(Err(Failure::ClientBody(error)));
                 }
@@ -210,7 +210,7 @@ fn count(metrics: &UpstreamMetrics, progress: &Progress, failure: &Failure) {
         Failure::Elapsed if !is_client_late(progress) => &metrics.timed_out,
         // Counted when it happened, for each endpoint.
         Failure::Connect(_) => return,
-        Failure::Relay(RelayError::Client(_)) | Failure::ClientBody(_) | Failure::Elapsed => return,
+        Failure::Relay(RelayError::Client) | Failure::ClientBody(_) | Failure::Elapsed => return,
     };
     counter.add(1);
 }
@@ -247,11 +247,13 @@ async fn fail(shard: &Shard, client: &mut Client, progress: &Progress, failure: 
         Failure::ClientBody(ReadError::Protocol(error)) => {
             Some(Answer::new(error.status(), error.to_string()))
         }
-        Failure::ClientBody(_) | Failure::Relay(RelayError::Client(_)) => None,
+        Failure::ClientBody(_) | Failure::Relay(RelayError::Client) => None,
     };
     match told {
         Some(told) => {
-            let keep = !client.connection.requests.body_pending();
+            let unsent = matches!(failure, Failure::Unavailable | Failure::Connect(_));
+            let complete = matches!(progress.upload.get(), Upload::Complete(_));
+            let keep = complete || (unsent && may_discard_body(client));
             answer(shard, client, &told, keep).await
         }
         None => Ended {

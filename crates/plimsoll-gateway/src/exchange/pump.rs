@@ -8,7 +8,6 @@ use crate::fields::{Kind, kind};
 use plimsoll_http::{Fields, Output, ReadError, RequestReader, ResponseReader, encode};
 use std::cell::Cell;
 use std::future::{Future, poll_fn};
-use std::io;
 use std::pin::pin;
 use std::task::Poll;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -23,7 +22,7 @@ pub(super) enum PumpError {
     /// The source failed or ended too early.
     Source(ReadError),
     /// The sink takes no more.
-    Sink(io::Error),
+    Sink,
 }
 
 /// How a body is framed on its way out.
@@ -161,5 +160,5 @@ async fn flush<W: AsyncWrite + Unpin>(
             result
         }
     };
-    result.map_err(PumpError::Sink)
+    result.map_err(|_| PumpError::Sink)
 }

@@ -5,7 +5,7 @@ use super::progress::{Party, Progress, Upload};
 use super::pump::{Coding, Flow, PumpError, pump};
 use crate::fields::{ConnectionOptions, Kind, kind};
 use plimsoll_http::{Framing, Output, ReadError, ResponseHead, ResponseReader, encode};
-use std::io;
+use std::cell::Cell;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::Instant;
 
@@ -17,14 +17,15 @@ pub(super) enum RelayError {
     /// The upstream switched protocols, which nobody asked for.
     Switched,
     /// The client takes no more.
-    Client(io::Error),
+    Client,
 }
 
 /// What the client's connection allows and is told.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Terms<'a> {
     pub(super) plan: &'a Plan,
-    pub(super) draining: bool,
+    /// Asked when the answer's head is written, which may be long after the request came.
+    pub(super) draining: &'a Cell<bool>,
 }
 
 /// Interim responses that one exchange may bring.
@@ -62,7 +63,7 @@ pub(super) async fn relay<R: AsyncRead + Unpin, W: AsyncWrite + Unpin>(
         .await
         .map_err(|error| match error {
             PumpError::Source(error) => RelayError::Upstream(error),
-            PumpError::Sink(error) => RelayError::Client(error),
+            PumpError::Sink => RelayError::Client,
         })?;
     Ok(!shape.close)
 }
@@ -85,7 +86,7 @@ async fn final_head<R: AsyncRead + Unpin, W: AsyncWrite + Unpin>(
                 encode::status_line(out, head.status(), None);
                 write_passing(out, head, BodyShape::None);
                 encode::end_head(out);
-                client.flush().await.map_err(RelayError::Client)?;
+                client.flush().await.map_err(|_| RelayError::Client)?;
                 progress.moved(Instant::now());
             }
             _ => return Ok(()),
@@ -123,7 +124,7 @@ impl Shape {
         Self {
             body,
             close: !terms.plan.keep_alive
-                || terms.draining
+                || terms.draining.get()
                 || early
                 || body == BodyShape::UntilClose,
         }

@@ -111,6 +111,8 @@ impl KeyPolicy {
 fn strip_bearer(value: &[u8]) -> &[u8] {
     match value.split_at_checked(7) {
         Some((scheme, key)) if scheme.eq_ignore_ascii_case(b"bearer ") => key.trim_ascii(),
+        // Space at the end of a field is no part of it, so this is the scheme with nothing behind it.
+        _ if value.eq_ignore_ascii_case(b"bearer") => b"",
         _ => value,
     }
 }
@@ -127,6 +129,7 @@ mod tests {
             ("abc", "abc"),
             ("Bearerabc", "Bearerabc"),
             ("Bearer ", ""),
+            ("Bearer", ""),
             ("", ""),
         ] {
             assert_eq!(strip_bearer(value.as_bytes()), key.as_bytes(), "{value:?}");

@@ -1,4 +1,15 @@
 //! The gateway over real sockets, between scripted clients and scripted upstreams, one module per concern.
 
+#![expect(clippy::unwrap_used, reason = "a test may panic, its helpers too")]
+
+mod analytics;
+mod bodies;
+mod configuration;
+mod drain;
+mod failures;
 mod forwarding;
+mod framing;
+mod paths;
+mod policies;
 mod support;
+mod timeouts;

@@ -72,6 +72,17 @@ impl Gateway {
         line.map_or(0, |value| value.parse().unwrap())
     }
 
+    /// Reads a metric until it is `expected`: other shards count an exchange just after its answer has left.
+    pub fn reaches(&self, sample: &str, expected: u64) {
+        let readings = (0..10_000).map(|_| self.metric(sample));
+        let last = readings.take_while(|value| *value != expected).last();
+        assert_eq!(self.metric(sample), expected, "{sample}, last {last:?}");
+    }
+
+    pub fn address(&self, listener: &str) -> SocketAddr {
+        self.addresses[listener]
+    }
+
     pub fn tell_to_stop(&self) {
         self.stop.send(true).unwrap();
     }
@@ -85,7 +96,8 @@ impl Gateway {
 impl Drop for Gateway {
     fn drop(&mut self) {
         if let Some(thread) = self.thread.take() {
-            self.stop.send(true).unwrap();
+            // A gateway that failed has let go of its end.
+            let _told = self.stop.send(true);
             if thread.join().is_err() && !std::thread::panicking() {
                 panic!("the gateway panicked");
             }
@@ -189,7 +201,17 @@ impl Client {
 
     /// `GET path` with a Host.
     pub fn get(&mut self, path: &str) -> Message {
-        self.ask(&format!("GET {path} HTTP/1.1\r\nHost: a.example\r\n\r\n"))
+        self.get_from("a.example", path)
+    }
+
+    /// `GET path` addressed to `host`.
+    pub fn get_from(&mut self, host: &str, path: &str) -> Message {
+        self.ask(&format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n"))
+    }
+
+    /// How many bytes have been read and not been asked for.
+    pub fn unread(&self) -> usize {
+        self.buffer.len()
     }
 
     /// The next response; the connection must not end before it is complete.

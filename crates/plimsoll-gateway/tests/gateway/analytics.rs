@@ -1,0 +1,197 @@
+//! Records of requests, and the admin listener that counts them.
+
+use crate::support::{Gateway, Upstream};
+use serde_json::Value;
+
+#[test]
+fn every_request_leaves_a_record_whose_times_add_up() {
+    let upstream = Upstream::echo();
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("analytics.jsonl");
+    let gateway = Gateway::with_shards(
+        2,
+        &format!(
+            "upstreams: {{ up: {{ endpoints: [\"http://{}\"] }} }}
+routes:
+  - {{ path: /open, upstream: up }}
+  - {{ path: /keyed, upstream: up, policies: {{ key: {{ keys: [{{ name: a, key: secret }}] }} }} }}
+analytics: {{ file: {file:?} }}
+",
+            upstream.address
+        ),
+    );
+    let request = "POST /open/x HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello";
+    let length = gateway.connect().ask(request).body.len();
+    gateway
+        .connect()
+        .ask("GET /keyed HTTP/1.1\r\nHost: a\r\nAuthorization: secret\r\n\r\n");
+    gateway.connect().get("/keyed");
+    gateway.connect().get("/none");
+    gateway.connect().get("/a/../b");
+    gateway.tell_to_stop();
+    gateway.join();
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert!(!text.contains("secret"));
+    let mut records: Vec<Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    records.sort_by_key(|record| record["time"].as_str().unwrap().to_owned());
+    for record in &records {
+        let part = |name: &str| record[name].as_u64().unwrap();
+        let sum = part("gateway_us") + part("upstream_us") + part("client_us");
+        assert!(sum.abs_diff(part("total_us")) <= 3, "{record}");
+    }
+    assert_eq!(records[0]["bytes_out"], length);
+    assert!(records[0]["upstream_us"].as_u64().unwrap() > 0);
+    let shown = records.iter().map(|r| {
+        let fields = [
+            "route",
+            "key_sha256",
+            "method",
+            "path",
+            "status",
+            "aborted",
+            "bytes_in",
+        ];
+        fields.map(|name| r[name].to_string()).join(" ") + "\n"
+    });
+    insta::assert_snapshot!(shown.collect::<String>(), @r#"
+    "/open" null "POST" "/open/x" 200 false 5
+    "/keyed" "2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b" "GET" "/keyed" 200 false 0
+    "/keyed" null "GET" "/keyed" 401 false 0
+    null null "GET" "/none" 404 false 0
+    null null "GET" "/a/../b" 400 false 0
+    "#);
+}
+
+#[test]
+fn nothing_is_lost_under_load() {
+    let upstream = Upstream::answering("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("analytics.jsonl");
+    let gateway = Gateway::with_shards(
+        2,
+        &format!(
+            "{}analytics: {{ file: {file:?} }}\n",
+            crate::support::to(upstream.address)
+        ),
+    );
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                let mut client = gateway.connect();
+                for _ in 0..500 {
+                    assert_eq!(client.get("/").status(), 200);
+                }
+            });
+        }
+    });
+    assert_eq!(gateway.metric("analytics_lost_total"), 0);
+    gateway.tell_to_stop();
+    gateway.join();
+    assert_eq!(
+        std::fs::read_to_string(&file).unwrap().lines().count(),
+        2000
+    );
+}
+
+#[test]
+fn the_admin_listener_answers_known_names_only() {
+    let upstream = Upstream::echo();
+    let gateway = Gateway::before(upstream.address, "");
+    let check = |request: &str, expected: u16| {
+        assert_eq!(
+            gateway.admin().ask(request).status(),
+            expected,
+            "{request:?}"
+        );
+    };
+    check("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", 200);
+    check("HEAD /metrics HTTP/1.1\r\nHost: 127.0.0.1:1\r\n\r\n", 200);
+    check(
+        "GET /metrics HTTP/1.1\r\nHost: [::1]:9\r\nOrigin: http://localhost:3000\r\n\r\n",
+        200,
+    );
+    check("GET /metrics HTTP/1.1\r\nHost: evil.example\r\n\r\n", 421);
+    check(
+        "GET /metrics HTTP/1.1\r\nHost: localhost\r\nOrigin: http://evil.example\r\n\r\n",
+        403,
+    );
+    check(
+        "GET /metrics HTTP/1.1\r\nHost: localhost\r\nOrigin: null\r\n\r\n",
+        403,
+    );
+    check("POST /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n", 405);
+    check("GET /other HTTP/1.1\r\nHost: localhost\r\n\r\n", 404);
+}
+
+#[test]
+fn the_metrics_page_is_prometheus_text() {
+    let upstream = Upstream::echo();
+    let gateway = Gateway::before(upstream.address, "");
+    assert_eq!(gateway.connect().get("/").status(), 200);
+    let page = gateway.admin().get_from("localhost", "/metrics");
+    assert_eq!(
+        page.field("content-type"),
+        Some("text/plain; version=0.0.4")
+    );
+    let text = page.body_text();
+    let stable = text.lines().filter(|line| {
+        ![
+            "seconds_bucket",
+            "seconds_sum",
+            "client_connections ",
+            "_idle{",
+        ]
+        .iter()
+        .any(|varies| line.contains(varies))
+    });
+    insta::assert_snapshot!(stable.collect::<Vec<_>>().join("\n"), @r#"
+    # HELP plimsoll_gateway_requests_total Answers by route and status class; route `none` is for requests that no route covers.
+    # TYPE plimsoll_gateway_requests_total counter
+    plimsoll_gateway_requests_total{route="/",class="2xx"} 1
+    plimsoll_gateway_requests_total{route="/",class="3xx"} 0
+    plimsoll_gateway_requests_total{route="/",class="4xx"} 0
+    plimsoll_gateway_requests_total{route="/",class="5xx"} 0
+    plimsoll_gateway_requests_total{route="none",class="2xx"} 0
+    plimsoll_gateway_requests_total{route="none",class="3xx"} 0
+    plimsoll_gateway_requests_total{route="none",class="4xx"} 0
+    plimsoll_gateway_requests_total{route="none",class="5xx"} 0
+    # HELP plimsoll_gateway_aborted_total Exchanges that broke off before their end.
+    # TYPE plimsoll_gateway_aborted_total counter
+    plimsoll_gateway_aborted_total{route="/"} 0
+    plimsoll_gateway_aborted_total{route="none"} 0
+    # HELP plimsoll_gateway_rate_limited_total Requests refused by a rate limit.
+    # TYPE plimsoll_gateway_rate_limited_total counter
+    plimsoll_gateway_rate_limited_total{route="/"} 0
+    plimsoll_gateway_rate_limited_total{route="none"} 0
+    # HELP plimsoll_gateway_upstream_errors_total Failures of an upstream, by kind.
+    # TYPE plimsoll_gateway_upstream_errors_total counter
+    plimsoll_gateway_upstream_errors_total{upstream="up",kind="connect"} 0
+    plimsoll_gateway_upstream_errors_total{upstream="up",kind="timeout"} 0
+    plimsoll_gateway_upstream_errors_total{upstream="up",kind="closed"} 0
+    plimsoll_gateway_upstream_errors_total{upstream="up",kind="malformed"} 0
+    plimsoll_gateway_upstream_errors_total{upstream="up",kind="unavailable"} 0
+    # HELP plimsoll_gateway_retries_total Requests sent again on a new connection.
+    # TYPE plimsoll_gateway_retries_total counter
+    plimsoll_gateway_retries_total{upstream="up"} 0
+    # HELP plimsoll_gateway_upstream_connections_new_total Connections made.
+    # TYPE plimsoll_gateway_upstream_connections_new_total counter
+    plimsoll_gateway_upstream_connections_new_total{upstream="up"} 1
+    # HELP plimsoll_gateway_upstream_connections_reused_total Exchanges on an idle connection.
+    # TYPE plimsoll_gateway_upstream_connections_reused_total counter
+    plimsoll_gateway_upstream_connections_reused_total{upstream="up"} 0
+    # HELP plimsoll_gateway_upstream_connections_idle Connections that are idle.
+    # TYPE plimsoll_gateway_upstream_connections_idle gauge
+    # HELP plimsoll_gateway_client_connections_refused_total Client connections turned away because there were too many.
+    # TYPE plimsoll_gateway_client_connections_refused_total counter
+    plimsoll_gateway_client_connections_refused_total 0
+    # HELP plimsoll_gateway_gateway_seconds Time that the gateway itself took for a forwarded exchange.
+    # TYPE plimsoll_gateway_gateway_seconds histogram
+    plimsoll_gateway_gateway_seconds_count 1
+    # HELP plimsoll_gateway_upstream_seconds Time that a forwarded exchange waited for its upstream.
+    # TYPE plimsoll_gateway_upstream_seconds histogram
+    plimsoll_gateway_upstream_seconds_count 1
+    "#);
+}

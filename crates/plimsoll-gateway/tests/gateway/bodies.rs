@@ -1,0 +1,135 @@
+//! Large bodies in both directions: whole, in bounded memory, and never ended as if they were whole when they are not.
+
+use crate::support::{Gateway, PATIENCE, Upstream};
+use std::io::{Read as _, Write as _};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+
+const MEBIBYTE: usize = 1024 * 1024;
+
+#[test]
+fn large_bodies_cross_at_the_same_time() {
+    // Answers while the request is still coming: what arrives is sent back at once.
+    let upstream = Upstream::start(|mut peer, _| {
+        peer.read_head().unwrap();
+        peer.send("HTTP/1.1 200 OK\r\nContent-Length: 8388608\r\n\r\n");
+        let mut left = 8 * MEBIBYTE;
+        let mut piece = vec![0; 65536];
+        while left > 0 {
+            let count = peer.stream.read(&mut piece).unwrap();
+            peer.stream.write_all(&piece[..count]).unwrap();
+            left -= count;
+        }
+    });
+    let gateway = Gateway::before(upstream.address, "");
+    let mut client = gateway.connect();
+    client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 8388608\r\n\r\n");
+    let mut sender = client.stream.try_clone().unwrap();
+    let body: Vec<u8> = (0..8 * MEBIBYTE).map(|i| (i / 7 % 251) as u8).collect();
+    let sent = body.clone();
+    let sending = std::thread::spawn(move || sender.write_all(&sent).unwrap());
+    let response = client.response(false);
+    sending.join().unwrap();
+    assert!(response.body == body);
+}
+
+#[test]
+fn a_client_that_does_not_read_stops_the_upstream() {
+    const BODY: usize = 256 * MEBIBYTE;
+    let accepted = Arc::new(AtomicUsize::new(0));
+    let (blocked, is_blocked) = mpsc::channel();
+    let counter = Arc::clone(&accepted);
+    let upstream = Upstream::start(move |mut peer, _| {
+        peer.read_head().unwrap();
+        peer.send(&format!(
+            "HTTP/1.1 200 OK\r\nContent-Length: {BODY}\r\n\r\n"
+        ));
+        // A write that is not taken within this time means that everything in between is full.
+        let stall = Duration::from_millis(500);
+        peer.stream.set_write_timeout(Some(stall)).unwrap();
+        let piece = vec![b'x'; 65536];
+        while counter.load(Ordering::SeqCst) < BODY {
+            match peer
+                .stream
+                .write(&piece[..piece.len().min(BODY - counter.load(Ordering::SeqCst))])
+            {
+                Ok(count) => _ = counter.fetch_add(count, Ordering::SeqCst),
+                Err(_) => _ = blocked.send(()),
+            }
+        }
+    });
+    let gateway = Gateway::before(upstream.address, "");
+    let mut client = gateway.connect();
+    client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    is_blocked.recv_timeout(PATIENCE).unwrap();
+    // Only the sockets' own buffers and two of the gateway's lie in between.
+    let taken = accepted.load(Ordering::SeqCst);
+    assert!(taken < 32 * MEBIBYTE, "{taken}");
+    client.read_head().unwrap();
+    let mut received = client.unread();
+    let mut piece = vec![0; 65536];
+    while received < BODY {
+        received += client.stream.read(&mut piece).unwrap();
+    }
+    assert_eq!((received, accepted.load(Ordering::SeqCst)), (BODY, BODY));
+}
+
+#[test]
+fn a_truncated_response_is_never_ended_cleanly() {
+    for response in [
+        "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nwhole\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nha",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+    ] {
+        let upstream = Upstream::start(move |mut peer, _| {
+            peer.request().unwrap();
+            peer.send(response);
+        });
+        let gateway = Gateway::before(upstream.address, "");
+        for version in ["1.1", "1.0"] {
+            let mut client = gateway.connect();
+            client.send(&format!("GET / HTTP/{version}\r\nHost: a\r\n\r\n"));
+            assert!(client.is_reset(), "{response:?} to HTTP/{version}");
+        }
+        assert_eq!(gateway.metric("aborted_total{route=\"/\"}"), 2);
+    }
+}
+
+#[test]
+fn a_client_that_leaves_takes_its_upstream_connection_along() {
+    let (gone, is_gone) = mpsc::channel();
+    let (begun, has_begun) = mpsc::channel();
+    let upstream = Upstream::start(move |mut peer, _| {
+        peer.read_head().unwrap();
+        begun.send(()).unwrap();
+        let ended = peer.request().is_none();
+        gone.send(ended).unwrap();
+    });
+    let gateway = Gateway::before(upstream.address, "");
+    let mut client = gateway.connect();
+    client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nbegin");
+    has_begun.recv_timeout(PATIENCE).unwrap();
+    drop(client);
+    assert!(is_gone.recv_timeout(PATIENCE).unwrap());
+}
+
+#[test]
+fn a_malformed_request_body_is_the_clients_fault() {
+    let upstream = Upstream::echo();
+    let gateway = Gateway::before(upstream.address, "limits: { body: 10 }\n");
+    let check = |body: &str, expected: u16| {
+        let head = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
+        let mut client = gateway.connect();
+        assert_eq!(
+            client.ask(&format!("{head}{body}")).status(),
+            expected,
+            "{body:?}"
+        );
+        assert!(client.ends_cleanly(), "{body:?}");
+    };
+    check("zz\r\n", 400);
+    check("3\r\nabcd\r\n0\r\n\r\n", 400);
+    check("b\r\n01234567890\r\n0\r\n\r\n", 413);
+}
