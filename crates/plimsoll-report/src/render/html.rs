@@ -1,1 +1,80 @@
-//! The report as one HTML page that needs nothing else.
+//! The report as one HTML page that needs nothing else: no script, no font, no picture from elsewhere.
+//!
+//! One file per section under `html/`; the order of the page is [`render`]. Text from outside reaches the page only through
+//! `maud`, which escapes it, and never enters a chart.
+
+mod added;
+mod arms;
+mod axis;
+mod failures;
+mod over_time;
+mod plot;
+mod provenance;
+mod resources;
+mod response_times;
+mod style;
+mod validity;
+mod verdict;
+
+use crate::view::RunView;
+use maud::{DOCTYPE, Markup, html};
+
+/// Nothing may be loaded or run; styles stand in the page itself.
+const POLICY: &str =
+    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+
+/// Renders the whole page.
+#[must_use]
+pub fn render(view: &RunView) -> String {
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta name="referrer" content="no-referrer";
+                title { (view.summary.experiment) " · " (view.summary.verdict.result.name()) " · Plimsoll" }
+                style { (maud::PreEscaped(style::sheet())) }
+            }
+            body {
+                main {
+                    (verdict::section(view))
+                    (arms::section(view))
+                    (added::section(view))
+                    (validity::section(view))
+                    (response_times::section(view))
+                    (over_time::section(view))
+                    (resources::section(view))
+                    (failures::section(view))
+                    (arms::steps(view))
+                    (provenance::section(view))
+                }
+            }
+        }
+    };
+    page.into_string()
+}
+
+/// A titled section of the page, with one sentence on how to read it.
+fn section(title: &str, reading: &str, content: Markup) -> Markup {
+    html! {
+        section {
+            h2 { (title) }
+            @if !reading.is_empty() { p.reading { (reading) } }
+            (content)
+        }
+    }
+}
+
+/// Arms (or components) by their colours.
+fn legend<'a>(names: impl IntoIterator<Item = &'a str>) -> Markup {
+    html! {
+        ul.legend {
+            @for (index, name) in names.into_iter().enumerate() {
+                li { span class={ "swatch " (style::class(index)) } {} (name) }
+            }
+        }
+    }
+}

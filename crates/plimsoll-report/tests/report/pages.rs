@@ -13,3 +13,18 @@ fn terminal() {
 fn markdown() {
     println!("{}", render::markdown::render(&fixture::compare()));
 }
+
+#[test]
+fn draw() {
+    let dir = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
+    std::fs::write(
+        dir.join("compare.html"),
+        render::html::render(&fixture::compare()),
+    )
+    .unwrap();
+    std::fs::write(
+        dir.join("measure.html"),
+        render::html::render(&fixture::measure()),
+    )
+    .unwrap();
+}

@@ -1,0 +1,65 @@
+//! Arms side by side, and steps where a scenario has more than one.
+
+use crate::render::figures;
+use crate::render::table::Table;
+use crate::render::words::mark_legend;
+use crate::view::RunView;
+use maud::{Markup, html};
+
+pub(super) fn section(view: &RunView) -> Markup {
+    let summary = &view.summary;
+    let legend = mark_legend(summary);
+    let notes: Vec<(&String, &String)> = summary
+        .arms
+        .iter()
+        .flat_map(|(name, arm)| arm.notes.iter().map(move |note| (name, note)))
+        .collect();
+    let content = html! {
+        (table(&figures::arms(summary)))
+        @if !legend.is_empty() || !notes.is_empty() {
+            ul.notes {
+                @if !legend.is_empty() { li { (legend) } }
+                @for (name, note) in notes { li { (name) ": " (note) } }
+            }
+        }
+    };
+    super::section(
+        "Arms side by side",
+        "Response time runs from the intended start of an exchange to its last byte: waiting behind a slow answer is part of it.",
+        content,
+    )
+}
+
+pub(super) fn steps(view: &RunView) -> Markup {
+    figures::steps(&view.summary)
+        .map(|steps| {
+            super::section(
+                "Steps",
+                "Response times per step of the scenario.",
+                table(&steps),
+            )
+        })
+        .unwrap_or_default()
+}
+
+/// A table of texts as HTML.
+pub(super) fn table(table: &Table) -> Markup {
+    let class = |column| if table.is_words(column) { "w" } else { "" };
+    html! {
+        div.scroll tabindex="0" {
+            table {
+                thead { tr { @for (column, head) in table.head.iter().enumerate() { th class=(class(column)) scope="col" { (head) } } } }
+                tbody {
+                    @for row in &table.rows {
+                        tr {
+                            @for (column, cell) in row.iter().enumerate() {
+                                @if column == 0 { th.name scope="row" { (cell) } }
+                                @else { td class=(class(column)) { (cell) } }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

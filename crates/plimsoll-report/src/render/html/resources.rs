@@ -1,0 +1,112 @@
+//! What each component used, on the same time axis as the load.
+
+use super::axis::Axis;
+use super::over_time::{LEFT, WIDTH, time_axis, warmups};
+use super::plot::{self, Pen, Plot};
+use super::{arms, style};
+use crate::record::{ComponentRow, SeriesRow};
+use crate::render::figures;
+use crate::view::RunView;
+use maud::{Markup, html};
+use plimsoll_base::units::format_bytes;
+
+const HEIGHT: u32 = 190;
+/// A component that was not sampled for longer than this was not running.
+const GAP: f64 = 2.5;
+
+pub(super) fn section(view: &RunView) -> Markup {
+    let components = by_component(view);
+    let table = figures::components(&view.summary);
+    if components.is_empty() && table.is_none() {
+        return Markup::default();
+    }
+    let content = html! {
+        @if !components.is_empty() {
+            (super::legend(components.iter().map(|(name, _)| *name)))
+            h3 { "CPU, in cores" }
+            div.scroll tabindex="0" { figure { (chart(view, &components, &CPU)) } }
+            h3 { "Resident memory" }
+            div.scroll tabindex="0" { figure { (chart(view, &components, &MEMORY)) } }
+        }
+        @if let Some(table) = table { h3 { "Mean CPU in cores under each arm's load" } (arms::table(&table)) }
+    };
+    super::section(
+        "Resources",
+        "Sampled once a second per process tree, the generator included.",
+        content,
+    )
+}
+
+/// What is drawn of a sample.
+struct Quantity {
+    title: &'static str,
+    value: fn(&ComponentRow) -> f64,
+    label: fn(f64) -> String,
+}
+
+const CPU: Quantity = Quantity {
+    title: "CPU per component over time",
+    value: |row| row.cpu_cores,
+    label: |cores| format!("{cores:.1}"),
+};
+
+#[expect(clippy::cast_precision_loss, reason = "a size to draw")]
+const MEMORY: Quantity = Quantity {
+    title: "Resident memory per component over time",
+    value: |row| row.rss_bytes as f64,
+    label: format_bytes,
+};
+
+fn chart(view: &RunView, components: &[(&str, Vec<&ComponentRow>)], quantity: &Quantity) -> Markup {
+    let rows = components.iter().flat_map(|(_, rows)| rows);
+    let top = rows.map(|row| (quantity.value)(row)).fold(0.0, f64::max);
+    let plot = Plot {
+        size: (WIDTH, HEIGHT),
+        title: quantity.title.to_owned(),
+        description: "One line per component, over the same time as the load.".to_owned(),
+        left: LEFT,
+        x: time_axis(view),
+        y: Axis::linear(0.0, top * 1.1, 4, quantity.label),
+    };
+    plot.draw(|canvas| {
+        warmups(canvas, view);
+        for (index, (_, rows)) in components.iter().enumerate() {
+            for stretch in rows.chunk_by(|a, b| b.t - a.t < GAP) {
+                let points: Vec<(f64, f64)> = stretch
+                    .iter()
+                    .map(|row| (row.t, (quantity.value)(row)))
+                    .collect();
+                plot::line(
+                    canvas,
+                    &points,
+                    Pen {
+                        colour: style::colour(index),
+                        width: 1.6,
+                        opacity: 1.0,
+                    },
+                );
+            }
+        }
+    })
+}
+
+/// Samples by component, in the order of their first appearance; each in order of time.
+fn by_component(view: &RunView) -> Vec<(&str, Vec<&ComponentRow>)> {
+    let mut components: Vec<(&str, Vec<&ComponentRow>)> = Vec::new();
+    for row in &view.series {
+        let SeriesRow::Component(row) = row else {
+            continue;
+        };
+        match components
+            .iter_mut()
+            .find(|(name, _)| *name == row.component)
+        {
+            Some((_, rows)) => rows.push(row),
+            None => components.push((&row.component, vec![row])),
+        }
+    }
+    for (_, rows) in &mut components {
+        rows.sort_by(|a, b| a.t.total_cmp(&b.t));
+    }
+    components
+}

@@ -1,0 +1,77 @@
+//! Whether the measurement can be trusted, criterion by criterion.
+
+use crate::record::{Effect, ThresholdOutcome, ValidityRow};
+use crate::render::words::{bound, validity_limit, validity_value};
+use crate::view::RunView;
+use maud::{Markup, html};
+
+pub(super) fn section(view: &RunView) -> Markup {
+    let rows = &view.summary.validity;
+    let broken = rows.iter().filter(|row| !row.ok).count();
+    let reading = match broken {
+        0 => "Every criterion holds: what follows may be concluded.".to_owned(),
+        n => format!(
+            "{n} of {} criteria do not hold. They are judged per claim: what they do not concern stands.",
+            rows.len()
+        ),
+    };
+    let table = html! {
+        div.scroll tabindex="0" {
+            table {
+                thead { tr {
+                    th.w scope="col" { "criterion" } th.w scope="col" { "arm" } th scope="col" { "found" }
+                    th scope="col" { "limit" } th.w scope="col" { "holds" } th.w scope="col" { "what to do" }
+                } }
+                tbody { @for row in rows { (criterion(row)) } }
+            }
+        }
+    };
+    let content = html! {
+        @if broken > 0 { (table) } @else { details { summary { "All " (rows.len()) " criteria" } (table) } }
+    };
+    html! {
+        (thresholds(&view.summary.thresholds))
+        (super::section("Can it be trusted?", &reading, content))
+    }
+}
+
+fn criterion(row: &ValidityRow) -> Markup {
+    let (class, word) = match row.effect {
+        Effect::None => ("passed", "yes"),
+        Effect::Marked => ("marked", "marked"),
+        Effect::Invalid => ("invalid", "no"),
+    };
+    html! {
+        tr {
+            th.name scope="row" { (row.criterion) " · " (row.name) }
+            td.w { (row.arm) }
+            td { (validity_value(row.value, row)) }
+            td { (validity_limit(row)) }
+            td.w { span class={ "chip " (class) } { (word) } }
+            td.w.wrap.sub { (row.advice) }
+        }
+    }
+}
+
+fn thresholds(outcomes: &[ThresholdOutcome]) -> Markup {
+    if outcomes.is_empty() {
+        return Markup::default();
+    }
+    let table = html! {
+        div.scroll tabindex="0" {
+            table {
+                thead { tr { th.w scope="col" { "threshold" } th.w scope="col" { "result" } th.w scope="col" { "because" } } }
+                tbody {
+                    @for outcome in outcomes {
+                        tr {
+                            th.name scope="row" { (outcome.arm) " " (outcome.metric) " " (bound(outcome)) }
+                            td.w { span class={ "chip " (outcome.result.name()) } { (outcome.result.name()) } }
+                            td.w.wrap { (outcome.reason) }
+                        }
+                    }
+                }
+            }
+        }
+    };
+    super::section("Thresholds", "", table)
+}

@@ -1,0 +1,92 @@
+//! The top of the page: what was asked, what was found, and the few figures that answer it.
+
+use super::style;
+use crate::record::{ArmSummary, Difference, Statistic, Summary};
+use crate::render::words::{count, failures, interval, method, number, signed_time, time};
+use crate::view::RunView;
+use maud::{Markup, PreEscaped, html};
+
+/// More arms than this are left to the table.
+const MOST_CARDS: usize = 6;
+
+/// The load line: a circle with a line through it.
+const MARK: &str = r##"<svg viewBox="0 0 34 34" aria-hidden="true"><g fill="none" stroke="#2B6CB0" stroke-width="3"><circle cx="17" cy="17" r="10.5"/><path d="M1 17h32"/></g></svg>"##;
+
+pub(super) fn section(view: &RunView) -> Markup {
+    let summary = &view.summary;
+    let verdict = &summary.verdict;
+    html! {
+        header {
+            (PreEscaped(MARK))
+            div {
+                h1 { (summary.experiment) }
+                div.sub { (method(summary)) " · seed " (summary.seed) " · " (view.manifest.started_at) }
+            }
+        }
+        section class={ "verdict " (verdict.result.name()) } {
+            h2 { (verdict.result.name()) }
+            ul { @for reason in &verdict.reasons { li { (reason) } } }
+        }
+        div.cards { (cards(summary)) }
+    }
+}
+
+fn cards(summary: &Summary) -> Markup {
+    let arms = || summary.arms.iter().enumerate();
+    html! {
+        @if let Some(comparison) = &summary.comparison {
+            @for (index, (name, arm)) in arms().filter(|(_, (_, arm))| arm.added.is_some()).take(MOST_CARDS) {
+                (added(index, name, arm, &comparison.baseline))
+            }
+        } @else {
+            @for (index, (name, arm)) in arms().take(MOST_CARDS) { (measured(index, name, arm)) }
+        }
+    }
+}
+
+fn added(index: usize, name: &str, arm: &ArmSummary, baseline: &str) -> Markup {
+    let figure = |statistic: Statistic| arm.added.as_ref().and_then(|added| added.get(statistic));
+    html! {
+        div.card {
+            h3 { span class={ "swatch " (style::class(index)) } {} (name) " adds to " (baseline) }
+            dl {
+                @for (label, statistic) in [("at the median", Statistic::P50), ("at p99", Statistic::P99)] {
+                    div { dt { (label) } (difference(figure(statistic))) }
+                }
+            }
+        }
+    }
+}
+
+fn difference(difference: Option<&Difference>) -> Markup {
+    html! {
+        @match difference {
+            None => dd { "–" small { "fewer than two blocks" } },
+            Some(found) => dd {
+                (signed_time(found.value))
+                small { (interval(found)) }
+                small { span class={ "chip " (found.verdict.name()) } { (found.verdict.name()) } }
+            },
+        }
+    }
+}
+
+fn measured(index: usize, name: &str, arm: &ArmSummary) -> Markup {
+    let response = &arm.times.response_time;
+    html! {
+        div.card {
+            h3 { span class={ "swatch " (style::class(index)) } {} (name) }
+            dl {
+                div { dt { "median" } dd { (time(response.p50)) small { (count(response.count)) " exchanges" } } }
+                div { dt { "p99" } dd { (time(response.p99)) small { "max " (time(response.max)) } } }
+            }
+        }
+        div.card {
+            h3 { "load" }
+            dl {
+                div { dt { "achieved" } dd { (number(arm.achieved_per_s)) "/s" small { "offered " (number(arm.offered_per_s)) "/s" } } }
+                div { dt { "failed" } dd { (failures(arm.failed, None)) small { (count(arm.dropped)) " arrivals dropped" } } }
+            }
+        }
+    }
+}
