@@ -1,0 +1,263 @@
+//! Adds up the shards: seconds in, fragments and accounts out.
+//!
+//! A second is complete when every shard has handed it over or has ended. Memory is bounded by how far shards may be apart, which
+//! the recorder's channel bounds.
+
+mod accounts;
+mod merge;
+
+pub(crate) use accounts::AccountsError;
+
+use crate::clock::Nanos;
+use crate::fragment::{Accounts, Fragment};
+use crate::recorder::{Report, SECOND, ShardSecond};
+use std::collections::BTreeMap;
+use std::sync::mpsc::{Receiver, SyncSender};
+
+/// How long the phases of a load last.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Phases {
+    /// Where the warm-up ends.
+    pub(crate) warmup: Nanos,
+    /// Where arrivals end.
+    pub(crate) end: Nanos,
+}
+
+/// Adds up the shards of one run.
+#[derive(Debug)]
+pub(crate) struct Collector {
+    phases: Phases,
+    steps: Vec<StepChecks>,
+    /// By shard: the first second that it has not handed over; `None` once it has ended.
+    progress: Vec<Option<u32>>,
+    pending: BTreeMap<u32, [Fragment; 2]>,
+    accounts: Accounts,
+}
+
+/// Whether a step has a check of its status, and so results of it.
+pub(crate) type StepChecks = bool;
+
+impl Collector {
+    /// A collector for so many shards and these steps.
+    pub(crate) fn new(phases: Phases, shards: usize, steps: Vec<StepChecks>) -> Self {
+        Self {
+            phases,
+            steps,
+            progress: vec![Some(0); shards],
+            pending: BTreeMap::new(),
+            accounts: Accounts::default(),
+        }
+    }
+
+    /// Takes reports until every shard has ended; `emit` gets the fragments in order. `ended` says where arrivals ended, once they
+    /// have. Emptied seconds go back through `emptied`, one sender per shard.
+    ///
+    /// # Errors
+    /// When a fragment contradicts itself, or the totals do not add up.
+    pub(crate) fn collect(
+        mut self,
+        reports: &Receiver<Report>,
+        emptied: &[SyncSender<Box<ShardSecond>>],
+        ended: impl Fn() -> Option<Nanos>,
+        emit: &mut dyn FnMut(Fragment),
+    ) -> Result<Accounts, AccountsError> {
+        for report in reports {
+            match report {
+                Report::Second(shard, mut second) => {
+                    self.add(&second);
+                    self.progress[shard] = Some(second.second + 1);
+                    second.clear();
+                    if emptied[shard].try_send(second).is_err() {
+                        // The shard has enough of them, or has ended.
+                    }
+                }
+                Report::Done(shard) => self.progress[shard] = None,
+            }
+            if let Some(stopped) = ended() {
+                self.phases.end = stopped;
+            }
+            self.emit_complete(emit)?;
+        }
+        self.accounts.stopped = ended().is_some();
+        self.accounts.ended_s = seconds(self.phases.end);
+        accounts::check(&self.accounts)?;
+        Ok(self.accounts)
+    }
+
+    fn add(&mut self, second: &ShardSecond) {
+        let steps = &self.steps;
+        let sides = self.pending.entry(second.second).or_insert_with(|| {
+            [true, false].map(|warmup| merge::empty(second.second, warmup, steps.len()))
+        });
+        for (fragment, side) in sides.iter_mut().zip(&second.sides) {
+            fragment.connections += second.connections;
+            merge::add(fragment, side, steps);
+        }
+    }
+
+    fn emit_complete(&mut self, emit: &mut dyn FnMut(Fragment)) -> Result<(), AccountsError> {
+        let complete = self.progress.iter().flatten().min().copied();
+        while let Some(entry) = self.pending.first_entry()
+            && complete.is_none_or(|first_open| *entry.key() < first_open)
+        {
+            for mut fragment in entry.remove() {
+                self.place(&mut fragment);
+                accounts::check_fragment(&fragment)?;
+                accounts::add(&mut self.accounts, &fragment);
+                if fragment.length_s > 0.0 || merge::has_content(&fragment) {
+                    emit(fragment);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Says which part of its second the fragment's side covers.
+    fn place(&self, fragment: &mut Fragment) {
+        let start = u64::from(fragment.second) * SECOND;
+        let Phases { warmup, end } = self.phases;
+        let (from, to) = if fragment.warmup {
+            (0, warmup.min(end))
+        } else {
+            (warmup, end.max(warmup))
+        };
+        let (from, to) = (
+            from.clamp(start, start + SECOND),
+            to.clamp(start, start + SECOND),
+        );
+        fragment.start_s = seconds(from);
+        fragment.length_s = seconds(to.saturating_sub(from));
+    }
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "exact to a nanosecond for 100 days"
+)]
+fn seconds(time: Nanos) -> f64 {
+    time as f64 / 1e9
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recorder::{Ended, Recorder};
+    use plimsoll_base::outcome::Outcome;
+    use std::sync::mpsc::sync_channel;
+
+    const MS: Nanos = 1_000_000;
+
+    /// One exchange that was intended at `at` and took `took`, as the engine would record it.
+    fn exchange(recorder: &mut Recorder, at: Nanos, took: Nanos) {
+        recorder.roll(at);
+        recorder.intended(at);
+        let side = recorder.started(at, 0, 0);
+        recorder.sent(side, 0);
+        recorder.roll(at + took);
+        recorder.ended(Ended {
+            side,
+            step: 0,
+            outcome: Outcome::Answered(200),
+            check: None,
+            response: took,
+            service: Some(took),
+            bytes_received: 1,
+        });
+        recorder.iterated(side, Some(took));
+    }
+
+    fn collect(record: impl Fn(usize, &mut Recorder)) -> (Vec<Fragment>, Accounts) {
+        let (reports, received) = sync_channel(64);
+        let (emptied, give_back): (Vec<_>, Vec<_>) = (0..2).map(|_| sync_channel(4)).unzip();
+        for (shard, emptied) in give_back.into_iter().enumerate() {
+            let mut recorder = Recorder::new(shard, 1500 * MS, 1, reports.clone(), emptied);
+            record(shard, &mut recorder);
+            recorder.finish();
+        }
+        drop(reports);
+        let phases = Phases {
+            warmup: 1500 * MS,
+            end: 3000 * MS,
+        };
+        let mut fragments = vec![];
+        let accounts = Collector::new(phases, 2, vec![false])
+            .collect(&received, &emptied, || None, &mut |fragment| {
+                fragments.push(fragment);
+            })
+            .unwrap();
+        (fragments, accounts)
+    }
+
+    #[test]
+    fn seconds_are_split_at_the_warm_up_and_shards_are_added() {
+        let (fragments, accounts) = collect(|_, recorder| {
+            exchange(recorder, 100 * MS, MS);
+            exchange(recorder, 1400 * MS, 200 * MS);
+            exchange(recorder, 1600 * MS, 500 * MS);
+            exchange(recorder, 2900 * MS, 2000 * MS);
+            recorder.roll(4900 * MS);
+        });
+        let table: Vec<String> = fragments
+            .iter()
+            .map(|f| {
+                format!(
+                    "second {} from {} for {} warmup {}: intended {} ended {} in flight {}",
+                    f.second,
+                    f.start_s,
+                    f.length_s,
+                    f.warmup,
+                    f.intended,
+                    f.steps[0].classes.values().map(|c| c.count).sum::<u64>(),
+                    f.in_flight
+                )
+            })
+            .collect();
+        insta::assert_snapshot!(table.join("\n"), @r"
+        second 0 from 0 for 1 warmup true: intended 2 ended 2 in flight 0
+        second 1 from 1 for 0.5 warmup true: intended 2 ended 2 in flight 0
+        second 1 from 1.5 for 0.5 warmup false: intended 2 ended 0 in flight 2
+        second 2 from 2 for 1 warmup false: intended 2 ended 2 in flight 2
+        second 3 from 3 for 0 warmup false: intended 0 ended 0 in flight 2
+        second 4 from 4 for 0 warmup false: intended 0 ended 2 in flight 0
+        ");
+        assert_eq!(
+            (accounts.warmup.intended, accounts.measured.intended),
+            (4, 4)
+        );
+    }
+
+    #[test]
+    fn a_shard_that_ends_early_holds_nobody_up() {
+        let (fragments, accounts) = collect(|shard, recorder| {
+            if shard == 1 {
+                exchange(recorder, 2100 * MS, MS);
+            }
+        });
+        assert_eq!(fragments.len(), 4);
+        assert_eq!(accounts.measured.sent, 1);
+    }
+
+    #[test]
+    fn accounts_that_do_not_add_up_are_an_error() {
+        let (reports, received) = sync_channel(8);
+        let (emptied, give_back) = sync_channel(4);
+        let mut recorder = Recorder::new(0, 0, 1, reports, give_back);
+        recorder.intended(0);
+        recorder.finish();
+        drop(recorder);
+        let phases = Phases {
+            warmup: 0,
+            end: SECOND,
+        };
+        let result = Collector::new(phases, 1, vec![false]).collect(
+            &received,
+            &[emptied],
+            || None,
+            &mut |_| {},
+        );
+        assert_eq!(
+            result.unwrap_err().to_string(),
+            "measured: 1 arrivals were intended, but 0 sent and 0 dropped"
+        );
+    }
+}

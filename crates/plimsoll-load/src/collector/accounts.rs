@@ -1,0 +1,115 @@
+//! Whether the accounts are exact: `intended = sent + dropped`, per step `sent = Σ outcomes + in flight`, counts as many as times.
+//!
+//! These hold by construction; a violation is an error of the generator, and its figures must not be used.
+
+use crate::fragment::{Accounts, Fragment, PhaseAccounts};
+use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::time_kind::TimeKind;
+use std::iter::repeat_with;
+
+/// Which account does not add up, with its figures.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct AccountsError(String);
+
+/// Adds a fragment to the totals.
+pub(super) fn add(accounts: &mut Accounts, fragment: &Fragment) {
+    let side = if fragment.warmup {
+        &mut accounts.warmup
+    } else {
+        &mut accounts.measured
+    };
+    side.intended += fragment.intended;
+    side.sent += fragment.sent;
+    side.dropped += fragment.dropped;
+    side.unstarted += fragment.unstarted;
+    side.exhausted += fragment.exhausted;
+    let missing = fragment.steps.len().saturating_sub(side.steps.len());
+    side.steps
+        .extend(repeat_with(Default::default).take(missing));
+    for (total, step) in side.steps.iter_mut().zip(&fragment.steps) {
+        total.sent += step.sent;
+        for (class, series) in &step.classes {
+            *total.classes.entry(*class).or_default() += series.count;
+        }
+    }
+}
+
+/// Checks the totals of a run that has ended.
+pub(super) fn check(accounts: &Accounts) -> Result<(), AccountsError> {
+    check_side("warm-up", &accounts.warmup)?;
+    check_side("measured", &accounts.measured)
+}
+
+fn check_side(name: &str, side: &PhaseAccounts) -> Result<(), AccountsError> {
+    let PhaseAccounts {
+        intended,
+        sent,
+        dropped,
+        ..
+    } = side;
+    ensure(*intended == sent + dropped, || {
+        format!("{name}: {intended} arrivals were intended, but {sent} sent and {dropped} dropped")
+    })?;
+    let first = side.steps.first().map_or(0, |step| step.sent);
+    ensure(first == *sent, || {
+        format!("{name}: {sent} iterations started, but their first step {first} times")
+    })?;
+    for (index, step) in side.steps.iter().enumerate() {
+        let ended: u64 = step.classes.values().sum();
+        ensure(step.sent == ended, || {
+            format!(
+                "{name}: step {index} began {} exchanges, but {ended} ended",
+                step.sent
+            )
+        })?;
+    }
+    Ok(())
+}
+
+/// Checks that a fragment does not contradict itself.
+pub(super) fn check_fragment(fragment: &Fragment) -> Result<(), AccountsError> {
+    for step in &fragment.steps {
+        let place = || format!("second {}, step {}", fragment.second, step.step);
+        let statuses: u64 = step.statuses.values().sum();
+        let answered: u64 = [OutcomeClass::Passed, OutcomeClass::CheckFailed]
+            .iter()
+            .filter_map(|class| step.classes.get(class))
+            .map(|series| series.count)
+            .sum();
+        ensure(statuses == answered, || {
+            format!(
+                "{}: {answered} exchanges were answered, with {statuses} statuses",
+                place()
+            )
+        })?;
+        for (class, series) in &step.classes {
+            let timed = series
+                .times
+                .get(&TimeKind::ResponseTime)
+                .map_or(0, plimsoll_base::histogram::TimeHistogram::count);
+            let expected = if *class == OutcomeClass::Aborted {
+                0
+            } else {
+                series.count
+            };
+            ensure(timed == expected, || {
+                format!(
+                    "{}: {} exchanges were {}, with {timed} response times",
+                    place(),
+                    series.count,
+                    class.name()
+                )
+            })?;
+        }
+    }
+    Ok(())
+}
+
+fn ensure(holds: bool, message: impl FnOnce() -> String) -> Result<(), AccountsError> {
+    if holds {
+        Ok(())
+    } else {
+        Err(AccountsError(message()))
+    }
+}

@@ -1,0 +1,101 @@
+//! Adding what a shard did in a second to the fragment of all shards.
+
+use super::StepChecks;
+use crate::fragment::{Fragment, StepFragment, Times};
+use crate::recorder::{SideSecond, StepSecond};
+use plimsoll_base::histogram::TimeHistogram;
+use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::time_kind::TimeKind;
+
+/// The name under which the check of a step's status is counted.
+const STATUS_CHECK: &str = "status";
+
+/// A fragment of a second in which nothing happened.
+pub(super) fn empty(second: u32, warmup: bool, steps: usize) -> Fragment {
+    Fragment {
+        second,
+        warmup,
+        steps: (0..steps)
+            .map(|step| StepFragment {
+                step,
+                ..StepFragment::default()
+            })
+            .collect(),
+        ..Fragment::default()
+    }
+}
+
+/// Adds one side of a shard's second.
+pub(super) fn add(fragment: &mut Fragment, side: &SideSecond, checks: &[StepChecks]) {
+    fragment.intended += side.intended;
+    fragment.sent += side.sent;
+    fragment.dropped += side.dropped;
+    fragment.unstarted += side.unstarted;
+    fragment.in_flight += side.in_flight;
+    fragment.waiting += side.waiting;
+    fragment.connected += side.connected;
+    fragment.reconnected += side.reconnected;
+    fragment.exhausted += side.exhausted;
+    for kind in TimeKind::ALL {
+        add_times(
+            &mut fragment.iterations,
+            kind,
+            side.times[kind as usize].as_ref(),
+        );
+    }
+    for ((into, step), has_check) in fragment.steps.iter_mut().zip(&side.steps).zip(checks) {
+        add_step(into, step, *has_check);
+    }
+}
+
+/// Whether the fragment says anything.
+pub(super) fn has_content(fragment: &Fragment) -> bool {
+    let iterations = fragment.intended
+        + fragment.sent
+        + fragment.dropped
+        + fragment.in_flight
+        + fragment.waiting
+        + fragment.connected
+        + fragment.exhausted
+        + fragment.reconnected;
+    iterations > 0
+        || fragment
+            .steps
+            .iter()
+            .any(|step| step.sent + step.in_flight > 0 || !step.classes.is_empty())
+}
+
+fn add_step(into: &mut StepFragment, step: &StepSecond, has_check: StepChecks) {
+    into.sent += step.sent;
+    into.in_flight += step.in_flight;
+    into.bytes_sent += step.bytes_sent;
+    into.bytes_received += step.bytes_received;
+    for (status, count) in &step.statuses {
+        *into.statuses.entry(*status).or_default() += count;
+    }
+    if has_check {
+        let check = into.checks.entry(STATUS_CHECK.to_owned()).or_default();
+        check.passed += step.check.passed;
+        check.failed += step.check.failed;
+    }
+    for class in OutcomeClass::ALL {
+        let recorded = &step.classes[class as usize];
+        if recorded.count == 0 {
+            continue;
+        }
+        let series = into.classes.entry(class).or_default();
+        series.count += recorded.count;
+        for (kind, histogram) in [
+            (TimeKind::ResponseTime, &recorded.response),
+            (TimeKind::ServiceTime, &recorded.service),
+        ] {
+            add_times(&mut series.times, kind, histogram.as_ref());
+        }
+    }
+}
+
+fn add_times(times: &mut Times, kind: TimeKind, histogram: Option<&TimeHistogram>) {
+    if let Some(histogram) = histogram.filter(|histogram| !histogram.is_empty()) {
+        times.entry(kind).or_default().merge(histogram);
+    }
+}

@@ -1,0 +1,336 @@
+//! Who does what next: arrivals, idle virtual users, those that wait for each other, and those that sleep.
+//!
+//! Pure but for the wakers: time comes in as an argument. Idle users are taken in the order in which they became idle, so that
+//! connections are used evenly.
+
+use crate::arrivals::{Arrival, Arrivals};
+use crate::clock::Nanos;
+use crate::recorder::Recorder;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::iter::Peekable;
+use std::task::{Context, Poll, Waker};
+
+/// One iteration to carry out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Job {
+    /// When it should have started.
+    pub(super) intended: Nanos,
+    /// When we noticed that it was due.
+    pub(super) released: Nanos,
+    /// When it got its virtual user.
+    pub(super) assigned: Nanos,
+}
+
+/// What wakes a parked user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wake {
+    /// It got an iteration.
+    Job(Job),
+    /// Its sleep is over.
+    Rung,
+    /// There is nothing more to do.
+    Dismissed,
+}
+
+/// Why a user sleeps, which decides what the end of the load means for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sleep {
+    /// Until its next iteration, which the end of the load cancels.
+    BetweenIterations,
+    /// Until the next step of one that is under way.
+    WithinIteration,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// At work, or woken.
+    Busy,
+    /// Waits for an arrival.
+    Idle,
+    /// Waits for a time.
+    Asleep(Sleep),
+    /// Woken, but has not looked yet.
+    Woken(Wake),
+}
+
+#[derive(Debug)]
+struct Slot {
+    state: State,
+    waker: Option<Waker>,
+}
+
+impl Slot {
+    fn wake(&mut self, wake: Wake) {
+        self.state = State::Woken(wake);
+        if let Some(waker) = &self.waker {
+            waker.wake_by_ref();
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Waiting {
+    intended: Nanos,
+    released: Nanos,
+}
+
+/// What is due, who is free, and who waits, in one shard.
+#[derive(Debug)]
+pub(super) struct Dispatch {
+    /// `None` in the closed model.
+    arrivals: Option<Peekable<Arrivals>>,
+    queue: usize,
+    waiting: VecDeque<Waiting>,
+    idle: VecDeque<usize>,
+    alarms: BinaryHeap<Reverse<(Nanos, usize)>>,
+    slots: Vec<Slot>,
+    ended: bool,
+}
+
+impl Dispatch {
+    /// Arrivals for `users` users, of which `queue` may wait.
+    pub(super) fn open(arrivals: Arrivals, queue: usize, users: usize) -> Self {
+        Self {
+            arrivals: Some(arrivals.peekable()),
+            queue,
+            ..Self::closed(users)
+        }
+    }
+
+    /// Users that give themselves their iterations.
+    pub(super) fn closed(users: usize) -> Self {
+        let slot = || Slot {
+            state: State::Busy,
+            waker: None,
+        };
+        Self {
+            arrivals: None,
+            queue: 0,
+            waiting: VecDeque::new(),
+            idle: VecDeque::with_capacity(users),
+            alarms: BinaryHeap::new(),
+            slots: (0..users).map(|_| slot()).collect(),
+            ended: false,
+        }
+    }
+
+    /// When something comes due next.
+    pub(super) fn next_due(&mut self) -> Option<Nanos> {
+        let arrival = self.arrivals.as_mut().and_then(Peekable::peek);
+        let alarm = self.alarms.peek().map(|Reverse((at, _))| *at);
+        arrival
+            .map(|arrival| arrival.at)
+            .into_iter()
+            .chain(alarm)
+            .min()
+    }
+
+    /// A user is free: it gets the arrival that has waited longest, or waits for one itself. Then park.
+    pub(super) fn offer(&mut self, user: usize, now: Nanos, recorder: &mut Recorder) {
+        if self.ended {
+            self.slots[user].state = State::Woken(Wake::Dismissed);
+        } else if let Some(Waiting { intended, released }) = self.waiting.pop_front() {
+            self.slots[user].state = State::Woken(Wake::Job(Job {
+                intended,
+                released,
+                assigned: now,
+            }));
+        } else {
+            self.slots[user].state = State::Idle;
+            self.idle.push_back(user);
+        }
+        self.release_due(now, recorder);
+    }
+
+    /// A user sleeps until `at`. Then park.
+    pub(super) fn sleep(&mut self, user: usize, at: Nanos, sleep: Sleep) {
+        if self.ended && sleep == Sleep::BetweenIterations {
+            self.slots[user].state = State::Woken(Wake::Dismissed);
+        } else {
+            self.slots[user].state = State::Asleep(sleep);
+            self.alarms.push(Reverse((at, user)));
+        }
+    }
+
+    /// Whether a parked user was woken, and why.
+    pub(super) fn poll(&mut self, user: usize, context: &Context<'_>) -> Poll<Wake> {
+        let slot = &mut self.slots[user];
+        if let State::Woken(wake) = slot.state {
+            slot.state = State::Busy;
+            return Poll::Ready(wake);
+        }
+        if !slot
+            .waker
+            .as_ref()
+            .is_some_and(|waker| waker.will_wake(context.waker()))
+        {
+            slot.waker = Some(context.waker().clone());
+        }
+        Poll::Pending
+    }
+
+    /// Releases whatever is due: arrivals to idle users, else into the queue, else dropped; sleepers to their work.
+    pub(super) fn release_due(&mut self, now: Nanos, recorder: &mut Recorder) {
+        while let Some(Reverse((at, user))) = self.alarms.peek().copied()
+            && at <= now
+        {
+            self.alarms.pop();
+            if matches!(self.slots[user].state, State::Asleep(_)) {
+                self.slots[user].wake(Wake::Rung);
+            }
+        }
+        while let Some(arrival) = self
+            .arrivals
+            .as_mut()
+            .and_then(|arrivals| arrivals.next_if(|arrival| arrival.at <= now))
+        {
+            self.release(arrival, now, recorder);
+        }
+    }
+
+    fn release(&mut self, arrival: Arrival, now: Nanos, recorder: &mut Recorder) {
+        let side = recorder.intended(arrival.at);
+        if let Some(user) = self.idle.pop_front() {
+            self.slots[user].wake(Wake::Job(Job {
+                intended: arrival.at,
+                released: now,
+                assigned: now,
+            }));
+        } else if self.waiting.len() < self.queue {
+            self.waiting.push_back(Waiting {
+                intended: arrival.at,
+                released: now,
+            });
+        } else {
+            recorder.dropped(side);
+        }
+    }
+
+    /// No further iteration starts: what waits is dropped, and whoever has nothing under way is dismissed.
+    pub(super) fn end(&mut self, recorder: &mut Recorder) {
+        self.ended = true;
+        self.arrivals = None;
+        for waiting in self.waiting.drain(..) {
+            let side = recorder.side(waiting.intended);
+            recorder.unstarted(side);
+        }
+        self.idle.clear();
+        for slot in &mut self.slots {
+            if matches!(
+                slot.state,
+                State::Idle | State::Asleep(Sleep::BetweenIterations)
+            ) {
+                slot.wake(Wake::Dismissed);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Profile;
+    use crate::recorder::{Recorder, Report};
+    use std::sync::mpsc::{Receiver, sync_channel};
+    use std::time::Duration;
+
+    const MS: Nanos = 1_000_000;
+
+    fn recorder() -> (Recorder, Receiver<Report>) {
+        let (reports, received) = sync_channel(8);
+        let (_, emptied) = sync_channel(1);
+        (Recorder::new(0, 0, 1, reports, emptied), received)
+    }
+
+    /// Arrivals every 10 ms from 0 on.
+    fn dispatch(queue: usize, users: usize) -> Dispatch {
+        let profile = Profile::Constant { rate: 100.0 };
+        Dispatch::open(
+            Arrivals::new(profile, 0, Duration::from_secs(1), 0, 1),
+            queue,
+            users,
+        )
+    }
+
+    fn poll(dispatch: &mut Dispatch, user: usize) -> Option<Wake> {
+        match dispatch.poll(user, &Context::from_waker(Waker::noop())) {
+            Poll::Ready(wake) => Some(wake),
+            Poll::Pending => None,
+        }
+    }
+
+    fn counts(recorder: &mut Recorder, received: &Receiver<Report>) -> (u64, u64, u64, u64) {
+        recorder.finish();
+        let Report::Second(_, second) = received.recv().unwrap() else {
+            panic!("a second is reported first");
+        };
+        let side = &second.sides[1];
+        (side.intended, side.dropped, side.unstarted, side.waiting)
+    }
+
+    #[test]
+    fn arrivals_go_to_idle_users_then_wait_then_are_dropped() {
+        let (mut recorder, received) = recorder();
+        let mut dispatch = dispatch(2, 1);
+        dispatch.offer(0, 0, &mut recorder);
+        let job = |intended, released, assigned| {
+            Some(Wake::Job(Job {
+                intended,
+                released,
+                assigned,
+            }))
+        };
+        assert_eq!(poll(&mut dispatch, 0), job(0, 0, 0));
+        assert_eq!(dispatch.next_due(), Some(10 * MS));
+        dispatch.release_due(45 * MS, &mut recorder);
+        dispatch.offer(0, 49 * MS, &mut recorder);
+        assert_eq!(poll(&mut dispatch, 0), job(10 * MS, 45 * MS, 49 * MS));
+        dispatch.end(&mut recorder);
+        assert_eq!(
+            counts(&mut recorder, &received),
+            (5, 3, 1, 2),
+            "two jobs were given, and never started"
+        );
+    }
+
+    #[test]
+    fn a_free_user_is_there_for_what_comes_due_in_the_same_moment() {
+        let (mut recorder, received) = recorder();
+        let mut dispatch = dispatch(0, 1);
+        dispatch.offer(0, 0, &mut recorder);
+        assert!(poll(&mut dispatch, 0).is_some());
+        dispatch.offer(0, 10 * MS, &mut recorder);
+        assert!(poll(&mut dispatch, 0).is_some());
+        assert_eq!(counts(&mut recorder, &received), (2, 0, 0, 2));
+    }
+
+    #[test]
+    fn users_take_turns() {
+        let (mut recorder, _received) = recorder();
+        let mut dispatch = dispatch(0, 2);
+        dispatch.offer(1, 0, &mut recorder);
+        dispatch.offer(0, 5 * MS, &mut recorder);
+        assert!(poll(&mut dispatch, 1).is_some());
+        dispatch.offer(1, 6 * MS, &mut recorder);
+        dispatch.release_due(10 * MS, &mut recorder);
+        assert!(poll(&mut dispatch, 0).is_some());
+        assert!(poll(&mut dispatch, 1).is_none());
+    }
+
+    #[test]
+    fn the_end_wakes_those_between_iterations_only() {
+        let (mut recorder, _received) = recorder();
+        let mut dispatch = Dispatch::closed(3);
+        dispatch.sleep(0, 10 * MS, Sleep::BetweenIterations);
+        dispatch.sleep(1, 20 * MS, Sleep::WithinIteration);
+        assert_eq!(dispatch.next_due(), Some(10 * MS));
+        dispatch.end(&mut recorder);
+        assert_eq!(poll(&mut dispatch, 0), Some(Wake::Dismissed));
+        assert_eq!(poll(&mut dispatch, 1), None);
+        dispatch.release_due(20 * MS, &mut recorder);
+        assert_eq!(poll(&mut dispatch, 1), Some(Wake::Rung));
+        dispatch.sleep(2, 30 * MS, Sleep::BetweenIterations);
+        assert_eq!(poll(&mut dispatch, 2), Some(Wake::Dismissed));
+    }
+}

@@ -1,0 +1,8 @@
+//! The engine against servers that behave in known ways, over real sockets of this host.
+//!
+//! Assertions are on counts and on relations between times, never on how fast this host is.
+
+mod accounting;
+mod failures;
+mod rig;
+mod times;

@@ -1,0 +1,87 @@
+//! Failures: each of its own class, none of them hidden by trying again.
+
+use super::rig::{Answer, Server, open, plan, run};
+use crate::plan::Plan;
+use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::time_kind::TimeKind;
+use plimsoll_http::Listener;
+use std::time::Duration;
+
+/// Fifteen arrivals at a server that answers all alike; all must end in `class`.
+fn check(answer: fn(u64) -> Answer, class: OutcomeClass, change: impl Fn(&mut Plan)) {
+    let server = Server::start(answer);
+    let mut plan = plan(server.address);
+    plan.load = open(50.0, 15, 0);
+    change(&mut plan);
+    let outcome = run(plan);
+    assert_eq!(outcome.count(class), 15, "{class:?}");
+    assert_eq!(
+        server.requests(),
+        15,
+        "{class:?}: every request is sent once"
+    );
+    assert_eq!(
+        outcome.times(class, TimeKind::ServiceTime).count(),
+        15,
+        "{class:?}"
+    );
+}
+
+#[test]
+fn outcomes_are_told_apart() {
+    check(|_| Answer::Reset, OutcomeClass::Reset, |_| {});
+    check(|_| Answer::Truncated, OutcomeClass::Reset, |_| {});
+    check(|_| Answer::Garbage, OutcomeClass::Malformed, |_| {});
+    check(|_| Answer::Status(503), OutcomeClass::CheckFailed, |_| {});
+    check(|_| Answer::Status(302), OutcomeClass::Passed, |_| {});
+    check(
+        |_| Answer::Status(503),
+        OutcomeClass::Passed,
+        |plan| plan.steps[0].check.status = Some(vec![503]),
+    );
+}
+
+#[test]
+fn a_timeout_is_recorded_at_its_deadline() {
+    check(
+        |_| Answer::Never,
+        OutcomeClass::TimedOut,
+        |plan| {
+            plan.timeout = Duration::from_secs(9);
+            plan.steps[0].timeout = Some(Duration::from_millis(50));
+        },
+    );
+    let server = Server::start(|_| Answer::Never);
+    let mut plan = plan(server.address);
+    plan.load = open(50.0, 15, 0);
+    plan.timeout = Duration::from_millis(50);
+    let outcome = run(plan);
+    let times = outcome.times(OutcomeClass::TimedOut, TimeKind::ServiceTime);
+    assert!(times.max().unwrap() <= 0.05005, "{:?}", times.max());
+    let closed = outcome.measured().last().unwrap();
+    assert_eq!(
+        closed.connections, 0,
+        "a connection that timed out is closed"
+    );
+}
+
+#[test]
+fn a_refused_connection_is_an_outcome_without_service_time() {
+    // Nobody listens on a port that was free a moment ago.
+    let address = Listener::bind("127.0.0.1:0".parse().unwrap())
+        .unwrap()
+        .local_addr()
+        .unwrap();
+    let mut open_plan = plan(address);
+    open_plan.load = open(50.0, 2, 5);
+    let outcome = run(open_plan);
+    assert_eq!(outcome.count(OutcomeClass::Refused), 15);
+    let times = |kind| outcome.times(OutcomeClass::Refused, kind).count();
+    assert_eq!(times(TimeKind::ResponseTime), 15);
+    assert_eq!(times(TimeKind::ServiceTime), 0);
+
+    // In the closed model the pause after each refusal bounds how often a user tries.
+    let outcome = run(plan(address));
+    let refused = outcome.count(OutcomeClass::Refused);
+    assert!((3..=3 * 31).contains(&refused), "{refused}");
+}

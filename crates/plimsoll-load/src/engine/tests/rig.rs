@@ -1,0 +1,251 @@
+//! A server that behaves as a test says, and a run of a plan against it.
+
+use crate::fragment::{Accounts, Fragment, Message, PhaseAccounts};
+use crate::plan::*;
+use plimsoll_base::histogram::TimeHistogram;
+use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::time_kind::TimeKind;
+use plimsoll_http::{Limits, Listener, TcpServer, accept, encode};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+/// What the server does with the request of this number, counted from 0 over all connections.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Answer {
+    /// Says 200, or another status.
+    Status(u16),
+    /// Says 200 after a while.
+    After(Duration),
+    /// Says 200 and closes at once, without having announced it.
+    ThenClose,
+    /// Never says anything.
+    Never,
+    /// Sends what is not HTTP.
+    Garbage,
+    /// Resets the connection.
+    Reset,
+    /// Announces ten bytes and closes after three.
+    Truncated,
+}
+
+/// A server on a thread of its own; it stops when dropped.
+pub(super) struct Server {
+    pub(super) address: SocketAddr,
+    requests: Arc<AtomicU64>,
+    connections: Arc<AtomicU64>,
+    stop: watch::Sender<bool>,
+    thread: Option<std::thread::JoinHandle<()>>,
+}
+
+impl Server {
+    pub(super) fn start(answer: fn(u64) -> Answer) -> Self {
+        let listener = Listener::bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        let address = listener.local_addr().unwrap();
+        let (requests, connections) = (Arc::<AtomicU64>::default(), Arc::<AtomicU64>::default());
+        let (stop, stopped) = watch::channel(false);
+        let (seen, accepted) = (Arc::clone(&requests), Arc::clone(&connections));
+        let thread = std::thread::spawn(move || {
+            plimsoll_http::shard::run_shards(1, "server", |_| {
+                serve(&listener, answer, &seen, &accepted, stopped.clone())
+            })
+            .unwrap();
+        });
+        Self {
+            address,
+            requests,
+            connections,
+            stop,
+            thread: Some(thread),
+        }
+    }
+
+    /// Requests received so far.
+    pub(super) fn requests(&self) -> u64 {
+        self.requests.load(Ordering::SeqCst)
+    }
+
+    /// Connections accepted so far.
+    pub(super) fn connections(&self) -> u64 {
+        self.connections.load(Ordering::SeqCst)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.stop.send_replace(true);
+        if let Some(thread) = self.thread.take() {
+            thread.join().unwrap();
+        }
+    }
+}
+
+async fn serve(
+    listener: &Listener,
+    answer: fn(u64) -> Answer,
+    seen: &Arc<AtomicU64>,
+    accepted: &AtomicU64,
+    mut stopped: watch::Receiver<bool>,
+) {
+    let listener = listener.for_shard().unwrap();
+    let mut connections = JoinSet::new();
+    loop {
+        tokio::select! {
+            _ = stopped.wait_for(|stop| *stop) => break,
+            stream = accept(&listener) => {
+                accepted.fetch_add(1, Ordering::SeqCst);
+                let connection = TcpServer::from_stream(stream.unwrap(), Limits::default());
+                connections.spawn_local(converse(connection, answer, Arc::clone(seen)));
+            }
+        }
+    }
+}
+
+async fn converse(mut connection: TcpServer, answer: fn(u64) -> Answer, seen: Arc<AtomicU64>) {
+    let mut body = Vec::new();
+    while let Ok(true) = connection.requests.next_head().await {
+        let number = seen.fetch_add(1, Ordering::SeqCst);
+        let keep_alive = connection.requests.head().keep_alive();
+        if connection.requests.read_body(&mut body).await.is_err() {
+            return;
+        }
+        let answer = answer(number);
+        if let Answer::After(time) = answer {
+            tokio::time::sleep(time).await;
+        }
+        let out = connection.output.buffer();
+        match answer {
+            Answer::Status(status) => respond(out, status),
+            Answer::After(_) | Answer::ThenClose => respond(out, 200),
+            Answer::Garbage => out.extend_from_slice(b"SSH-2.0-OpenSSH_9.2\r\n"),
+            Answer::Truncated => {
+                out.extend_from_slice(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc");
+            }
+            Answer::Never => std::future::pending().await,
+            Answer::Reset => return connection.reset(),
+        }
+        if connection.output.flush().await.is_err()
+            || matches!(answer, Answer::ThenClose | Answer::Truncated)
+            || !keep_alive
+        {
+            return;
+        }
+    }
+}
+
+fn respond(out: &mut Vec<u8>, status: u16) {
+    encode::status_line(out, status, None);
+    encode::content_length(out, 2);
+    encode::end_head(out);
+    out.extend_from_slice(b"ok");
+}
+
+/// A plan of one step: `users` users, closed, for half a second.
+pub(super) fn plan(address: SocketAddr) -> Plan {
+    Plan {
+        seed: 1,
+        shards: 1,
+        target: Target {
+            authority: address.to_string(),
+            addresses: vec![address],
+        },
+        steps: vec![step("home")],
+        load: Load::Closed {
+            users: 3,
+            think: Duration::ZERO,
+        },
+        warmup: Duration::ZERO,
+        duration: Duration::from_millis(300),
+        connections: ConnectionPolicy::KeepAlive,
+        pacing: Pacing::default(),
+        timeout: Duration::from_secs(20),
+    }
+}
+
+pub(super) fn step(name: &str) -> Step {
+    Step {
+        name: name.to_owned(),
+        method: "GET".to_owned(),
+        path: "/".to_owned(),
+        headers: vec![],
+        body: vec![],
+        timeout: None,
+        pause: Duration::ZERO,
+        check: Check::default(),
+    }
+}
+
+pub(super) fn open(rate: f64, connections: u32, queue: u32) -> Load {
+    Load::Open {
+        profile: Profile::Constant { rate },
+        connections,
+        queue,
+    }
+}
+
+/// Everything that a run said.
+pub(super) struct Outcome {
+    pub(super) fragments: Vec<Fragment>,
+    pub(super) accounts: Accounts,
+}
+
+pub(super) fn run(plan: Plan) -> Outcome {
+    let (_stop, stopped) = watch::channel(false);
+    run_until(plan, stopped)
+}
+
+pub(super) fn run_until(plan: Plan, stop: watch::Receiver<bool>) -> Outcome {
+    let mut fragments = vec![];
+    let mut accounts = None;
+    crate::run(plan, stop, &mut |message| match message {
+        Message::Started(_) => assert!(fragments.is_empty()),
+        Message::Fragment(fragment) => fragments.push(fragment),
+        Message::Finished(totals) => accounts = Some(totals),
+        Message::Failed(text) => panic!("{text}"),
+    })
+    .unwrap();
+    Outcome {
+        fragments,
+        accounts: accounts.expect("the last message says that the load finished"),
+    }
+}
+
+impl Outcome {
+    /// The measured side's exchanges of the first step that ended in `class`.
+    pub(super) fn count(&self, class: OutcomeClass) -> u64 {
+        count(&self.accounts.measured, class)
+    }
+
+    /// All times of a kind and class of the measured side's first step.
+    pub(super) fn times(&self, class: OutcomeClass, kind: TimeKind) -> TimeHistogram {
+        let series = self
+            .measured()
+            .filter_map(|fragment| fragment.steps[0].classes.get(&class));
+        merged(series.filter_map(|series| series.times.get(&kind)))
+    }
+
+    /// All times of a kind of the measured side's iterations.
+    pub(super) fn iteration_times(&self, kind: TimeKind) -> TimeHistogram {
+        merged(
+            self.measured()
+                .filter_map(|fragment| fragment.iterations.get(&kind)),
+        )
+    }
+
+    pub(super) fn measured(&self) -> impl Iterator<Item = &Fragment> {
+        self.fragments.iter().filter(|fragment| !fragment.warmup)
+    }
+}
+
+pub(super) fn count(side: &PhaseAccounts, class: OutcomeClass) -> u64 {
+    side.steps[0].classes.get(&class).copied().unwrap_or(0)
+}
+
+fn merged<'a>(histograms: impl Iterator<Item = &'a TimeHistogram>) -> TimeHistogram {
+    let mut all = TimeHistogram::new();
+    histograms.for_each(|histogram| all.merge(histogram));
+    all
+}

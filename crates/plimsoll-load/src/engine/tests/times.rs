@@ -1,0 +1,63 @@
+//! Times: a stall of the target shows in full in response times, and once in service times.
+
+use super::rig::{Answer, Server, open, plan, run};
+use crate::plan::Pacing;
+use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::time_kind::TimeKind;
+use std::time::Duration;
+
+/// One connection, an arrival every 10 ms, and a target that stalls 300 ms on the tenth: whoever comes in the stall waits for
+/// the rest of it. Only one exchange was slow, yet thirty saw it.
+#[test]
+fn a_stall_counts_for_everyone_who_came_in_it() {
+    let server = Server::start(|number| {
+        if number == 10 {
+            Answer::After(Duration::from_millis(300))
+        } else {
+            Answer::Status(200)
+        }
+    });
+    let mut plan = plan(server.address);
+    plan.load = open(100.0, 1, 1000);
+    plan.duration = Duration::from_secs(1);
+    let outcome = run(plan);
+    assert_eq!(outcome.count(OutcomeClass::Passed), 100);
+    let above = |kind, limit: f64| {
+        let times = outcome.times(OutcomeClass::Passed, kind);
+        times.count() - times.count_at_most(limit)
+    };
+    assert_eq!(above(TimeKind::ServiceTime, 0.25), 1);
+    // Those who came in the first 150 ms of the stall waited for at least 150 ms; so did nobody who came later than that.
+    let waited = above(TimeKind::ResponseTime, 0.15);
+    assert!((15..=25).contains(&waited), "{waited}");
+    let waits = outcome.iteration_times(TimeKind::ConnectionWait);
+    assert!(waits.max().unwrap() > 0.25);
+    let lag = outcome.iteration_times(TimeKind::PacingLag);
+    assert!(lag.quantile(0.9).unwrap() < 0.05, "the stall is not ours");
+}
+
+/// Per exchange, lag, wait, connecting and service make up the response time; so do their sums.
+#[test]
+fn response_time_is_the_sum_of_its_parts() {
+    for pacing in [Pacing::default(), Pacing::Precise] {
+        let server = Server::start(|_| Answer::After(Duration::from_millis(3)));
+        let mut plan = plan(server.address);
+        plan.pacing = pacing;
+        plan.load = open(500.0, 1, 1000);
+        let outcome = run(plan);
+        let sum = |histogram: plimsoll_base::histogram::TimeHistogram| {
+            histogram
+                .mean()
+                .map_or(0.0, |mean| mean * histogram.count() as f64)
+        };
+        let response = sum(outcome.times(OutcomeClass::Passed, TimeKind::ResponseTime));
+        let parts = sum(outcome.times(OutcomeClass::Passed, TimeKind::ServiceTime))
+            + sum(outcome.iteration_times(TimeKind::PacingLag))
+            + sum(outcome.iteration_times(TimeKind::ConnectionWait))
+            + sum(outcome.iteration_times(TimeKind::ConnectTime));
+        assert!(
+            (parts / response - 1.0).abs() < 0.01,
+            "{pacing:?}: {parts} {response}"
+        );
+    }
+}

@@ -1,0 +1,251 @@
+//! What happens in one shard: counted and timed per second, handed over when the second is over.
+//!
+//! One [`Recorder`] belongs to one shard and takes no lock. The seconds that it hands over come back, emptied, to be filled again.
+//! Adding shards up is the collector's.
+
+mod second;
+
+pub(crate) use second::{SECOND, ShardSecond, Side, SideSecond, StepSecond};
+
+use crate::clock::Nanos;
+use plimsoll_base::outcome::{Outcome, OutcomeClass};
+use plimsoll_base::time_kind::TimeKind;
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError};
+
+/// What a shard says to the collector.
+#[derive(Debug)]
+pub(crate) enum Report {
+    /// One of its seconds is over.
+    Second(usize, Box<ShardSecond>),
+    /// It has ended; there will be no further second of it.
+    Done(usize),
+}
+
+/// One exchange that ended.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ended {
+    pub(crate) side: Side,
+    pub(crate) step: usize,
+    pub(crate) outcome: Outcome,
+    /// Whether the plan's check held; `None` when it has none.
+    pub(crate) check: Option<bool>,
+    pub(crate) response: Nanos,
+    /// `None` when nothing was sent.
+    pub(crate) service: Option<Nanos>,
+    pub(crate) bytes_received: u64,
+}
+
+/// Gauges that live across seconds, of one side.
+#[derive(Debug, Clone, Default)]
+struct Gauges {
+    waiting: u64,
+    iterations: u64,
+    exchanges: Vec<u64>,
+}
+
+/// Counts and times of one shard.
+#[derive(Debug)]
+pub(crate) struct Recorder {
+    shard: usize,
+    warmup: Nanos,
+    live: Box<ShardSecond>,
+    live_until: Nanos,
+    gauges: [Gauges; 2],
+    connections: u64,
+    reports: SyncSender<Report>,
+    emptied: Receiver<Box<ShardSecond>>,
+    overflowed: bool,
+}
+
+impl Recorder {
+    /// A recorder at the start of the load, for a plan of `steps` steps.
+    pub(crate) fn new(
+        shard: usize,
+        warmup: Nanos,
+        steps: usize,
+        reports: SyncSender<Report>,
+        emptied: Receiver<Box<ShardSecond>>,
+    ) -> Self {
+        let gauges = Gauges {
+            exchanges: vec![0; steps],
+            ..Gauges::default()
+        };
+        Self {
+            shard,
+            warmup,
+            live: Box::new(ShardSecond::new(steps)),
+            live_until: SECOND,
+            gauges: [gauges.clone(), gauges],
+            connections: 0,
+            reports,
+            emptied,
+            overflowed: false,
+        }
+    }
+
+    /// The side of an iteration, by its intended start.
+    pub(crate) fn side(&self, intended: Nanos) -> Side {
+        if intended < self.warmup {
+            Side::Warmup
+        } else {
+            Side::Measured
+        }
+    }
+
+    /// Hands over every second that ended before `now`. Called with the time of whatever is recorded next.
+    pub(crate) fn roll(&mut self, now: Nanos) {
+        while now >= self.live_until {
+            let report = self.close_second();
+            if matches!(self.reports.try_send(report), Err(TrySendError::Full(_))) {
+                self.overflowed = true;
+            }
+            self.live_until += SECOND;
+        }
+    }
+
+    /// Where the second being filled ends.
+    pub(crate) fn next_roll(&self) -> Nanos {
+        self.live_until
+    }
+
+    /// Whether a second had to be thrown away because nobody took the ones before it: the run is lost.
+    pub(crate) fn overflowed(&self) -> bool {
+        self.overflowed
+    }
+
+    /// Hands over what is left, and says that this was all.
+    pub(crate) fn finish(&mut self) {
+        let last = self.close_second();
+        for report in [last, Report::Done(self.shard)] {
+            if self.reports.send(report).is_err() {
+                // The collector is gone, and with it whoever wanted to know.
+                return;
+            }
+        }
+    }
+
+    /// The arrival intended for `at` came due; returns its side.
+    pub(crate) fn intended(&mut self, at: Nanos) -> Side {
+        let side = self.side(at);
+        self.gauges[side as usize].waiting += 1;
+        self.live(side).intended += 1;
+        side
+    }
+
+    /// An arrival found the queue full.
+    pub(crate) fn dropped(&mut self, side: Side) {
+        self.gauges[side as usize].waiting -= 1;
+        self.live(side).dropped += 1;
+    }
+
+    /// An arrival was still waiting when the load ended.
+    pub(crate) fn unstarted(&mut self, side: Side) {
+        self.live(side).unstarted += 1;
+        self.dropped(side);
+    }
+
+    /// The iteration intended for `at` started, after waiting so long for us and so long for a virtual user; returns its side.
+    pub(crate) fn started(&mut self, at: Nanos, pacing_lag: Nanos, connection_wait: Nanos) -> Side {
+        let side = self.side(at);
+        let gauges = &mut self.gauges[side as usize];
+        gauges.waiting -= 1;
+        gauges.iterations += 1;
+        let live = self.live(side);
+        live.sent += 1;
+        live.time(TimeKind::PacingLag, pacing_lag);
+        live.time(TimeKind::ConnectionWait, connection_wait);
+        side
+    }
+
+    /// An iteration ended; `None` when we ended it.
+    pub(crate) fn iterated(&mut self, side: Side, time: Option<Nanos>) {
+        self.gauges[side as usize].iterations -= 1;
+        if let Some(time) = time {
+            self.live(side).time(TimeKind::IterationTime, time);
+        }
+    }
+
+    /// A connection was established.
+    pub(crate) fn connected(&mut self, side: Side, time: Nanos) {
+        self.connections += 1;
+        let live = self.live(side);
+        live.connected += 1;
+        live.time(TimeKind::ConnectTime, time);
+    }
+
+    /// A connection was closed, by whichever end.
+    pub(crate) fn disconnected(&mut self) {
+        self.connections -= 1;
+    }
+
+    /// An idle connection turned out to be closed by the server.
+    pub(crate) fn reconnected(&mut self, side: Side) {
+        self.live(side).reconnected += 1;
+    }
+
+    /// A connection could not be made for want of a port or descriptor.
+    pub(crate) fn exhausted(&mut self, side: Side) {
+        self.live(side).exhausted += 1;
+    }
+
+    /// An exchange began.
+    pub(crate) fn sent(&mut self, side: Side, step: usize) {
+        self.gauges[side as usize].exchanges[step] += 1;
+        self.live(side).steps[step].sent += 1;
+    }
+
+    /// An exchange's request goes out.
+    pub(crate) fn written(&mut self, side: Side, step: usize, bytes: u64) {
+        self.live(side).steps[step].bytes_sent += bytes;
+    }
+
+    /// An exchange ended.
+    pub(crate) fn ended(&mut self, ended: Ended) {
+        self.gauges[ended.side as usize].exchanges[ended.step] -= 1;
+        let step = &mut self.live(ended.side).steps[ended.step];
+        let mut passed = true;
+        if let Outcome::Answered(status) = ended.outcome {
+            *step.statuses.entry(status).or_default() += 1;
+            passed = ended.check.unwrap_or(status < 400);
+            match ended.check {
+                Some(true) => step.check.passed += 1,
+                Some(false) => step.check.failed += 1,
+                None => {}
+            }
+        }
+        step.bytes_received += ended.bytes_received;
+        let class = OutcomeClass::of(ended.outcome, passed);
+        step.class(class).record(ended.response, ended.service);
+    }
+
+    /// An exchange was ended by us.
+    pub(crate) fn aborted(&mut self, side: Side, step: usize) {
+        self.gauges[side as usize].exchanges[step] -= 1;
+        self.live(side).steps[step]
+            .class(OutcomeClass::Aborted)
+            .count += 1;
+    }
+
+    fn live(&mut self, side: Side) -> &mut SideSecond {
+        &mut self.live.sides[side as usize]
+    }
+
+    fn close_second(&mut self) -> Report {
+        let steps = self.gauges[0].exchanges.len();
+        let mut next = self
+            .emptied
+            .try_recv()
+            .unwrap_or_else(|_| Box::new(ShardSecond::new(steps)));
+        next.second = self.live.second + 1;
+        let mut full = std::mem::replace(&mut self.live, next);
+        full.connections = self.connections;
+        for (side, gauges) in full.sides.iter_mut().zip(&self.gauges) {
+            side.waiting = gauges.waiting;
+            side.in_flight = gauges.iterations;
+            for (step, in_flight) in side.steps.iter_mut().zip(&gauges.exchanges) {
+                step.in_flight = *in_flight;
+            }
+        }
+        Report::Second(self.shard, full)
+    }
+}

@@ -1,0 +1,146 @@
+//! One second of one shard, as it is filled, handed over and filled again.
+//!
+//! A histogram takes some 180 KB, so each is made when its series has its first sample, and kept.
+
+use crate::clock::Nanos;
+use crate::fragment::CheckCount;
+use plimsoll_base::histogram::TimeHistogram;
+use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::time_kind::TimeKind;
+use std::collections::BTreeMap;
+
+/// A second in nanoseconds.
+pub(crate) const SECOND: Nanos = 1_000_000_000;
+
+/// Whether an iteration was intended to start in the warm-up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(usize)]
+pub(crate) enum Side {
+    /// In it.
+    Warmup = 0,
+    /// After it.
+    Measured = 1,
+}
+
+/// One second of one shard.
+#[derive(Debug)]
+pub(crate) struct ShardSecond {
+    /// Which, from the start of the load.
+    pub(crate) second: u32,
+    /// Open connections at its end.
+    pub(crate) connections: u64,
+    /// By [`Side`].
+    pub(crate) sides: [SideSecond; 2],
+}
+
+/// What one side did in one second; the meaning of each count is [`crate::fragment::Fragment`]'s.
+#[derive(Debug, Default)]
+pub(crate) struct SideSecond {
+    pub(crate) intended: u64,
+    pub(crate) sent: u64,
+    pub(crate) dropped: u64,
+    pub(crate) unstarted: u64,
+    pub(crate) in_flight: u64,
+    pub(crate) waiting: u64,
+    pub(crate) connected: u64,
+    pub(crate) reconnected: u64,
+    pub(crate) exhausted: u64,
+    /// By [`TimeKind`].
+    pub(crate) times: [Option<TimeHistogram>; TimeKind::ALL.len()],
+    pub(crate) steps: Vec<StepSecond>,
+}
+
+/// What one step did in one second.
+#[derive(Debug, Default)]
+pub(crate) struct StepSecond {
+    pub(crate) sent: u64,
+    pub(crate) in_flight: u64,
+    pub(crate) statuses: BTreeMap<u16, u64>,
+    pub(crate) check: CheckCount,
+    pub(crate) bytes_sent: u64,
+    pub(crate) bytes_received: u64,
+    /// By [`OutcomeClass`].
+    pub(crate) classes: [ClassSecond; OutcomeClass::ALL.len()],
+}
+
+/// What one series did in one second.
+#[derive(Debug, Default)]
+pub(crate) struct ClassSecond {
+    pub(crate) count: u64,
+    pub(crate) response: Option<TimeHistogram>,
+    pub(crate) service: Option<TimeHistogram>,
+}
+
+impl ShardSecond {
+    /// The first second of a plan of `steps` steps, empty.
+    pub(crate) fn new(steps: usize) -> Self {
+        let side = || SideSecond {
+            steps: (0..steps).map(|_| StepSecond::default()).collect(),
+            ..SideSecond::default()
+        };
+        Self {
+            second: 0,
+            connections: 0,
+            sides: [side(), side()],
+        }
+    }
+
+    /// Forgets everything and keeps the histograms' memory.
+    pub(crate) fn clear(&mut self) {
+        for side in &mut self.sides {
+            let mut steps = std::mem::take(&mut side.steps);
+            let mut times = std::mem::take(&mut side.times);
+            times.iter_mut().flatten().for_each(clear);
+            for step in &mut steps {
+                let mut classes = std::mem::take(&mut step.classes);
+                for class in &mut classes {
+                    class.count = 0;
+                    class.response.iter_mut().for_each(clear);
+                    class.service.iter_mut().for_each(clear);
+                }
+                *step = StepSecond {
+                    classes,
+                    ..StepSecond::default()
+                };
+            }
+            *side = SideSecond {
+                times,
+                steps,
+                ..SideSecond::default()
+            };
+        }
+    }
+}
+
+impl SideSecond {
+    /// Records a time of an iteration.
+    pub(crate) fn time(&mut self, kind: TimeKind, time: Nanos) {
+        self.times[kind as usize]
+            .get_or_insert_default()
+            .record_nanos(time);
+    }
+}
+
+impl StepSecond {
+    /// The series of a class.
+    pub(crate) fn class(&mut self, class: OutcomeClass) -> &mut ClassSecond {
+        &mut self.classes[class as usize]
+    }
+}
+
+impl ClassSecond {
+    /// Counts one exchange and records its times.
+    pub(crate) fn record(&mut self, response: Nanos, service: Option<Nanos>) {
+        self.count += 1;
+        self.response.get_or_insert_default().record_nanos(response);
+        if let Some(service) = service {
+            self.service.get_or_insert_default().record_nanos(service);
+        }
+    }
+}
+
+fn clear(histogram: &mut TimeHistogram) {
+    if !histogram.is_empty() {
+        histogram.clear();
+    }
+}

@@ -1,0 +1,196 @@
+//! Carrying out a plan: shards on threads of their own, the collector on the caller's.
+
+use crate::clock::{Clock, Nanos, nanos};
+use crate::collector::{AccountsError, Collector, Phases};
+use crate::engine::{self, Shard, ShardError};
+use crate::fragment::{Message, Started};
+use crate::plan::{Plan, PlanProblems};
+use crate::recorder::{Recorder, Report, ShardSecond};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use std::io;
+use std::sync::Mutex;
+use std::sync::OnceLock;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::time::Duration;
+use tokio::sync::watch;
+
+/// From the start of the threads to the start of the load, so that no shard is late for its first arrival.
+const LEAD: Duration = Duration::from_millis(50);
+/// How many seconds of each shard may wait for the collector; with more, whoever takes the messages has stopped doing so.
+const SECONDS_BUFFERED: usize = 20;
+/// How many emptied seconds a shard keeps.
+const SECONDS_KEPT: usize = 2;
+
+/// Why a plan was not carried out, or its figures cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// The plan cannot be carried out.
+    #[error("the plan has problems:\n{0}")]
+    Plan(#[from] PlanProblems),
+    /// No thread, runtime or timer for a shard.
+    #[error("a shard could not be started: {0}")]
+    Shard(#[source] io::Error),
+    /// Nobody took the messages.
+    #[error("fragments were not taken for {SECONDS_BUFFERED} s, so figures were lost")]
+    NotTaken,
+    /// The accounts do not add up: an error of the generator.
+    #[error("internal error in the accounts: {0}")]
+    Accounts(String),
+}
+
+impl From<AccountsError> for LoadError {
+    fn from(error: AccountsError) -> Self {
+        Self::Accounts(error.to_string())
+    }
+}
+
+/// Carries out a plan: blocks until the load has ended, and calls `emit` with every message in order on the calling thread.
+///
+/// `stop` becoming `true` ends the load early: no further iteration starts, those under way get one second. `emit` must return within
+/// seconds. The process's limit of descriptors is raised to its hard limit.
+///
+/// # Errors
+/// [`LoadError`]; [`Message::Failed`] has been emitted then as the last message, with the same text.
+pub fn run(
+    plan: Plan,
+    stop: watch::Receiver<bool>,
+    emit: &mut dyn FnMut(Message),
+) -> Result<(), LoadError> {
+    let result = carry_out(plan, &stop, emit);
+    if let Err(error) = &result {
+        emit(Message::Failed(error.to_string()));
+    }
+    result
+}
+
+fn carry_out(
+    plan: Plan,
+    stop: &watch::Receiver<bool>,
+    emit: &mut dyn FnMut(Message),
+) -> Result<(), LoadError> {
+    plan.check()?;
+    raise_descriptor_limit();
+    let shards = shard_count(&plan);
+    let clock = Clock::starting_in(LEAD);
+    let phases = Phases {
+        warmup: nanos(plan.warmup),
+        end: nanos(plan.total()),
+    };
+    emit(Message::Started(Started {
+        shards,
+        users: plan.users(),
+        start_monotonic_ns: clock.absolute(0),
+    }));
+    let checks = plan
+        .steps
+        .iter()
+        .map(|step| step.check.status.is_some())
+        .collect();
+    let collector = Collector::new(phases, shards, checks);
+    let (recorders, reports, emptied) = recorders(&plan, shards);
+    let stopped = OnceLock::new();
+    let accounts = std::thread::scope(|scope| {
+        let (plan, stopped) = (&plan, &stopped);
+        let engine = std::thread::Builder::new()
+            .name("engine".to_owned())
+            .spawn_scoped(scope, move || {
+                run_engine(plan, clock, stop, recorders, stopped)
+            })
+            .map_err(LoadError::Shard)?;
+        let accounts = collector.collect(
+            &reports,
+            &emptied,
+            || stopped.get().copied(),
+            &mut |fragment| emit(Message::Fragment(fragment)),
+        );
+        // A panic of a shard is an error of this program: pass it on.
+        match engine.join() {
+            Ok(ended) => ended?,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+        accounts.map_err(LoadError::from)
+    })?;
+    emit(Message::Finished(accounts));
+    Ok(())
+}
+
+/// One recorder per shard, what they report to, and where their emptied seconds go.
+type Recording = (
+    Vec<Mutex<Option<Recorder>>>,
+    Receiver<Report>,
+    Vec<SyncSender<Box<ShardSecond>>>,
+);
+
+fn recorders(plan: &Plan, shards: usize) -> Recording {
+    let (sender, reports) = sync_channel(shards * SECONDS_BUFFERED);
+    let mut recorders = Vec::with_capacity(shards);
+    let mut emptied = Vec::with_capacity(shards);
+    for shard in 0..shards {
+        let (give_back, take_back) = sync_channel(SECONDS_KEPT);
+        let recorder = Recorder::new(
+            shard,
+            nanos(plan.warmup),
+            plan.steps.len(),
+            sender.clone(),
+            take_back,
+        );
+        // Locked once, when its shard takes it on the shard's own thread.
+        recorders.push(Mutex::new(Some(recorder)));
+        emptied.push(give_back);
+    }
+    (recorders, reports, emptied)
+}
+
+fn run_engine(
+    plan: &Plan,
+    clock: Clock,
+    stop: &watch::Receiver<bool>,
+    recorders: Vec<Mutex<Option<Recorder>>>,
+    stopped: &OnceLock<Nanos>,
+) -> Result<(), LoadError> {
+    let shards = recorders.len();
+    // Owned here, so that the recorders and with them the channel are gone when the shards are.
+    let recorders = recorders;
+    let results = plimsoll_http::shard::run_shards(shards, "load", |index| {
+        let recorder = recorders[index]
+            .lock()
+            .ok()
+            .and_then(|mut recorder| recorder.take())
+            .expect("invariant: each shard takes its recorder once");
+        let shard = Shard {
+            plan,
+            index,
+            shards,
+            clock,
+            recorder,
+            stopped,
+        };
+        engine::run_shard(shard, stop.clone())
+    })
+    .map_err(LoadError::Shard)?;
+    for result in results {
+        result.map_err(|error| match error {
+            ShardError::Timer(error) => LoadError::Shard(error),
+            ShardError::NotTaken => LoadError::NotTaken,
+        })?;
+    }
+    Ok(())
+}
+
+/// A shard without a virtual user could start nothing, so there are at most as many as users.
+fn shard_count(plan: &Plan) -> usize {
+    plan.shards
+        .min(usize::try_from(plan.users()).unwrap_or(usize::MAX))
+}
+
+/// Virtual users are connections, and connections are descriptors. When this fails, what is missing shows as `exhausted`.
+fn raise_descriptor_limit() {
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    let raised = Rlimit {
+        current: maximum,
+        maximum,
+    };
+    if current != maximum && setrlimit(Resource::Nofile, raised).is_err() {
+        // Not permitted here: the run goes on with what there is.
+    }
+}
