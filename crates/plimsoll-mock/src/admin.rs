@@ -18,7 +18,7 @@ use crate::answer::Answer;
 use crate::body_files::BodyFiles;
 use crate::stub::id::StubId;
 use crate::stub::problem::StubProblem;
-use crate::stub::{StubMapping, read_document};
+use crate::stub::{StubMapping, read_mapping};
 use crate::stubs::Stubs;
 use error::AdminError;
 use std::path::PathBuf;
@@ -132,14 +132,7 @@ impl Admin {
     fn mapping_of(&self, request: &AdminRequest) -> Result<StubMapping, AdminError> {
         let text = String::from_utf8_lossy(&request.body);
         let refused = |problems: Vec<StubProblem>| AdminError::refused(&problems);
-        let mut mappings = read_document(&text, &self.body_files());
-        let mapping = match mappings.pop() {
-            Some(mapping) if mappings.is_empty() => mapping.map_err(refused)?,
-            _ => {
-                let problem = StubProblem::not_available("/mappings", "a list in one call");
-                return Err(refused(vec![problem]));
-            }
-        };
+        let mapping = read_mapping(&text, &self.body_files()).map_err(refused)?;
         if mapping.is_persistent() {
             let problem = StubProblem::not_available("/persistent", "saving a mapping");
             return Err(refused(vec![problem]));
@@ -152,11 +145,6 @@ impl Admin {
 fn id_of(text: &str) -> Result<StubId, AdminError> {
     StubId::parse(text)
         .ok_or_else(|| AdminError::bad_parameter(&format!("{text} is not a valid UUID")))
-}
-
-/// The answer for a stub that is not there.
-fn no_stub(id: StubId) -> AdminError {
-    AdminError::not_found(&format!("Stub mapping {id} not found"))
 }
 
 /// Whether `path` is `start` or lies below it.
@@ -216,19 +204,11 @@ mod tests {
         );
         check("GET", "/nothing", "No admin route");
         check("GET", "/mappings/x", "not a valid UUID");
-        check(
-            "GET",
-            "/mappings/5c3ab2a8-1f07-4d6e-9b9c-0123456789ab",
-            "not found",
-        );
+        let missing = "/mappings/5c3ab2a8-1f07-4d6e-9b9c-0123456789ab";
+        check("GET", missing, "404");
         check("POST", "/mappings", "not JSON");
         let (list, saved) = (r#"{"mappings": [{}, {}]}"#, r#"{"persistent": true}"#);
-        call(
-            "POST",
-            "/mappings",
-            list,
-            "a list in one call is not available",
-        );
+        call("POST", "/mappings", list, "unknown property");
         call(
             "POST",
             "/mappings",

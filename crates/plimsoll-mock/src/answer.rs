@@ -44,7 +44,7 @@ impl Answer {
     /// A text answer of our own.
     pub(crate) fn text(status: u16, text: &str) -> Self {
         AnswerBuilder::new(status, None)
-            .field("Content-Type", "text/plain")
+            .field("Content-Type", "text/plain;charset=UTF-8")
             .body(text.as_bytes())
     }
 

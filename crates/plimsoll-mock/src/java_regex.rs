@@ -30,7 +30,7 @@ pub(crate) struct JavaRegex {
 impl JavaRegex {
     /// Compiles the expression that a property holds.
     pub(crate) fn read(node: &Node<'_>, problems: &mut Problems) -> Option<Self> {
-        let text = node.text(problems)?;
+        let text = node.string(problems)?;
         match Self::compile(&text) {
             Ok(regex) => Some(regex),
             Err(message) => {

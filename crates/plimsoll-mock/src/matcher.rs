@@ -13,6 +13,7 @@ use crate::stub::reader::{Node, Object, Problems};
 use contains::Contains;
 use equal_to::EqualTo;
 use matches::Matches;
+use serde_json::Value;
 
 /// A content pattern.
 #[derive(Debug, Clone)]
@@ -75,20 +76,27 @@ const LATER: &[&str] = &[
 impl Matcher {
     /// Reads one pattern object: exactly one operator, with its options.
     pub(crate) fn read(node: &Node<'_>, problems: &mut Problems) -> Option<Self> {
-        let before = problems.len();
-        let mut object = node.object(problems)?;
+        let no_operator = |problems: &mut Problems| {
+            let message = format!("{} is not a valid match operation", node.value);
+            problems.push(StubProblem::invalid(&node.pointer, message));
+            None
+        };
+        let mut object = match node.value {
+            Value::Object(_) => node.object(problems)?,
+            _ => return no_operator(problems),
+        };
         let mut found = Vec::new();
         for &(name, read) in OPERATORS {
             if let Some(operand) = object.get(name) {
                 found.push(read(&operand, &mut object, problems));
             }
         }
+        if found.is_empty() && !object.has_any(LATER) {
+            return no_operator(problems);
+        }
         object.finish(LATER, problems);
         if found.len() > 1 {
             let message = "more than one match operator: write one";
-            problems.push(StubProblem::invalid(&node.pointer, message));
-        } else if found.is_empty() && problems.len() == before {
-            let message = format!("{} is not a valid match operation", node.value);
             problems.push(StubProblem::invalid(&node.pointer, message));
         }
         found.pop().flatten()

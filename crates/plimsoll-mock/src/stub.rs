@@ -22,8 +22,8 @@ use raw::JsonBodies;
 use reader::{Node, Object, Problems};
 use request_pattern::RequestPattern;
 use response::Response;
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
 /// The priority of a stub mapping that has none; 1 is the highest.
 const DEFAULT_PRIORITY: i32 = 5;
@@ -64,18 +64,20 @@ pub(crate) struct Stub {
     pub(crate) document: Value,
 }
 
+/// Reads a document that is one mapping.
+pub(crate) fn read_mapping(text: &str, files: &BodyFiles) -> Result<StubMapping, Problems> {
+    let text = lenient_json::to_strict(text);
+    let document = parse(&text)?;
+    let bodies = JsonBodies::find(&text);
+    StubMapping::read(&Node::root(&document), bodies.of_document(), files)
+}
+
 /// Reads a document, which is one mapping or a list `{"mappings": […]}`: one result per mapping, or one for a text that is not JSON.
 pub(crate) fn read_document(text: &str, files: &BodyFiles) -> Vec<Result<StubMapping, Problems>> {
     let text = lenient_json::to_strict(text);
-    let document: Value = match serde_json::from_str(&text) {
+    let document = match parse(&text) {
         Ok(document) => document,
-        Err(error) => {
-            return vec![Err(vec![StubProblem {
-                pointer: String::new(),
-                kind: ProblemKind::Syntax,
-                message: format!("not JSON: {error}"),
-            }])];
-        }
+        Err(problems) => return vec![Err(problems)],
     };
     let bodies = JsonBodies::find(&text);
     let root = Node::root(&document);
@@ -83,6 +85,16 @@ pub(crate) fn read_document(text: &str, files: &BodyFiles) -> Vec<Result<StubMap
         return vec![StubMapping::read(&root, bodies.of_document(), files)];
     }
     read_list(&root, &bodies, files)
+}
+
+fn parse(text: &str) -> Result<Value, Problems> {
+    serde_json::from_str(text).map_err(|error| {
+        vec![StubProblem {
+            pointer: String::new(),
+            kind: ProblemKind::Syntax,
+            message: format!("not JSON: {error}"),
+        }]
+    })
 }
 
 fn read_list(
@@ -166,13 +178,7 @@ impl StubMapping {
     /// Gives the mapping its identity and its place among the others.
     pub(crate) fn place(self, id: StubId, insertion: u64) -> Stub {
         let shown = id.to_string();
-        let mut document = self.document;
-        if let Value::Object(map) = &mut document {
-            map.shift_remove("id");
-            map.shift_remove("uuid");
-            map.shift_insert(0, "id".to_owned(), Value::from(shown.as_str()));
-            map.insert("uuid".to_owned(), Value::from(shown.as_str()));
-        }
+        let document = shown_document(self.document, &shown);
         Stub {
             id,
             priority: self.priority,
@@ -183,6 +189,26 @@ impl StubMapping {
             document,
         }
     }
+}
+
+/// The mapping as the admin API shows it: with its id under both names, and with WireMock's defaults.
+fn shown_document(mut document: Value, id: &str) -> Value {
+    if let Value::Object(map) = &mut document {
+        map.shift_remove("id");
+        map.shift_remove("uuid");
+        map.shift_insert(0, "id".to_owned(), Value::from(id));
+        for (part, property, default) in [
+            ("request", "method", Value::from("ANY")),
+            ("response", "status", Value::from(200)),
+        ] {
+            let part = map.entry(part).or_insert_with(|| Value::Object(Map::new()));
+            if let Value::Object(part) = part {
+                part.entry(property).or_insert(default);
+            }
+        }
+        map.insert("uuid".to_owned(), Value::from(id));
+    }
+    document
 }
 
 /// `id`, or its older name `uuid`.

@@ -1,7 +1,7 @@
 //! `PUT /mappings/{id}`: replaces a stub. The path's id wins, and the stub keeps its place in the order.
 
 use super::error::AdminError;
-use super::{Admin, AdminRequest, id_of, no_stub};
+use super::{Admin, AdminRequest, id_of};
 use crate::answer::Answer;
 
 pub(super) fn answer(
@@ -14,6 +14,6 @@ pub(super) fn answer(
     let stub = admin
         .stubs
         .replace(id, mapping)
-        .ok_or_else(|| no_stub(id))?;
+        .ok_or_else(AdminError::no_stub)?;
     Ok(Answer::json(200, &stub.document))
 }

@@ -1,6 +1,6 @@
 //! WireMock's error JSON: `{"errors": [{"code", "source": {"pointer"}, "title", "detail"}]}`.
 
-use crate::answer::Answer;
+use crate::answer::{Answer, AnswerBuilder};
 use crate::stub::problem::{ProblemKind, StubProblem};
 use crate::stubs::DuplicateId;
 use serde_json::{Value, json};
@@ -31,6 +31,14 @@ impl AdminError {
     /// A caller that may not call.
     pub(crate) fn forbidden(title: &str) -> Self {
         Self::single(403, INVALID, title)
+    }
+
+    /// A stub that is not there: WireMock's answer has no body.
+    pub(crate) fn no_stub() -> Self {
+        Self {
+            status: 404,
+            errors: Vec::new(),
+        }
     }
 
     /// Something that is not there.
@@ -74,6 +82,9 @@ impl AdminError {
 
     /// The answer to send.
     pub(crate) fn answer(&self) -> Answer {
+        if self.errors.is_empty() {
+            return AnswerBuilder::new(self.status, None).body(b"");
+        }
         Answer::json(self.status, &json!({"errors": self.errors}))
     }
 
@@ -87,6 +98,11 @@ impl AdminError {
 
 impl From<DuplicateId> for AdminError {
     fn from(duplicate: DuplicateId) -> Self {
-        Self::single(422, DUPLICATE_ID, &duplicate.to_string())
+        let title = "Duplicate stub mapping ID";
+        let detail = duplicate.to_string();
+        Self {
+            status: 422,
+            errors: vec![json!({"code": DUPLICATE_ID, "title": title, "detail": detail})],
+        }
     }
 }

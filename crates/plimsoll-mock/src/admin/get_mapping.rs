@@ -1,11 +1,11 @@
 //! `GET /mappings/{id}`.
 
 use super::error::AdminError;
-use super::{Admin, AdminRequest, id_of, no_stub};
+use super::{Admin, AdminRequest, id_of};
 use crate::answer::Answer;
 
 pub(super) fn answer(admin: &Admin, _: &AdminRequest, id: &str) -> Result<Answer, AdminError> {
     let id = id_of(id)?;
-    let stub = admin.stubs.get(id).ok_or_else(|| no_stub(id))?;
+    let stub = admin.stubs.get(id).ok_or_else(AdminError::no_stub)?;
     Ok(Answer::json(200, &stub.document))
 }

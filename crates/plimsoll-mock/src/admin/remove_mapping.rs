@@ -1,12 +1,12 @@
 //! `DELETE /mappings/{id}`.
 
 use super::error::AdminError;
-use super::{Admin, AdminRequest, id_of, no_stub};
+use super::{Admin, AdminRequest, id_of};
 use crate::answer::Answer;
 use serde_json::json;
 
 pub(super) fn answer(admin: &Admin, _: &AdminRequest, id: &str) -> Result<Answer, AdminError> {
     let id = id_of(id)?;
-    admin.stubs.remove(id).ok_or_else(|| no_stub(id))?;
+    admin.stubs.remove(id).ok_or_else(AdminError::no_stub)?;
     Ok(Answer::json(200, &json!({})))
 }

@@ -2,10 +2,9 @@
 
 use super::error::AdminError;
 use super::{Admin, AdminRequest};
-use crate::answer::Answer;
+use crate::answer::{Answer, AnswerBuilder};
 use crate::source::{self, Loaded};
 use crate::stub::problem::StubProblem;
-use serde_json::json;
 
 pub(super) fn answer(admin: &Admin, _: &AdminRequest, _: &str) -> Result<Answer, AdminError> {
     let loaded = match &admin.root {
@@ -23,5 +22,5 @@ pub(super) fn answer(admin: &Admin, _: &AdminRequest, _: &str) -> Result<Answer,
         return Err(AdminError::refused(&problems));
     }
     admin.stubs.replace_all(loaded.mappings)?;
-    Ok(Answer::json(200, &json!({})))
+    Ok(AnswerBuilder::new(200, None).body(b""))
 }

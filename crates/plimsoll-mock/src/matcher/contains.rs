@@ -13,7 +13,7 @@ pub(super) fn read(
     _: &mut Object<'_>,
     problems: &mut Problems,
 ) -> Option<Matcher> {
-    let text = operand.text(problems)?;
+    let text = operand.string(problems)?;
     Some(Matcher::Contains(Contains(Finder::new(&text).into_owned())))
 }
 

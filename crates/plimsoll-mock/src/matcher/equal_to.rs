@@ -21,7 +21,7 @@ pub(super) fn read(
     let any_case = object
         .get("caseInsensitive")
         .and_then(|node| node.boolean(problems));
-    let text = operand.text(problems)?;
+    let text = operand.string(problems)?;
     Some(Matcher::EqualTo(if any_case == Some(true) {
         EqualTo::AnyCase(text.to_lowercase().into())
     } else {

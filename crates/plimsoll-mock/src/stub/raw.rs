@@ -1,8 +1,9 @@
-//! The source text of every `jsonBody` of a document, so that numbers are sent as they are written.
+//! The source text of every `jsonBody` of a document, so that its numbers are sent with the digits that they are written with.
 //!
-//! A parsed value would turn `12345678901234567890123` and `1.10` into other texts.
+//! A parsed value would turn `12345678901234567890123` and `1.10` into other texts. What is sent was compared with WireMock 3.13.2.
 
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 /// The `jsonBody` texts of a document, in the order of its mappings.
@@ -43,20 +44,86 @@ impl<'a> JsonBodies<'a> {
     }
 }
 
-/// JSON text without the white space between its tokens.
-pub(crate) fn compact(text: &str) -> String {
-    let mut in_string = false;
-    let mut escaped = false;
-    let kept = text.chars().filter(|&c| {
-        if in_string {
-            in_string = escaped || c != '"';
-            escaped = !escaped && c == '\\';
-            return true;
+/// The text as WireMock sends it: no white space between tokens, numbers in full, characters unescaped where they can be.
+pub(crate) fn normalise(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let length = match first {
+            '"' => string_length(rest),
+            '-' | '0'..='9' => rest
+                .find(|c: char| !(c.is_ascii_alphanumeric() || "+-.".contains(c)))
+                .unwrap_or(rest.len()),
+            c => c.len_utf8(),
+        };
+        let (token, after) = rest.split_at(length);
+        match first {
+            '"' => out.push_str(&string(token)),
+            '-' | '0'..='9' => out.push_str(&plain_number(token)),
+            c if c.is_ascii_whitespace() => {}
+            _ => out.push_str(token),
         }
-        in_string = c == '"';
-        !c.is_ascii_whitespace()
+        rest = after;
+    }
+    out
+}
+
+/// Bytes of the string at the start of `text`, with both quotes.
+fn string_length(text: &str) -> usize {
+    let mut escaped = false;
+    let end = text.bytes().skip(1).position(|byte| {
+        let ends = byte == b'"' && !escaped;
+        escaped = byte == b'\\' && !escaped;
+        ends
     });
-    kept.collect()
+    end.map_or(text.len(), |end| end + 2)
+}
+
+fn string(token: &str) -> String {
+    serde_json::from_str::<Value>(token).map_or_else(|_| token.to_owned(), |text| text.to_string())
+}
+
+/// A number without an exponent and with all its digits, as Java's `BigDecimal.toPlainString` gives it.
+fn plain_number(token: &str) -> String {
+    /// A larger exponent is left as it is written.
+    const LARGEST_EXPONENT: i32 = 400;
+    let (sign, unsigned) = match token.strip_prefix('-') {
+        Some(unsigned) => ("-", unsigned),
+        None => ("", token),
+    };
+    let (mantissa, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
+    let exponent = exponent.parse().unwrap_or(i32::MAX);
+    if !(-LARGEST_EXPONENT..=LARGEST_EXPONENT).contains(&exponent) {
+        return token.to_owned();
+    }
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let mut digits = format!("{whole}{fraction}");
+    let sign = if digits.bytes().all(|digit| digit == b'0') {
+        ""
+    } else {
+        sign
+    };
+    let point = i64::try_from(whole.len())
+        .unwrap_or(i64::MAX)
+        .saturating_add(exponent.into());
+    let point = match usize::try_from(point) {
+        Ok(point) => {
+            digits.extend(std::iter::repeat_n('0', point.saturating_sub(digits.len())));
+            point
+        }
+        Err(_) => {
+            let missing = usize::try_from(point.unsigned_abs()).unwrap_or(0);
+            digits.insert_str(0, &"0".repeat(missing));
+            0
+        }
+    };
+    let (whole, fraction) = digits.split_at(point);
+    let whole = match whole.trim_start_matches('0') {
+        "" => "0",
+        whole => whole,
+    };
+    let separator = if fraction.is_empty() { "" } else { "." };
+    format!("{sign}{whole}{separator}{fraction}")
 }
 
 #[cfg(test)]
@@ -64,10 +131,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_and_strings_stay_as_written() {
-        let text = r#"{ "a" : [ 1.10, 12345678901234567890123 ], "b c" : "x \" y\\" , "d": " " }"#;
-        let expected = r#"{"a":[1.10,12345678901234567890123],"b c":"x \" y\\","d":" "}"#;
-        assert_eq!(compact(text), expected);
+    fn values_are_sent_as_wiremock_sends_them() {
+        let check = |text: &str, expected: &str| assert_eq!(normalise(text), expected, "{text}");
+        check(
+            r#"{ "a" : [ 1.10, true ], "b c" : " x " }"#,
+            r#"{"a":[1.10,true],"b c":" x "}"#,
+        );
+        check(r#""\u00e9\/\\\"\n""#, r#""é/\\\"\n""#);
+        check("12345678901234567890123", "12345678901234567890123");
+        check("1e3", "1000");
+        check("1E+2", "100");
+        check("1e-3", "0.001");
+        check("0.10e1", "1.0");
+        check("-1.5e1", "-15");
+        check("-0.0", "0.0");
+        check("0e5", "0");
+        check("1.5e0", "1.5");
+        check("1e999999999", "1e999999999");
     }
 
     #[test]

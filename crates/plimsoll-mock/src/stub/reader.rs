@@ -69,6 +69,14 @@ impl<'a> Node<'a> {
             .collect()
     }
 
+    /// A string, where WireMock takes nothing else.
+    pub(crate) fn string(&self, problems: &mut Problems) -> Option<String> {
+        match self.value {
+            Value::String(text) => Some(text.clone()),
+            _ => self.wrong("a string", problems),
+        }
+    }
+
     /// A string, or a scalar as a string.
     pub(crate) fn text(&self, problems: &mut Problems) -> Option<String> {
         match self.value {
@@ -137,6 +145,11 @@ impl<'a> Object<'a> {
             value,
             pointer: pointer_to(&self.pointer, name),
         })
+    }
+
+    /// Whether any of these properties is there.
+    pub(crate) fn has_any(&self, names: &[&str]) -> bool {
+        names.iter().any(|name| self.map.contains_key(*name))
     }
 
     /// Accepts properties that carry nothing for a server: they are kept in the document and not read.

@@ -1,9 +1,10 @@
 //! A stub mapping's `response`: status, fields, body, delay.
 //!
-//! Several forms of body may be given; `jsonBody` wins over `base64Body`, that over `bodyFileName`, that over `body`.
+//! Several forms of body may be given: `body` wins over `jsonBody`, that over `base64Body`, that over `bodyFileName`, as WireMock
+//! 3.13.2 does (observed; its documentation does not say).
 
 use super::problem::StubProblem;
-use super::raw::compact;
+use super::raw::normalise;
 use super::reader::{Node, Object, Problems};
 use crate::answer::{Answer, AnswerBuilder};
 use crate::body_files::BodyFiles;
@@ -131,7 +132,7 @@ fn read_fields(node: &Node<'_>, problems: &mut Problems) -> Vec<(String, String)
             vec![node]
         };
         for node in values {
-            let value = node.text(problems);
+            let value = node.string(problems);
             if let Some(value) = value.and_then(|value| check_field(name, value, &node, problems)) {
                 fields.push((name.to_owned(), value));
             }
@@ -170,7 +171,7 @@ fn read_body(
 ) -> Vec<u8> {
     let json = object
         .get("jsonBody")
-        .map(|node| json_body.map_or_else(|| node.value.to_string(), |raw| compact(raw.get())));
+        .map(|node| json_body.map_or_else(|| node.value.to_string(), |raw| normalise(raw.get())));
     let base64 = object.get("base64Body").and_then(|node| {
         let text = node.text(problems)?;
         let bytes = BASE64.decode(text).ok();
@@ -183,10 +184,10 @@ fn read_body(
             .ok()
     });
     let text = object.get("body").and_then(|node| node.text(problems));
-    json.map(String::into_bytes)
+    text.or(json)
+        .map(String::into_bytes)
         .or(base64)
         .or(file)
-        .or(text.map(String::into_bytes))
         .unwrap_or_default()
 }
 

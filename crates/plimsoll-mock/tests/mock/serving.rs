@@ -80,10 +80,10 @@ fn bodies_come_from_every_source() {
     std::fs::create_dir_all(root.path().join("__files")).unwrap();
     std::fs::write(root.path().join("__files/b.bin"), b"\x00file\xff").unwrap();
     let mappings = r"{'mappings': [ // comments and single quotes are WireMock's
-        {'request': {'url': '/file'}, 'response': {'bodyFileName': 'b.bin', 'body': 'no'}},
+        {'request': {'url': '/file'}, 'response': {'bodyFileName': 'b.bin'}},
         {'request': {'url': '/base64'}, 'response': {'base64Body': 'aGk=', 'bodyFileName': 'b.bin'}},
         {'request': {'url': '/json'}, 'response': {'jsonBody': [1, 2], 'base64Body': 'aGk='}},
-        {'request': {'url': '/text'}, 'response': {'body': 'grün'}},
+        {'request': {'url': '/text'}, 'response': {'body': 'grün', 'jsonBody': [1, 2]}},
         {'request': {'url': '/none'}}
     ]}";
     std::fs::write(root.path().join("mappings/deep/all.json"), mappings).unwrap();
