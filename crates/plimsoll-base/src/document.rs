@@ -221,6 +221,63 @@ extra: 1
     }
 
     #[test]
+    fn semantic_problems_are_located_at_the_nearest_node() {
+        let document = Document::parse_yaml("f.yaml", "a:\n  b: 1\n  c: [x, { d: 2 }]\n").unwrap();
+        let problems: Problems = [
+            document.problem("a.b", "value"),
+            document.key_problem("a.b", "key"),
+            document.problem("a", "mapping"),
+            document.problem("a.c[1]", "item"),
+            document.problem("a.c[1].d.e", "below a scalar"),
+            document.problem("a.x.y", "absent"),
+            document.problem(Path::root().key("z.z"), "absent, with a dot"),
+        ]
+        .into_iter()
+        .collect();
+        insta::assert_snapshot!(problems, @r#"
+        f.yaml:1:1: ["z.z"]: absent, with a dot
+        f.yaml:1:1: a: mapping
+        f.yaml:1:1: a.x.y: absent
+        f.yaml:2:3: a.b: key
+        f.yaml:2:6: a.b: value
+        f.yaml:3:10: a.c[1]: item
+        f.yaml:3:15: a.c[1].d.e: below a scalar
+        "#);
+    }
+
+    #[test]
+    fn parts_of_a_document_can_be_asked_for_and_left_out() {
+        let document = Document::parse_yaml("f.yaml", "a: { b: 1, c: x }\nd: [2]\n").unwrap();
+        assert_eq!(
+            (
+                document.integer("a.b"),
+                document.integer("a.c"),
+                document.integer("d[0]")
+            ),
+            (Some(1), None, Some(2))
+        );
+        let rest = document.without(&[Path::from("a.b"), Path::from("d[0]"), Path::from("x.y")]);
+        assert!(!rest.contains("a.b") && rest.contains("a.c") && rest.contains("d[0]"));
+    }
+
+    #[test]
+    fn formats_with_a_null_of_their_own_may_allow_it() {
+        let document = Document::parse_yaml("f.json", "{\"a\": null}").unwrap();
+        let rules = Rules {
+            nulls: Nulls::Allowed,
+            ..Rules::default()
+        };
+        assert_eq!(
+            document
+                .decode_with::<Entries<Option<u8>>>(rules)
+                .unwrap()
+                .0,
+            [("a".to_owned(), None)]
+        );
+        assert!(document.decode::<Entries<Option<u8>>>().is_err());
+    }
+
+    #[test]
     fn overrides_replace_values_and_are_named_in_problems() {
         let mut document =
             Document::parse_yaml("f.yaml", "name: x\nload: { rate: 1/s, duration: 1s }\n").unwrap();

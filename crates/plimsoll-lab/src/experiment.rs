@@ -35,7 +35,7 @@ pub use metric::{Metric, Unit};
 pub use name::is_name;
 pub use scenario::{Body, Step};
 pub use secret::{Secret, sha256_hex};
-pub use surroundings::{Disk, Surroundings};
+pub use surroundings::{Disk, MAX_FILE_BYTES, Surroundings};
 pub use template::{Field, Part, Reference, Template, TemplateError, Value};
 pub use threshold::{Bound, Threshold};
 

@@ -8,7 +8,7 @@ use plimsoll_report::record::Input;
 
 use super::component::{self, Generator};
 use super::secret::sha256_hex;
-use super::surroundings::Surroundings;
+use super::surroundings::{MAX_FILE_BYTES, Surroundings};
 use super::template::{Reference, Template};
 use super::threshold::{self, Scope};
 use super::wire::{self, ExperimentWire};
@@ -365,6 +365,9 @@ fn refuse_experiment_name(name: &str) -> Option<String> {
 fn unreadable(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        io::ErrorKind::FileTooLarge => {
+            format!("the file is too large: at most {MAX_FILE_BYTES} bytes are read")
+        }
         io::ErrorKind::IsADirectory => "this is a directory, not a file".to_owned(),
         _ => format!("the file cannot be read: {error}"),
     }

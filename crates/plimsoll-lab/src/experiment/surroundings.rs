@@ -1,14 +1,18 @@
 //! What an experiment file refers to beyond itself, as one interface, so that loading is a function of its inputs.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::Path;
+
+/// The longest file that an experiment may name, in bytes: bodies are held in memory.
+pub const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Files and environment variables as seen by the loader.
 pub trait Surroundings {
     /// The content of a file.
     ///
     /// # Errors
-    /// As of [`std::fs::read`].
+    /// As of [`std::fs::read`]; [`io::ErrorKind::FileTooLarge`] beyond [`MAX_FILE_BYTES`].
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
 
     /// Whether `path` is a directory.
@@ -26,7 +30,16 @@ pub struct Disk<F>(
 
 impl<F: Fn(&str) -> Option<String>> Surroundings for Disk<F> {
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
-        std::fs::read(path)
+        let mut bytes = Vec::new();
+        // One byte more tells a file of the limit's length from a longer one, also where lengths are unknown (pipes, devices).
+        File::open(path)?
+            .take(MAX_FILE_BYTES + 1)
+            .read_to_end(&mut bytes)?;
+        if u64::try_from(bytes.len()).is_ok_and(|length| length <= MAX_FILE_BYTES) {
+            Ok(bytes)
+        } else {
+            Err(io::ErrorKind::FileTooLarge.into())
+        }
     }
 
     fn is_directory(&self, path: &Path) -> bool {

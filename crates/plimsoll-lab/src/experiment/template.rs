@@ -1,7 +1,7 @@
 //! Text with substitutions: `http://${upstream.host}:${upstream.port}/`.
 //!
 //! This is the syntax only; what a reference stands for is known when components run, and resolved through a function then.
-//! Only `${` begins a substitution, so `$uri` in an nginx configuration stays as it is; `$${` writes `${`.
+//! `${` begins a substitution and `$$` writes `$`; any other `$`, such as that of `$uri` in an nginx configuration, stays as it is.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -113,16 +113,15 @@ impl Template {
         let mut scan = Scan::default();
         let mut literal = String::new();
         let mut rest = text;
-        while let Some(start) = rest.find("${") {
+        while let Some(start) = rest.find('$') {
             let offset = text.len() - rest.len() + start;
-            let body = &rest[start + 2..];
-            if let Some(before) = rest[..start].strip_suffix('$') {
-                literal.push_str(before);
-                literal.push_str("${");
-                rest = body;
-                continue;
-            }
+            let after_dollar = &rest[start + 1..];
             literal.push_str(&rest[..start]);
+            let Some(body) = after_dollar.strip_prefix('{') else {
+                literal.push('$');
+                rest = after_dollar.strip_prefix('$').unwrap_or(after_dollar);
+                continue;
+            };
             let Some((inner, after)) = body.split_once('}') else {
                 let message =
                     "`${` without `}`: close it, or write `$${` for a literal `${`".to_owned();
@@ -200,11 +199,11 @@ impl Template {
         })
     }
 
-    /// The template for records and people: references as written, nothing resolved.
+    /// The template for records and people: references as written, nothing resolved. It parses back to the same template.
     #[must_use]
     pub fn source(&self) -> String {
         let shown = self.parts.iter().map(|part| match part {
-            Part::Literal(text) => text.replace("${", "$${"),
+            Part::Literal(text) => text.replace('$', "$$"),
             Part::Reference(reference) => reference.to_string(),
         });
         shown.collect()
@@ -370,7 +369,7 @@ mod tests {
 
     #[test]
     fn every_form_parses() {
-        check("plain $uri $$ $", "\"plain $uri $$ $\"");
+        check("plain $uri $$ $", "\"plain $uri $ $\"");
         check("a${up.url}b", "\"a\" ${up.url} \"b\"");
         check("${up/admin.port}${up.host}", "${up/admin.port} ${up.host}");
         check(
@@ -383,6 +382,7 @@ mod tests {
             "${secret.key} ${secret.key.sha256}",
         );
         check("$${x} ${up.url}", "\"${x} \" ${up.url}");
+        check("$$${up.url}", "\"$\" ${up.url}");
         check("", "");
     }
 

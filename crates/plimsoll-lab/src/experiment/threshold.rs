@@ -1,6 +1,7 @@
 //! Thresholds: bounds on metrics that must hold for a run to pass.
 
 use plimsoll_base::document::{Path as Pointer, suggestion};
+use plimsoll_load::plan::Load;
 use plimsoll_report::record::GENERATOR;
 
 use super::arm::Arm;
@@ -8,6 +9,7 @@ use super::component::{Component, ComponentKind};
 use super::loader::Loader;
 use super::method::Method;
 use super::metric::{Metric, Names};
+use super::scenario::Step;
 use super::wire::ThresholdWire;
 
 /// A bound on one metric of one arm.
@@ -87,7 +89,9 @@ fn convert(
             return None;
         }
     };
-    if let Some(message) = refuse_difference(&metric, &arm.name, scope.method) {
+    if let Some(message) =
+        refuse_difference(&metric, &arm.name, scope.method).or_else(|| refuse_empty(&metric, arm))
+    {
         loader.refuse(at.key("metric"), message);
     }
     let (key, text, wrap) = bound?;
@@ -152,6 +156,28 @@ fn bound_text<'a>(
             None
         }
     }
+}
+
+/// Why the metric would never have a value in this arm; `None` when it may have one.
+fn refuse_empty(metric: &Metric, arm: &Arm) -> Option<String> {
+    let path = metric.path();
+    if path == "offered_per_s" && matches!(arm.settings.load, Load::Closed { .. }) {
+        return Some(
+            "nothing is offered per time in a closed model (`users`): write another metric"
+                .to_owned(),
+        );
+    }
+    let of_step = |step: &&Step| {
+        path.strip_prefix("by_step.")
+            .is_none_or(|rest| rest.starts_with(&format!("{}.", step.name)))
+    };
+    let checked = arm
+        .steps
+        .iter()
+        .filter(of_step)
+        .any(|step| step.check.status.is_some());
+    ((path.ends_with("checks.status.passed") || path.ends_with("checks.status.failed")) && !checked)
+        .then(|| "no step of it checks the status: add `check: { status: 200 }` to one, or write another metric".to_owned())
 }
 
 /// Why a difference cannot exist; `None` when it can, or when the metric is not one.
