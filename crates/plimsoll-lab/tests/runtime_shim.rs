@@ -17,11 +17,20 @@ const TESTS: [(&str, fn()); 8] = [
     ("exit_code_passes", exit_code_passes),
     ("a_signal_passes", a_signal_passes),
     ("a_missing_command_is_named", a_missing_command_is_named),
-    ("stdin_stays_open_until_closed", stdin_stays_open_until_closed),
+    (
+        "stdin_stays_open_until_closed",
+        stdin_stays_open_until_closed,
+    ),
     ("stop_escalates_to_a_kill", stop_escalates_to_a_kill),
-    ("a_childs_end_takes_its_daemons_with_it", a_childs_end_takes_its_daemons_with_it),
+    (
+        "a_childs_end_takes_its_daemons_with_it",
+        a_childs_end_takes_its_daemons_with_it,
+    ),
     ("a_killed_lab_leaves_nothing", a_killed_lab_leaves_nothing),
-    ("environment_directory_and_processors_are_the_specs", environment_directory_and_processors_are_the_specs),
+    (
+        "environment_directory_and_processors_are_the_specs",
+        environment_directory_and_processors_are_the_specs,
+    ),
 ];
 
 fn main() -> ExitCode {
@@ -123,7 +132,9 @@ fn doomed_lab() -> ExitCode {
     let scratch = std::env::args().nth(2).map(PathBuf::from);
     let spec = Spec {
         scratch,
-        ..sh(&format!("trap '' TERM HUP; {DAEMON}; exec tail -f /dev/null"))
+        ..sh(&format!(
+            "trap '' TERM HUP; {DAEMON}; exec tail -f /dev/null"
+        ))
     };
     let mut shim = this_executable()
         .arg("shim")
@@ -159,7 +170,9 @@ fn quota_is_a_group_that_goes_with_the_shim() {
     let parent = Path::new("/sys/fs/cgroup/cpu");
     let dir = parent.join(format!("plimsoll-test-{}", std::process::id()));
     if std::fs::create_dir(&dir).is_err() {
-        println!("test quota_is_a_group_that_goes_with_the_shim ... ignored, control groups are not ours to make");
+        println!(
+            "test quota_is_a_group_that_goes_with_the_shim ... ignored, control groups are not ours to make"
+        );
         return;
     }
     std::fs::remove_dir(&dir).unwrap();
