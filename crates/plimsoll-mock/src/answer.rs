@@ -109,7 +109,7 @@ impl AnswerBuilder {
             && value
                 .split(',')
                 .any(|option| option.trim().eq_ignore_ascii_case("close"));
-        encode::field(&mut self.bytes, name, value);
+        encode::field(&mut self.bytes, name, latin_1(value));
         self
     }
 
@@ -130,6 +130,13 @@ impl AnswerBuilder {
             closes: self.closes,
         }
     }
+}
+
+/// A field's value as Jetty, and so WireMock, writes it: in ISO 8859-1, with `?` for what that does not have.
+fn latin_1(text: &str) -> Vec<u8> {
+    text.chars()
+        .map(|c| u8::try_from(c).unwrap_or(b'?'))
+        .collect()
 }
 
 #[cfg(test)]
@@ -192,6 +199,11 @@ mod tests {
             Extent::Whole,
             "HTTP/1.1 204 No Content\n\n",
         );
+    }
+
+    #[test]
+    fn fields_are_latin_1() {
+        assert_eq!(latin_1("né€"), b"n\xe9?");
     }
 
     #[test]

@@ -3,8 +3,15 @@
 //! [`run`] serves until told to stop; [`validate`] says what of a stub directory is supported. What is not supported is refused by
 //! name: nothing of a mapping is half-accepted. Arguments, signals and exit codes are left to the binary.
 //!
-//! Differences from WireMock 3.13 that are meant: answers are framed by `Content-Length` and never chunked; the default address is
-//! loopback; removing stubs leaves files alone; files are read in the order of their paths.
+//! Differences from WireMock 3.13.2 that are meant:
+//! - answers are framed by `Content-Length` and never chunked; a stub's `Transfer-Encoding: chunked` is dropped and a
+//!   `Content-Length` that is not the body's is refused;
+//! - the admin API is for loopback unless configured otherwise; removing stubs leaves files alone;
+//! - files are read in the order of their paths, and two mappings with one id are refused;
+//! - what WireMock takes and does something surprising with is refused: two operators in one pattern, a status below 200, a negative
+//!   delay, `upper` below `lower`, a body file that is missing when the mapping is loaded;
+//! - reason phrases are those of RFC 9110;
+//! - `method` may be `{"oneOf": […]}` or `{"noneOf": […]}`, which later versions of WireMock have.
 
 mod admin;
 mod answer;

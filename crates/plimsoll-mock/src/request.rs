@@ -7,7 +7,7 @@ use plimsoll_http::{Fields, RequestHead};
 pub(crate) struct Request<'a> {
     /// As received.
     pub(crate) method: &'a str,
-    /// Path and query as received, undecoded; without scheme and authority.
+    /// Path and query as received, undecoded; without scheme and authority, and without a `?` that nothing follows.
     pub(crate) url: &'a str,
     /// The path alone.
     pub(crate) path: &'a str,
@@ -33,8 +33,12 @@ impl<'a> Request<'a> {
     }
 }
 
-/// The part of a target from its path on. The query of an absolute target without a path is not kept.
+/// The part of a target from its path on, without the mark of an empty query, as WireMock sees it. The query of an absolute target without a path is not kept.
 fn origin_form<'a>(target: &'a str, path: &'a str) -> &'a str {
+    let target = match target.strip_suffix('?') {
+        Some(before) if !before.contains('?') => before,
+        _ => target,
+    };
     if target.starts_with('/') {
         return target;
     }
@@ -58,6 +62,8 @@ mod tests {
             ("http://x:80/a?b=1", "/a", "/a?b=1"),
             ("http://x", "/", "/"),
             ("http://x?a=/b", "/", "/"),
+            ("/a?", "/a", "/a"),
+            ("/a?b?", "/a", "/a?b?"),
             ("*", "*", "*"),
         ] {
             assert_eq!(origin_form(target, path), expected, "{target}");

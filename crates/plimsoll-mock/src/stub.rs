@@ -219,6 +219,12 @@ fn read_id(object: &mut Object<'_>, problems: &mut Problems) -> Option<StubId> {
         StubId::parse(&text).or_else(|| node.wrong("a UUID", problems))
     };
     let (id, uuid) = (id.and_then(&mut read), uuid.and_then(&mut read));
+    if let (Some(id), Some(uuid)) = (id, uuid)
+        && id != uuid
+    {
+        let message = "\"id\" and \"uuid\" differ: write one";
+        problems.push(StubProblem::invalid(&object.pointer, message));
+    }
     id.or(uuid)
 }
 
@@ -229,6 +235,9 @@ fn read_priority(node: &Node<'_>, problems: &mut Problems) -> Option<i32> {
 
 /// Metadata is the user's own, but for the part that is named after us.
 fn check_metadata(node: &Node<'_>, problems: &mut Problems) {
+    if !node.value.is_object() {
+        node.wrong::<()>("an object", problems);
+    }
     if node.value.get("plimsoll").is_some() {
         let pointer = format!("{}/plimsoll", node.pointer);
         problems.push(StubProblem::not_available(pointer, "\"metadata.plimsoll\""));

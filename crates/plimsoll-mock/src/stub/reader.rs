@@ -51,7 +51,6 @@ impl<'a> Node<'a> {
             return Vec::new();
         };
         map.iter()
-            .filter(|(_, value)| !value.is_null())
             .map(|(name, value)| (name.as_str(), self.child(name, value)))
             .collect()
     }
@@ -192,6 +191,7 @@ fn pointer_to(parent: &str, name: &str) -> String {
 fn brief(value: &Value) -> String {
     match value {
         Value::Object(_) => "an object".to_owned(),
+        Value::Array(items) if items.is_empty() => "an empty array".to_owned(),
         Value::Array(_) => "an array".to_owned(),
         Value::String(text) if text.chars().count() > 40 => {
             format!("\"{}…\"", text.chars().take(40).collect::<String>())

@@ -11,6 +11,7 @@ use crate::body_files::BodyFiles;
 use crate::delay::Delay;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 /// What WireMock 3.13 has and this version does not.
@@ -126,10 +127,13 @@ fn read_fields(node: &Node<'_>, problems: &mut Problems) -> Vec<(String, String)
             problems.push(StubProblem::invalid(&node.pointer, message));
             continue;
         }
-        let values = if node.value.is_array() {
-            node.items(problems)
-        } else {
-            vec![node]
+        let values = match node.value {
+            Value::Array(values) if values.is_empty() => {
+                node.wrong::<()>("a value or a list of values", problems);
+                continue;
+            }
+            Value::Array(_) => node.items(problems),
+            _ => vec![node],
         };
         for node in values {
             let value = node.string(problems);
