@@ -72,7 +72,7 @@ pub(crate) async fn run_shard(
         tokio::select! {
             biased;
             () = ended(&mut users) => break Ok(()),
-            () = stop_requested(&mut stop), if stage.phase() == Phase::Running => {
+            () = stop_requested(&mut stop), if stage.phase() != Phase::Draining => {
                 let now = stage.stop(nanos(STOP_GRACE));
                 stopped.get_or_init(|| now);
             }

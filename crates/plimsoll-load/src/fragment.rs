@@ -58,9 +58,9 @@ pub struct Fragment {
     pub intended: u64,
     /// Iterations that started.
     pub sent: u64,
-    /// Arrivals that never started: beyond the queue's cap, or still waiting when the load ended.
+    /// Arrivals that never started: beyond the queue's cap, or still waiting one second after the load ended (at once, if it was stopped).
     pub dropped: u64,
-    /// The part of `dropped` that was still waiting when the load ended.
+    /// The part of `dropped` that was still waiting then.
     pub unstarted: u64,
     /// Iterations under way at the end of the second.
     pub in_flight: u64,
@@ -146,7 +146,7 @@ pub struct PhaseAccounts {
     pub sent: u64,
     /// Arrivals that never started.
     pub dropped: u64,
-    /// The part of `dropped` that was still waiting when the load ended.
+    /// The part of `dropped` that was still waiting a second after the load ended.
     pub unstarted: u64,
     /// Connection attempts that failed for want of a local port or descriptor.
     pub exhausted: u64,

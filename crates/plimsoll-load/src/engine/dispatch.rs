@@ -85,7 +85,8 @@ pub(super) struct Dispatch {
     idle: VecDeque<usize>,
     alarms: BinaryHeap<Reverse<(Nanos, usize)>>,
     slots: Vec<Slot>,
-    ended: bool,
+    /// Whether no further arrival comes due.
+    closed: bool,
 }
 
 impl Dispatch {
@@ -111,7 +112,7 @@ impl Dispatch {
             idle: VecDeque::with_capacity(users),
             alarms: BinaryHeap::new(),
             slots: (0..users).map(|_| slot()).collect(),
-            ended: false,
+            closed: false,
         }
     }
 
@@ -128,14 +129,14 @@ impl Dispatch {
 
     /// A user is free: it gets the arrival that has waited longest, or waits for one itself. Then park.
     pub(super) fn offer(&mut self, user: usize, now: Nanos, recorder: &mut Recorder) {
-        if self.ended {
-            self.slots[user].state = State::Woken(Wake::Dismissed);
-        } else if let Some(Waiting { intended, released }) = self.waiting.pop_front() {
+        if let Some(Waiting { intended, released }) = self.waiting.pop_front() {
             self.slots[user].state = State::Woken(Wake::Job(Job {
                 intended,
                 released,
                 assigned: now,
             }));
+        } else if self.closed {
+            self.slots[user].state = State::Woken(Wake::Dismissed);
         } else {
             self.slots[user].state = State::Idle;
             self.idle.push_back(user);
@@ -145,7 +146,7 @@ impl Dispatch {
 
     /// A user sleeps until `at`. Then park.
     pub(super) fn sleep(&mut self, user: usize, at: Nanos, sleep: Sleep) {
-        if self.ended && sleep == Sleep::BetweenIterations {
+        if self.closed && sleep == Sleep::BetweenIterations {
             self.slots[user].state = State::Woken(Wake::Dismissed);
         } else {
             self.slots[user].state = State::Asleep(sleep);
@@ -207,14 +208,10 @@ impl Dispatch {
         }
     }
 
-    /// No further iteration starts: what waits is dropped, and whoever has nothing under way is dismissed.
-    pub(super) fn end(&mut self, recorder: &mut Recorder) {
-        self.ended = true;
+    /// No further arrival comes due; whoever has nothing under way is dismissed. What waits may still start.
+    pub(super) fn close(&mut self) {
+        self.closed = true;
         self.arrivals = None;
-        for waiting in self.waiting.drain(..) {
-            let side = recorder.side(waiting.intended);
-            recorder.unstarted(side);
-        }
         self.idle.clear();
         for slot in &mut self.slots {
             if matches!(
@@ -223,6 +220,14 @@ impl Dispatch {
             ) {
                 slot.wake(Wake::Dismissed);
             }
+        }
+    }
+
+    /// What still waits is dropped.
+    pub(super) fn give_up(&mut self, recorder: &mut Recorder) {
+        for waiting in self.waiting.drain(..) {
+            let side = recorder.side(waiting.intended);
+            recorder.unstarted(side);
         }
     }
 }
@@ -286,7 +291,8 @@ mod tests {
         dispatch.release_due(45 * MS, &mut recorder);
         dispatch.offer(0, 49 * MS, &mut recorder);
         assert_eq!(poll(&mut dispatch, 0), job(10 * MS, 45 * MS, 49 * MS));
-        dispatch.end(&mut recorder);
+        dispatch.close();
+        dispatch.give_up(&mut recorder);
         assert_eq!(
             counts(&mut recorder, &received),
             (5, 3, 1, 2),
@@ -325,7 +331,7 @@ mod tests {
         dispatch.sleep(0, 10 * MS, Sleep::BetweenIterations);
         dispatch.sleep(1, 20 * MS, Sleep::WithinIteration);
         assert_eq!(dispatch.next_due(), Some(10 * MS));
-        dispatch.end(&mut recorder);
+        dispatch.close();
         assert_eq!(poll(&mut dispatch, 0), Some(Wake::Dismissed));
         assert_eq!(poll(&mut dispatch, 1), None);
         dispatch.release_due(20 * MS, &mut recorder);

@@ -15,13 +15,18 @@ use std::time::Duration;
 
 /// How long before an intended start the precise pacer begins to spin: a timer wakes us this late at worst, mostly.
 const SPIN: Duration = Duration::from_micros(40);
+/// How long arrivals that wait at the end of the load may still start. A target that keeps up serves them in much less, so
+/// that in a healthy run none is dropped for having come in the last moment.
+const CLOSING: Duration = Duration::from_secs(1);
 
 /// Where a shard is in its life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// Iterations start.
+    /// Arrivals come due.
     Running,
-    /// Those under way end.
+    /// None comes due any more, but what waits may start.
+    Closing,
+    /// Nothing starts; what is under way ends.
     Draining,
 }
 
@@ -155,7 +160,8 @@ impl Stage {
             drop(recorder);
             if now >= self.until.get() {
                 match self.phase.get() {
-                    Phase::Running => self.drain_for(now, self.drain),
+                    Phase::Running => self.close(now),
+                    Phase::Closing => self.drain_for(now, self.drain),
                     Phase::Draining => return Ok(()),
                 }
             }
@@ -165,6 +171,7 @@ impl Stage {
     /// Ends the load before its time; returns when that was.
     pub(super) fn stop(&self, grace: Nanos) -> Nanos {
         let now = self.clock.now();
+        self.close(now);
         self.drain_for(now, grace.min(self.drain));
         now
     }
@@ -174,10 +181,16 @@ impl Stage {
         self.record(self.clock.now()).finish();
     }
 
+    fn close(&self, now: Nanos) {
+        self.phase.set(Phase::Closing);
+        self.until.set(now + nanos(CLOSING));
+        self.dispatch.borrow_mut().close();
+    }
+
     fn drain_for(&self, now: Nanos, time: Nanos) {
         self.phase.set(Phase::Draining);
         self.until.set(now + time);
-        self.dispatch.borrow_mut().end(&mut self.record(now));
+        self.dispatch.borrow_mut().give_up(&mut self.record(now));
     }
 
     async fn parked(&self, user: usize) -> Wake {

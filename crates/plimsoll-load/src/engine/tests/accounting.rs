@@ -138,10 +138,11 @@ fn steps_follow_each_other_and_are_counted_apart() {
 }
 
 #[test]
-fn arrivals_beyond_the_queue_are_dropped_and_waiting_ones_do_not_start_after_the_end() {
-    let server = Server::start(|_| Answer::After(Duration::from_millis(700)));
+fn arrivals_beyond_the_queue_are_dropped_and_so_are_those_that_never_got_a_user() {
+    let server = Server::start(|_| Answer::Never);
     let mut plan = plan(server.address);
     plan.load = open(100.0, 2, 5);
+    plan.timeout = Duration::from_secs(2);
     let outcome = run(plan);
     let measured = &outcome.accounts.measured;
     assert_eq!(
@@ -149,7 +150,7 @@ fn arrivals_beyond_the_queue_are_dropped_and_waiting_ones_do_not_start_after_the
         (30, 2, 28)
     );
     assert_eq!(measured.unstarted, 5);
-    assert_eq!(outcome.count(OutcomeClass::Passed), 2);
+    assert_eq!(outcome.count(OutcomeClass::TimedOut), 2);
     assert_eq!(server.requests(), 2);
 }
 
