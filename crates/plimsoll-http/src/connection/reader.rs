@@ -6,6 +6,7 @@ use crate::error::ReadError;
 use crate::fields::Fields;
 use crate::head::{RequestHead, ResponseHead};
 use crate::limits::Limits;
+use std::io;
 use std::ops::Range;
 use tokio::io::AsyncRead;
 
@@ -102,6 +103,21 @@ impl<R: AsyncRead + Unpin> RequestReader<R> {
             into.extend_from_slice(data);
         }
         Ok(())
+    }
+
+    /// Reads and drops whatever still comes, of any message or none, until the peer closes. For the end of a connection
+    /// whose last request was refused: closing while bytes are unread would reset it and take the refusal along.
+    ///
+    /// # Errors
+    /// The transport's.
+    pub async fn discard(&mut self) -> io::Result<()> {
+        self.lent = 0;
+        loop {
+            self.buffer.consume(self.buffer.filled().len());
+            if self.buffer.fill(&mut self.stream).await? == 0 {
+                return Ok(());
+            }
+        }
     }
 
     /// The next event, reading as needed; `None` at the end of the stream.
