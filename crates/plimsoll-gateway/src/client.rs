@@ -6,7 +6,7 @@ use crate::answer::{Answer, Delivery};
 use crate::deadline::Watch;
 use crate::exchange::{self, After, Scratch};
 use crate::shard::Shard;
-use plimsoll_http::{ReadError, TcpServer};
+use plimsoll_http::{Framing, ReadError, TcpServer};
 use std::future::{Future, poll_fn};
 use std::io;
 use std::pin::pin;
@@ -16,7 +16,7 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::time::Instant;
 
-/// How long the rest of an unwanted body is read after the last answer, so that the client gets to read that answer.
+/// How long what the client still sends is read and dropped after the last answer, so that it gets to read that answer.
 const LINGER: Duration = Duration::from_secs(2);
 
 /// One client.
@@ -58,8 +58,9 @@ pub(crate) async fn serve(shard: Rc<Shard>, stream: TcpStream) {
             Waited::Refused(answer) => return client.refuse(&shard, &answer).await,
         }
         match exchange::serve(&shard, &mut client).await {
-            After::Keep if shard.draining.get() => return,
+            After::Keep if shard.draining.get() => return client.close().await,
             After::Keep => deadline = Instant::now() + shard.service.timeouts.idle,
+            After::Close if client.has_unread() => return client.linger().await,
             After::Close => return client.close().await,
             After::Abort => return client.connection.reset(),
         }
@@ -131,21 +132,34 @@ impl Client {
             http10: false,
         };
         answer.write(self.connection.output.buffer(), delivery);
-        self.close().await;
+        self.linger().await;
     }
 
-    /// Ends the connection so that what was sent arrives: closing while bytes of the client are unread would reset it.
+    /// Whether bytes of the client have arrived, or are sure to come, that nobody wants any more.
+    fn has_unread(&self) -> bool {
+        let requests = &self.connection.requests;
+        let has_body = requests.head().framing() != Framing::None;
+        requests.has_buffered() || (has_body && requests.body_pending())
+    }
+
+    /// Ends the connection after its last answer.
     async fn close(mut self) {
         let deadline = Instant::now() + LINGER;
-        let Self {
-            connection, watch, ..
-        } = &mut self;
+        let shutdown = self.connection.output.shutdown();
+        if !matches!(self.watch.until(|| deadline, shutdown).await, Ok(Ok(()))) {
+            self.connection.reset();
+        }
+    }
+
+    /// Ends the connection while the client still sends: closing with bytes unread would reset it and take the answer along.
+    async fn linger(mut self) {
+        let deadline = Instant::now() + LINGER;
+        let TcpServer { requests, output } = &mut self.connection;
         let closing = async {
-            connection.output.shutdown().await?;
-            while matches!(connection.requests.next_data().await, Ok(Some(_))) {}
-            io::Result::Ok(())
+            output.shutdown().await?;
+            requests.discard().await
         };
-        if !matches!(watch.until(|| deadline, closing).await, Ok(Ok(()))) {
+        if !matches!(self.watch.until(|| deadline, closing).await, Ok(Ok(()))) {
             self.connection.reset();
         }
     }

@@ -49,6 +49,13 @@ pub(crate) fn kind(name: &str) -> Kind {
         "content-encoding",
         "www-authenticate",
     ];
+    if name.contains('_') {
+        // Some servers see `X_Forwarded_For` and `X-Forwarded-For` as the same variable.
+        return match kind(&name.replace('_', "-")) {
+            Kind::ForwardedFor | Kind::Forwarded => Kind::Forwarded,
+            _ => Kind::EndToEnd,
+        };
+    }
     let is = |other: &str| name.eq_ignore_ascii_case(other);
     let starts = |prefix: &str| {
         name.as_bytes()
@@ -74,6 +81,9 @@ pub(crate) fn kind(name: &str) -> Kind {
     }
 }
 
+/// How many fields may be declared to belong to the connection. Every field is compared with every one of them.
+const MAX_OPTIONS: usize = 32;
+
 /// The fields that the `Connection` lines of a head name, all lines together.
 #[derive(Debug)]
 pub(crate) struct ConnectionOptions<'a>(Vec<&'a [u8]>);
@@ -88,8 +98,14 @@ impl<'a> ConnectionOptions<'a> {
         Self(
             plimsoll_http::fields::list(fields, "connection")
                 .filter(|option| !plain(option))
+                .take(MAX_OPTIONS + 1)
                 .collect(),
         )
+    }
+
+    /// Whether there are more than [`MAX_OPTIONS`], so that not all of them are known here.
+    pub(crate) fn are_too_many(&self) -> bool {
+        self.0.len() > MAX_OPTIONS
     }
 
     /// Whether the field `name` was declared to belong to the connection only.
@@ -136,6 +152,9 @@ mod tests {
             ("X-Forwarded", Kind::EndToEnd),
             ("Forwarded", Kind::Forwarded),
             ("X-Real-IP", Kind::Forwarded),
+            ("X_Forwarded_For", Kind::Forwarded),
+            ("x_real-ip", Kind::Forwarded),
+            ("X_Own", Kind::EndToEnd),
             ("Authorization", Kind::Protected),
             ("Trailer", Kind::Trailer),
             ("Expect", Kind::Expect),

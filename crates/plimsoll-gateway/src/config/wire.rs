@@ -161,7 +161,7 @@ pub(super) struct KeyBlock {
 #[deserr(deny_unknown_fields)]
 #[schemars(deny_unknown_fields)]
 pub(super) struct KeyEntry {
-    /// What the key is called in metrics and messages.
+    /// What the key is called in messages about this file.
     pub(super) name: String,
     /// The key in plain text. It is hashed when the file is loaded and never shown.
     #[deserr(default)]

@@ -4,7 +4,7 @@ use super::Scratch;
 use super::outgoing::Origin;
 use crate::answer::Answer;
 use crate::client::Client;
-use crate::fields;
+use crate::fields::{self, ConnectionOptions};
 use crate::path;
 use crate::policy::{self, Caller, Refusal};
 use crate::router;
@@ -55,6 +55,13 @@ pub(super) fn admit(shard: &Shard, client: &mut Client, now: Instant) -> Result<
         }
     };
     noted_path.push_str(&path);
+    let options = ConnectionOptions::of(head.fields());
+    if options.are_too_many() {
+        return Err(refused(
+            None,
+            Answer::new(400, "too many connection options"),
+        ));
+    }
     let Some(index) = service.router.find(&path) else {
         return Err(refused(None, Answer::new(404, "no route for this path")));
     };
@@ -73,7 +80,7 @@ pub(super) fn admit(shard: &Shard, client: &mut Client, now: Instant) -> Result<
         trusted: client.trusted,
         pseudonym: &service.pseudonym,
     };
-    outgoing.write(head, forwarded, route, origin);
+    outgoing.write(head, forwarded, route, &options, origin);
     let safe = matches!(head.method(), "GET" | "HEAD" | "OPTIONS");
     Ok(Plan {
         route: index,

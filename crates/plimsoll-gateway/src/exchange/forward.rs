@@ -203,7 +203,7 @@ async fn both(
 fn count(metrics: &UpstreamMetrics, progress: &Progress, failure: &Failure) {
     let counter = match failure {
         Failure::Unavailable => &metrics.unavailable,
-        Failure::Relay(RelayError::Switched | RelayError::Upstream(ReadError::Protocol(_))) => {
+        Failure::Relay(RelayError::Malformed | RelayError::Upstream(ReadError::Protocol(_))) => {
             &metrics.malformed
         }
         Failure::Relay(RelayError::Upstream(_)) => &metrics.closed,
@@ -234,7 +234,7 @@ async fn fail(shard: &Shard, client: &mut Client, progress: &Progress, failure: 
         Failure::Connect(ConnectError::Refused(_)) => {
             Some(Answer::new(502, "the upstream refused the connection"))
         }
-        Failure::Relay(RelayError::Switched | RelayError::Upstream(ReadError::Protocol(_))) => {
+        Failure::Relay(RelayError::Malformed | RelayError::Upstream(ReadError::Protocol(_))) => {
             Some(Answer::new(502, "the upstream's response is malformed"))
         }
         Failure::Relay(RelayError::Upstream(_)) => {

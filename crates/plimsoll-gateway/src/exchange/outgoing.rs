@@ -30,6 +30,7 @@ impl Outgoing {
         head: &RequestHead,
         path: &str,
         route: &Route,
+        options: &ConnectionOptions<'_>,
         origin: Origin<'_>,
     ) {
         let out = &mut self.bytes;
@@ -48,7 +49,7 @@ impl Outgoing {
         } else {
             self.host_at = Some(out.len());
         }
-        write_passing(out, head, route, origin.trusted);
+        write_passing(out, head, route, options, origin.trusted);
         write_forwarded(out, head, origin);
         out.extend_from_slice(match head.version() {
             Version::Http10 => b"Via: 1.0 ".as_slice(),
@@ -79,8 +80,13 @@ impl Outgoing {
 }
 
 /// Writes the client's fields that pass.
-fn write_passing(out: &mut Vec<u8>, head: &RequestHead, route: &Route, trusted: bool) {
-    let options = ConnectionOptions::of(head.fields());
+fn write_passing(
+    out: &mut Vec<u8>,
+    head: &RequestHead,
+    route: &Route,
+    options: &ConnectionOptions<'_>,
+    trusted: bool,
+) {
     for (name, value) in head.fields().iter() {
         let key_field = route
             .key_field

@@ -14,8 +14,8 @@ use tokio::time::Instant;
 pub(super) enum RelayError {
     /// The upstream failed or ended too early.
     Upstream(ReadError),
-    /// The upstream switched protocols, which nobody asked for.
-    Switched,
+    /// The upstream switched protocols, which nobody asked for, or sent more of something than is taken.
+    Malformed,
     /// The client takes no more.
     Client,
 }
@@ -47,6 +47,9 @@ pub(super) async fn relay<R: AsyncRead + Unpin, W: AsyncWrite + Unpin>(
     progress.waited(Party::Upstream, now.duration_since(since));
     progress.moved(now);
     let head = responses.head();
+    if ConnectionOptions::of(head.fields()).are_too_many() {
+        return Err(RelayError::Malformed);
+    }
     let shape = Shape::of(head, terms, progress);
     write_head(client.buffer(), head, shape, terms.plan.http10);
     progress.answered.set(Some(head.status()));
@@ -79,7 +82,7 @@ async fn final_head<R: AsyncRead + Unpin, W: AsyncWrite + Unpin>(
         responses.next_head().await.map_err(RelayError::Upstream)?;
         let head = responses.head();
         match head.status() {
-            101 => return Err(RelayError::Switched),
+            101 => return Err(RelayError::Malformed),
             100..200 if terms.plan.http10 => {}
             100..200 => {
                 let out = client.buffer();
@@ -92,7 +95,7 @@ async fn final_head<R: AsyncRead + Unpin, W: AsyncWrite + Unpin>(
             _ => return Ok(()),
         }
     }
-    Err(RelayError::Switched)
+    Err(RelayError::Malformed)
 }
 
 /// How the response is framed towards the client.

@@ -26,7 +26,9 @@ fn large_bodies_cross_at_the_same_time() {
     let mut client = gateway.connect();
     client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 8388608\r\n\r\n");
     let mut sender = client.stream.try_clone().unwrap();
-    let body: Vec<u8> = (0..8 * MEBIBYTE).map(|i| (i / 7 % 251) as u8).collect();
+    let body: Vec<u8> = (0..8 * MEBIBYTE)
+        .map(|i| u8::try_from(i / 7 % 251).unwrap())
+        .collect();
     let sent = body.clone();
     let sending = std::thread::spawn(move || sender.write_all(&sent).unwrap());
     let response = client.response(false);

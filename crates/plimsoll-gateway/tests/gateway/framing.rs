@@ -205,6 +205,7 @@ fn what_is_not_http_is_refused_and_the_connection_closed() {
     };
     check("nonsense\r\n\r\n", 400);
     check("GET / HTTP/1.1\r\n\r\n", 400);
+
     check(
         "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n",
         400,
@@ -223,6 +224,12 @@ fn what_is_not_http_is_refused_and_the_connection_closed() {
             "x".repeat(2000)
         ),
         431,
+    );
+    // The refusal arrives although the client goes on sending.
+    let rest = "x".repeat(1 << 20);
+    check(
+        &format!("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1048576\r\n\r\n{rest}"),
+        413,
     );
     check("GET / HTTP/3.0\r\nHost: a\r\n\r\n", 505);
 }
