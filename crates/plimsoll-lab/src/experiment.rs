@@ -9,6 +9,7 @@
 
 mod arm;
 mod component;
+mod decoded;
 mod load;
 mod loader;
 #[cfg(test)]

@@ -1,17 +1,18 @@
-//! From path to experiment: reading, decoding, and converting each part while all problems are collected.
+//! From path to experiment: reading files, and converting each part while all problems are collected.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-use plimsoll_base::document::{Document, Path as Pointer, Problem, Problems, Rules, Segment};
+use plimsoll_base::document::{Document, Path as Pointer, Problem, Problems};
 use plimsoll_report::record::Input;
 
 use super::component::{self, Generator};
+use super::decoded::{self, Decoded};
 use super::secret::sha256_hex;
 use super::surroundings::{MAX_FILE_BYTES, Surroundings};
 use super::template::{Reference, Template};
 use super::threshold::{self, Scope};
-use super::wire::{self, ExperimentWire};
+use super::wire::ExperimentWire;
 use super::{Experiment, FILE_NAME, arm, method, topology};
 
 pub(super) fn load(
@@ -30,11 +31,14 @@ pub(super) fn load(
         .map_err(|error| Problem::of_file(&shown, unreadable(&error)))?;
     let text = String::from_utf8(bytes)
         .map_err(|_| Problem::of_file(&shown, "the file is not UTF-8 text"))?;
-    let document = overlay(Document::parse_yaml(&shown, &text)?, overrides)?;
-    check_version(&document)?;
-    let decoded = decode(document)?;
+    let Decoded {
+        document,
+        wire,
+        mut problems,
+        left_out,
+    } = decoded::decode(&shown, &text, overrides)?;
     let mut loader = Loader {
-        document: &decoded.document,
+        document: &document,
         directory: file.parent().map(Path::to_owned).unwrap_or_default(),
         surroundings,
         problems: Vec::new(),
@@ -44,97 +48,14 @@ pub(super) fn load(
             sha256: sha256_hex(text.as_bytes()),
         }],
     };
-    let experiment = loader.convert(decoded.wire, file);
-    let mut problems = decoded.problems;
-    problems.extend(loader.problems.into_iter().filter(|problem| {
-        let at = Pointer::from(problem.path.as_str());
-        problem.file != shown
-            || !decoded
-                .refused
-                .iter()
-                .any(|refused| refused.holds(&at) || at.holds(refused))
-    }));
+    let experiment = loader.convert(wire, file);
+    problems.extend(
+        loader
+            .problems
+            .into_iter()
+            .filter(|problem| problem.file != shown || !left_out.explains(&problem.path)),
+    );
     problems.or_ok(experiment)
-}
-
-/// A decoded file, or as much of it as could be.
-struct Decoded {
-    document: Document,
-    wire: ExperimentWire,
-    /// What could not be decoded,
-    problems: Problems,
-    /// and where: the document has nothing at these paths.
-    refused: Vec<Pointer>,
-}
-
-/// Decodes the file. What is refused in it is left out and the rest decoded again, where that is possible without making new
-/// problems, so that a misspelt key does not hide a missing file.
-fn decode(document: Document) -> Result<Decoded, Problems> {
-    let rules = Rules {
-        later: &wire::LATER,
-        ..Rules::default()
-    };
-    let problems = match document.decode_with(rules) {
-        Ok(wire) => {
-            return Ok(Decoded {
-                document,
-                wire,
-                problems: Problems::default(),
-                refused: Vec::new(),
-            });
-        }
-        Err(problems) => problems,
-    };
-    let refused: Vec<Pointer> = problems
-        .iter()
-        .map(|problem| Pointer::from(problem.path.as_str()))
-        .collect();
-    if refused.iter().any(is_referred_to) {
-        return Err(problems);
-    }
-    let document = document.without(&refused);
-    match document.decode_with(rules) {
-        Ok(wire) => Ok(Decoded {
-            document,
-            wire,
-            problems,
-            refused,
-        }),
-        Err(_) => Err(problems),
-    }
-}
-
-/// Whether other parts of the file depend on there being something at `path`.
-fn is_referred_to(path: &Pointer) -> bool {
-    match path.segments() {
-        [] => true,
-        [Segment::Key(part), rest @ ..] => {
-            part == "method" || rest.len() == 1 && (part == "components" || part == "arms")
-        }
-        [Segment::Index(_), ..] => true,
-    }
-}
-
-fn overlay(mut document: Document, overrides: &[String]) -> Result<Document, Problems> {
-    let mut problems = Problems::default();
-    for text in overrides {
-        if let Err(refused) = document.set("--set", text) {
-            problems.extend(refused);
-        }
-    }
-    problems.or_ok(document)
-}
-
-/// Before everything else: a file of another version would drown in unknown keys.
-fn check_version(document: &Document) -> Result<(), Problems> {
-    match document.integer("version") {
-        Some(1) | None => Ok(()),
-        Some(other) => {
-            let message =
-                format!("version {other} is not available in this version: write `version: 1`");
-            Err(document.problem("version", message).into())
-        }
-    }
 }
 
 /// What the conversion of every part shares: the document to locate problems in, and what was found on the way.

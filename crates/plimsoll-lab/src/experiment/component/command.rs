@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use plimsoll_base::document::{Entries, Path as Pointer};
+use plimsoll_base::document::{Entries, Path as Pointer, Text};
 
 use super::kind::MAIN;
 use crate::experiment::loader::Loader;
@@ -71,10 +71,10 @@ const READY_WITHIN: Duration = Duration::from_secs(10);
 pub(super) fn convert(
     loader: &mut Loader<'_>,
     name: &str,
+    arguments: &[Text],
     wire: &ComponentWire,
     at: &Pointer,
 ) -> Command {
-    let arguments = wire.command.as_deref().unwrap_or_default();
     let arguments_at = at.key("command");
     if arguments.first().is_none_or(|program| program.is_empty()) {
         loader.refuse(
@@ -113,7 +113,7 @@ fn environment(
         if variable.is_empty() || variable.contains(['=', '\0']) {
             loader.refuse_key(
                 at.key(variable),
-                "is not a variable's name: it is empty or contains `=`",
+                "cannot name a variable: write a name without `=`",
             );
         }
         variables.push((

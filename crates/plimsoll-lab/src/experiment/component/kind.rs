@@ -59,57 +59,36 @@ pub(super) fn convert(
     wire: &ComponentWire,
     at: &Pointer,
 ) -> Option<ComponentKind> {
-    let kinds = [
-        ("mock", wire.mock.is_some()),
-        ("gateway", wire.gateway.is_some()),
-        ("command", wire.command.is_some()),
-        ("external", wire.external.is_some()),
-    ];
-    let written: Vec<&str> = kinds
-        .iter()
-        .filter(|(_, present)| *present)
-        .map(|(word, _)| *word)
-        .collect();
-    if written.is_empty() {
-        loader.refuse(
-            at,
-            "is no kind of component: write one of `mock`, `gateway`, `command` and `external`",
-        );
-        return None;
-    }
-    if let [first, second, ..] = written[..] {
-        loader.refuse_key(
-            at.key(second),
-            format!("a component is one thing, and this is `{first}` already: keep one of them"),
-        );
-        return None;
-    }
-    refuse_foreign_keys(loader, wire, written[0], at);
-    if let Some(mock) = &wire.mock {
-        return Some(ComponentKind::Mock(mock::convert(
-            loader,
-            mock,
-            &at.key("mock"),
-        )));
-    }
-    if let Some(gateway) = &wire.gateway {
-        return Some(ComponentKind::Gateway(gateway::convert(
-            loader,
-            name,
-            gateway,
-            &at.key("gateway"),
-        )));
-    }
-    if let Some(url) = &wire.external {
-        return Some(ComponentKind::External(external::convert(
-            loader,
-            url,
-            &at.key("external"),
-        )));
-    }
-    Some(ComponentKind::Command(command::convert(
-        loader, name, wire, at,
-    )))
+    let kind = match (&wire.mock, &wire.gateway, &wire.command, &wire.external) {
+        (Some(mock), None, None, None) => {
+            ComponentKind::Mock(mock::convert(loader, mock, &at.key("mock")))
+        }
+        (None, Some(gateway), None, None) => {
+            ComponentKind::Gateway(gateway::convert(loader, name, gateway, &at.key("gateway")))
+        }
+        (None, None, Some(command), None) => {
+            ComponentKind::Command(command::convert(loader, name, command, wire, at))
+        }
+        (None, None, None, Some(url)) => {
+            ComponentKind::External(external::convert(loader, url, &at.key("external")))
+        }
+        (None, None, None, None) => {
+            loader.refuse(
+                at,
+                "is no kind of component: write one of `mock`, `gateway`, `command` and `external`",
+            );
+            return None;
+        }
+        _ => {
+            loader.refuse(
+                at,
+                "a component is one thing: keep one of `mock`, `gateway`, `command` and `external`",
+            );
+            return None;
+        }
+    };
+    refuse_foreign_keys(loader, wire, kind.word(), at);
+    Some(kind)
 }
 
 fn refuse_foreign_keys(loader: &mut Loader<'_>, wire: &ComponentWire, kind: &str, at: &Pointer) {

@@ -1,0 +1,106 @@
+//! Text to wire structs, and on to as much of them as can be had when parts of a file are refused.
+
+use plimsoll_base::document::{Document, Path as Pointer, Problems, Rules, Segment};
+
+use super::wire::{self, ExperimentWire};
+
+/// A decoded file, or as much of it as could be.
+pub(super) struct Decoded {
+    pub document: Document,
+    pub wire: ExperimentWire,
+    /// What could not be decoded.
+    pub problems: Problems,
+    /// Where it stood.
+    pub left_out: LeftOut,
+}
+
+/// Where the document has nothing because what stood there is refused.
+#[derive(Default)]
+pub(super) struct LeftOut(Vec<Pointer>);
+
+impl LeftOut {
+    /// Whether a problem at `path` may be a mere consequence of what was left out.
+    pub fn explains(&self, path: &str) -> bool {
+        let at = Pointer::from(path);
+        self.0
+            .iter()
+            .any(|refused| refused.holds(&at) || at.holds(refused))
+    }
+}
+
+/// Parses and decodes a file with `overrides` on top.
+pub(super) fn decode(file: &str, text: &str, overrides: &[String]) -> Result<Decoded, Problems> {
+    let document = overlay(Document::parse_yaml(file, text)?, overrides)?;
+    check_version(&document)?;
+    decode_document(document)
+}
+
+/// Decodes the file. What is refused in it is left out and the rest decoded again, where that is possible without making new
+/// problems, so that a misspelt key does not hide a missing file.
+fn decode_document(document: Document) -> Result<Decoded, Problems> {
+    let rules = Rules {
+        later: &wire::LATER,
+        ..Rules::default()
+    };
+    let problems = match document.decode_with(rules) {
+        Ok(wire) => {
+            return Ok(Decoded {
+                document,
+                wire,
+                problems: Problems::default(),
+                left_out: LeftOut::default(),
+            });
+        }
+        Err(problems) => problems,
+    };
+    let refused: Vec<Pointer> = problems
+        .iter()
+        .map(|problem| Pointer::from(problem.path.as_str()))
+        .collect();
+    if refused.iter().any(is_referred_to) {
+        return Err(problems);
+    }
+    let document = document.without(&refused);
+    match document.decode_with(rules) {
+        Ok(wire) => Ok(Decoded {
+            document,
+            wire,
+            problems,
+            left_out: LeftOut(refused),
+        }),
+        Err(_) => Err(problems),
+    }
+}
+
+/// Whether other parts of the file depend on there being something at `path`.
+fn is_referred_to(path: &Pointer) -> bool {
+    match path.segments() {
+        [] => true,
+        [Segment::Key(part), rest @ ..] => {
+            part == "method" || rest.len() == 1 && (part == "components" || part == "arms")
+        }
+        [Segment::Index(_), ..] => true,
+    }
+}
+
+fn overlay(mut document: Document, overrides: &[String]) -> Result<Document, Problems> {
+    let mut problems = Problems::default();
+    for text in overrides {
+        if let Err(refused) = document.set("--set", text) {
+            problems.extend(refused);
+        }
+    }
+    problems.or_ok(document)
+}
+
+/// Before everything else: a file of another version would drown in unknown keys.
+fn check_version(document: &Document) -> Result<(), Problems> {
+    match document.integer("version") {
+        Some(1) | None => Ok(()),
+        Some(other) => {
+            let message =
+                format!("version {other} is not available in this version: write `version: 1`");
+            Err(document.problem("version", message).into())
+        }
+    }
+}

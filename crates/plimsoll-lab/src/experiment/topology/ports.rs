@@ -1,0 +1,60 @@
+//! Fixed ports: no two components may claim one.
+
+use std::collections::HashMap;
+
+use plimsoll_base::document::Path as Pointer;
+
+use crate::experiment::component::{Component, ComponentKind, Listen};
+use crate::experiment::loader::Loader;
+
+pub(super) fn check(loader: &mut Loader<'_>, components: &[Component]) {
+    let is_external = |name: &str| {
+        components.iter().any(|component| {
+            component.name == name && matches!(component.kind, ComponentKind::External(_))
+        })
+    };
+    let mut first: HashMap<u16, &str> = HashMap::new();
+    for (port, name, at) in fixed_ports(components) {
+        match first.get(&port) {
+            // One server under two names is no conflict.
+            Some(earlier) if is_external(earlier) && is_external(name) => {}
+            Some(earlier) => loader.refuse(&at, format!("port {port} belongs to `{earlier}` already: write another one, or let it be free")),
+            None => {
+                first.insert(port, name);
+            }
+        }
+    }
+}
+
+/// Fixed ports, each with its component and the place where it is written.
+fn fixed_ports(components: &[Component]) -> Vec<(u16, &str, Pointer)> {
+    let root = Pointer::root().key("components");
+    let mut ports = Vec::new();
+    for component in components {
+        let at = root.key(&component.name);
+        match &component.kind {
+            ComponentKind::Mock(mock) => {
+                ports.extend(
+                    mock.port
+                        .map(|port| (port, component.name.as_str(), at.key("mock").key("port"))),
+                );
+            }
+            ComponentKind::Command(command) => {
+                for listener in &command.listeners {
+                    if let Listen::Fixed(port) = listener.port {
+                        ports.push((
+                            port,
+                            component.name.as_str(),
+                            at.key("listeners").key(&listener.name),
+                        ));
+                    }
+                }
+            }
+            ComponentKind::External(external) if external.is_local() => {
+                ports.push((external.port, component.name.as_str(), at.key("external")));
+            }
+            ComponentKind::Gateway(_) | ComponentKind::External(_) => {}
+        }
+    }
+    ports
+}

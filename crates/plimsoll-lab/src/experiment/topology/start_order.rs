@@ -1,0 +1,117 @@
+//! The order in which components start, and circles of references, which have none.
+
+use crate::experiment::component::Component;
+use crate::experiment::loader::{Loader, Use};
+use crate::experiment::template::Reference;
+
+/// Components so that each comes after those that it refers to, else in the order of the file.
+pub(super) fn find(loader: &mut Loader<'_>, components: &[Component], uses: &[Use]) -> Vec<usize> {
+    let index = |name: &String| {
+        components
+            .iter()
+            .position(|component| component.name == *name)
+    };
+    let mut needs = vec![Vec::new(); components.len()];
+    for used in uses {
+        if let (Some(owner), Reference::Component { component, .. }) =
+            (&used.component, &used.reference)
+            && let (Some(owner_index), Some(needed)) = (index(owner), index(component))
+            && owner_index != needed
+        {
+            needs[owner_index].push((needed, used));
+        }
+    }
+    let mut order: Vec<usize> = Vec::new();
+    while let Some(next) = (0..components.len()).find(|index| {
+        !order.contains(index)
+            && needs[*index]
+                .iter()
+                .all(|(needed, _)| order.contains(needed))
+    }) {
+        order.push(next);
+    }
+    if order.len() < components.len() {
+        refuse_cycle(loader, components, &needs, &order);
+    }
+    order
+}
+
+/// Follows references from the first component that cannot start, until one comes round again.
+fn refuse_cycle(
+    loader: &mut Loader<'_>,
+    components: &[Component],
+    needs: &[Vec<(usize, &Use)>],
+    started: &[usize],
+) {
+    let mut walk: Vec<(usize, &Use)> = Vec::new();
+    let mut current = (0..components.len()).find(|index| !started.contains(index));
+    while let Some(index) = current {
+        if let Some(start) = walk.iter().position(|(seen, _)| *seen == index) {
+            let names: Vec<String> = walk[start..]
+                .iter()
+                .map(|(index, _)| *index)
+                .chain([index])
+                .map(|index| format!("`{}`", components[index].name))
+                .collect();
+            let message = format!(
+                "components refer to each other in a circle ({}), so none can start first: remove one of the references",
+                names.join(" → ")
+            );
+            loader.refuse_at(&walk[start].1.place, message);
+            return;
+        }
+        current = needs[index]
+            .iter()
+            .find(|(needed, _)| !started.contains(needed))
+            .map(|(needed, used)| {
+                walk.push((index, used));
+                *needed
+            });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::experiment::memory::Memory;
+
+    #[test]
+    fn what_a_component_refers_to_starts_before_it() {
+        let text = "
+version: 1
+name: x
+components:
+  front: { gateway: { config: front.yaml } }
+  middle: { command: [nginx], render: [nginx.conf.in], env: { EXTERNAL: \"${there.url}\" } }
+  alone: { mock: {} }
+  upstream: { mock: {} }
+  there: { external: \"http://localhost:81\" }
+scenario: [{ get: / }]
+load: { rate: 1/s, duration: 1s, target: front }
+";
+        let files = [
+            (
+                "e/front.yaml",
+                "endpoints: [\"${middle.url}\"] # ${self.dir}",
+            ),
+            (
+                "e/nginx.conf.in",
+                "listen ${self.port};\nproxy_pass ${upstream.url}$uri;",
+            ),
+        ];
+        let experiment = Memory::new(text, &files).load(&[]).unwrap();
+        let order: Vec<&str> = experiment
+            .in_start_order()
+            .map(|component| component.name.as_str())
+            .collect();
+        assert_eq!(order, ["alone", "upstream", "there", "middle", "front"]);
+        let inputs: Vec<&str> = experiment
+            .inputs
+            .iter()
+            .map(|input| input.path.as_str())
+            .collect();
+        assert_eq!(
+            inputs,
+            ["e/experiment.yaml", "e/front.yaml", "e/nginx.conf.in"]
+        );
+    }
+}
