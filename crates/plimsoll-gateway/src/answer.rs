@@ -1,6 +1,6 @@
 //! Answers of the gateway itself: a status, a reason for people, and a JSON body that names both.
 //!
-//! Responses of an upstream are relayed by [`crate::proxy`] and never pass through here.
+//! Responses of an upstream are relayed by [`crate::exchange`] and never pass through here.
 
 use plimsoll_http::encode;
 

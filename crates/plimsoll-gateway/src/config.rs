@@ -43,13 +43,6 @@ impl GatewayConfig {
         check::check(&document, wire)
     }
 
-    /// Moves the first listener to another port: what a command line may override. 0 asks for any free port.
-    pub fn set_port(&mut self, port: u16) {
-        if let Some(first) = self.listeners.first_mut() {
-            first.address.set_port(port);
-        }
-    }
-
     /// Replaces the port of the first listener; 0 asks for any free one.
     pub fn set_port(&mut self, port: u16) {
         if let Some(first) = self.listeners.first_mut() {

@@ -7,7 +7,7 @@
 //!           relay    upstream head and body --> client (relay, pump)
 //! ```
 //!
-//! Keeping and closing the client's connection is [`crate::connection`]'s.
+//! Keeping and closing the client's connection is [`crate::client`]'s.
 
 mod admission;
 mod forward;
