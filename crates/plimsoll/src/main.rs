@@ -1,2 +1,18 @@
-//! placeholder
-fn main() {}
+//! `plimsoll`: finds the load line of a service.
+//!
+//! The only crate that prints, exits, reads the environment and handles signals. Arguments are parsed here and handed to one file
+//! per subcommand; what the subcommands do lives in the other crates.
+
+mod cli;
+mod clock;
+mod commands;
+mod exit;
+mod live;
+mod out;
+mod signals;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::run()
+}

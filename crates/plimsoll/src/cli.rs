@@ -1,0 +1,55 @@
+//! The command line: what there is to say, and who handles it.
+
+use crate::commands::{
+    gateway, generator, load, mock, report, run as run_experiment, schema, shim, validate,
+};
+use crate::{exit, out};
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Finds the load line of a service: how much it carries, what each layer in front of it costs, and whether the
+/// measurement can be trusted.
+///
+/// Exit codes: 0 passed, 1 internal error, 2 wrong input, 3 threshold failed, 4 measurement invalid or a component died,
+/// 5 environment, 6 inconclusive, 130 interrupted (results kept).
+#[derive(Debug, Parser)]
+#[command(version, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Run(run_experiment::Args),
+    Load(load::Args),
+    Mock(mock::Args),
+    Gateway(gateway::Args),
+    Report(report::Args),
+    Validate(validate::Args),
+    Schema(schema::Args),
+    #[command(hide = true)]
+    Generator,
+    #[command(hide = true)]
+    Shim,
+}
+
+/// Parses the arguments, runs the subcommand, prints its failure and gives the exit code.
+#[must_use]
+pub fn run() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Run(args) => run_experiment::run(args),
+        Command::Load(args) => load::run(args),
+        Command::Mock(args) => mock::run(args),
+        Command::Gateway(args) => gateway::run(args),
+        Command::Report(args) => report::run(args),
+        Command::Validate(args) => validate::run(args),
+        Command::Schema(args) => schema::run(args),
+        Command::Generator => generator::run(),
+        Command::Shim => return shim::run(),
+    };
+    if let Err(failure) = &result {
+        out::note(&format!("error: {failure}"));
+    }
+    exit::code(&result)
+}

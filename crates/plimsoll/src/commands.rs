@@ -1,0 +1,12 @@
+//! One file per subcommand: its arguments, and the few lines that hand them to the crate that does the work.
+
+pub mod gateway;
+pub mod generator;
+pub mod load;
+pub mod mock;
+pub mod report;
+pub mod run;
+pub mod schema;
+pub mod server;
+pub mod shim;
+pub mod validate;

@@ -1,0 +1,97 @@
+//! `plimsoll mock`: serves WireMock stub mappings and go-bench-suite's endpoints.
+
+use crate::commands::server;
+use crate::exit::{Ending, Failure};
+use crate::{clock, out, signals};
+use plimsoll_mock::{AdminAccess, Credentials, DelayPrecision, MockConfig, MockError};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+
+/// Serve WireMock stub mappings, and go-bench-suite's endpoints beside them.
+///
+/// Flags are named as WireMock's where it has them. Unlike WireMock it listens on loopback unless told otherwise.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Port to listen on; 0 for any free one.
+    #[arg(long, default_value_t = 8080)]
+    port: u16,
+    /// Address to listen on.
+    #[arg(long, default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
+    bind_address: IpAddr,
+    /// Directory with `mappings/` and `__files/` [default: the current one, if it has one of them]
+    #[arg(long)]
+    root_dir: Option<PathBuf>,
+    /// Threads [default: one per CPU that this process may use]
+    #[arg(long)]
+    shards: Option<usize>,
+    /// Seed of sampled delays [default: drawn and printed]
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Sample delays exactly instead of in whole milliseconds.
+    #[arg(long)]
+    exact_delays: bool,
+    /// Credentials for `/__admin`, as `user:password`.
+    #[arg(long, value_name = "USER:PASSWORD", value_parser = credentials, conflicts_with = "admin_open")]
+    admin_api_basic_auth: Option<Credentials>,
+    /// Let anybody who reaches this address use `/__admin`, also off loopback.
+    #[arg(long)]
+    admin_open: bool,
+    /// File in which the counters survive this process.
+    #[arg(long)]
+    counters: Option<PathBuf>,
+    #[command(flatten)]
+    server: server::Args,
+}
+
+/// Serves until a signal.
+pub fn run(args: Args) -> Result<Ending, Failure> {
+    let stop =
+        signals::stop_on_signal().map_err(|e| Failure::Environment(format!("signals: {e}")))?;
+    let server = args.server;
+    let seed = args.seed.unwrap_or_else(clock::seed);
+    let summary = plimsoll_mock::run(
+        config(args, seed)?,
+        |bound| server.ready("mock", &bound),
+        stop,
+    )
+    .map_err(failure)?;
+    out::note(&format!(
+        "mock: {} requests received, {} answered, {} unmatched; seed {seed}",
+        summary.received, summary.served, summary.unmatched
+    ));
+    Ok(Ending::Passed)
+}
+
+fn config(args: Args, seed: u64) -> Result<MockConfig, Failure> {
+    let here_has_stubs = || Path::new("mappings").is_dir() || Path::new("__files").is_dir();
+    let default_root = || (!args.server.announce && here_has_stubs()).then(|| PathBuf::from("."));
+    let mut config = MockConfig::new(SocketAddr::new(args.bind_address, args.port));
+    config.root_dir = args.root_dir.clone().or_else(default_root);
+    config.counters = args.counters;
+    config.shards = server::shards(args.shards)?;
+    config.seed = seed;
+    if args.exact_delays {
+        config.delay_precision = DelayPrecision::Exact;
+    }
+    config.admin = match args.admin_api_basic_auth {
+        Some(credentials) => AdminAccess::Credentials(credentials),
+        None if args.admin_open => AdminAccess::Open,
+        None => AdminAccess::Loopback,
+    };
+    Ok(config)
+}
+
+fn credentials(text: &str) -> Result<Credentials, String> {
+    let (user, password) = text.split_once(':').ok_or("write `user:password`")?;
+    Ok(Credentials::new(user, password))
+}
+
+/// Which kind of failure a mock's is.
+pub fn failure(error: MockError) -> Failure {
+    match error {
+        MockError::Stubs(_) | MockError::Config(_) => Failure::Input(error.to_string()),
+        MockError::File { .. } | MockError::Listen { .. } | MockError::Serve(_) => {
+            Failure::Environment(error.to_string())
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! `plimsoll run`: one experiment, from its file to its report.
+
+use crate::exit::{Ending, Failure};
+use crate::live::Live;
+use crate::{clock, out, signals};
+use plimsoll_lab::experiment::{Disk, Experiment, Surroundings};
+use plimsoll_lab::{ErrorKind, LabError, Progress, RunOptions, RunOutcome};
+use plimsoll_report::record::VerdictResult;
+use plimsoll_report::render;
+use std::path::{Path, PathBuf};
+
+/// Run an experiment and say what it found.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The experiment's file, or a directory with an `experiment.yaml`.
+    path: PathBuf,
+    /// Replace a value of the file, such as `--set load.rate=100/s`; repeatable.
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    overrides: Vec<String>,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// What every run can be told.
+#[derive(Debug, clap::Args)]
+pub struct Common {
+    /// Directory for the record of this run; must not exist [default: runs/<name>-<time>-<id>]
+    #[arg(long)]
+    out: Option<PathBuf>,
+    /// Seed of everything random in the run [default: drawn and printed]
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Plain lines instead of the live view.
+    #[arg(long)]
+    no_ui: bool,
+}
+
+/// Loads and runs it.
+pub fn run(args: Args) -> Result<Ending, Failure> {
+    let loaded = load(&args.path, &args.overrides)?;
+    experiment(&loaded, &args.common)
+}
+
+/// Loads an experiment file from disk and environment.
+pub fn load(path: &Path, overrides: &[String]) -> Result<Experiment, Failure> {
+    Experiment::load(path, overrides, &surroundings())
+        .map_err(|problems| Failure::Input(problems.to_string()))
+}
+
+/// The files and variables that an experiment may refer to.
+fn surroundings() -> impl Surroundings {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "`${env:NAME}` is resolved here, in the binary"
+    )]
+    Disk(|name: &str| std::env::var(name).ok())
+}
+
+/// Runs a loaded experiment, shows it while it runs, and prints its summary.
+pub fn experiment(experiment: &Experiment, common: &Common) -> Result<Ending, Failure> {
+    let surroundings = surroundings();
+    let options = RunOptions {
+        out: common
+            .out
+            .clone()
+            .unwrap_or_else(|| default_directory(&experiment.name)),
+        seed: common.seed.unwrap_or_else(clock::seed),
+        executable: std::env::current_exe()
+            .map_err(|e| Failure::Environment(format!("finding this program: {e}")))?,
+        surroundings: &surroundings,
+    };
+    let stop =
+        signals::stop_on_signal().map_err(|e| Failure::Environment(format!("signals: {e}")))?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|e| Failure::Environment(format!("starting the runtime: {e}")))?;
+    let mut live = Live::new(
+        &experiment.name,
+        experiment.components.len() + 1,
+        common.no_ui,
+    );
+    let mut show = |progress: Progress| live.show(&progress);
+    let outcome = runtime.block_on(plimsoll_lab::run(experiment, &options, &mut show, stop));
+    live.close();
+    conclude(outcome.map_err(failure)?)
+}
+
+fn conclude(outcome: RunOutcome) -> Result<Ending, Failure> {
+    let view = plimsoll_lab::load_run(&outcome.dir).map_err(failure)?;
+    out::print(&render::terminal::render(&view))?;
+    if outcome.interrupted {
+        return Ok(Ending::Interrupted);
+    }
+    Ok(match view.summary.verdict.result {
+        VerdictResult::Passed => Ending::Passed,
+        VerdictResult::Failed => Ending::ThresholdFailed,
+        VerdictResult::Invalid => Ending::Invalid,
+        VerdictResult::Inconclusive | VerdictResult::Unknown => Ending::Inconclusive,
+    })
+}
+
+fn default_directory(name: &str) -> PathBuf {
+    let time = jiff::Timestamp::from_nanosecond(i128::try_from(clock::unix_nanos()).unwrap_or(0));
+    let time = time
+        .unwrap_or_default()
+        .strftime("%Y%m%dT%H%M%SZ")
+        .to_string();
+    PathBuf::from("runs").join(format!("{name}-{time}-{:04x}", clock::seed() & 0xffff))
+}
+
+/// Which kind of failure a lab's is.
+pub fn failure(error: LabError) -> Failure {
+    let text = error.to_string();
+    match error.kind() {
+        ErrorKind::Input => Failure::Input(text),
+        ErrorKind::Environment => Failure::Environment(text),
+        ErrorKind::Internal => Failure::Internal(text),
+        ErrorKind::ComponentDied => Failure::ComponentDied(text),
+    }
+}

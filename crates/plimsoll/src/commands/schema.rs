@@ -1,0 +1,31 @@
+//! `plimsoll schema`: the JSON Schema of a file format.
+
+use crate::exit::{Ending, Failure};
+use crate::out;
+use clap::ValueEnum;
+
+/// Print the JSON Schema of a file format.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Which format.
+    #[arg(value_enum, default_value_t = Format::Experiment)]
+    format: Format,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Format {
+    /// An experiment file.
+    Experiment,
+    /// A gateway's configuration.
+    Gateway,
+}
+
+/// Prints it.
+pub fn run(args: Args) -> Result<Ending, Failure> {
+    let text = match args.format {
+        Format::Experiment => format!("{:#}\n", plimsoll_lab::schema::experiment()),
+        Format::Gateway => plimsoll_gateway::schema(),
+    };
+    out::print(&text)?;
+    Ok(Ending::Passed)
+}

@@ -1,0 +1,45 @@
+//! What `plimsoll mock` and `plimsoll gateway` share: how they say where they listen, and how many shards they get.
+
+use crate::exit::Failure;
+use crate::out;
+use std::net::SocketAddr;
+
+/// Flags of every server.
+#[derive(Debug, Clone, Copy, clap::Args)]
+#[group(skip)]
+pub struct Args {
+    /// Print one line of JSON with the bound addresses on standard output, for a program that starts this one.
+    #[arg(long, hide = true)]
+    pub announce: bool,
+}
+
+impl Args {
+    /// Says that requests are answered from now on, and where.
+    pub fn ready(self, name: &str, listeners: &[(String, SocketAddr)]) {
+        if self.announce {
+            let addresses = listeners
+                .iter()
+                .map(|(name, addr)| (name.clone(), addr.to_string().into()));
+            let line =
+                serde_json::json!({ "listening": addresses.collect::<serde_json::Map<_, _>>() });
+            if out::print(&format!("{line}\n")).is_err() {
+                // Whoever started this process went away; its shim ends us.
+            }
+        } else {
+            for (listener, addr) in listeners {
+                out::note(&format!("{name}: listening on http://{addr} ({listener})"));
+            }
+        }
+    }
+}
+
+/// The number of shards asked for, or one per CPU that this process may use.
+pub fn shards(asked: Option<usize>) -> Result<usize, Failure> {
+    match asked {
+        Some(0) => Err(Failure::Input("--shards 0: write at least 1".to_owned())),
+        Some(count) => Ok(count),
+        None => std::thread::available_parallelism()
+            .map(std::num::NonZero::get)
+            .map_err(|error| Failure::Environment(format!("counting CPUs: {error}"))),
+    }
+}

@@ -1,0 +1,93 @@
+//! What the board knows: the last second and a bounded history.
+
+use plimsoll_lab::{Progress, SecondProgress};
+
+/// Seconds of history for the sparklines.
+const HISTORY: usize = 120;
+
+/// Everything that is drawn.
+#[derive(Debug, Default)]
+pub struct Board {
+    /// The experiment's name.
+    pub experiment: String,
+    /// What goes on while there is no load.
+    pub phase: String,
+    /// The newest note.
+    pub note: String,
+    /// Where in the run we are.
+    pub place: Option<Place>,
+    /// The last second of the current load.
+    pub second: Option<SecondProgress>,
+    /// Answered exchanges per second, oldest first.
+    pub throughput: Vec<u64>,
+    /// 99th percentiles in microseconds, oldest first.
+    pub p99_us: Vec<u64>,
+}
+
+/// Where in the run we are.
+#[derive(Debug)]
+pub struct Place {
+    /// The block, from 1.
+    pub block: u32,
+    /// How many there are.
+    pub of: u32,
+    /// The arm.
+    pub arm: String,
+}
+
+impl Board {
+    /// An empty board.
+    #[must_use]
+    pub fn new(experiment: &str) -> Self {
+        Self {
+            experiment: experiment.to_owned(),
+            ..Self::default()
+        }
+    }
+
+    /// Takes in what happened.
+    pub fn take(&mut self, progress: &Progress) {
+        match progress {
+            Progress::ComponentStarting { name } => {
+                self.second = None;
+                self.phase = format!("starting {name}");
+            }
+            Progress::ComponentReady { name } => self.phase = format!("{name} is ready"),
+            Progress::BlockStarted { block, of, arm } => {
+                self.second = None;
+                self.phase = "starting the load".to_owned();
+                self.place = Some(Place {
+                    block: *block,
+                    of: *of,
+                    arm: arm.clone(),
+                });
+            }
+            Progress::Second(second) => {
+                remember(&mut self.throughput, second.achieved_per_s);
+                remember(&mut self.p99_us, second.p99.unwrap_or(0.0) * 1e6);
+                self.second = Some(second.clone());
+            }
+            Progress::Note(note) => self.note.clone_from(note),
+            Progress::Finished => self.phase = "writing the report".to_owned(),
+        }
+    }
+
+    /// The share of the current load that is over, 0 to 1.
+    #[must_use]
+    pub fn done(&self) -> f64 {
+        let share = |second: &SecondProgress| second.t / second.total.max(f64::MIN_POSITIVE);
+        self.second.as_ref().map_or(0.0, share).clamp(0.0, 1.0)
+    }
+}
+
+fn remember(history: &mut Vec<u64>, value: f64) {
+    if history.len() == HISTORY {
+        history.remove(0);
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a bar's height: saturation is fine"
+    )]
+    history.push(value as u64);
+}

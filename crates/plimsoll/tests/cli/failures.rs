@@ -1,0 +1,171 @@
+//! When the host or a component fails: a clear message, the right exit code, everything stopped.
+
+use crate::processes::descendants_with;
+use crate::program::Workspace;
+use std::net::TcpListener;
+
+/// An experiment whose only component is this block.
+fn experiment(component: &str) -> String {
+    format!(
+        "version: 1\nname: failing\ncomponents:\n  part: {component}\nscenario:\n  - {{ get: / }}\n\
+         load: {{ rate: 50/s, connections: 2, duration: 30s }}\n"
+    )
+}
+
+fn check(component: &str, code: i32, expected: &[&str]) {
+    let workspace = Workspace::new();
+    workspace.write("failing.yaml", &experiment(component));
+    let mut finished = workspace.experiment("failing.yaml", &[]).ended_with(code);
+    for text in expected {
+        finished = finished.saying(text);
+    }
+    let left = descendants_with(workspace.path().to_str().unwrap());
+    assert!(left.is_empty(), "left running: {left:?}");
+}
+
+#[test]
+fn a_command_that_is_not_there() {
+    check(
+        "{ command: [no-such-program-anywhere] }",
+        5,
+        &["`part`", "no-such-program-anywhere"],
+    );
+}
+
+#[test]
+fn a_command_that_exits_at_once() {
+    check(
+        r#"{ command: [sh, -c, "echo cannot open the database >&2; exit 3"] }"#,
+        5,
+        &["`part`", "3", "cannot open the database"],
+    );
+}
+
+#[test]
+fn a_component_that_never_becomes_ready() {
+    check(
+        "{ command: [sleep, \"600\"], ready: { tcp: true, within: 300ms } }",
+        5,
+        &["`part`", "300"],
+    );
+}
+
+#[test]
+fn a_component_that_dies_in_the_middle() {
+    // Serves until the load's twentieth connection or so, then says why it ends.
+    let script = "import http.server,os,sys\n\
+        class H(http.server.BaseHTTPRequestHandler):\n\
+        \x20   n=0\n\
+        \x20   def do_GET(self):\n\
+        \x20       H.n+=1\n\
+        \x20       if H.n>20: sys.stderr.write('out of luck\\n'); sys.stderr.flush(); os._exit(9)\n\
+        \x20       self.send_response(200); self.send_header('Content-Length','0'); self.end_headers()\n\
+        \x20   def log_message(self,*a): pass\n\
+        http.server.HTTPServer(('127.0.0.1',int(sys.argv[1])),H).serve_forever()\n";
+    let workspace = Workspace::new();
+    workspace.write("dies.py", script);
+    workspace.write(
+        "failing.yaml",
+        &experiment("{ command: [python3, dies.py, \"${self.port}\"] }"),
+    );
+    workspace
+        .experiment("failing.yaml", &[])
+        .ended_with(4)
+        .saying("`part`")
+        .saying("out of luck");
+    assert_eq!(workspace.json("run/manifest.json")["state"], "interrupted");
+}
+
+#[test]
+fn an_external_target_that_cannot_be_reached() {
+    let closed = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
+    check(
+        &format!("{{ external: \"http://{closed}\" }}"),
+        5,
+        &["`part`", &closed.to_string()],
+    );
+}
+
+#[test]
+fn a_mock_on_a_port_in_use() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    Workspace::new()
+        .run(&["mock", "--port", &port])
+        .ended_with(5)
+        .saying(&port)
+        .saying("in use");
+}
+
+#[test]
+fn a_gateway_on_a_port_in_use() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let addr = taken.local_addr().unwrap();
+    let workspace = Workspace::new();
+    let config = format!(
+        "version: 1\nlisteners: {{ main: {{ address: \"{addr}\" }} }}\nupstreams: {{ u: {{ endpoints: [\"http://{addr}\"] }} }}\nroutes: [{{ path: /, upstream: u }}]\n"
+    );
+    workspace.write("gateway.yaml", &config);
+    workspace
+        .run(&["gateway", "--config", "gateway.yaml"])
+        .ended_with(5)
+        .saying(&addr.to_string())
+        .saying("in use");
+}
+
+#[test]
+fn a_malformed_stub() {
+    let workspace = Workspace::new();
+    workspace.write(
+        "stubs/mappings/broken.json",
+        r#"{"request":{"url":"/"},"response":{"statos":200}}"#,
+    );
+    workspace.write("failing.yaml", &experiment("{ mock: { root: stubs } }"));
+    workspace
+        .experiment("failing.yaml", &[])
+        .ended_with(2)
+        .saying("broken.json")
+        .saying("/response/statos");
+}
+
+#[test]
+#[ignore = "needs root to mount a small file system: run scripts/test as root"]
+fn a_full_disk_in_the_run_directory() {
+    let workspace = Workspace::new();
+    let small = workspace.path().join("small");
+    std::fs::create_dir(&small).unwrap();
+    let shell = |command: String| {
+        std::process::Command::new("sh")
+            .args(["-c", &command])
+            .status()
+            .unwrap()
+            .success()
+    };
+    assert!(shell(format!(
+        "mount -t tmpfs -o size=64k none {}",
+        small.display()
+    )));
+    workspace.write("full.yaml", &experiment("{ mock: {} }"));
+    let finished = workspace.run(&[
+        "run",
+        "full.yaml",
+        "--out",
+        "small/run",
+        "--set",
+        "load.duration=4s",
+    ]);
+    let half_written: Vec<_> = std::fs::read_dir(small.join("run"))
+        .map(|entries| {
+            entries
+                .map(|entry| entry.unwrap().file_name())
+                .filter(|name| name.to_string_lossy().contains("tmp"))
+                .collect()
+        })
+        .unwrap_or_default();
+    assert!(shell(format!("umount {}", small.display())));
+    finished.ended_with(5).saying("No space left");
+    assert!(half_written.is_empty(), "{half_written:?}");
+}

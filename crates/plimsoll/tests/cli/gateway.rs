@@ -1,0 +1,72 @@
+//! `plimsoll gateway` as a process, in front of our mock.
+
+use crate::program::{Server, Workspace, exchange, get};
+
+fn config(upstream: &str, more: &str) -> String {
+    format!(
+        "version: 1\nlisteners:\n  main: {{ address: \"127.0.0.1:0\" }}\nadmin: {{ address: \"127.0.0.1:0\" }}\n\
+         upstreams:\n  mock: {{ endpoints: [\"http://{upstream}\"] }}\n{more}"
+    )
+}
+
+#[test]
+fn keys_limits_and_analytics() {
+    let workspace = Workspace::new();
+    let mock = Server::start(&workspace, &["mock", "--port", "0"]);
+    let routes = "routes:\n  - path: /\n    upstream: mock\n    policies:\n      key: { keys: [{ name: test, key: open-sesame }] }\n      \
+                  rate_limit: { rate: 1/min, burst: 2, per: key }\nanalytics: { file: analytics.jsonl }\n";
+    workspace.write("gateway.yaml", &config(&mock.main().to_string(), routes));
+    let gateway = Server::start(
+        &workspace,
+        &["gateway", "--config", "gateway.yaml", "--shards", "2"],
+    );
+    let status = |key: &str| {
+        let addr = gateway.main();
+        let request =
+            format!("GET /json/valid HTTP/1.1\r\nHost: {addr}\r\n{key}Connection: close\r\n\r\n");
+        exchange(addr, &request)
+            .split(' ')
+            .nth(1)
+            .unwrap()
+            .to_owned()
+    };
+    assert_eq!(status(""), "401");
+    assert_eq!(status("Authorization: wrong\r\n"), "403");
+    let admitted = ["200", "200", "429"];
+    assert_eq!(
+        admitted.map(|_| status("Authorization: open-sesame\r\n")),
+        admitted
+    );
+    let metrics = get(gateway.listening["admin"], "/metrics");
+    assert!(metrics.contains("plimsoll_gateway"), "{metrics}");
+    assert_eq!(gateway.stop(), Some(0));
+    let records = workspace.read("analytics.jsonl");
+    assert_eq!(records.lines().count(), 5, "{records}");
+    assert!(!records.contains("open-sesame"));
+}
+
+#[test]
+fn paths_that_leave_their_route_are_refused() {
+    let workspace = Workspace::new();
+    let mock = Server::start(&workspace, &["mock", "--port", "0"]);
+    workspace.write(
+        "gateway.yaml",
+        &config(
+            &mock.main().to_string(),
+            "routes: [{ path: /json, upstream: mock }]\n",
+        ),
+    );
+    let gateway = Server::start(&workspace, &["gateway", "--config", "gateway.yaml"]);
+    let status = |path: &str| {
+        get(gateway.main(), path)
+            .split(' ')
+            .nth(1)
+            .unwrap()
+            .to_owned()
+    };
+    assert_eq!(status("/json/valid"), "200");
+    assert_eq!(status("/jsonx"), "404");
+    assert_eq!(status("/json/../xml"), "400");
+    assert_eq!(status("/json/%2e%2e/xml"), "400");
+    assert_eq!(status("/json%2fvalid"), "400");
+}

@@ -1,0 +1,77 @@
+//! `plimsoll load URL` against our mock.
+
+use crate::program::{Server, Workspace};
+
+#[test]
+fn an_open_load_counts_what_the_mock_received() {
+    let workspace = Workspace::new();
+    let mock = Server::start(&workspace, &["mock", "--port", "0"]);
+    let url = format!("http://{}/json/valid?a=$b", mock.main());
+    let args = [
+        "load",
+        &url,
+        "-r",
+        "300",
+        "-c",
+        "4",
+        "-z",
+        "1s",
+        "--warmup",
+        "200ms",
+        "-H",
+        "X-Test: $1",
+        "--out",
+        "run",
+        "--no-ui",
+    ];
+    let finished = workspace.run(&args);
+    assert!(matches!(finished.code, Some(0 | 4)), "{finished:?}");
+    let arm = &workspace.json("run/summary.json")["arms"]["main"];
+    assert_eq!(arm["intended"], 300);
+    assert_eq!(arm["outcomes"]["answered"]["200"], arm["sent"]);
+}
+
+#[test]
+fn a_closed_load_is_labelled_as_such() {
+    let workspace = Workspace::new();
+    let mock = Server::start(&workspace, &["mock", "--port", "0"]);
+    let url = format!("http://{}/delay/5ms", mock.main());
+    let finished = workspace
+        .run(&[
+            "load", &url, "-c", "2", "-z", "1s", "--warmup", "0", "--out", "run", "--no-ui",
+        ])
+        .ended_with(0);
+    assert!(
+        finished.stdout.contains("stalls are under-sampled"),
+        "{}",
+        finished.stdout
+    );
+    let arm = &workspace.json("run/summary.json")["arms"]["main"];
+    // Two users, at least 5 ms each: at most 400 a second.
+    let sent = arm["sent"].as_u64().unwrap();
+    assert!((50..=402).contains(&sent), "{sent}");
+}
+
+#[test]
+fn a_url_without_scheme_says_what_to_write() {
+    Workspace::new()
+        .run(&["load", "127.0.0.1:1/x"])
+        .ended_with(2)
+        .saying("http://127.0.0.1:1/x");
+}
+
+#[test]
+fn a_target_that_refuses_is_counted_not_hidden() {
+    let workspace = Workspace::new();
+    let closed = std::net::TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
+    let url = format!("http://{closed}/");
+    workspace.run(&[
+        "load", &url, "-r", "50", "-c", "2", "-z", "1s", "--warmup", "0", "--out", "run", "--no-ui",
+    ]);
+    let arm = &workspace.json("run/summary.json")["arms"]["main"];
+    assert_eq!(arm["outcomes"]["refused"], arm["sent"]);
+    assert_eq!(arm["failed"], arm["sent"]);
+}

@@ -1,0 +1,15 @@
+//! The real executable, driven as a user would: what it prints, what it writes, how it ends and what it leaves behind.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod bad_input;
+mod examples;
+mod failures;
+mod gateway;
+mod interrupted;
+mod load;
+mod mock;
+mod nginx;
+mod processes;
+mod program;
+mod report;

@@ -1,0 +1,68 @@
+//! `plimsoll mock` as a process: WireMock's flags, counters that survive it.
+
+use crate::program::{Server, Workspace, exchange, get};
+use plimsoll_base::counters::{Counter, Totals};
+
+#[test]
+fn stubs_of_the_current_directory_and_over_the_admin_api() {
+    let workspace = Workspace::new();
+    workspace.write(
+        "stubs/mappings/one.json",
+        r#"{"request":{"method":"GET","url":"/one"},"response":{"status":201,"body":"first"}}"#,
+    );
+    let mock = Server::start(&workspace, &["mock", "--port", "0", "--root-dir", "stubs"]);
+    assert!(
+        get(mock.main(), "/one").starts_with("HTTP/1.1 201 "),
+        "{}",
+        get(mock.main(), "/one")
+    );
+
+    // The stub that the first field report posts with curl.
+    let stub = r#"{"request":{"url":"/mock/example","method":"ANY"},"response":{"status":200,"body":"Response body"}}"#;
+    let length = stub.len();
+    let request = format!(
+        "POST /__admin/mappings HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{stub}"
+    );
+    assert!(exchange(mock.main(), &request).starts_with("HTTP/1.1 201 "));
+    assert!(get(mock.main(), "/mock/example").ends_with("Response body"));
+    assert!(
+        get(mock.main(), "/json/valid").starts_with("HTTP/1.1 200 "),
+        "built-in endpoints stay"
+    );
+    assert_eq!(mock.stop(), Some(0));
+}
+
+#[test]
+fn counters_survive_a_kill() {
+    let workspace = Workspace::new();
+    let mut mock = Server::start(
+        &workspace,
+        &[
+            "mock",
+            "--port",
+            "0",
+            "--shards",
+            "2",
+            "--counters",
+            "counters",
+        ],
+    );
+    for _ in 0..17 {
+        get(mock.main(), "/json/valid");
+    }
+    mock.kill();
+    let totals = Totals::read(&std::fs::read(workspace.path().join("counters")).unwrap()).unwrap();
+    assert_eq!(
+        (totals.get(Counter::Received), totals.get(Counter::Served)),
+        (17, 17)
+    );
+}
+
+#[test]
+fn off_loopback_the_admin_api_wants_a_decision() {
+    let workspace = Workspace::new();
+    workspace
+        .run(&["mock", "--port", "0", "--bind-address", "0.0.0.0"])
+        .ended_with(2)
+        .saying("--admin-open");
+}

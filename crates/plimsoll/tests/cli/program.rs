@@ -1,0 +1,185 @@
+//! Starts `plimsoll`, waits for it, and talks to it.
+
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// A directory of its own for one test.
+pub struct Workspace(TempDir);
+
+/// What a program that ended had to say.
+#[derive(Debug)]
+pub struct Finished {
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Workspace {
+    pub fn new() -> Self {
+        Self(TempDir::new().unwrap())
+    }
+
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// Writes a file, with the directories above it.
+    pub fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    pub fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path().join(name))
+            .unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    pub fn json(&self, name: &str) -> Value {
+        serde_json::from_str(&self.read(name)).unwrap()
+    }
+
+    /// The command, not started yet, in this directory.
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_plimsoll"));
+        command
+            .args(args)
+            .current_dir(self.path())
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Runs it to its end.
+    pub fn run(&self, args: &[&str]) -> Finished {
+        let output = self.command(args).output().unwrap();
+        Finished {
+            code: output.status.code(),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    /// Runs an experiment file of this directory into `run`.
+    pub fn experiment(&self, file: &str, more: &[&str]) -> Finished {
+        self.run(&[&["run", file, "--out", "run", "--seed", "7"], more].concat())
+    }
+}
+
+impl Finished {
+    /// Fails with everything said unless the exit code is `code`.
+    pub fn ended_with(self, code: i32) -> Self {
+        assert_eq!(
+            self.code,
+            Some(code),
+            "stdout:\n{}\nstderr:\n{}",
+            self.stdout,
+            self.stderr
+        );
+        self
+    }
+
+    /// Fails unless standard error contains `text`.
+    pub fn saying(self, text: &str) -> Self {
+        assert!(
+            self.stderr.contains(text),
+            "`{text}` is not in:\n{}",
+            self.stderr
+        );
+        self
+    }
+}
+
+/// A server of ours, ended when dropped.
+pub struct Server {
+    child: Child,
+    pub listening: BTreeMap<String, SocketAddr>,
+}
+
+impl Server {
+    /// Starts `plimsoll` with these arguments and waits until it has announced where it listens.
+    pub fn start(workspace: &Workspace, args: &[&str]) -> Self {
+        let mut command = workspace.command(args);
+        let mut child = command
+            .arg("--announce")
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        let announced: Value = serde_json::from_str(&line)
+            .unwrap_or_else(|error| panic!("{args:?}: {line:?}: {error}"));
+        let listening = announced["listening"].as_object().unwrap().iter();
+        let listening = listening
+            .map(|(name, addr)| (name.clone(), addr.as_str().unwrap().parse().unwrap()))
+            .collect();
+        Self { child, listening }
+    }
+
+    pub fn main(&self) -> SocketAddr {
+        self.listening["main"]
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Kills it at once.
+    pub fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Asks it to end and gives its exit code.
+    pub fn stop(mut self) -> Option<i32> {
+        signal(self.child.id(), "TERM");
+        self.child.wait().unwrap().code()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // Already ended is as good.
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+/// Sends a signal by name.
+pub fn signal(pid: u32, name: &str) {
+    assert!(
+        Command::new("kill")
+            .args([format!("-{name}"), pid.to_string()])
+            .status()
+            .unwrap()
+            .success()
+    );
+}
+
+/// One exchange over a connection of its own; the whole answer as text.
+pub fn exchange(addr: SocketAddr, request: &str) -> String {
+    let mut stream = TcpStream::connect(addr).unwrap();
+    stream
+        .set_read_timeout(Some(Duration::from_secs(20)))
+        .unwrap();
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+/// A GET whose connection ends with the answer.
+pub fn get(addr: SocketAddr, path: &str) -> String {
+    exchange(
+        addr,
+        &format!("GET {path} HTTP/1.1\r\nHost: {addr}\r\nConnection: close\r\n\r\n"),
+    )
+}

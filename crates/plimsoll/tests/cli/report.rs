@@ -1,0 +1,42 @@
+//! `plimsoll report`: every format from the record alone, the same bytes each time.
+
+use crate::examples::example;
+use crate::program::Workspace;
+
+#[test]
+fn every_format_renders_from_the_record() {
+    let workspace = Workspace::new();
+    let shorter = [
+        "--set",
+        "load.warmup=0",
+        "--set",
+        "load.duration=1s",
+        "--set",
+        "load.rate=100/s",
+    ];
+    workspace.experiment(&example("quick"), &shorter);
+    let rendered = |format: &str| {
+        workspace
+            .run(&["report", "run", "--format", format])
+            .ended_with(0)
+            .stdout
+    };
+    assert_eq!(rendered("html"), workspace.read("run/report.html"));
+    assert_eq!(rendered("md"), workspace.read("run/report.md"));
+    assert_eq!(
+        rendered("json").trim_end(),
+        workspace.read("run/summary.json").trim_end()
+    );
+    assert!(rendered("junit").starts_with("<?xml"));
+    assert!(rendered("csv").lines().count() >= 2);
+    assert_eq!(rendered("text"), rendered("text"));
+}
+
+#[test]
+fn a_directory_that_is_no_run_is_refused() {
+    let workspace = Workspace::new();
+    workspace
+        .run(&["report", "."])
+        .ended_with(2)
+        .saying("manifest.json");
+}

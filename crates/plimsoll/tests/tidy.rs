@@ -1,0 +1,168 @@
+//! The rules of the house that no compiler checks: crate edges, file headers, names, where `unsafe` may stand.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Which crate may use which: ARCHITECTURE.md has the same list in words.
+const EDGES: &[(&str, &[&str])] = &[
+    (
+        "plimsoll",
+        &["base", "gateway", "lab", "load", "mock", "report"],
+    ),
+    ("plimsoll-lab", &["base", "load", "report"]),
+    ("plimsoll-load", &["base", "http"]),
+    ("plimsoll-mock", &["base", "http"]),
+    ("plimsoll-gateway", &["base", "http"]),
+    ("plimsoll-report", &["base"]),
+    ("plimsoll-http", &["base"]),
+    ("plimsoll-base", &[]),
+];
+
+/// The only file with `unsafe`: docs/decisions/0003.
+const UNSAFE_FILE: &str = "crates/plimsoll-mock/src/counters_file.rs";
+
+/// Names that say nothing about what a file is for.
+const FORBIDDEN_NAMES: &[&str] = &[
+    "utils", "util", "common", "helpers", "manager", "misc", "mod",
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .canonicalize()
+        .unwrap()
+}
+
+/// Every file below `dir` with one of the endings, by path relative to the root.
+fn files(dir: &str, endings: &[&str]) -> BTreeMap<String, String> {
+    fn visit(path: &Path, endings: &[&str], found: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(path).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+            if path.is_dir() && name != "target" && !name.starts_with('.') {
+                visit(&path, endings, found);
+            } else if endings.iter().any(|ending| name.ends_with(ending)) {
+                found.push(path);
+            }
+        }
+    }
+    let root = root();
+    let mut found = Vec::new();
+    visit(&root.join(dir), endings, &mut found);
+    let relative = |path: &Path| {
+        path.strip_prefix(&root)
+            .unwrap()
+            .to_str()
+            .unwrap()
+            .to_owned()
+    };
+    found
+        .iter()
+        .map(|path| (relative(path), fs::read_to_string(path).unwrap()))
+        .collect()
+}
+
+/// Fails with every offender at once.
+fn none(offenders: Vec<String>, rule: &str) {
+    assert!(offenders.is_empty(), "{rule}:\n{}", offenders.join("\n"));
+}
+
+#[test]
+fn crates_use_only_what_the_architecture_allows() {
+    let mut offenders = Vec::new();
+    let mut seen = BTreeSet::new();
+    for (path, manifest) in files("crates", &["Cargo.toml"]) {
+        let name = path.split('/').nth(1).unwrap().to_owned();
+        let allowed = EDGES
+            .iter()
+            .find(|(from, _)| *from == name)
+            .map(|(_, to)| *to);
+        let allowed = allowed.unwrap_or_else(|| panic!("{name} is not in EDGES"));
+        for line in manifest.lines() {
+            let Some(rest) = line.strip_prefix("plimsoll-") else {
+                continue;
+            };
+            let used = rest.split(['.', ' ', '=']).next().unwrap();
+            if !allowed.contains(&used) {
+                offenders.push(format!("{name} -> plimsoll-{used}"));
+            }
+        }
+        seen.insert(name);
+    }
+    assert_eq!(seen.len(), EDGES.len());
+    none(
+        offenders,
+        "an edge between crates that the architecture does not have",
+    );
+}
+
+#[test]
+fn every_file_says_what_it_is_for() {
+    let silent = files("crates", &[".rs"])
+        .into_iter()
+        .filter(|(_, text)| !text.starts_with("//! "));
+    none(silent.map(|(path, _)| path).collect(), "no `//!` header");
+}
+
+#[test]
+fn names_say_something() {
+    let vague = files("crates", &[".rs"]).into_keys().filter(|path| {
+        FORBIDDEN_NAMES.contains(&Path::new(path).file_stem().unwrap().to_str().unwrap())
+    });
+    none(vague.collect(), "a name that says nothing");
+}
+
+#[test]
+fn unsafe_stands_in_one_file() {
+    let offenders = files("crates", &[".rs"])
+        .into_iter()
+        .filter(|(path, text)| {
+            let words = text
+                .lines()
+                .filter(|line| !line.trim_start().starts_with("//"));
+            path != UNSAFE_FILE
+                && !path.ends_with("tests/tidy.rs")
+                && words
+                    .flat_map(|line| line.split_whitespace())
+                    .any(|word| word == "unsafe")
+        });
+    none(
+        offenders.map(|(path, _)| path).collect(),
+        "unsafe code outside its one file",
+    );
+}
+
+#[test]
+fn nothing_is_left_unfinished() {
+    let marks = ["TODO", "FIXME", "XXX", "todo!(", "unimplemented!("];
+    let mut offenders = Vec::new();
+    for (path, text) in files("crates", &[".rs"]) {
+        if path.ends_with("tests/tidy.rs") {
+            continue;
+        }
+        for (number, line) in text.lines().enumerate() {
+            if marks.iter().any(|mark| line.contains(mark)) {
+                offenders.push(format!("{path}:{}: {line}", number + 1));
+            }
+        }
+    }
+    none(offenders, "unfinished by its own words");
+}
+
+#[test]
+fn tests_do_not_sleep() {
+    let mut offenders = Vec::new();
+    for (path, text) in files("crates", &[".rs"]) {
+        let in_tests = path.contains("/tests/") || path.ends_with("/tests.rs");
+        if in_tests && !path.ends_with("tests/tidy.rs") && text.contains("thread::sleep") {
+            offenders.push(path);
+        }
+    }
+    none(
+        offenders,
+        "a test that sleeps instead of waiting for an event",
+    );
+}
