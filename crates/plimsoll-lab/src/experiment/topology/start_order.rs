@@ -22,51 +22,56 @@ pub(super) fn find(loader: &mut Loader<'_>, components: &[Component], uses: &[Us
         }
     }
     let mut order: Vec<usize> = Vec::new();
-    while let Some(next) = (0..components.len()).find(|index| {
-        !order.contains(index)
-            && needs[*index]
+    while order.len() < components.len() {
+        let ready = |index: &usize| {
+            needs[*index]
                 .iter()
                 .all(|(needed, _)| order.contains(needed))
-    }) {
-        order.push(next);
-    }
-    if order.len() < components.len() {
-        refuse_cycle(loader, components, &needs, &order);
+        };
+        match (0..components.len())
+            .filter(|index| !order.contains(index))
+            .find(ready)
+        {
+            Some(next) => order.push(next),
+            None => order.extend(refuse_circle(loader, components, &needs, &order)),
+        }
     }
     order
 }
 
-/// Follows references from the first component that cannot start, until one comes round again.
-fn refuse_cycle(
+/// Follows references from the first component that cannot start, until one comes round again; gives the circle.
+/// Nothing can start, so every component that is left refers to another one that is.
+fn refuse_circle(
     loader: &mut Loader<'_>,
     components: &[Component],
     needs: &[Vec<(usize, &Use)>],
     started: &[usize],
-) {
+) -> Vec<usize> {
     let mut walk: Vec<(usize, &Use)> = Vec::new();
-    let mut current = (0..components.len()).find(|index| !started.contains(index));
-    while let Some(index) = current {
+    let mut index = (0..components.len())
+        .find(|index| !started.contains(index))
+        .expect("invariant: a component is left");
+    loop {
         if let Some(start) = walk.iter().position(|(seen, _)| *seen == index) {
-            let names: Vec<String> = walk[start..]
+            let circle: Vec<usize> = walk[start..].iter().map(|(index, _)| *index).collect();
+            let names: Vec<String> = circle
                 .iter()
-                .map(|(index, _)| *index)
-                .chain([index])
-                .map(|index| format!("`{}`", components[index].name))
+                .chain([&index])
+                .map(|index| format!("`{}`", components[*index].name))
                 .collect();
             let message = format!(
                 "components refer to each other in a circle ({}), so none can start first: remove one of the references",
                 names.join(" → ")
             );
             loader.refuse_at(&walk[start].1.place, message);
-            return;
+            return circle;
         }
-        current = needs[index]
+        let (needed, used) = needs[index]
             .iter()
             .find(|(needed, _)| !started.contains(needed))
-            .map(|(needed, used)| {
-                walk.push((index, used));
-                *needed
-            });
+            .expect("invariant: what cannot start refers to something that is left");
+        walk.push((index, used));
+        index = *needed;
     }
 }
 
