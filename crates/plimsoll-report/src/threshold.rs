@@ -55,10 +55,16 @@ pub fn format_value(value: f64, unit: Unit) -> String {
         Unit::Seconds => format_seconds(value),
         Unit::PerSecond => format!("{}/s", format_number(value)),
         Unit::Count => format_number(value),
-        Unit::Share => format!("{:.3} %", value * 100.0),
+        Unit::Share => format_share(value),
         Unit::Bytes => format_bytes(value),
         Unit::Cores => format!("{value:.2} cores"),
     }
+}
+
+/// In per cent, with as many of three decimals as say something.
+fn format_share(share: f64) -> String {
+    let text = format!("{:.3}", share * 100.0);
+    format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
 fn decide(threshold: &Threshold, reading: Reading, effect: Effect) -> (VerdictResult, String) {

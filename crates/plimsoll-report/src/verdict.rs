@@ -52,9 +52,16 @@ pub fn unknown() -> Verdict {
     verdict(VerdictResult::Unknown, Vec::new())
 }
 
-/// Decides. The first that applies: invalid, nothing measured, a threshold failed, something undecided, passed.
+/// Decides. The first that applies: invalid, nothing measured, a threshold failed, something undecided, passed. Failed exchanges
+/// decide nothing by themselves but are always told.
 #[must_use]
 pub fn decide(summary: &Summary, facts: &Facts) -> Verdict {
+    let mut decided = conclude(summary, facts);
+    decided.reasons.extend(failed_exchanges(summary));
+    decided
+}
+
+fn conclude(summary: &Summary, facts: &Facts) -> Verdict {
     let mut invalid = facts.deaths.clone();
     invalid.extend(invalid_claims(summary));
     if !invalid.is_empty() {
@@ -189,20 +196,24 @@ pub fn describe_power(minimum_detectable: f64, blocks: u32, more: Option<u32>) -
     )
 }
 
+/// The thresholds that held.
 fn reasons_to_pass(summary: &Summary) -> Vec<String> {
     let mut reasons = thresholds_with(summary, VerdictResult::Passed);
     if reasons.is_empty() {
         reasons.push("the measurement is valid; no threshold was set".to_owned());
     }
-    for (name, arm) in summary.arms.iter().filter(|(_, arm)| arm.failed > 0) {
+    reasons
+}
+
+fn failed_exchanges(summary: &Summary) -> Vec<String> {
+    let failing = summary.arms.iter().filter(|(_, arm)| arm.failed > 0);
+    let told = failing.map(|(name, arm)| {
         #[expect(clippy::cast_precision_loss, reason = "a count for people")]
         let failed = format_number(arm.failed as f64);
         let share = 100.0 * arm.failed_share.unwrap_or(0.0);
-        reasons.push(format!(
-            "note: {failed} exchanges of {name} failed ({share:.2} %)"
-        ));
-    }
-    reasons
+        format!("note: {failed} exchanges of {name} failed ({share:.2} %)")
+    });
+    told.collect()
 }
 
 fn verdict(result: VerdictResult, reasons: Vec<String>) -> Verdict {

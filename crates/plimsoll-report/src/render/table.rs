@@ -80,13 +80,14 @@ impl Table {
 pub(super) fn escape_markdown(text: &str) -> String {
     let mut escaped = String::new();
     for character in plain(text).chars() {
-        if matches!(
-            character,
-            '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '#' | '&' | '!'
-        ) {
-            escaped.push('\\');
+        match character {
+            '<' => escaped.push_str("&lt;"),
+            '&' => escaped.push_str("&amp;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '!' => {
+                escaped.extend(['\\', character])
+            }
+            _ => escaped.push(character),
         }
-        escaped.push(character);
     }
     escaped
 }

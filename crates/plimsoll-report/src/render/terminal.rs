@@ -65,19 +65,16 @@ fn verdict(summary: &Summary) -> String {
 fn validity(rows: &[ValidityRow]) -> String {
     let broken: Vec<&ValidityRow> = rows.iter().filter(|row| !row.ok).collect();
     if broken.is_empty() {
-        return format!(
-            "validity: all {} checks of the measurement hold\n",
-            rows.len()
-        );
+        return format!("validity: all {} criteria hold\n", rows.len());
     }
     let mut text = format!(
-        "validity: {} of {} checks of the measurement do not hold\n",
+        "validity: {} of {} criteria do not hold\n",
         broken.len(),
         rows.len()
     );
     for row in broken.iter().take(MOST_REASONS) {
         text.push_str(&format!(
-            "  {} · {} {}: {}, limit {}. {}\n",
+            "  {} · {} {}: {}, limit {}\n      {}\n",
             plain(&row.arm),
             row.criterion,
             row.name,

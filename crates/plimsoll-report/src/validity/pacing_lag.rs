@@ -18,31 +18,27 @@ pub(super) fn judge(arm: &ArmData) -> Vec<ValidityRow> {
     let response = arm.histogram(TimeKind::ResponseTime);
     let median = Statistic::P50.of(&response).unwrap_or(0.0);
     let allowed = ALWAYS_ALLOWED.max(MARKED_SHARE * median);
-    let Some(lag) = lag.filter(|lag| *lag > allowed) else {
+    let Some(late) = lag.filter(|lag| *lag > allowed && !response.is_empty()) else {
         return vec![row(arm, lag, allowed, Effect::None, &[])];
     };
-    let figures =
-        Statistic::ALL.map(|statistic| (statistic, statistic.of(&response).unwrap_or(0.0)));
-    let beyond = |share: f64| {
-        figures
-            .into_iter()
-            .filter(move |(_, value)| lag > share * value)
-    };
-    let invalid: Vec<Statistic> = beyond(INVALID_SHARE)
-        .map(|(statistic, _)| statistic)
-        .collect();
-    let marked: Vec<Statistic> = beyond(MARKED_SHARE)
-        .map(|(statistic, _)| statistic)
-        .filter(|statistic| !invalid.contains(statistic))
-        .collect();
-    let mut rows = vec![row(arm, Some(lag), allowed, Effect::Marked, &marked)];
+    let figures = Statistic::ALL.map(|s| (s, s.of(&response).unwrap_or(0.0)));
+    let (invalid, others): (Vec<_>, Vec<_>) = figures
+        .into_iter()
+        .partition(|(_, value)| late > INVALID_SHARE * value);
+    let marked = others
+        .into_iter()
+        .filter(|(_, value)| late > MARKED_SHARE * value);
+    let marked: Vec<Statistic> = marked.map(|(statistic, _)| statistic).collect();
+    let mut rows = Vec::new();
+    if !marked.is_empty() {
+        rows.push(row(arm, lag, allowed, Effect::Marked, &marked));
+    }
     if !invalid.is_empty() {
-        let largest = beyond(INVALID_SHARE)
-            .map(|(_, value)| value)
-            .fold(0.0, f64::max);
+        let largest = invalid.iter().map(|(_, value)| *value).fold(0.0, f64::max);
+        let invalid: Vec<Statistic> = invalid.into_iter().map(|(s, _)| s).collect();
         rows.push(row(
             arm,
-            Some(lag),
+            lag,
             INVALID_SHARE * largest,
             Effect::Invalid,
             &invalid,
@@ -74,9 +70,6 @@ fn row(
         affects: on.iter().flat_map(|statistic| paths(*statistic)).collect(),
         advice: match effect {
             Effect::None => "Arrivals were released on time.".to_owned(),
-            Effect::Marked if on.is_empty() => {
-                "Arrivals were released late, though not enough to show in a figure.".to_owned()
-            }
             Effect::Marked => format!(
                 "Arrivals were released late: more than a tenth of {} may be the generator's own. Give it a processor of its own, or `pacing: precise`.",
                 labels.join(", ")

@@ -1,1 +1,144 @@
 //! `summary.json` is a contract: its schema and one example per method are committed, and must be what the code makes.
+
+use crate::fixture;
+use plimsoll_report::record::Summary;
+use plimsoll_report::render::json;
+use serde_json::Value;
+use std::path::Path;
+
+#[test]
+fn the_committed_schema_is_the_types_own() {
+    check("schema/summary.schema.json", &schema_text());
+}
+
+#[test]
+fn the_committed_examples_are_what_the_code_makes() {
+    for (name, view) in [
+        ("summary-measure.json", &*fixture::MEASURE),
+        ("summary-compare.json", &*fixture::COMPARE),
+    ] {
+        let text = json::render(view);
+        check(&format!("examples/{name}"), &text);
+        let read: Summary = serde_json::from_str(&text).unwrap();
+        assert_eq!(read.arms.len(), view.summary.arms.len());
+        let schema: Value = serde_json::from_str(&schema_text()).unwrap();
+        let example: Value = serde_json::from_str(&text).unwrap();
+        let mut problems = Vec::new();
+        compare(&schema, &schema, &example, name, &mut problems);
+        assert_eq!(problems, Vec::<String>::new());
+    }
+}
+
+/// The names that scripts rely on.
+#[test]
+fn promised_names() {
+    let example: Value = serde_json::from_str(&json::render(&fixture::COMPARE)).unwrap();
+    for pointer in [
+        "/schema",
+        "/verdict/result",
+        "/verdict/reasons/0",
+        "/seed",
+        "/host/cpus",
+        "/validity/0/criterion",
+        "/validity/0/value",
+        "/validity/0/limit",
+        "/validity/0/ok",
+        "/thresholds/0/metric",
+        "/arms/direct/offered_per_s",
+        "/arms/direct/achieved_per_s",
+        "/arms/direct/intended",
+        "/arms/direct/sent",
+        "/arms/direct/in_flight",
+        "/arms/direct/outcomes/answered/200",
+        "/arms/direct/outcomes/timed_out",
+        "/arms/direct/outcomes/refused",
+        "/arms/direct/outcomes/reset",
+        "/arms/direct/outcomes/tls_failed",
+        "/arms/direct/outcomes/malformed",
+        "/arms/direct/outcomes/aborted",
+        "/arms/direct/dropped",
+        "/arms/direct/failed",
+        "/arms/direct/response_time/p999",
+        "/arms/direct/service_time/min",
+        "/arms/direct/iteration_time/mean",
+        "/arms/direct/connection_wait/p75",
+        "/arms/direct/pacing_lag/p95",
+        "/arms/direct/connect_time/count",
+        "/arms/gateway/added/p99/value",
+        "/arms/gateway/added/p99/low",
+        "/arms/gateway/added/p99/high",
+        "/arms/gateway/by_step/GET ~1json~1valid/response_time/p50",
+        "/arms/gateway/checks/status/passed",
+        "/arms/gateway/components/plain/cpu_cores_mean",
+        "/arms/gateway/components/plain/cpu_cores_max",
+        "/arms/gateway/components/plain/rss_bytes_max",
+    ] {
+        assert!(example.pointer(pointer).is_some(), "{pointer}");
+    }
+    let none = example.pointer("/arms/direct/connect_time/p99");
+    assert_eq!(none, Some(&Value::Null), "null where there is no sample");
+}
+
+fn schema_text() -> String {
+    let schema = schemars::schema_for!(Summary);
+    serde_json::to_string_pretty(&schema).unwrap() + "\n"
+}
+
+/// Compares a committed file with what it must hold. What it must hold is left in the build directory.
+fn check(path: &str, expected: &str) {
+    let name = Path::new(path).file_name().unwrap();
+    let made = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::write(&made, expected).unwrap();
+    let committed = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+    let found = std::fs::read_to_string(&committed).unwrap_or_default();
+    assert!(
+        found == expected,
+        "{path} is not what the code makes: read the difference, then copy {}",
+        made.display()
+    );
+}
+
+/// Notes every field of `value` that the schema does not have, and every required one that is absent.
+fn compare(root: &Value, schema: &Value, value: &Value, at: &str, problems: &mut Vec<String>) {
+    let schema = resolve(root, schema);
+    match value {
+        Value::Object(fields) => {
+            for (name, field) in fields {
+                let known = schema.pointer("/properties").and_then(|p| p.get(name));
+                match known.or_else(|| schema.get("additionalProperties")) {
+                    Some(inner) => compare(root, inner, field, &format!("{at}.{name}"), problems),
+                    None => problems.push(format!("{at}.{name} is not in the schema")),
+                }
+            }
+            for required in schema
+                .get("required")
+                .and_then(Value::as_array)
+                .into_iter()
+                .flatten()
+            {
+                if !fields.contains_key(required.as_str().unwrap()) {
+                    problems.push(format!("{at} lacks {required}"));
+                }
+            }
+        }
+        Value::Array(items) => {
+            for item in items {
+                compare(root, &schema["items"], item, at, problems);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Follows references, and of alternatives takes the one that is not null.
+fn resolve<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
+    if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
+        return resolve(root, root.pointer(&reference[1..]).unwrap());
+    }
+    let alternatives = schema.get("anyOf").and_then(Value::as_array);
+    let chosen = alternatives.and_then(|all| {
+        all.iter()
+            .find(|one| one.get("type") != Some(&"null".into()))
+    });
+    chosen.map_or(schema, |one| resolve(root, one))
+}

@@ -3,7 +3,6 @@
 #![expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    clippy::unwrap_used,
     reason = "synthetic figures within known ranges"
 )]
 
@@ -18,13 +17,12 @@ use plimsoll_report::summarise::{Facts, Method, summarise};
 use plimsoll_report::threshold::{Bound, Threshold};
 use plimsoll_report::view::RunView;
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 pub const SEED: u64 = 42;
 const SECONDS: u32 = 6;
 const WARMUP: u32 = 2;
-const RATE: f64 = 5_000.0;
-/// Recorded exchanges per second; the counters say [`RATE`].
-const DRAWN: u64 = 1_000;
+const RATE: f64 = 1_000.0;
 
 /// How one arm behaves: median and spread of its service time, and how much processor each component uses.
 pub struct Behaviour {
@@ -32,6 +30,8 @@ pub struct Behaviour {
     pub target: &'static str,
     pub median_us: f64,
     pub sigma: f64,
+    /// Mean lateness of the generator.
+    pub lag_us: f64,
     pub failing_share: f64,
     pub cpu: &'static [(&'static str, f64)],
 }
@@ -41,6 +41,7 @@ pub const DIRECT: Behaviour = Behaviour {
     target: "upstream",
     median_us: 210.0,
     sigma: 0.42,
+    lag_us: 18.0,
     failing_share: 0.0,
     cpu: &[("generator", 0.31), ("upstream", 0.22)],
 };
@@ -49,6 +50,7 @@ pub const GATEWAY: Behaviour = Behaviour {
     target: "plain",
     median_us: 330.0,
     sigma: 0.47,
+    lag_us: 18.0,
     failing_share: 0.0,
     cpu: &[("generator", 0.33), ("upstream", 0.23), ("plain", 0.44)],
 };
@@ -57,12 +59,13 @@ pub const EVERYTHING: Behaviour = Behaviour {
     target: "full",
     median_us: 372.0,
     sigma: 0.52,
+    lag_us: 18.0,
     failing_share: 0.0007,
     cpu: &[("generator", 0.33), ("upstream", 0.23), ("full", 0.58)],
 };
 
 /// A comparison of three arms over six blocks.
-pub fn compare() -> RunView {
+pub static COMPARE: LazyLock<RunView> = LazyLock::new(|| {
     let arms = [DIRECT, GATEWAY, EVERYTHING];
     let method = Method::Compare {
         baseline: "direct".to_owned(),
@@ -72,10 +75,10 @@ pub fn compare() -> RunView {
         threshold("everything", "failed_share", Bound::Below(0.01)),
     ];
     view("gateway-overhead", &method, &arms, 6, &thresholds)
-}
+});
 
 /// One arm, once.
-pub fn measure() -> RunView {
+pub static MEASURE: LazyLock<RunView> = LazyLock::new(|| {
     view(
         "quick",
         &Method::Measure,
@@ -83,7 +86,7 @@ pub fn measure() -> RunView {
         1,
         &[threshold("direct", "response_time.p99", Bound::Below(5e-3))],
     )
-}
+});
 
 pub fn threshold(arm: &str, metric: &str, bound: Bound) -> Threshold {
     Threshold {
@@ -199,8 +202,8 @@ fn run_block(arm: &Behaviour, block: u32, index: usize, start: f64) -> (ArmData,
 /// One second's response times and pacing lags.
 fn times(arm: &Behaviour, luck: f64, draw: &mut Draw) -> (TimeHistogram, TimeHistogram) {
     let (mut response, mut lag) = (TimeHistogram::new(), TimeHistogram::new());
-    for _ in 0..DRAWN {
-        let late = 18.0 * draw.exponential()
+    for _ in 0..RATE as u64 {
+        let late = arm.lag_us * draw.exponential()
             + if draw.unit() < 0.004 {
                 300.0 * draw.unit()
             } else {
@@ -277,7 +280,7 @@ fn load_row(
         block,
         warmup,
         offered_per_s: Some(RATE),
-        achieved_per_s: RATE + 25.0 * draw.normal(),
+        achieved_per_s: RATE + 5.0 * draw.normal(),
         failed: (RATE * arm.failing_share).round() as u64,
         in_flight: 2 + draw.below(3),
         waiting: 0,
@@ -367,7 +370,7 @@ fn manifest(experiment: &str, summary: &Summary, arms: &[Behaviour]) -> Manifest
                 name: arm.name.to_owned(),
                 target: arm.target.to_owned(),
                 model: LoadModel::Open,
-                load: "5,000/s over 50 connections, warm-up 2 s, 6 s".to_owned(),
+                load: "1,000/s over 50 connections, warm-up 2 s, 6 s".to_owned(),
             })
             .collect(),
         components: components

@@ -1,5 +1,7 @@
 //! The crate as its users see it: from arm data to a summary, and from a view to every output.
 
+#![expect(clippy::unwrap_used, reason = "tests")]
+
 mod contract;
 mod fixture;
 mod pages;

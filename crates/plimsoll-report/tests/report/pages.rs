@@ -1,30 +1,115 @@
 //! Every output of a synthetic run, as people see it.
 
-use crate::fixture;
+use crate::fixture::{self, Behaviour, DIRECT, GATEWAY};
+use plimsoll_report::record::{EventKind, EventRow};
 use plimsoll_report::render;
+use plimsoll_report::summarise::Method;
+use plimsoll_report::view::RunView;
+
+const HOSTILE: &str = "</script><img src=x onerror=alert(1)>";
+
+/// A run in which the generator was late, an arm failed to answer, and every name is hostile.
+fn troubled() -> RunView {
+    let arm = Behaviour {
+        name: HOSTILE,
+        lag_us: 400.0,
+        failing_share: 0.2,
+        ..GATEWAY
+    };
+    let method = Method::Compare {
+        baseline: "direct".to_owned(),
+    };
+    let mut view = fixture::view("troubled", &method, &[DIRECT, arm], 3, &[]);
+    view.manifest.id = HOSTILE.to_owned();
+    view.manifest.started_at = HOSTILE.to_owned();
+    view.manifest
+        .versions
+        .insert(HOSTILE.to_owned(), HOSTILE.to_owned());
+    view.manifest.inputs[0].path = HOSTILE.to_owned();
+    view.summary.experiment = HOSTILE.to_owned();
+    view.location = HOSTILE.to_owned();
+    let step = view.summary.arms[HOSTILE].by_step[0].clone();
+    view.summary.arms[HOSTILE]
+        .by_step
+        .insert(HOSTILE.to_owned(), step);
+    view.events.push(EventRow {
+        t: 3.5,
+        kind: EventKind::Warning,
+        message: HOSTILE.to_owned(),
+        component: None,
+        arm: None,
+        block: None,
+    });
+    view
+}
 
 #[test]
 fn terminal() {
-    let text = render::terminal::render(&fixture::compare());
-    println!("{text}");
+    let text = render::terminal::render(&fixture::COMPARE);
+    assert!(text.lines().count() <= 40);
+    insta::assert_snapshot!("terminal_compare", text);
+    insta::assert_snapshot!(
+        "terminal_measure",
+        render::terminal::render(&fixture::MEASURE)
+    );
+    insta::assert_snapshot!("terminal_troubled", render::terminal::render(&troubled()));
 }
 
 #[test]
 fn markdown() {
-    println!("{}", render::markdown::render(&fixture::compare()));
+    insta::assert_snapshot!(
+        "markdown_compare",
+        render::markdown::render(&fixture::COMPARE)
+    );
 }
 
 #[test]
-fn draw() {
-    let dir = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
-    std::fs::write(
-        dir.join("compare.html"),
-        render::html::render(&fixture::compare()),
-    )
-    .unwrap();
-    std::fs::write(
-        dir.join("measure.html"),
-        render::html::render(&fixture::measure()),
-    )
-    .unwrap();
+fn junit_and_csv() {
+    insta::assert_snapshot!("junit_compare", render::junit::render(&fixture::COMPARE));
+    insta::assert_snapshot!("csv_compare", render::csv::render(&fixture::COMPARE));
+}
+
+/// The pages are also left in the build directory, to be looked at.
+#[test]
+fn html_is_one_small_page_that_loads_nothing() {
+    let directory = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
+    for (name, view) in [
+        ("compare", &*fixture::COMPARE),
+        ("measure", &*fixture::MEASURE),
+        ("troubled", &troubled()),
+    ] {
+        let page = render::html::render(view);
+        std::fs::write(directory.join(format!("{name}.html")), &page).unwrap();
+        assert!(page.len() < 300_000, "{name}: {} bytes", page.len());
+        assert!(page.contains("default-src 'none'"));
+        for forbidden in [
+            "<script",
+            "<link",
+            "<img",
+            "url(",
+            "@import",
+            "http://www",
+            "https://",
+        ] {
+            assert!(!page.contains(forbidden), "{name}: {forbidden}");
+        }
+        assert_eq!(
+            page,
+            render::html::render(view),
+            "{name}: the same run gives the same bytes"
+        );
+    }
+}
+
+#[test]
+fn what_a_target_supplied_is_escaped() {
+    let view = troubled();
+    for (name, text) in [
+        ("html", render::html::render(&view)),
+        ("markdown", render::markdown::render(&view)),
+        ("junit", render::junit::render(&view)),
+    ] {
+        assert!(!text.contains("<img"), "{name}");
+        assert!(!text.contains("</script"), "{name}");
+    }
 }

@@ -1,1 +1,283 @@
-//! Which verdict which evidence gives.
+//! Which verdict which evidence gives, from arm data through to the exit code.
+
+use crate::fixture::{facts, threshold};
+use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::time_kind::TimeKind;
+use plimsoll_report::record::*;
+use plimsoll_report::summarise::{Method, summarise};
+use plimsoll_report::threshold::{Bound, Threshold};
+use plimsoll_report::verdict::ExitClass;
+use std::time::Duration;
+
+const SECONDS: f64 = 10.0;
+
+/// A block in which `per_s` exchanges a second were answered, each in `time` µs.
+fn block(name: &str, per_s: u64, time: u64) -> ArmData {
+    let mut arm = ArmData::new(name, "t", LoadModel::Open, Some(100.0));
+    let count = per_s * 10;
+    arm.seconds = SECONDS;
+    (arm.intended, arm.sent) = (count, count);
+    let step = arm.steps.entry("s".to_owned()).or_default();
+    step.sent = count;
+    if count > 0 {
+        step.statuses.insert(200, count);
+        let class = step.classes.entry(OutcomeClass::Passed).or_default();
+        class.count = count;
+        let histogram = class.times.entry(TimeKind::ResponseTime).or_default();
+        (0..100).for_each(|_| histogram.record(Duration::from_micros(time)));
+    }
+    arm
+}
+
+fn arm(name: &str, blocks: impl IntoIterator<Item = ArmData>) -> ArmBlocks {
+    ArmBlocks {
+        name: name.to_owned(),
+        blocks: (1..).zip(blocks).collect(),
+    }
+}
+
+fn measured(data: ArmData, thresholds: &[Threshold]) -> Summary {
+    summarise(
+        &facts("e"),
+        &Method::Measure,
+        &[arm("a", [data])],
+        thresholds,
+    )
+}
+
+fn compared(arms: &[ArmBlocks]) -> Summary {
+    let method = Method::Compare {
+        baseline: "base".to_owned(),
+    };
+    summarise(&facts("e"), &method, arms, &[])
+}
+
+fn check(summary: &Summary, result: VerdictResult, code: u8, reason: &str) {
+    let verdict = &summary.verdict;
+    assert_eq!(
+        (verdict.result, verdict.reasons[0].as_str()),
+        (result, reason)
+    );
+    assert_eq!(ExitClass::of(verdict.result).code(), code);
+}
+
+#[test]
+fn thresholds_decide_a_valid_run() {
+    let p99 = |limit_ms: f64| {
+        [threshold(
+            "a",
+            "response_time.p99",
+            Bound::Below(limit_ms * 1e-3),
+        )]
+    };
+    let passed = measured(block("a", 100, 1_000), &p99(2.0));
+    check(
+        &passed,
+        VerdictResult::Passed,
+        0,
+        "a response_time.p99 is 1.00 ms, below 2.00 ms",
+    );
+    let failed = measured(block("a", 100, 3_000), &p99(2.0));
+    check(
+        &failed,
+        VerdictResult::Failed,
+        3,
+        "a response_time.p99 is 3.00 ms, not below 2.00 ms",
+    );
+    let none = [threshold("a", "connect_time.p99", Bound::Below(1.0))];
+    let open = measured(block("a", 100, 1_000), &none);
+    check(
+        &open,
+        VerdictResult::Inconclusive,
+        6,
+        "a connect_time.p99 has no sample",
+    );
+    let absent = [threshold("a", "outcomes.answered.503", Bound::Below(1.0))];
+    let held = measured(block("a", 100, 1_000), &absent);
+    check(
+        &held,
+        VerdictResult::Passed,
+        0,
+        "a outcomes.answered.503 is 0, below 1",
+    );
+}
+
+#[test]
+fn nothing_is_concluded_from_an_invalid_run() {
+    let mut late = block("a", 100, 1_000);
+    late.worst_second = Some(0.5);
+    let limits = [threshold("a", "response_time.p99", Bound::Below(1.0))];
+    let summary = measured(late, &limits);
+    assert_eq!(summary.thresholds[0].result, VerdictResult::Invalid);
+    assert_eq!(ExitClass::of(summary.verdict.result).code(), 4);
+    assert!(summary.verdict.reasons[0].starts_with("a: criterion 1, "));
+}
+
+#[test]
+fn a_death_makes_a_run_invalid() {
+    let mut facts = facts("e");
+    facts.deaths.push("upstream died in block 1".to_owned());
+    let arms = [arm("a", [block("a", 100, 1_000)])];
+    let summary = summarise(&facts, &Method::Measure, &arms, &[]);
+    check(
+        &summary,
+        VerdictResult::Invalid,
+        4,
+        "upstream died in block 1",
+    );
+}
+
+#[test]
+fn without_answers_nothing_is_known() {
+    let silent = measured(block("a", 0, 0), &[]);
+    check(
+        &silent,
+        VerdictResult::Unknown,
+        6,
+        "a: not one exchange was answered",
+    );
+    assert_eq!(
+        silent.arms["a"].times.response_time,
+        TimeStatistics::default()
+    );
+}
+
+#[test]
+fn failed_exchanges_are_told_but_do_not_fail_a_run() {
+    let mut data = block("a", 99, 1_000);
+    let step = &mut data.steps["s"];
+    step.sent += 10;
+    step.classes.entry(OutcomeClass::Refused).or_default().count = 10;
+    data.intended += 10;
+    data.sent += 10;
+    let summary = measured(data, &[]);
+    check(
+        &summary,
+        VerdictResult::Passed,
+        0,
+        "the measurement is valid; no threshold was set",
+    );
+    assert_eq!(
+        summary.verdict.reasons[1],
+        "note: 10 exchanges of a failed (1.00 %)"
+    );
+    assert_eq!(summary.arms["a"].outcomes.refused, 10);
+}
+
+/// A closed loop that used all of its generator is valid; its throughput is a lower bound. A late generator is no fault of it.
+#[test]
+fn a_saturated_closed_loop_is_a_lower_bound() {
+    let mut data = block("a", 71_556, 699);
+    data.model = LoadModel::Closed;
+    data.offered_per_s = None;
+    data.worst_second = Some(0.1);
+    let busy = ComponentSample {
+        length_s: SECONDS,
+        cpu_cores: 0.99,
+        busiest_thread_cores: 0.99,
+        ..ComponentSample::default()
+    };
+    data.components
+        .entry(GENERATOR.to_owned())
+        .or_default()
+        .observe(&busy);
+    let summary = measured(data, &[]);
+    assert_eq!(summary.verdict.result, VerdictResult::Passed);
+    assert_eq!(
+        summary.arms["a"].notes,
+        [
+            "closed model: stalls are under-sampled",
+            "the generator used all of its processor: throughput is at least 71,556/s",
+        ]
+    );
+}
+
+/// 50 callers in a closed loop at 74,801/s and 71,556/s wait 0.668 ms and 0.699 ms for each answer (N / X): the gateway adds 31 µs,
+/// which is what the fall in throughput means.
+#[test]
+fn little_s_law_turns_throughput_into_time() {
+    let arms = [("base", 74_801_u64), ("gateway", 71_556)].map(|(name, per_s)| {
+        let time = Duration::from_secs_f64(50.0 / per_s as f64);
+        let micros = u64::try_from(time.as_micros()).unwrap();
+        arm(
+            name,
+            [0, 1, 2, 0, 1, 2].map(|noise| block(name, per_s, micros + noise)),
+        )
+    });
+    let summary = compared(&arms);
+    let added = summary.arms["gateway"]
+        .added
+        .as_ref()
+        .unwrap()
+        .mean
+        .unwrap();
+    assert!((added.value - 30.3e-6).abs() < 1e-6, "{added:?}");
+    assert_eq!(
+        added.verdict,
+        DifferenceVerdict::Equivalent,
+        "31 µs lie within 5 % of 668 µs"
+    );
+    assert_eq!(summary.arms["base"].achieved_per_s, Some(74_801.0));
+}
+
+/// The block in which one arm was late is left out of both arms; what remains is compared.
+#[test]
+fn a_void_block_voids_its_pairs() {
+    let arms = |late: &[usize]| {
+        let gateway = (0..6).map(|index| {
+            let time = if late.contains(&index) {
+                90_000
+            } else {
+                1_500 + index as u64
+            };
+            let mut data = block("gateway", 100, time);
+            data.worst_second = Some(if late.contains(&index) { 0.5 } else { 1.0 });
+            data
+        });
+        [
+            arm("base", (0..6).map(|_| block("base", 100, 1_000))),
+            arm("gateway", gateway),
+        ]
+    };
+    let summary = compared(&arms(&[2]));
+    let comparison = summary.comparison.as_ref().unwrap();
+    assert_eq!(
+        (comparison.blocks, comparison.void_blocks.as_slice()),
+        (5, &[3][..])
+    );
+    let added = summary.arms["gateway"].added.as_ref().unwrap().p99.unwrap();
+    assert_eq!((added.blocks, added.verdict), (5, DifferenceVerdict::Worse));
+    assert!((added.value - 502e-6).abs() < 3e-6, "{added:?}");
+    assert_eq!(summary.arms["base"].by_block.len(), 5);
+    assert_eq!(summary.verdict.result, VerdictResult::Passed);
+
+    let mostly_void = compared(&arms(&[0, 2, 4]));
+    assert_eq!(mostly_void.verdict.result, VerdictResult::Invalid);
+    let all_void = compared(&arms(&[0, 1, 2, 3, 4, 5]));
+    assert_eq!(all_void.verdict.result, VerdictResult::Invalid);
+}
+
+#[test]
+fn an_undecided_comparison_says_what_it_could_have_found() {
+    let noisy = [1_000, 5_000, 400, 3_000, 600, 2_000].map(|time| block("gateway", 100, time));
+    let base = [900, 4_000, 900, 2_500, 1_200, 1_000].map(|time| block("base", 100, time));
+    let summary = compared(&[arm("base", base), arm("gateway", noisy)]);
+    assert_eq!(ExitClass::of(summary.verdict.result).code(), 6);
+    insta::assert_snapshot!(summary.verdict.reasons[0], @"gateway: neither median nor p99 is decided; 6 blocks find differences from 1.01 ms on, about 59 more would decide");
+}
+
+#[test]
+fn merging_blocks_is_measuring_them_in_one() {
+    let mut merged = block("a", 100, 1_000);
+    merged.merge(&block("a", 300, 2_000));
+    assert_eq!(
+        (
+            merged.seconds,
+            merged.sent,
+            merged.count(OutcomeClass::Passed)
+        ),
+        (20.0, 4_000, 4_000)
+    );
+    assert_eq!(merged.histogram(TimeKind::ResponseTime).count(), 200);
+    assert_eq!(merged.offered_per_s, Some(100.0));
+}

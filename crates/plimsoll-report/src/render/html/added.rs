@@ -110,7 +110,7 @@ fn strip(
     colour: plotters::style::RGBColor,
 ) -> Markup {
     let plot = Plot {
-        size: (430, 62),
+        size: (350, 60),
         title: "Differences per block".to_owned(),
         description: format!(
             "Mean {}, interval {}.",
@@ -118,7 +118,7 @@ fn strip(
             interval(found)
         ),
         left: 6,
-        x: Axis::linear(low, high, 4, axis::seconds),
+        x: Axis::linear(low, high, 6, axis::seconds),
         y: Axis {
             low: -1.0,
             high: 1.0,

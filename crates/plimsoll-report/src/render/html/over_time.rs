@@ -90,8 +90,8 @@ fn percentiles(view: &RunView, rows: &[&LoadRow], arms: &[&str]) -> Markup {
                 width,
                 opacity,
             };
-            plot::line(canvas, &points(|row| row.response_time.p50), pen(1.2, 0.65));
-            plot::line(canvas, &points(|row| row.response_time.p99), pen(2.0, 1.0));
+            plot::line(canvas, &points(|row| row.response_time.p50), pen(1.4, 0.85));
+            plot::line(canvas, &points(|row| row.response_time.p99), pen(2.4, 1.0));
         }
     })
 }

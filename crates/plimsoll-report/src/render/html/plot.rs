@@ -112,13 +112,10 @@ pub(super) fn area(canvas: &mut Canvas<'_>, points: &[(f64, f64)], colour: RGBCo
 
 /// Fills a part of the plot over its whole height, behind what is drawn later.
 pub(super) fn band(canvas: &mut Canvas<'_>, from: f64, to: f64) {
-    let heights = canvas.as_coord_spec().get_y_axis_pixel_range();
-    let bounds = canvas.backend_coord(&(from, 0.0)).0..canvas.backend_coord(&(to, 0.0)).0;
-    let corners = [(bounds.start, heights.start), (bounds.end, heights.end)];
+    let height = canvas.y_range();
+    let corners = [(from, height.start), (to, height.end)];
     canvas
-        .plotting_area()
-        .strip_coord_spec()
-        .draw(&Rectangle::new(corners, BAND.filled()))
+        .draw_series([Rectangle::new(corners, BAND.filled())])
         .expect(INVARIANT);
 }
 

@@ -11,6 +11,7 @@ use maud::{Markup, html};
 use plimsoll_base::units::format_bytes;
 
 const HEIGHT: u32 = 190;
+const MEBIBYTE: f64 = 1_048_576.0;
 /// A component that was not sampled for longer than this was not running.
 const GAP: f64 = 2.5;
 
@@ -53,8 +54,8 @@ const CPU: Quantity = Quantity {
 #[expect(clippy::cast_precision_loss, reason = "a size to draw")]
 const MEMORY: Quantity = Quantity {
     title: "Resident memory per component over time",
-    value: |row| row.rss_bytes as f64,
-    label: format_bytes,
+    value: |row| row.rss_bytes as f64 / MEBIBYTE,
+    label: |mebibytes| format_bytes(mebibytes * MEBIBYTE),
 };
 
 fn chart(view: &RunView, components: &[(&str, Vec<&ComponentRow>)], quantity: &Quantity) -> Markup {

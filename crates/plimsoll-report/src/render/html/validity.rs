@@ -17,7 +17,7 @@ pub(super) fn section(view: &RunView) -> Markup {
     };
     let table = html! {
         div.scroll tabindex="0" {
-            table {
+            table.criteria {
                 thead { tr {
                     th.w scope="col" { "criterion" } th.w scope="col" { "arm" } th scope="col" { "found" }
                     th scope="col" { "limit" } th.w scope="col" { "holds" } th.w scope="col" { "what to do" }
