@@ -85,6 +85,12 @@ pub fn run(
         writer.join();
     }
     let cut_off = results.into_iter().sum::<io::Result<usize>>()?;
+    let lost: u64 = metrics.iter().map(|shard| shard.analytics_lost.get()).sum();
+    if lost > 0 {
+        log(&format!(
+            "{lost} analytics records were lost: the writer could not keep up"
+        ));
+    }
     if cut_off > 0 {
         log(&format!(
             "stopped; {cut_off} connections were cut off when the drain timeout passed"

@@ -74,10 +74,11 @@ pub(super) struct UpstreamBlock {
     #[deserr(default)]
     #[schemars(default)]
     pub(super) preserve_host: bool,
-    /// Exchanges that may be under way with one endpoint at a time (default 1024); beyond it 503.
+    /// Exchanges that may be under way with one endpoint at a time (default 1024), shared out evenly among the shards;
+    /// beyond it 503.
     #[deserr(default)]
     pub(super) max_pending: Option<u32>,
-    /// Idle connections kept per endpoint (default 256).
+    /// Idle connections kept per endpoint (default 256), shared out evenly among the shards.
     #[deserr(default)]
     pub(super) idle_connections: Option<u32>,
     /// How long an idle connection is kept (default 30s). Keep it below the upstream's own idle timeout.

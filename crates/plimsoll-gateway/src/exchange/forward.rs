@@ -121,7 +121,9 @@ async fn attempts(
 
 async fn new_connection(slot: &Slot<'_>, progress: &Progress) -> Result<TcpClient, ConnectError> {
     let start = Instant::now();
-    let result = slot.connect().await;
+    let result = tokio::time::timeout_at(progress.end(), slot.connect())
+        .await
+        .unwrap_or(Err(ConnectError::TimedOut));
     let now = Instant::now();
     progress.waited(Party::Upstream, now.duration_since(start));
     progress.moved(now);

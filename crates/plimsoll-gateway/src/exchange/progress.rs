@@ -72,6 +72,11 @@ impl Progress {
         self.received
     }
 
+    /// When the exchange ends, whatever happens.
+    pub(super) fn end(&self) -> Instant {
+        self.total
+    }
+
     /// When the exchange ends if nothing happens.
     pub(super) fn deadline(&self) -> Instant {
         self.deadline.get().min(self.total)

@@ -3,7 +3,7 @@
 use crate::support::{Gateway, PATIENCE, Upstream};
 use std::io::{Read as _, Write as _};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 const MEBIBYTE: usize = 1024 * 1024;
@@ -75,6 +75,51 @@ fn a_client_that_does_not_read_stops_the_upstream() {
         received += client.stream.read(&mut piece).unwrap();
     }
     assert_eq!((received, accepted.load(Ordering::SeqCst)), (BODY, BODY));
+}
+
+#[test]
+fn an_upstream_that_does_not_read_stops_the_client() {
+    const BODY: usize = 256 * MEBIBYTE;
+    let (go_on, may_go_on) = mpsc::channel::<()>();
+    let may_go_on = Arc::new(Mutex::new(may_go_on));
+    let upstream = Upstream::start(move |mut peer, _| {
+        peer.read_head().unwrap();
+        may_go_on.lock().unwrap().recv().unwrap();
+        let mut left = BODY - peer.unread();
+        let mut piece = vec![0; 65536];
+        while left > 0 {
+            left -= peer.stream.read(&mut piece).unwrap();
+        }
+        peer.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+    });
+    let gateway = Gateway::before(upstream.address, "");
+    let mut client = gateway.connect();
+    client.send(&format!(
+        "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: {BODY}\r\n\r\n"
+    ));
+    client
+        .stream
+        .set_write_timeout(Some(Duration::from_millis(500)))
+        .unwrap();
+    let piece = vec![b'x'; 65536];
+    let mut sent = 0;
+    let mut stalled_at = None;
+    while sent < BODY {
+        match client.stream.write(&piece[..piece.len().min(BODY - sent)]) {
+            Ok(count) => sent += count,
+            Err(_) => {
+                // Everything in between is full.
+                if stalled_at.replace(sent).is_none() {
+                    go_on.send(()).unwrap();
+                }
+            }
+        }
+    }
+    assert!(
+        stalled_at.is_some_and(|bytes| bytes < 32 * MEBIBYTE),
+        "{stalled_at:?}"
+    );
+    assert_eq!(client.response(false).status(), 200);
 }
 
 #[test]

@@ -101,6 +101,10 @@ fn fields_of_one_hop_stay_there_on_requests() {
         "Connection: Content-Type\r\nContent-Type: a/b\r\n",
         "KEY | Content-Type: a/b",
     );
+    check(
+        "X_Forwarded_For: 1.1.1.1\r\nx_real_ip: 1.1.1.1\r\nX_Own: 1\r\n",
+        "KEY | X_Own: 1",
+    );
     check("TE: gzip\r\n", "KEY");
     check(
         "TE: gzip, trailers\r\nConnection: TE\r\n",
@@ -212,6 +216,17 @@ fn a_request_that_comes_back_is_refused() {
             .status(),
         508
     );
+}
+
+#[test]
+fn a_list_of_connection_options_without_end_is_refused() {
+    let gateway = Gateway::before(Upstream::echo().address, "");
+    let ask = |count: usize| {
+        let options = vec!["x"; count].join(",");
+        let request = format!("GET / HTTP/1.1\r\nHost: a\r\nConnection: {options}\r\n\r\n");
+        gateway.connect().ask(&request).status()
+    };
+    assert_eq!([ask(32), ask(33), ask(10_000)], [200, 400, 400]);
 }
 
 #[test]
