@@ -143,6 +143,8 @@ impl Preparation<'_, '_> {
             program,
             arguments: arguments.to_vec(),
             environment,
+            // Relative paths among its arguments mean what they mean elsewhere in the experiment.
+            dir: Some(absolute(directory)),
             stdout: Stdout::Log(absolute(self.log)),
             ..self.own_spec(Vec::new())
         };

@@ -23,7 +23,7 @@ pub struct Values<'a> {
 pub struct Own<'a> {
     /// Its name.
     pub name: &'a str,
-    /// Its working directory.
+    /// Its private directory.
     pub dir: &'a Path,
 }
 
