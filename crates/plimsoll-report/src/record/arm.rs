@@ -271,3 +271,51 @@ pub fn merge_times(
         into.entry(*kind).or_default().merge(histogram);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// One exchange: whether it passed, its response time in µs.
+    fn of(exchanges: &[(bool, u64)]) -> ArmData {
+        let mut arm = ArmData::new("a", "t", LoadModel::Open, Some(10.0));
+        for (passed, micros) in exchanges {
+            arm.seconds += 1.0;
+            arm.intended += 1;
+            arm.sent += 1;
+            let class = if *passed {
+                OutcomeClass::Passed
+            } else {
+                OutcomeClass::TimedOut
+            };
+            let step = arm.steps.entry("s".to_owned()).or_default();
+            step.sent += 1;
+            step.statuses
+                .entry(200)
+                .and_modify(|n| *n += 1)
+                .or_insert(1);
+            let data = step.classes.entry(class).or_default();
+            data.count += 1;
+            let histogram = data.times.entry(TimeKind::ResponseTime).or_default();
+            histogram.record_nanos(micros * 1_000);
+        }
+        arm
+    }
+
+    proptest! {
+        #[test]
+        fn merging_parts_is_recording_the_whole(
+            exchanges in prop::collection::vec((any::<bool>(), 1_u64..1_000_000), 1..40),
+            at in 0_usize..40,
+        ) {
+            let (left, right) = exchanges.split_at(at.min(exchanges.len()));
+            let whole = of(&exchanges);
+            for (first, second) in [(left, right), (right, left)] {
+                let mut merged = of(first);
+                merged.merge(&of(second));
+                prop_assert_eq!(&merged, &whole);
+            }
+        }
+    }
+}

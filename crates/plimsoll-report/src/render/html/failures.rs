@@ -23,5 +23,10 @@ pub(super) fn section(view: &RunView) -> Markup {
             ul.notes { @for event in &told { li { (format!("{:.1} s", event.t)) " · " (event.message) } } }
         }
     };
-    super::section("Failures by kind", "", content)
+    let reading = if failures.rows.is_empty() {
+        ""
+    } else {
+        "An answer whose check failed counts by its status and by its check."
+    };
+    super::section("Failures by kind", reading, content)
 }
