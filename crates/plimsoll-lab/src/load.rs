@@ -107,7 +107,9 @@ struct RunningLoad {
     warmup: f64,
     collector: Collector,
     ledger: Ledger,
-    ticks: Interval,
+    /// From when the load begins; the first sample is what later ones are compared with.
+    ticks: Option<Interval>,
+    sampled: bool,
     latest: Vec<(String, ComponentSample)>,
     stopping: bool,
 }
@@ -132,7 +134,8 @@ impl RunningLoad {
             warmup: plan.warmup.as_secs_f64(),
             collector: Collector::new(data, spec.block, steps),
             ledger: Ledger::default(),
-            ticks: ticks(Instant::now()),
+            ticks: None,
+            sampled: false,
             latest: Vec::new(),
             stopping: false,
         }
@@ -161,7 +164,7 @@ impl RunningLoad {
                         return Err(LabError::Environment(format!("the generator gave up: {reason}")));
                     }
                 },
-                now = self.ticks.tick() => self.sample(now, topology, recorder)?,
+                () = tick(&mut self.ticks) => self.sample(topology, recorder)?,
                 death = topology.death() => return Err(death),
                 () = stopped(stop), if !self.stopping => {
                     self.stopping = true;
@@ -175,7 +178,7 @@ impl RunningLoad {
         let lead = lead_seconds(started.start_monotonic_ns);
         self.scene.start = recorder.now() + lead;
         let lead = Duration::try_from_secs_f64(lead).unwrap_or_default();
-        self.ticks = ticks(Instant::now() + lead);
+        self.ticks = Some(ticks(Instant::now() + lead));
         let start = self.scene.start;
         if self.warmup > 0.0 {
             recorder.load_event(EventKind::WarmupStarted, &self.scene, start, "load begins")?;
@@ -200,14 +203,18 @@ impl RunningLoad {
 
     fn sample(
         &mut self,
-        now: Instant,
         topology: &mut Topology<'_>,
         recorder: &mut Recorder<'_>,
     ) -> Result<(), LabError> {
+        let now = Instant::now();
         let tree = ProcessTree::read();
         let mut samples = topology.sample(&tree, now);
         let own = self.sampler.sample(&tree, self.generator.shim_pid(), now);
         samples.extend(own.map(|sample| (GENERATOR.to_owned(), sample)));
+        if !std::mem::replace(&mut self.sampled, true) {
+            // Since the load before, or since the start: no second of this load.
+            return Ok(());
+        }
         recorder.samples(&samples)?;
         let since_start = recorder.now() - self.scene.start;
         for (name, sample) in &samples {
@@ -228,6 +235,14 @@ fn ticks(start: Instant) -> Interval {
     let mut ticks = interval_at(start, SAMPLE_EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
     ticks
+}
+
+/// Pending before there are ticks.
+async fn tick(ticks: &mut Option<Interval>) {
+    match ticks {
+        Some(ticks) => ticks.tick().await,
+        None => std::future::pending().await,
+    };
 }
 
 /// Pending until the run is to stop; for ever if nobody can say so any more.

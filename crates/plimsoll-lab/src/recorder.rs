@@ -114,11 +114,11 @@ impl<'a> Recorder<'a> {
         latest: &[(String, ComponentSample)],
     ) -> Result<(), LabError> {
         let row = collector.row(fragment, scene.start);
-        let ended = fragment.steps.iter().any(|step| !step.classes.is_empty());
-        if fragment.length_s <= 0.0 && !ended {
-            return Ok(());
+        // Exchanges that end after their phase belong to its figures, but to none of its seconds.
+        let within = fragment.length_s > 0.0;
+        if within {
+            self.dir.append_series(&[SeriesRow::Load(row.clone())])?;
         }
-        self.dir.append_series(&[SeriesRow::Load(row.clone())])?;
         if !fragment.warmup {
             let tagged = collector.tagged(fragment);
             let tagged = tagged
@@ -126,6 +126,9 @@ impl<'a> Recorder<'a> {
                 .map(|(tag, histogram)| (tag.clone(), histogram));
             self.dir
                 .append_histograms(&scene.arm, row.t, covered(fragment), tagged)?;
+        }
+        if !within {
+            return Ok(());
         }
         self.tell(Progress::Second(SecondProgress {
             arm: row.arm,

@@ -7,9 +7,10 @@ use crate::experiment::{Experiment, Surroundings};
 use crate::method::{self, Ending, Session};
 use crate::progress::Progress;
 use crate::recorder::Recorder;
-use crate::rundir::{RunDir, SUMMARY};
-use crate::{conclude, manifest, token};
+use crate::rundir::{REPORT_HTML, REPORT_MARKDOWN, RunDir, SUMMARY};
+use crate::{conclude, manifest, rundir, token};
 use plimsoll_report::record::{EventKind, Manifest, RunState, Summary};
+use plimsoll_report::render;
 use std::path::PathBuf;
 use tokio::sync::watch;
 
@@ -137,9 +138,17 @@ fn finish(
     manifest.ended_at = Some(wall_clock());
     recorder.dir().write_manifest(&manifest)?;
     recorder.tell(Progress::Finished);
+    write_reports(recorder.dir())?;
     Ok(RunOutcome {
         dir: recorder.dir().root().to_owned(),
         summary,
         interrupted,
     })
+}
+
+/// Writes the report files from what a later reader will find in the directory.
+fn write_reports(dir: &RunDir) -> Result<(), LabError> {
+    let view = rundir::load(dir.root())?;
+    dir.write(REPORT_HTML, render::html::render(&view).as_bytes())?;
+    dir.write(REPORT_MARKDOWN, render::markdown::render(&view).as_bytes())
 }

@@ -25,6 +25,10 @@ pub use load::load;
 pub const MANIFEST: &str = "manifest.json";
 /// The file with the conclusions.
 pub const SUMMARY: &str = "summary.json";
+/// The report as one self-contained page.
+pub const REPORT_HTML: &str = "report.html";
+/// The report as Markdown.
+pub const REPORT_MARKDOWN: &str = "report.md";
 const SERIES: &str = "series.jsonl";
 const EVENTS: &str = "events.jsonl";
 const HISTOGRAMS: &str = "hist";
