@@ -54,11 +54,13 @@ impl JavaRegex {
         Ok(Self { regex, prefix })
     }
 
+    /// What every match begins with.
+    pub(crate) fn prefix(&self) -> &str {
+        &self.prefix
+    }
+
     /// Whether the whole of `text` matches.
     pub(crate) fn matches(&self, text: &str) -> Result<bool, TooCostly> {
-        if !text.starts_with(&self.prefix) {
-            return Ok(false);
-        }
         self.regex.is_match(text).map_err(|_| TooCostly)
     }
 }

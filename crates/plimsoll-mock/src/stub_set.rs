@@ -8,16 +8,18 @@ use crate::request::Request;
 use crate::stub::Stub;
 use crate::stub::url_pattern::UrlPattern;
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// Stubs in match order with an index by exact URL and path.
+/// Stubs in match order with an index of their positions by what a URL must be or begin with.
 #[derive(Debug, Default)]
 pub(crate) struct StubSet {
     stubs: Vec<Arc<Stub>>,
     by_url: HashMap<String, Vec<usize>>,
     by_path: HashMap<String, Vec<usize>>,
-    /// Stubs with a regular expression or without a URL.
+    /// Regular expressions by what their matches begin with, one map for each length that occurs.
+    by_prefix: BTreeMap<usize, HashMap<String, Vec<usize>>>,
+    /// Stubs for any URL.
     others: Vec<usize>,
 }
 
@@ -30,9 +32,12 @@ impl StubSet {
             match &stub.request.url {
                 UrlPattern::Url(url) => push(&mut set.by_url, url, position),
                 UrlPattern::Path(path) => push(&mut set.by_path, path, position),
-                UrlPattern::Any | UrlPattern::UrlRegex(_) | UrlPattern::PathRegex(_) => {
-                    set.others.push(position);
+                UrlPattern::UrlRegex(regex) | UrlPattern::PathRegex(regex) => {
+                    let prefix = regex.prefix();
+                    let same_length = set.by_prefix.entry(prefix.len()).or_default();
+                    push(same_length, prefix, position);
                 }
+                UrlPattern::Any => set.others.push(position),
             }
         }
         Self { stubs, ..set }
@@ -45,11 +50,29 @@ impl StubSet {
 
     /// The stub that answers the request.
     pub(crate) fn find(&self, request: &Request<'_>) -> Result<Option<&Arc<Stub>>, TooCostly> {
-        let mut candidates = [
+        let exact = [
             positions(&self.by_url, request.url),
             positions(&self.by_path, request.path),
             &self.others,
         ];
+        if self.by_prefix.is_empty() {
+            return self.first_match(request, &mut { exact });
+        }
+        let mut candidates = exact.to_vec();
+        // A path begins its URL, and prefixes have no `?`: what a path begins with, its URL begins with.
+        candidates.extend(self.by_prefix.iter().map_while(|(length, same_length)| {
+            let prefix = request.url.get(..*length)?;
+            Some(positions(same_length, prefix))
+        }));
+        self.first_match(request, &mut candidates)
+    }
+
+    /// The first stub of several ascending lists of positions that matches.
+    fn first_match(
+        &self,
+        request: &Request<'_>,
+        candidates: &mut [&[usize]],
+    ) -> Result<Option<&Arc<Stub>>, TooCostly> {
         while let Some(next) = candidates
             .iter_mut()
             .filter(|list| !list.is_empty())
@@ -98,8 +121,10 @@ mod tests {
             Just(json!({})),
             proptest::sample::select(URLS).prop_map(|url| json!({"url": url})),
             proptest::sample::select(URLS).prop_map(|url| json!({"urlPath": url})),
-            proptest::sample::select(&["/a.*", "/[ab]", "/b|/a"][..])
-                .prop_map(|regex| json!({"urlPattern": regex})),
+            proptest::sample::select(
+                &["/a.*", "/[ab]", "/b|/a", "^/a/?b?", "/a\\?x=1", "/ab*"][..]
+            )
+            .prop_map(|regex| json!({"urlPattern": regex})),
             Just(json!({"urlPathPattern": "/a/?.?"})),
         ];
         (url, proptest::sample::select(METHODS), 1..4_i32).prop_map(
