@@ -219,5 +219,6 @@ fn make_private(dir: &Path) -> Result<(), LabError> {
 
 /// Children have other working directories.
 fn absolute(path: &Path) -> PathBuf {
-    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+    // An empty path, the directory of a bare file name, is the current one.
+    std::path::absolute(Path::new(".").join(path)).unwrap_or_else(|_| path.to_owned())
 }

@@ -35,7 +35,7 @@ fn check(line: &str, expected: &[&str]) {
 fn an_unknown_key_is_located_and_a_likely_one_named() {
     check(
         "treshold: []",
-        &["bad.yaml:7:1", "treshold", "did you mean `thresholds`"],
+        &["bad.yaml:8:1", "treshold", "did you mean `thresholds`"],
     );
 }
 
@@ -43,7 +43,7 @@ fn an_unknown_key_is_located_and_a_likely_one_named() {
 fn a_rate_without_its_unit_says_what_to_write() {
     check(
         "load: { rate: 10, duration: 1s }",
-        &["bad.yaml:7:15", "10/s"],
+        &["bad.yaml:7:15", "5000/s"],
     );
 }
 
@@ -51,7 +51,7 @@ fn a_rate_without_its_unit_says_what_to_write() {
 fn all_problems_are_reported_at_once() {
     check(
         "load: { rate: 10, duration: 5, conections: 3 }",
-        &["10/s", "250ms", "did you mean `connections`"],
+        &["5000/s", "250ms", "did you mean `connections`"],
     );
 }
 
@@ -91,7 +91,7 @@ fn validate_executes_nothing_and_reports_the_same() {
     workspace
         .run(&["validate", "bad.yaml"])
         .ended_with(2)
-        .saying("bad.yaml:7:1");
+        .saying("bad.yaml:8:1");
     workspace.write("good.yaml", &experiment(""));
     workspace.run(&["validate", "good.yaml"]).ended_with(0);
     workspace.write("gateway.yaml", "version: 1\nlisteners: {}\nroutes: []\n");

@@ -46,7 +46,7 @@ fn a_component_that_never_becomes_ready() {
     check(
         "{ command: [sleep, \"600\"], ready: { tcp: true, within: 300ms } }",
         5,
-        &["`part`", "300"],
+        &["`part`", "0.3 s"],
     );
 }
 

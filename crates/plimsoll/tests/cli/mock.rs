@@ -64,5 +64,5 @@ fn off_loopback_the_admin_api_wants_a_decision() {
     workspace
         .run(&["mock", "--port", "0", "--bind-address", "0.0.0.0"])
         .ended_with(2)
-        .saying("--admin-open");
+        .saying("admin API");
 }

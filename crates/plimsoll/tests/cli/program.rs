@@ -128,10 +128,6 @@ impl Server {
         self.listening["main"]
     }
 
-    pub fn pid(&self) -> u32 {
-        self.child.id()
-    }
-
     /// Kills it at once.
     pub fn kill(&mut self) {
         self.child.kill().unwrap();
