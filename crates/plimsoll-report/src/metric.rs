@@ -143,10 +143,18 @@ impl Metric {
     pub fn read(&self, arm: &ArmSummary) -> Reading {
         let tree =
             serde_json::to_value(arm).expect("invariant: a summary is representable as JSON");
-        let found = self
+        let mut parent = &tree;
+        let found = self.segments.iter().try_fold(&tree, |node, segment| {
+            parent = node;
+            node.get(segment)
+        });
+        // A status that never came was answered zero times.
+        let is_status = self
             .segments
             .iter()
-            .try_fold(&tree, |node, segment| node.get(segment));
+            .rev()
+            .nth(1)
+            .is_some_and(|s| s == "answered");
         match found {
             Some(Value::Object(fields)) => Reading {
                 value: fields.get("value").and_then(Value::as_f64),
@@ -159,7 +167,7 @@ impl Metric {
                 value: number.as_f64(),
                 interval: None,
             },
-            None if self.segments[..].iter().any(|s| s == "answered") => Reading {
+            None if is_status && parent.is_object() => Reading {
                 value: Some(0.0),
                 interval: None,
             },

@@ -154,15 +154,19 @@ impl ArmData {
     }
 
     /// Notes how much of one full second's arrivals was released in it. What waits for a connection was released: that is the
-    /// target's doing. Seconds without arrivals say nothing. The counters are not touched.
+    /// target's doing. One arrival less is the second's edge, and seconds without arrivals say nothing. The counters are not touched.
     #[expect(clippy::cast_precision_loss, reason = "counts of one second")]
     pub fn observe_second(&mut self, second: Second) {
         if second.intended == 0 {
             return;
         }
-        let released = (second.sent + second.dropped + second.waiting_after) as f64
-            - second.waiting_before as f64;
-        let share = (released / second.intended as f64).clamp(0.0, 1.0);
+        let released = (second.sent + second.dropped + second.waiting_after)
+            .saturating_sub(second.waiting_before);
+        let share = if released + 1 >= second.intended {
+            1.0
+        } else {
+            released as f64 / second.intended as f64
+        };
         self.worst_second = Some(self.worst_second.map_or(share, |worst| worst.min(share)));
     }
 

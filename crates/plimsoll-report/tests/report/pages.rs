@@ -1,7 +1,7 @@
 //! Every output of a synthetic run, as people see it.
 
 use crate::fixture::{self, Behaviour, DIRECT, GATEWAY};
-use plimsoll_report::record::{EventKind, EventRow};
+use plimsoll_report::record::{EventKind, EventRow, SeriesRow};
 use plimsoll_report::render;
 use plimsoll_report::summarise::Method;
 use plimsoll_report::view::RunView;
@@ -99,6 +99,26 @@ fn html_is_one_small_page_that_loads_nothing() {
             "{name}: the same run gives the same bytes"
         );
     }
+}
+
+/// A run of an hour still makes a page that can be mailed.
+#[test]
+fn a_long_run_stays_below_a_megabyte() {
+    let mut view = fixture::COMPARE.clone();
+    let (rows, length) = (view.series.clone(), 157.0);
+    for round in 1..23 {
+        view.series.extend(rows.iter().cloned().map(|mut row| {
+            match &mut row {
+                SeriesRow::Load(row) => {
+                    (row.t, row.block) = (row.t + f64::from(round) * length, row.block + 6 * round)
+                }
+                SeriesRow::Component(row) => row.t += f64::from(round) * length,
+            }
+            row
+        }));
+    }
+    let page = render::html::render(&view);
+    assert!(page.len() < 1_000_000, "{} bytes", page.len());
 }
 
 #[test]

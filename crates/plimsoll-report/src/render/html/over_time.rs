@@ -51,14 +51,19 @@ pub(super) fn time_axis(view: &RunView) -> Axis {
     Axis::linear(0.0, end.fold(1.0, f64::max), TICKS, axis::seconds)
 }
 
-/// Shades the warm-ups.
+/// Shades the warm-ups, each in one piece.
 pub(super) fn warmups(canvas: &mut Canvas<'_>, view: &RunView) {
-    for row in &view.series {
-        if let SeriesRow::Load(row) = row
-            && row.warmup
-        {
-            plot::band(canvas, row.t, row.t + 1.0);
-        }
+    let mut starts: Vec<f64> = view
+        .series
+        .iter()
+        .filter_map(|row| match row {
+            SeriesRow::Load(row) if row.warmup => Some(row.t),
+            SeriesRow::Load(_) | SeriesRow::Component(_) => None,
+        })
+        .collect();
+    starts.sort_by(f64::total_cmp);
+    for piece in starts.chunk_by(|a, b| b - a < 1.5) {
+        plot::band(canvas, piece[0], piece[piece.len() - 1] + 1.0);
     }
 }
 

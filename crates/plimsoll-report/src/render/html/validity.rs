@@ -11,7 +11,7 @@ pub(super) fn section(view: &RunView) -> Markup {
     let reading = match broken {
         0 => "Every criterion holds: what follows may be concluded.".to_owned(),
         n => format!(
-            "{n} of {} criteria do not hold. They are judged per claim: what they do not concern stands.",
+            "Broken: {n} of {} criteria. They are judged per claim: what they do not concern stands.",
             rows.len()
         ),
     };

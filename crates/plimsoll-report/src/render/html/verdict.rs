@@ -62,7 +62,7 @@ fn difference(difference: Option<&Difference>) -> Markup {
     html! {
         @match difference {
             None => dd { "–" small { "fewer than two blocks" } },
-            Some(found) => dd {
+            Some(found) => dd class=(found.verdict.name()) {
                 (signed_time(found.value))
                 small { (interval(found)) }
                 small { span class={ "chip " (found.verdict.name()) } { (found.verdict.name()) } }
