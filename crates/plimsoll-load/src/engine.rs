@@ -17,9 +17,9 @@ mod tests;
 use crate::arrivals::Arrivals;
 use crate::clock::{Clock, Nanos, nanos};
 use crate::plan::{Load, Plan};
-use crate::recorder::Recorder;
+use crate::recorder::{Lost, Recorder};
 use dispatch::Dispatch;
-use stage::{Phase, Stage};
+use stage::Stage;
 use std::io;
 use std::rc::Rc;
 use std::sync::OnceLock;
@@ -48,8 +48,8 @@ pub(crate) struct Shard<'a> {
 pub(crate) enum ShardError {
     /// It got no timer.
     Timer(io::Error),
-    /// Nobody took its seconds.
-    NotTaken,
+    /// It could not hand over its seconds.
+    Lost(Lost),
 }
 
 /// Runs one shard's part of the plan, on a current-thread runtime inside a `LocalSet`.
@@ -68,13 +68,16 @@ pub(crate) async fn run_shard(
     for (slot, number) in numbers.into_iter().enumerate() {
         users.spawn_local(User::new(Rc::clone(&stage), slot, number).run());
     }
+    let mut stopping = false;
     let result = loop {
         tokio::select! {
             biased;
             () = ended(&mut users) => break Ok(()),
-            () = stop_requested(&mut stop), if stage.phase() != Phase::Draining => {
-                let now = stage.stop(nanos(STOP_GRACE));
-                stopped.get_or_init(|| now);
+            () = stop_requested(&mut stop), if !stopping => {
+                stopping = true;
+                if let Some(now) = stage.stop(nanos(STOP_GRACE)) {
+                    stopped.get_or_init(|| now);
+                }
             }
             result = stage.pace() => break result,
         }

@@ -35,6 +35,15 @@ pub(crate) struct Ended {
     pub(crate) bytes_received: u64,
 }
 
+/// Why a second could not be handed over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lost {
+    /// Nobody took the ones before it.
+    NotTaken,
+    /// The collector has given up; it says why.
+    NoCollector,
+}
+
 /// Gauges that live across seconds, of one side.
 #[derive(Debug, Clone, Default)]
 struct Gauges {
@@ -54,7 +63,7 @@ pub(crate) struct Recorder {
     connections: u64,
     reports: SyncSender<Report>,
     emptied: Receiver<Box<ShardSecond>>,
-    overflowed: bool,
+    lost: Option<Lost>,
 }
 
 impl Recorder {
@@ -79,7 +88,7 @@ impl Recorder {
             connections: 0,
             reports,
             emptied,
-            overflowed: false,
+            lost: None,
         }
     }
 
@@ -96,8 +105,10 @@ impl Recorder {
     pub(crate) fn roll(&mut self, now: Nanos) {
         while now >= self.live_until {
             let report = self.close_second();
-            if matches!(self.reports.try_send(report), Err(TrySendError::Full(_))) {
-                self.overflowed = true;
+            match self.reports.try_send(report) {
+                Ok(()) => {}
+                Err(TrySendError::Full(_)) => self.lost = Some(Lost::NotTaken),
+                Err(TrySendError::Disconnected(_)) => self.lost = Some(Lost::NoCollector),
             }
             self.live_until += SECOND;
         }
@@ -108,9 +119,9 @@ impl Recorder {
         self.live_until
     }
 
-    /// Whether a second had to be thrown away because nobody took the ones before it: the run is lost.
-    pub(crate) fn overflowed(&self) -> bool {
-        self.overflowed
+    /// Why a second had to be thrown away, and the run with it.
+    pub(crate) fn lost(&self) -> Option<Lost> {
+        self.lost
     }
 
     /// Hands over what is left, and says that this was all.

@@ -5,12 +5,11 @@ use crate::collector::{AccountsError, Collector, Phases};
 use crate::engine::{self, Shard, ShardError};
 use crate::fragment::{Message, Started};
 use crate::plan::{Plan, PlanProblems};
-use crate::recorder::{Recorder, Report, ShardSecond};
+use crate::recorder::{Lost, Recorder, Report, ShardSecond};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::io;
-use std::sync::Mutex;
-use std::sync::OnceLock;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 use tokio::sync::watch;
 
@@ -169,10 +168,11 @@ fn run_engine(
     })
     .map_err(LoadError::Shard)?;
     for result in results {
-        result.map_err(|error| match error {
-            ShardError::Timer(error) => LoadError::Shard(error),
-            ShardError::NotTaken => LoadError::NotTaken,
-        })?;
+        match result {
+            Ok(()) | Err(ShardError::Lost(Lost::NoCollector)) => {}
+            Err(ShardError::Timer(error)) => return Err(LoadError::Shard(error)),
+            Err(ShardError::Lost(Lost::NotTaken)) => return Err(LoadError::NotTaken),
+        }
     }
     Ok(())
 }

@@ -90,26 +90,28 @@ pub(super) struct Dispatch {
 }
 
 impl Dispatch {
-    /// Arrivals for `users` users, of which `queue` may wait.
+    /// Arrivals for `users` users, of which `queue` may wait. All users are idle: they park first.
     pub(super) fn open(arrivals: Arrivals, queue: usize, users: usize) -> Self {
         Self {
             arrivals: Some(arrivals.peekable()),
             queue,
-            ..Self::closed(users)
+            idle: (0..users).collect(),
+            ..Self::with_users(users, State::Idle)
         }
     }
 
     /// Users that give themselves their iterations.
     pub(super) fn closed(users: usize) -> Self {
-        let slot = || Slot {
-            state: State::Busy,
-            waker: None,
-        };
+        Self::with_users(users, State::Busy)
+    }
+
+    fn with_users(users: usize, state: State) -> Self {
+        let slot = || Slot { state, waker: None };
         Self {
             arrivals: None,
             queue: 0,
             waiting: VecDeque::new(),
-            idle: VecDeque::with_capacity(users),
+            idle: VecDeque::new(),
             alarms: BinaryHeap::new(),
             slots: (0..users).map(|_| slot()).collect(),
             closed: false,
@@ -278,7 +280,7 @@ mod tests {
     fn arrivals_go_to_idle_users_then_wait_then_are_dropped() {
         let (mut recorder, received) = recorder();
         let mut dispatch = dispatch(2, 1);
-        dispatch.offer(0, 0, &mut recorder);
+        dispatch.release_due(0, &mut recorder);
         let job = |intended, released, assigned| {
             Some(Wake::Job(Job {
                 intended,
@@ -304,7 +306,7 @@ mod tests {
     fn a_free_user_is_there_for_what_comes_due_in_the_same_moment() {
         let (mut recorder, received) = recorder();
         let mut dispatch = dispatch(0, 1);
-        dispatch.offer(0, 0, &mut recorder);
+        dispatch.release_due(0, &mut recorder);
         assert!(poll(&mut dispatch, 0).is_some());
         dispatch.offer(0, 10 * MS, &mut recorder);
         assert!(poll(&mut dispatch, 0).is_some());
@@ -315,13 +317,12 @@ mod tests {
     fn users_take_turns() {
         let (mut recorder, _received) = recorder();
         let mut dispatch = dispatch(0, 2);
-        dispatch.offer(1, 0, &mut recorder);
-        dispatch.offer(0, 5 * MS, &mut recorder);
-        assert!(poll(&mut dispatch, 1).is_some());
-        dispatch.offer(1, 6 * MS, &mut recorder);
-        dispatch.release_due(10 * MS, &mut recorder);
+        dispatch.release_due(0, &mut recorder);
         assert!(poll(&mut dispatch, 0).is_some());
-        assert!(poll(&mut dispatch, 1).is_none());
+        dispatch.offer(0, 5 * MS, &mut recorder);
+        dispatch.release_due(10 * MS, &mut recorder);
+        assert!(poll(&mut dispatch, 0).is_none());
+        assert!(poll(&mut dispatch, 1).is_some());
     }
 
     #[test]

@@ -21,7 +21,7 @@ const CLOSING: Duration = Duration::from_secs(1);
 
 /// Where a shard is in its life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Phase {
+enum Phase {
     /// Arrivals come due.
     Running,
     /// None comes due any more, but what waits may start.
@@ -98,10 +98,6 @@ impl Stage {
         }
     }
 
-    pub(super) fn phase(&self) -> Phase {
-        self.phase.get()
-    }
-
     /// Whether an iteration intended for `at` still starts.
     pub(super) fn is_open_at(&self, at: Nanos) -> bool {
         self.phase.get() == Phase::Running && at < self.until.get()
@@ -146,15 +142,15 @@ impl Stage {
     /// Releases everything in time until the shard is through; may be cancelled and called again.
     ///
     /// # Errors
-    /// [`ShardError::NotTaken`].
+    /// [`ShardError::Lost`].
     pub(super) async fn pace(&self) -> Result<(), ShardError> {
         loop {
             self.wait().await;
             let now = self.clock.now();
             self.last_wake.set(now);
             let mut recorder = self.record(now);
-            if recorder.overflowed() {
-                return Err(ShardError::NotTaken);
+            if let Some(lost) = recorder.lost() {
+                return Err(ShardError::Lost(lost));
             }
             self.dispatch.borrow_mut().release_due(now, &mut recorder);
             drop(recorder);
@@ -168,12 +164,13 @@ impl Stage {
         }
     }
 
-    /// Ends the load before its time; returns when that was.
-    pub(super) fn stop(&self, grace: Nanos) -> Nanos {
+    /// Ends the load soon; returns the time if that is before the plan's.
+    pub(super) fn stop(&self, grace: Nanos) -> Option<Nanos> {
         let now = self.clock.now();
+        let early = self.phase.get() == Phase::Running;
         self.close(now);
         self.drain_for(now, grace.min(self.drain));
-        now
+        early.then_some(now)
     }
 
     /// Hands over the rest.
@@ -193,7 +190,8 @@ impl Stage {
         self.dispatch.borrow_mut().give_up(&mut self.record(now));
     }
 
-    async fn parked(&self, user: usize) -> Wake {
+    /// Returns when something wakes an idle or sleeping user.
+    pub(super) async fn parked(&self, user: usize) -> Wake {
         poll_fn(|context| self.dispatch.borrow_mut().poll(user, context)).await
     }
 

@@ -77,9 +77,10 @@ impl User {
     }
 
     async fn run_open(&mut self, stage: &Stage) {
-        let mut now = stage.clock.now();
-        while let Wake::Job(job) = stage.next_job(self.slot, now).await {
-            now = self.iterate(stage, job, stage.clock.now()).await;
+        let mut wake = stage.parked(self.slot).await;
+        while let Wake::Job(job) = wake {
+            let end = self.iterate(stage, job, stage.clock.now()).await;
+            wake = stage.next_job(self.slot, end).await;
         }
     }
 

@@ -41,6 +41,20 @@ fn outcomes_are_told_apart() {
     );
 }
 
+/// Far more than a socket holds: the answer must be read while the request is still going out.
+#[test]
+fn an_answer_may_come_before_the_request_is_out() {
+    let server = Server::start(|_| Answer::BeforeBody);
+    let mut plan = plan(server.address);
+    plan.load = open(10.0, 3, 0);
+    plan.steps[0].method = "POST".to_owned();
+    plan.steps[0].body = vec![b'x'; 8 << 20];
+    let outcome = run(plan);
+    assert_eq!(outcome.count(OutcomeClass::Passed), 3);
+    let closed = outcome.measured().last().unwrap();
+    assert_eq!(closed.connections, 0, "they cannot carry another exchange");
+}
+
 #[test]
 fn a_timeout_is_recorded_at_its_deadline() {
     check(

@@ -22,6 +22,8 @@ pub(super) enum Answer {
     After(Duration),
     /// Says 200 and closes at once, without having announced it.
     ThenClose,
+    /// Says 200 without having read the request's body, and never reads it.
+    BeforeBody,
     /// Never says anything.
     Never,
     /// Sends what is not HTTP.
@@ -109,17 +111,19 @@ async fn converse(mut connection: TcpServer, answer: fn(u64) -> Answer, seen: Ar
     while let Ok(true) = connection.requests.next_head().await {
         let number = seen.fetch_add(1, Ordering::SeqCst);
         let keep_alive = connection.requests.head().keep_alive();
-        if connection.requests.read_body(&mut body).await.is_err() {
-            return;
-        }
         let answer = answer(number);
         if let Answer::After(time) = answer {
             tokio::time::sleep(time).await;
         }
+        if !matches!(answer, Answer::BeforeBody)
+            && connection.requests.read_body(&mut body).await.is_err()
+        {
+            return;
+        }
         let out = connection.output.buffer();
         match answer {
             Answer::Status(status) => respond(out, status),
-            Answer::After(_) | Answer::ThenClose => respond(out, 200),
+            Answer::After(_) | Answer::ThenClose | Answer::BeforeBody => respond(out, 200),
             Answer::Garbage => out.extend_from_slice(b"SSH-2.0-OpenSSH_9.2\r\n"),
             Answer::Truncated => {
                 out.extend_from_slice(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc");
@@ -133,6 +137,9 @@ async fn converse(mut connection: TcpServer, answer: fn(u64) -> Answer, seen: Ar
         {
             return;
         }
+        if matches!(answer, Answer::BeforeBody) {
+            std::future::pending().await
+        }
     }
 }
 
@@ -143,7 +150,7 @@ fn respond(out: &mut Vec<u8>, status: u16) {
     out.extend_from_slice(b"ok");
 }
 
-/// A plan of one step: `users` users, closed, for half a second.
+/// A plan of one step: three users, closed, for 300 ms.
 pub(super) fn plan(address: SocketAddr) -> Plan {
     Plan {
         seed: 1,

@@ -1,0 +1,75 @@
+//! A process without enough descriptors: an outcome of its own, counted, and never a panic.
+//!
+//! Alone in its file, because it lowers the limit of the whole process.
+
+use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_http::Listener;
+use plimsoll_load::fragment::Message;
+use plimsoll_load::plan::{Check, ConnectionPolicy, Load, Pacing, Plan, Profile, Step, Target};
+use rustix::process::{Resource, Rlimit, setrlimit};
+use std::time::Duration;
+use tokio::sync::watch;
+
+/// Descriptors that are left for connections, at most.
+const LIMIT: u64 = 40;
+
+#[test]
+fn connections_beyond_the_descriptor_limit_are_counted_as_exhausted() {
+    setrlimit(
+        Resource::Nofile,
+        Rlimit {
+            current: Some(LIMIT),
+            maximum: Some(LIMIT),
+        },
+    )
+    .unwrap();
+    // Connections wait in the listener's queue: nobody accepts or answers.
+    let listener = Listener::bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let address = listener.local_addr().unwrap();
+    let plan = Plan {
+        seed: 1,
+        shards: 1,
+        target: Target {
+            authority: address.to_string(),
+            addresses: vec![address],
+        },
+        steps: vec![Step {
+            name: "home".to_owned(),
+            method: "GET".to_owned(),
+            path: "/".to_owned(),
+            headers: vec![],
+            body: vec![],
+            timeout: None,
+            pause: Duration::ZERO,
+            check: Check::default(),
+        }],
+        load: Load::Open {
+            profile: Profile::Constant { rate: 500.0 },
+            connections: 100,
+            queue: 0,
+        },
+        warmup: Duration::ZERO,
+        duration: Duration::from_millis(200),
+        connections: ConnectionPolicy::KeepAlive,
+        pacing: Pacing::default(),
+        timeout: Duration::from_millis(500),
+    };
+    let (_stop, stopped) = watch::channel(false);
+    let mut accounts = None;
+    plimsoll_load::run(plan, stopped, &mut |message| {
+        if let Message::Finished(totals) = message {
+            accounts = Some(totals.measured);
+        }
+    })
+    .unwrap();
+    let accounts = accounts.unwrap();
+    let count = |class| accounts.steps[0].classes.get(&class).copied().unwrap_or(0);
+    assert_eq!(accounts.sent, 100);
+    assert_eq!(accounts.exhausted, count(OutcomeClass::Refused));
+    assert!(accounts.exhausted >= 100 - LIMIT, "{accounts:?}");
+    assert_eq!(
+        count(OutcomeClass::TimedOut) + accounts.exhausted,
+        100,
+        "{accounts:?}"
+    );
+}
