@@ -8,8 +8,8 @@ mod arm;
 
 use crate::metric::Metric;
 use crate::record::{
-    ArmBlocks, ArmData, Comparison, Host, MethodName, SUMMARY_SCHEMA, Summary, ThresholdOutcome,
-    ValidityRow,
+    ArmBlocks, ArmData, ArmSummary, Comparison, Effect, Host, LoadModel, MethodName,
+    SUMMARY_SCHEMA, Summary, ThresholdOutcome, ValidityRow,
 };
 use crate::statistics::{CONFIDENCE, MARGIN_SHARE, method_for};
 use crate::threshold::{self, Threshold};
@@ -108,7 +108,7 @@ struct Selection {
 }
 
 /// A comparison uses the blocks that hold every arm, without those in which some arm's load was not offered as planned. If none
-/// remain, all are used and validity says so.
+/// remain, all are used after all, and criterion 1 speaks for itself.
 fn select_blocks(method: &Method, arms: &[ArmBlocks]) -> Selection {
     let all: BTreeSet<u32> = arms
         .iter()
@@ -133,30 +133,18 @@ fn select_blocks(method: &Method, arms: &[ArmBlocks]) -> Selection {
         }
     }
     if used.is_empty() {
-        used = all;
+        return Selection {
+            used: all,
+            void: BTreeSet::new(),
+        };
     }
-    Selection {
-        used,
-        void: void.clone(),
-    }
-    .without_overlap()
-}
-
-impl Selection {
-    /// When every block is void, they are used after all and criterion 1 speaks for itself.
-    fn without_overlap(self) -> Self {
-        let void = self.void.difference(&self.used).copied().collect();
-        Self {
-            used: self.used,
-            void,
-        }
-    }
+    Selection { used, void }
 }
 
 fn merge(arm: &ArmBlocks, used: &BTreeSet<u32>) -> ArmData {
     let mut blocks = arm.blocks.iter().filter(|(block, _)| used.contains(block));
     let Some((_, first)) = blocks.next() else {
-        return ArmData::new(&arm.name, "", crate::record::LoadModel::Open, None);
+        return ArmData::new(&arm.name, "", LoadModel::Open, None);
     };
     let mut merged = first.clone();
     blocks.for_each(|(_, block)| merged.merge(block));
@@ -180,7 +168,7 @@ fn comparison(method: &Method, selection: &Selection) -> Option<Comparison> {
 
 fn hold(
     wanted: &Threshold,
-    arms: &IndexMap<String, crate::record::ArmSummary>,
+    arms: &IndexMap<String, ArmSummary>,
     rows: &[ValidityRow],
     method: &Method,
 ) -> ThresholdOutcome {
@@ -196,12 +184,7 @@ fn hold(
 }
 
 /// What validity says of a metric. A difference rests on the baseline too.
-fn effect(
-    rows: &[ValidityRow],
-    arm: &str,
-    metric: &Metric,
-    method: &Method,
-) -> crate::record::Effect {
+fn effect(rows: &[ValidityRow], arm: &str, metric: &Metric, method: &Method) -> Effect {
     let own = validity::effect_on(rows, arm, metric);
     match method {
         Method::Compare { baseline } if metric.is_below("added") => {

@@ -1,6 +1,6 @@
 //! Whether the measurement itself can be trusted, judged per claim and before anything else is concluded.
 //!
-//! One file per criterion under `validity/`; a new one is its file and its line in [`CRITERIA`]. Numbers are stable: they name the
+//! One file per criterion under `validity/`; a new one is its file and its line in `CRITERIA`. Numbers are stable: they name the
 //! same criterion in every version. What follows for the run as a whole is left to `verdict`.
 
 mod accounts;

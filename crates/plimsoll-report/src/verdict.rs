@@ -196,11 +196,19 @@ pub fn describe_power(minimum_detectable: f64, blocks: u32, more: Option<u32>) -
     )
 }
 
-/// The thresholds that held.
+/// The thresholds that held; without any, what was found.
 fn reasons_to_pass(summary: &Summary) -> Vec<String> {
     let mut reasons = thresholds_with(summary, VerdictResult::Passed);
     if reasons.is_empty() {
         reasons.push("the measurement is valid; no threshold was set".to_owned());
+        reasons.extend(summary.arms.iter().filter_map(|(name, arm)| {
+            let p99 = arm.added.as_ref()?.p99?;
+            let [value, low, high] = [p99.value, p99.low, p99.high].map(format_seconds);
+            let conclusion = p99.verdict.name();
+            Some(format!(
+                "{name} adds {value} at p99 ({low} to {high}): {conclusion}"
+            ))
+        }));
     }
     reasons
 }
