@@ -115,6 +115,8 @@ pub(crate) struct ShardMetrics {
     pub(crate) connections: Counter,
     /// Client connections refused because there were too many.
     pub(crate) connections_refused: Counter,
+    /// Connections that ended by a defect of the gateway.
+    pub(crate) panicked: Counter,
     /// Records that could not be handed to the analytics writer in time.
     pub(crate) analytics_lost: Counter,
     /// Time spent in the gateway itself, per forwarded exchange.
@@ -131,6 +133,7 @@ impl ShardMetrics {
             upstreams: (0..upstreams).map(|_| UpstreamMetrics::default()).collect(),
             connections: Counter::default(),
             connections_refused: Counter::default(),
+            panicked: Counter::default(),
             analytics_lost: Counter::default(),
             gateway_time: Buckets::default(),
             upstream_time: Buckets::default(),

@@ -15,7 +15,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, watch};
-use tokio::task::JoinSet;
+use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
 /// How often records are handed over and old connections closed, whatever the traffic.
@@ -59,7 +59,7 @@ impl Shard {
                         Err(error) => break Err(error),
                     }
                 }
-                Some(_) = clients.join_next(), if !clients.is_empty() => self.departed(&clients),
+                Some(ended) = clients.join_next(), if !clients.is_empty() => self.departed(&clients, ended),
                 _ = tick.tick() => self.tick(),
                 _ = stopped(&mut stop) => break Ok(()),
             }
@@ -82,7 +82,9 @@ impl Shard {
         self.metrics.connections.set(clients.len() as u64);
     }
 
-    fn departed(&self, clients: &JoinSet<()>) {
+    fn departed(&self, clients: &JoinSet<()>, ended: Result<(), JoinError>) {
+        // One connection's defect is not the others' end; it is counted, and the panic has told where it happened.
+        self.metrics.panicked.add(u64::from(ended.is_err()));
         self.service.connections.fetch_sub(1, Ordering::Relaxed);
         self.metrics.connections.set(clients.len() as u64);
     }
@@ -104,8 +106,8 @@ impl Shard {
         self.drain.notify_waiters();
         let grace = self.service.timeouts.drain;
         let ended = async {
-            while clients.join_next().await.is_some() {
-                self.departed(clients);
+            while let Some(ended) = clients.join_next().await {
+                self.departed(clients, ended);
             }
         };
         let cut_off = match tokio::time::timeout(grace, ended).await {

@@ -192,6 +192,10 @@ fn clients(text: &mut Exposition, sources: &Sources) {
     text.head("client_connections_refused_total", "counter", help);
     let refused = sum(sources, |shard| &shard.connections_refused);
     text.sample("client_connections_refused_total", &[], refused);
+    let help = "Client connections that ended by a defect of the gateway.";
+    text.head("client_connections_panicked_total", "counter", help);
+    let panicked = sum(sources, |shard| &shard.panicked);
+    text.sample("client_connections_panicked_total", &[], panicked);
 }
 
 fn analytics(text: &mut Exposition, sources: &Sources) {

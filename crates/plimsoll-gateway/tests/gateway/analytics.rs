@@ -187,6 +187,9 @@ fn the_metrics_page_is_prometheus_text() {
     # HELP plimsoll_gateway_client_connections_refused_total Client connections turned away because there were too many.
     # TYPE plimsoll_gateway_client_connections_refused_total counter
     plimsoll_gateway_client_connections_refused_total 0
+    # HELP plimsoll_gateway_client_connections_panicked_total Client connections that ended by a defect of the gateway.
+    # TYPE plimsoll_gateway_client_connections_panicked_total counter
+    plimsoll_gateway_client_connections_panicked_total 0
     # HELP plimsoll_gateway_gateway_seconds Time that the gateway itself took for a forwarded exchange.
     # TYPE plimsoll_gateway_gateway_seconds histogram
     plimsoll_gateway_gateway_seconds_count 1
