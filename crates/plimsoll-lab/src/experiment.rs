@@ -32,18 +32,17 @@ pub use component::{
 };
 pub use load::LoadSettings;
 pub use method::Method;
-pub use metric::{Metric, Unit};
 pub use name::is_name;
 pub use scenario::{Body, Step};
 pub use secret::{Secret, sha256_hex};
 pub use surroundings::{Disk, MAX_FILE_BYTES, Surroundings};
 pub use template::{Field, Part, Reference, Template, TemplateError, Value};
-pub use threshold::{Bound, Threshold};
 
 use std::path::{Path, PathBuf};
 
 use plimsoll_base::document::Problems;
 use plimsoll_report::record::Input;
+use plimsoll_report::threshold::Threshold;
 
 /// The file that is loaded from a directory.
 pub const FILE_NAME: &str = "experiment.yaml";

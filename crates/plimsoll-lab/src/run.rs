@@ -122,7 +122,7 @@ fn finish(
         ..
     } = session;
     let interrupted = ending == Ending::Interrupted;
-    let summary = conclude::summarise(experiment, &manifest, !interrupted, &arms)?;
+    let summary = conclude::summarise(experiment, &manifest, !interrupted, &arms);
     let (state, event, message) = if interrupted {
         (
             RunState::Interrupted,

@@ -2,35 +2,17 @@
 
 use plimsoll_base::document::{Path as Pointer, suggestion};
 use plimsoll_load::plan::Load;
+use plimsoll_report::metric::Metric;
 use plimsoll_report::record::GENERATOR;
+use plimsoll_report::threshold::{Bound, Threshold};
 
 use super::arm::Arm;
 use super::component::{Component, ComponentKind};
 use super::loader::Loader;
 use super::method::Method;
-use super::metric::{Metric, Names};
+use super::metric::{self, Names};
 use super::scenario::Step;
 use super::wire::ThresholdWire;
-
-/// A bound on one metric of one arm.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Threshold {
-    /// The arm's name.
-    pub arm: String,
-    /// What must hold.
-    pub metric: Metric,
-    /// Its bound.
-    pub bound: Bound,
-}
-
-/// Where a metric must lie, in the unit of the summary.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Bound {
-    /// Below this.
-    Below(f64),
-    /// Above this.
-    Above(f64),
-}
 
 /// What thresholds may speak of.
 pub(super) struct Scope<'a> {
@@ -76,7 +58,7 @@ fn convert(
         .chain([GENERATOR.to_owned()])
         .collect();
     let steps: Vec<String> = arm.steps.iter().map(|step| step.name.clone()).collect();
-    let metric = match Metric::parse(
+    let metric = match metric::parse(
         &wire.metric,
         Names {
             steps: &steps,
@@ -95,7 +77,7 @@ fn convert(
         loader.refuse(at.key("metric"), message);
     }
     let (key, text, wrap) = bound?;
-    match metric.unit().parse(text) {
+    match metric::parse_bound(metric.unit(), text) {
         Ok(value) => Some(Threshold {
             arm: arm.name.clone(),
             metric,
@@ -182,9 +164,10 @@ fn refuse_empty(metric: &Metric, arm: &Arm) -> Option<String> {
 
 /// Why a difference cannot exist; `None` when it can, or when the metric is not one.
 fn refuse_difference(metric: &Metric, arm: &str, method: &Method) -> Option<String> {
-    if !metric.is_difference() {
+    if !metric.is_below("added") {
         return None;
     }
+    let metric = metric.path();
     match method {
         Method::Measure => Some(format!(
             "`{metric}` is a difference to a baseline: write `method: {{ compare: … }}`, or another metric"
