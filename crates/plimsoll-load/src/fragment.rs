@@ -54,7 +54,7 @@ pub struct Fragment {
     pub length_s: f64,
     /// Whether these iterations were intended to start in the warm-up.
     pub warmup: bool,
-    /// Arrivals that came due.
+    /// Arrivals that came due, counted when they were released.
     pub intended: u64,
     /// Iterations that started.
     pub sent: u64,

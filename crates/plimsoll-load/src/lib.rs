@@ -1,6 +1,6 @@
 //! The load generator: a plan in, one-second histogram fragments out.
 //!
-//! [`plan::Plan`] says what to send, when and for how long; [`fragment::Message`] is everything that comes back; [`run`] turns the one
+//! [`plan::Plan`] says what to send, when and for how long; [`fragment::Message`] is everything that comes back; [`run()`] turns the one
 //! into the other. Inside: [`arrivals`] (pure) says when iterations are intended to start; `engine` starts them, one thread per
 //! shard; `recorder` counts and times what happens in a shard; `collector` adds the shards up and checks the accounts. Who starts
 //! the generator, where its fragments go and what they mean for a verdict is left to others.

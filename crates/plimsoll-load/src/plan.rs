@@ -47,7 +47,7 @@ pub struct Target {
     pub addresses: Vec<SocketAddr>,
 }
 
-/// One exchange of an iteration.
+/// One exchange of an iteration. A redirect is an answer like any other; it is not followed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Step {

