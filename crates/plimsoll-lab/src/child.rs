@@ -154,8 +154,7 @@ impl Child {
         for process in ProcessTree::read().of_session(self.shim_pid) {
             if let Some(pid) = shim::pid(process.pid) {
                 // Gone meanwhile is what was wanted.
-                let _: Result<(), _> =
-                    rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+                rustix::process::kill_process(pid, rustix::process::Signal::KILL).ok();
             }
         }
     }

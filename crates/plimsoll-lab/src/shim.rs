@@ -89,7 +89,7 @@ enum Ending {
 impl Supervised {
     fn start(spec: &Spec) -> Result<Self, Failure> {
         // Its own session: a signal from the terminal is the lab's to handle. Already a leader is as good.
-        let _: Result<Pid, _> = rustix::process::setsid();
+        rustix::process::setsid().ok();
         rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
             .map_err(Failure::setup("become a subreaper"))?;
         pin(&spec.cpus).map_err(Failure::setup("pin to the CPUs asked for"))?;
@@ -166,7 +166,7 @@ impl Supervised {
                 self.stdin = None;
                 if let Some(pid) = pid(self.reaper.main()) {
                     // Already gone is what was wanted.
-                    let _: Result<(), _> = kill_process(pid, Signal::TERM);
+                    kill_process(pid, Signal::TERM).ok();
                 }
                 self.grace = Some(timer(grace_ms)?);
             }

@@ -3,6 +3,13 @@
 //!
 //! The stand-ins exchange real requests over real sockets, but without keeping time: a plan of seconds is over at once.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a test, which the lints do not recognise without its harness"
+)]
+
 #[path = "runtime/runs.rs"]
 mod runs;
 #[path = "runtime/stand_in.rs"]

@@ -3,6 +3,12 @@
 //! That nothing is left running is seen without waiting or polling: every process below a shim holds the write end of one pipe,
 //! whose read end is at its end only when all of them are gone.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test, which the lints do not recognise without its harness"
+)]
+
 use plimsoll_lab::shim::{Cgroup, Command, NOT_STARTED, Report, Spec, Stdout, run_shim};
 use std::io::{BufRead as _, BufReader, Read, Write as _};
 use std::path::{Path, PathBuf};
@@ -146,6 +152,7 @@ fn doomed_lab() -> ExitCode {
     writeln!(commands, "{line}").unwrap();
     let mut end = Vec::new();
     std::io::stdin().read_to_end(&mut end).unwrap();
+    shim.wait().unwrap();
     ExitCode::FAILURE
 }
 

@@ -43,10 +43,8 @@ impl Joined {
 impl Drop for Joined {
     fn drop(&mut self) {
         // A group that cannot be removed is empty and harmless; there is nobody left to tell.
-        let _: io::Result<()> = fs::write(
-            self.leave_to.join("cgroup.procs"),
-            std::process::id().to_string(),
-        );
+        let procs = self.leave_to.join("cgroup.procs");
+        fs::write(procs, std::process::id().to_string()).ok();
         fs::remove_dir(&self.dir).ok();
     }
 }
