@@ -117,23 +117,26 @@ impl<'a> Topology<'a> {
         Ok(())
     }
 
-    /// Stops every component of ours, last started first. They are then missing.
-    pub async fn stop_own(&mut self) {
+    /// Stops every component of ours that runs, last started first; gives their names. They are then missing.
+    pub async fn stop_own(&mut self) -> Vec<String> {
         let own = |component: &&Component| {
             matches!(
                 component.kind,
                 ComponentKind::Mock(_) | ComponentKind::Gateway(_)
             )
         };
-        let names: Vec<&str> = self
+        let mut names: Vec<String> = self
             .experiment
             .in_start_order()
             .filter(own)
-            .map(|component| component.name.as_str())
+            .map(|component| component.name.clone())
+            .filter(|name| self.running.contains_key(name))
             .collect();
-        for name in names.into_iter().rev() {
+        names.reverse();
+        for name in &names {
             self.stop(name).await;
         }
+        names
     }
 
     /// Stops every component, last started first.

@@ -74,7 +74,19 @@ impl<'a> Session<'a, '_> {
         Ok(Ending::Complete)
     }
 
-    /// Runs one arm in one block and keeps its data, unless it was stopped and `keep` does not want it then.
+    /// Stops our own components, so that the next start is a new one.
+    ///
+    /// # Errors
+    /// [`LabError::Storage`].
+    async fn stop_own(&mut self) -> Result<(), LabError> {
+        for name in self.topology.stop_own().await {
+            self.recorder
+                .component_event(EventKind::ComponentStopped, &name, "stopped")?;
+        }
+        Ok(())
+    }
+
+    /// Runs one arm in one block and keeps its data. A stopped one is kept only where there is nothing better.
     ///
     /// # Errors
     /// [`LabError`] as of [`load::run`].

@@ -11,6 +11,8 @@ use crate::rundir::{REPORT_HTML, REPORT_MARKDOWN, RunDir, SUMMARY};
 use crate::{conclude, manifest, rundir, token};
 use plimsoll_report::record::{EventKind, Manifest, RunState, Summary};
 use plimsoll_report::render;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use tokio::sync::watch;
 
@@ -57,6 +59,7 @@ pub async fn run(
     let dir = RunDir::create(&options.out, &manifest)?;
     let scratch = tempfile::Builder::new()
         .prefix("plimsoll-")
+        .permissions(Permissions::from_mode(0o700))
         .tempdir()
         .map_err(|error| LabError::Environment(format!("no temporary directory: {error}")))?;
     let places = Places {

@@ -11,7 +11,7 @@ use plimsoll_base::random::{Draw, Stream};
 pub(super) async fn run(session: &mut Session<'_, '_>, blocks: u32) -> Result<Ending, LabError> {
     let experiment = session.experiment;
     for number in 1..=blocks {
-        session.topology.stop_own().await;
+        session.stop_own().await?;
         if session.start_missing().await? == Ending::Interrupted {
             return Ok(Ending::Interrupted);
         }
