@@ -15,6 +15,9 @@ use std::time::Duration;
 
 /// How long before an intended start the precise pacer begins to spin: a timer wakes us this late at worst, mostly.
 const SPIN: Duration = Duration::from_micros(40);
+/// How long before an intended start it lets nobody else work any more: one look at the sockets takes about this long.
+const SPIN_ALONE: Duration = Duration::from_micros(5);
+
 /// How long arrivals that wait at the end of the load may still start. A target that keeps up serves them in much less, so
 /// that in a healthy run none is dropped for having come in the last moment.
 const CLOSING: Duration = Duration::from_secs(1);
@@ -204,15 +207,27 @@ impl Stage {
                 self.timer.fired().await;
             }
             Pacing::Precise => {
-                let spin_from = due.saturating_sub(nanos(SPIN));
-                if self.clock.now() < spin_from {
-                    self.arm(spin_from);
+                // A sleep shorter than the spin after it would save nothing.
+                if self.clock.now() + 2 * nanos(SPIN) < due {
+                    self.arm(due - nanos(SPIN));
                     self.timer.fired().await;
                 } else {
-                    while self.clock.now() < due {
-                        tokio::task::yield_now().await;
-                    }
+                    self.spin_until(due).await;
                 }
+            }
+        }
+    }
+
+    /// Spins, letting users work in between until the very last.
+    async fn spin_until(&self, due: Nanos) {
+        loop {
+            let left = due.saturating_sub(self.clock.now());
+            if left > nanos(SPIN_ALONE) {
+                tokio::task::yield_now().await;
+            } else if left > 0 {
+                std::hint::spin_loop();
+            } else {
+                return;
             }
         }
     }
