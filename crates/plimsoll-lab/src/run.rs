@@ -80,14 +80,8 @@ pub async fn run(
     };
     let ending = carry_out(&mut session).await;
     session.topology.stop_all().await;
-    let ending = match ending {
-        Ok(ending) => ending,
-        Err(error) => {
-            note_failure(&mut session, &mut manifest, &error);
-            return Err(error);
-        }
-    };
-    finish(session, ending, manifest)
+    let outcome = ending.and_then(|ending| finish(&mut session, ending, &mut manifest));
+    outcome.inspect_err(|error| note_failure(&mut session, &mut manifest, error))
 }
 
 async fn carry_out(session: &mut Session<'_, '_>) -> Result<Ending, LabError> {
@@ -108,24 +102,20 @@ fn note_failure(session: &mut Session<'_, '_>, manifest: &mut Manifest, error: &
         _ => recorder.event(EventKind::Warning, &message),
     };
     noted.ok();
+    recorder.dir().release_reserve();
     manifest.state = RunState::Interrupted;
     manifest.ended_at = Some(wall_clock());
     recorder.dir().write_manifest(manifest).ok();
 }
 
 fn finish(
-    session: Session<'_, '_>,
+    session: &mut Session<'_, '_>,
     ending: Ending,
-    mut manifest: Manifest,
+    manifest: &mut Manifest,
 ) -> Result<RunOutcome, LabError> {
-    let Session {
-        experiment,
-        mut recorder,
-        arms,
-        ..
-    } = session;
+    let recorder = &mut session.recorder;
     let interrupted = ending == Ending::Interrupted;
-    let summary = conclude::summarise(experiment, &manifest, !interrupted, &arms);
+    let summary = conclude::summarise(session.experiment, manifest, !interrupted, &session.arms);
     let (state, event, message) = if interrupted {
         (
             RunState::Interrupted,
@@ -139,9 +129,10 @@ fn finish(
     recorder.dir().write_json(SUMMARY, &summary)?;
     manifest.state = state;
     manifest.ended_at = Some(wall_clock());
-    recorder.dir().write_manifest(&manifest)?;
+    recorder.dir().write_manifest(manifest)?;
     recorder.tell(Progress::Finished);
     write_reports(recorder.dir())?;
+    recorder.dir().release_reserve();
     Ok(RunOutcome {
         dir: recorder.dir().root().to_owned(),
         summary,

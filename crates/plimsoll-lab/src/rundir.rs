@@ -31,6 +31,9 @@ pub const REPORT_HTML: &str = "report.html";
 pub const REPORT_MARKDOWN: &str = "report.md";
 const SERIES: &str = "series.jsonl";
 const EVENTS: &str = "events.jsonl";
+/// Holds the space that the last manifest needs on a disk that is full by then.
+const RESERVE: &str = ".reserve";
+const RESERVE_BYTES: usize = 16 * 1024;
 const HISTOGRAMS: &str = "hist";
 const LOGS: &str = "logs";
 
@@ -73,6 +76,7 @@ impl RunDir {
             let path = root.join(dir);
             fs::create_dir(&path).map_err(LabError::storage("make the directory", &path))?;
         }
+        write_atomically(&root.join(RESERVE), &[0; RESERVE_BYTES])?;
         let dir = Self {
             root: root.to_owned(),
             series: Appender::create(root.join(SERIES))?,
@@ -100,6 +104,12 @@ impl RunDir {
     pub fn logs(&self) -> PathBuf {
         let logs = self.root.join(LOGS);
         std::path::absolute(&logs).unwrap_or(logs)
+    }
+
+    /// Gives back the space that was held for the end of the run. What is written after this is the last.
+    pub fn release_reserve(&self) {
+        // Without it there is only less space.
+        fs::remove_file(self.root.join(RESERVE)).ok();
     }
 
     /// Replaces the manifest.

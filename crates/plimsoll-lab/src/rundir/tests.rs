@@ -42,7 +42,8 @@ fn names(dir: &Path) -> Vec<String> {
 fn a_run_is_never_overwritten() {
     let parent = tempfile::tempdir().unwrap();
     let root = parent.path().join("deep/run");
-    RunDir::create(&root, &manifest()).unwrap();
+    let dir = RunDir::create(&root, &manifest()).unwrap();
+    dir.release_reserve();
     let error = RunDir::create(&root, &manifest()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Input);
     assert_eq!(
