@@ -15,6 +15,8 @@ pub(crate) struct ReadBuffer {
     start: usize,
     end: usize,
     largest: usize,
+    /// Whether the last read took all the room there was, so that more room would have brought more.
+    hungry: bool,
 }
 
 impl ReadBuffer {
@@ -25,6 +27,7 @@ impl ReadBuffer {
             start: 0,
             end: 0,
             largest: STREAMING_BYTES.max(head_bytes + 1),
+            hungry: false,
         }
     }
 
@@ -44,6 +47,15 @@ impl ReadBuffer {
         }
     }
 
+    /// Gives back what streaming a body took: an idle connection holds little.
+    pub(crate) fn rest(&mut self) {
+        if self.is_empty() && self.storage.len() > INITIAL_BYTES {
+            self.storage.truncate(INITIAL_BYTES);
+            self.storage.shrink_to_fit();
+            self.hungry = false;
+        }
+    }
+
     /// Reads once; returns how many bytes came, 0 at the end of the stream.
     pub(crate) async fn fill(
         &mut self,
@@ -51,9 +63,12 @@ impl ReadBuffer {
     ) -> io::Result<usize> {
         if self.end == self.storage.len() {
             self.make_room();
+        } else if self.hungry && self.is_empty() && self.storage.len() < STREAMING_BYTES {
+            self.grow();
         }
         let count = stream.read(&mut self.storage[self.end..]).await?;
         self.end += count;
+        self.hungry = self.end == self.storage.len();
         Ok(count)
     }
 
@@ -64,12 +79,47 @@ impl ReadBuffer {
             self.end -= self.start;
             self.start = 0;
         } else {
-            let size = (self.storage.len() * 2).clamp(INITIAL_BYTES, self.largest);
+            self.grow();
             assert!(
-                size > self.end,
+                self.storage.len() > self.end,
                 "invariant: the decoder refuses a head before it fills the largest buffer"
             );
-            self.storage.resize(size, 0);
         }
+    }
+
+    fn grow(&mut self) {
+        let size = (self.storage.len() * 2).clamp(INITIAL_BYTES, self.largest);
+        self.storage.resize(size, 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reads everything that `stream` has, consuming as it goes; gives the size of each read.
+    async fn sizes(buffer: &mut ReadBuffer, mut stream: &[u8]) -> Vec<usize> {
+        let mut sizes = Vec::new();
+        loop {
+            let count = buffer.fill(&mut stream).await.unwrap();
+            if count == 0 {
+                return sizes;
+            }
+            sizes.push(count);
+            buffer.consume(count);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_stream_gets_more_room_and_an_idle_connection_gives_it_back() {
+        let mut buffer = ReadBuffer::new(1024);
+        let kib = |sizes: Vec<usize>| sizes.iter().map(|size| size / 1024).collect::<Vec<_>>();
+        assert_eq!(
+            kib(sizes(&mut buffer, &[0; 252 * 1024]).await),
+            [4, 8, 16, 32, 64, 64, 64]
+        );
+        buffer.rest();
+        assert_eq!(buffer.storage.capacity(), INITIAL_BYTES);
+        assert_eq!(sizes(&mut buffer, &[0; 100]).await, [100]);
     }
 }

@@ -67,6 +67,8 @@ impl<R: AsyncRead + Unpin> RequestReader<R> {
     /// # Errors
     /// [`ReadError`]; the connection is of no further use then.
     pub async fn next_head(&mut self) -> Result<bool, ReadError> {
+        self.buffer.consume(std::mem::take(&mut self.lent));
+        self.buffer.rest();
         while let Some(event) = self.next_event().await? {
             if event == Event::Head {
                 return Ok(true);
@@ -218,6 +220,8 @@ impl<R: AsyncRead + Unpin> ResponseReader<R> {
     /// # Errors
     /// [`ReadError`]; a close before the first byte is [`ReadError::Closed`] too, see [`Self::received_any`].
     pub async fn next_head(&mut self) -> Result<(), ReadError> {
+        self.buffer.consume(std::mem::take(&mut self.lent));
+        self.buffer.rest();
         loop {
             match self.next_event().await? {
                 Some(Event::Head | Event::Interim) => return Ok(()),

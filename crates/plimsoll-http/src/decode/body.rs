@@ -67,6 +67,11 @@ impl BodyDecoder {
         Ok(())
     }
 
+    /// Whether everything of the current body has been decoded.
+    pub(super) fn is_done(&self) -> bool {
+        matches!(self.state, State::Done)
+    }
+
     pub(super) fn trailers(&self) -> &Fields {
         &self.trailers
     }

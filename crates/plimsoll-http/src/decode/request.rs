@@ -63,10 +63,10 @@ impl RequestDecoder {
         self.body.trailers()
     }
 
-    /// Whether a body is still to be decoded.
+    /// Whether a part of the current message's body is still to be decoded; never for a message without one.
     #[must_use]
     pub fn body_pending(&self) -> bool {
-        matches!(self.state, State::Body)
+        matches!(self.state, State::Body) && !self.body.is_done()
     }
 
     /// Decodes the next event from all bytes not consumed so far.
