@@ -21,6 +21,7 @@ use crate::experiment::{Component, ComponentKind, Experiment};
 use crate::probe::Sampler;
 use crate::process_tree::ProcessTree;
 use crate::shim::Spec;
+use announce::Silence;
 use indexmap::IndexMap;
 use launch::Launch;
 use plimsoll_report::record::ComponentSample;
@@ -32,6 +33,8 @@ use tokio::time::Instant;
 
 /// How often a command is started anew when another process takes the port that was free a moment ago.
 const PORT_ATTEMPTS: usize = 5;
+/// The exit code with which a component of ours refuses its input.
+const WRONG_INPUT: u8 = 2;
 
 /// Where components live on this host.
 #[derive(Debug, Clone)]
@@ -212,7 +215,15 @@ impl<'a> Topology<'a> {
         let mut child = self.spawn(name, &launch.spec).await?;
         let announced = match announce::wait(&mut child).await {
             Ok(announced) => announced,
-            Err(reason) => return Err(not_started(name, child, &reason, &log).await),
+            Err(Silence::Ended(Exit::Code(WRONG_INPUT))) => {
+                return Err(LabError::RefusedInput {
+                    component: name.clone(),
+                    log: LogTail::read(&log),
+                });
+            }
+            Err(silence) => {
+                return Err(not_started(name, child, &silence.to_string(), &log).await);
+            }
         };
         for (listener, address) in announced {
             self.addresses.set(name, &listener, address);

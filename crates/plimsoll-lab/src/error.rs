@@ -49,6 +49,14 @@ pub enum LabError {
         /// The end of its log; `None` when its program never ran.
         log: Option<LogTail>,
     },
+    /// A component of ours refuses what the experiment gives it: a stub, a configuration.
+    #[error("component `{component}` refuses its input{log}")]
+    RefusedInput {
+        /// Its name in the experiment.
+        component: String,
+        /// The end of its log, which lists what is wrong.
+        log: LogTail,
+    },
     /// A component ended by itself after it had been ready.
     #[error("component `{component}` died: {reason}{log}")]
     Died {
@@ -66,7 +74,7 @@ impl LabError {
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::Input(_) => ErrorKind::Input,
+            Self::Input(_) | Self::RefusedInput { .. } => ErrorKind::Input,
             Self::Environment(_) | Self::Storage { .. } | Self::NotStarted { .. } => {
                 ErrorKind::Environment
             }

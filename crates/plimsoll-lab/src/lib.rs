@@ -29,5 +29,5 @@ mod token;
 
 pub use error::{ErrorKind, LabError, LogTail};
 pub use progress::{ComponentProgress, Progress, SecondProgress};
-pub use rundir::load as load_run;
 pub use run::{RunOptions, RunOutcome, run};
+pub use rundir::load as load_run;

@@ -6,6 +6,7 @@
 pub mod metric;
 pub mod record;
 pub mod render;
+pub mod schema;
 pub mod statistics;
 pub mod summarise;
 pub mod threshold;

@@ -1,9 +1,10 @@
 //! The line in which a component of ours says where it listens, and with it that it is ready.
 
 use super::address::Address;
-use crate::child::{BoundedLines, Child};
+use crate::child::{BoundedLines, Child, Exit};
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -16,22 +17,41 @@ struct Announcement {
     listening: BTreeMap<String, SocketAddr>,
 }
 
-/// Waits for the announcement: its listeners by name. The error is a reason in words.
-pub(super) async fn wait(child: &mut Child) -> Result<Vec<(String, Address)>, String> {
+/// Why there was no announcement.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Silence {
+    /// The component ended first.
+    Ended(Exit),
+    /// Anything else, in words.
+    Other(String),
+}
+
+impl fmt::Display for Silence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ended(exit) => exit.fmt(f),
+            Self::Other(reason) => reason.fmt(f),
+        }
+    }
+}
+
+/// Waits for the announcement: its listeners by name.
+pub(super) async fn wait(child: &mut Child) -> Result<Vec<(String, Address)>, Silence> {
+    let other = |reason: &str| Silence::Other(reason.to_owned());
     let stdout = child
         .take_stdout()
-        .ok_or("its output is not connected to the lab")?;
+        .ok_or_else(|| other("its output is not connected to the lab"))?;
     let mut lines = BoundedLines::new(stdout, LINE_BYTES);
     let line = tokio::select! {
         line = lines.next() => line,
         () = tokio::time::sleep(WITHIN) => {
-            return Err(format!("it was not ready within {} s", WITHIN.as_secs()));
+            return Err(other(&format!("it was not ready within {} s", WITHIN.as_secs())));
         }
     };
     match line {
-        Ok(Some(line)) => parse(&line),
-        Ok(None) => Err(child.ended().await.to_string()),
-        Err(error) => Err(format!("its output cannot be read: {error}")),
+        Ok(Some(line)) => parse(&line).map_err(Silence::Other),
+        Ok(None) => Err(Silence::Ended(child.ended().await)),
+        Err(error) => Err(other(&format!("its output cannot be read: {error}"))),
     }
 }
 

@@ -17,7 +17,7 @@ pub fn render(view: &RunView) -> String {
         format!("# {}\n", escape_markdown(&summary.experiment)),
         format!(
             "{} · seed {} · {}\n",
-            escape_markdown(&method(summary)),
+            escape_markdown(&method(view)),
             summary.seed,
             escape_markdown(&view.manifest.started_at)
         ),

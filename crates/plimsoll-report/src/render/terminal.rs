@@ -21,7 +21,7 @@ pub fn render(view: &RunView) -> String {
         format!(
             "{} · {} · seed {}\n",
             plain(&summary.experiment),
-            plain(&method(summary)),
+            plain(&method(view)),
             summary.seed
         ),
         verdict(summary),

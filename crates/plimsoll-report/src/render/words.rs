@@ -2,12 +2,13 @@
 
 use crate::metric::Metric;
 use crate::record::{
-    Difference, DifferenceVerdict, Effect, MethodName, Statistic, Summary, ValidityRow,
+    Difference, DifferenceVerdict, Effect, MethodName, RunState, Statistic, Summary, ValidityRow,
     VerdictResult,
 };
 use crate::threshold::format_value;
 use crate::validity;
 use crate::verdict::describe_power;
+use crate::view::RunView;
 use plimsoll_base::units::{format_bytes, format_number, format_seconds};
 
 /// What stands where there is no sample.
@@ -160,8 +161,9 @@ pub(super) fn bound(outcome: &crate::record::ThresholdOutcome) -> String {
 }
 
 /// How the run was made, in a few words.
-pub(super) fn method(summary: &Summary) -> String {
-    match (summary.method, &summary.comparison) {
+pub(super) fn method(view: &RunView) -> String {
+    let summary = &view.summary;
+    let method = match (summary.method, &summary.comparison) {
         (MethodName::Compare, Some(comparison)) => {
             format!(
                 "compare with {}, {} blocks",
@@ -170,6 +172,19 @@ pub(super) fn method(summary: &Summary) -> String {
         }
         (MethodName::Compare, None) => "compare".to_owned(),
         (MethodName::Measure, _) => "measure".to_owned(),
+    };
+    match state(view.manifest.state) {
+        Some(state) => format!("{method}, {state}"),
+        None => method,
+    }
+}
+
+/// Whether the run reached its end, if there is something to say about that.
+pub(super) fn state(state: RunState) -> Option<&'static str> {
+    match state {
+        RunState::Complete => None,
+        RunState::Interrupted => Some("interrupted: what was measured until then is kept"),
+        RunState::Running => Some("not finished"),
     }
 }
 

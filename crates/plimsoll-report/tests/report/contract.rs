@@ -80,8 +80,7 @@ fn promised_names() {
 }
 
 fn schema_text() -> String {
-    let schema = schemars::schema_for!(Summary);
-    serde_json::to_string_pretty(&schema).unwrap() + "\n"
+    format!("{:#}\n", plimsoll_report::schema::summary())
 }
 
 /// Compares a committed file with what it must hold. What it must hold is left in the build directory.

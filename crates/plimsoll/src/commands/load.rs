@@ -5,7 +5,7 @@ use crate::exit::{Ending, Failure};
 use plimsoll_lab::experiment::{Experiment, Surroundings};
 use serde_json::{Map, Value, json};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// What problems of these arguments are located at.
 const SOURCE: &str = "(command line)";
@@ -125,7 +125,7 @@ struct CommandLine(String);
 
 impl Surroundings for CommandLine {
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
-        if path == PathBuf::from(SOURCE) {
+        if path == Path::new(SOURCE) {
             Ok(self.0.clone().into_bytes())
         } else {
             Err(io::ErrorKind::NotFound.into())

@@ -18,6 +18,8 @@ enum Format {
     Experiment,
     /// A gateway's configuration.
     Gateway,
+    /// `summary.json` of a run.
+    Summary,
 }
 
 /// Prints it.
@@ -25,6 +27,7 @@ pub fn run(args: Args) -> Result<Ending, Failure> {
     let text = match args.format {
         Format::Experiment => format!("{:#}\n", plimsoll_lab::schema::experiment()),
         Format::Gateway => plimsoll_gateway::schema(),
+        Format::Summary => format!("{:#}\n", plimsoll_report::schema::summary()),
     };
     out::print(&text)?;
     Ok(Ending::Passed)

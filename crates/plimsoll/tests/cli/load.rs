@@ -62,7 +62,13 @@ fn a_url_without_scheme_says_what_to_write() {
 
 #[test]
 fn a_target_that_cannot_be_reached_ends_the_run_before_it_begins() {
-    let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let closed = std::net::TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
     let url = format!("http://{closed}/");
-    Workspace::new().run(&["load", &url, "-r", "50", "--no-ui"]).ended_with(5).saying(&format!("{closed} is not reachable"));
+    Workspace::new()
+        .run(&["load", &url, "-r", "50", "--no-ui"])
+        .ended_with(5)
+        .saying(&format!("{closed} is not reachable"));
 }

@@ -1,6 +1,6 @@
 //! Where the figures come from: enough to run it again.
 
-use crate::record::RunState;
+use crate::render::words::state;
 use crate::view::RunView;
 use maud::{Markup, html};
 use plimsoll_base::units::format_bytes;
@@ -13,7 +13,7 @@ pub(super) fn section(view: &RunView) -> Markup {
     let content = html! {
         dl.facts {
             dt { "run" } dd { code { (manifest.id) } @if !view.location.is_empty() { " in " code { (view.location) } } }
-            dt { "began, ended" } dd { (manifest.started_at) " – " (manifest.ended_at.as_deref().unwrap_or("?")) (state(manifest.state)) }
+            dt { "began, ended" } dd { (manifest.started_at) " – " (manifest.ended_at.as_deref().unwrap_or("?")) @if let Some(state) = state(manifest.state) { " · " (state) } }
             dt { "seed" } dd { code { (manifest.seed) } }
             @for arm in &manifest.arms { dt { "arm " (arm.name) } dd { "to " (arm.target) ": " (arm.load) } }
             @for component in &manifest.components {
@@ -31,13 +31,5 @@ pub(super) fn section(view: &RunView) -> Markup {
     html! {
         (super::section("Provenance", "", content))
         footer { "Made by Plimsoll from the run directory; every figure stands in summary.json." }
-    }
-}
-
-fn state(state: RunState) -> &'static str {
-    match state {
-        RunState::Complete => "",
-        RunState::Interrupted => " · interrupted: what was measured until then is kept",
-        RunState::Running => " · not finished",
     }
 }

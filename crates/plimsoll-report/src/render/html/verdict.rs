@@ -20,7 +20,7 @@ pub(super) fn section(view: &RunView) -> Markup {
             (PreEscaped(MARK))
             div {
                 h1 { (summary.experiment) }
-                div.sub { (method(summary)) " · seed " (summary.seed) " · " (view.manifest.started_at) }
+                div.sub { (method(view)) " · seed " (summary.seed) " · " (view.manifest.started_at) }
             }
         }
         section class={ "verdict " (verdict.result.name()) } {
