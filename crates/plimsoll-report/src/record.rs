@@ -7,6 +7,7 @@
 mod arm;
 mod component;
 mod event;
+mod health;
 mod manifest;
 mod series;
 mod summary;
@@ -17,6 +18,7 @@ pub use arm::{
 };
 pub use component::{ComponentData, ComponentSample, GENERATOR};
 pub use event::{EventKind, EventRow};
+pub use health::{BothEnds, GeneratorHealth, Halves};
 pub use manifest::{
     ArmFacts, ComponentFacts, Host, Input, MANIFEST_SCHEMA, Manifest, MethodName, RunState,
 };

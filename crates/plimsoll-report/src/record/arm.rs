@@ -1,6 +1,7 @@
 //! One arm in one block: counters, histograms and resource totals, all of which merge exactly.
 
 use super::component::ComponentData;
+use super::health::GeneratorHealth;
 use indexmap::IndexMap;
 use plimsoll_base::histogram::TimeHistogram;
 use plimsoll_base::outcome::OutcomeClass;
@@ -60,6 +61,8 @@ pub struct ArmData {
     pub components: IndexMap<String, ComponentData>,
     /// What our own mock counted, one per block in which it was the target.
     pub ledgers: Vec<MockLedger>,
+    /// What is known of the generator's own health.
+    pub health: GeneratorHealth,
 }
 
 /// One full second of load, for [`ArmData::observe_second`].
@@ -150,6 +153,7 @@ impl ArmData {
             steps: IndexMap::new(),
             components: IndexMap::new(),
             ledgers: Vec::new(),
+            health: GeneratorHealth::default(),
         }
     }
 
@@ -178,6 +182,8 @@ impl ArmData {
             }
             (own, added) => own.or(added),
         };
+        self.health
+            .merge(&other.health, (self.seconds, other.seconds));
         self.seconds += other.seconds;
         self.intended += other.intended;
         self.sent += other.sent;
