@@ -8,7 +8,7 @@ mod reader;
 mod tcp;
 
 pub use output::Output;
-pub use reader::{RequestReader, ResponseReader};
+pub use reader::{MessageReader, RequestReader, ResponseReader};
 pub use tcp::{TcpClient, TcpServer};
 
 use crate::limits::Limits;

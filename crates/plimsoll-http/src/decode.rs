@@ -6,9 +6,11 @@
 
 mod body;
 mod line;
+mod message;
 mod request;
 mod response;
 
+pub use message::{Head, MessageDecoder};
 pub use request::RequestDecoder;
 pub use response::ResponseDecoder;
 

@@ -110,6 +110,8 @@ impl RequestHead {
 /// A response head.
 #[derive(Debug, Clone, Default)]
 pub struct ResponseHead {
+    /// Whether it answers a HEAD request; said before it is decoded.
+    pub(crate) to_head_request: bool,
     pub(crate) fields: Fields,
     pub(crate) status: u16,
     pub(crate) reason: Range<usize>,

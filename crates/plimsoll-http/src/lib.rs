@@ -20,7 +20,8 @@ pub mod shard;
 
 pub use connect::{ConnectError, connect};
 pub use connection::{
-    ClientConnection, Output, RequestReader, ResponseReader, ServerConnection, TcpClient, TcpServer,
+    ClientConnection, MessageReader, Output, RequestReader, ResponseReader, ServerConnection,
+    TcpClient, TcpServer,
 };
 pub use error::{ProtocolError, ReadError};
 pub use fields::Fields;

@@ -143,7 +143,7 @@ static TOKEN: [bool; 256] = {
 
 /// What the fields of a head say about its body and its connection, gathered line by line.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Framers {
+pub struct Framers {
     pub(super) length: Option<u64>,
     pub(super) chunked: bool,
     pub(super) close: bool,

@@ -1,126 +1,55 @@
-//! Requests: the server's side of decoding.
+//! Requests: the request line, the target's forms, and the rules for `Host`.
 
-use super::body::BodyDecoder;
-use super::line::{Framers, LineScanner, is_token_text, parse_field};
-use super::{Event, Step};
+use super::line::{Framers, is_token_text};
+use super::message::{Head, MessageDecoder};
 use crate::error::ProtocolError;
 use crate::fields::Fields;
 use crate::head::{Framing, RequestHead, Version};
 use crate::limits::Limits;
 use std::ops::Range;
 
-/// Decodes the requests of one connection, one after another.
-#[derive(Debug)]
-pub struct RequestDecoder {
-    limits: Limits,
-    state: State,
-    head: RequestHead,
-    body: BodyDecoder,
-}
+/// Decodes the requests of one connection: the server's side.
+pub type RequestDecoder = MessageDecoder<RequestHead>;
 
-#[derive(Debug)]
-enum State {
-    /// Between requests, or inside a head.
-    Head {
-        lines: LineScanner,
-        framers: Framers,
-        seen_request_line: bool,
-    },
-    Body,
-}
+impl Head for RequestHead {
+    /// RFC 9112, section 2.2: a server should ignore at least one.
+    const MAY_FOLLOW_EMPTY_LINE: bool = true;
 
-impl State {
-    fn start() -> Self {
-        Self::Head {
-            lines: LineScanner::default(),
-            framers: Framers::default(),
-            seen_request_line: false,
-        }
-    }
-}
-
-impl RequestDecoder {
-    /// A decoder at the start of a connection.
-    #[must_use]
-    pub fn new(limits: Limits) -> Self {
-        Self {
-            limits,
-            state: State::start(),
-            head: RequestHead::default(),
-            body: BodyDecoder::new(),
-        }
+    fn parse_start_line(
+        &mut self,
+        input: &[u8],
+        line: Range<usize>,
+        limits: &Limits,
+    ) -> Result<(), ProtocolError> {
+        parse_request_line(input, line, self, limits)
     }
 
-    /// The head of the current request, once [`Event::Head`] was returned.
-    #[must_use]
-    pub fn head(&self) -> &RequestHead {
-        &self.head
-    }
-
-    /// The trailers of the current request, once [`Event::End`] was returned.
-    #[must_use]
-    pub fn trailers(&self) -> &Fields {
-        self.body.trailers()
-    }
-
-    /// Whether a part of the current message's body is still to be decoded; never for a message without one.
-    #[must_use]
-    pub fn body_pending(&self) -> bool {
-        matches!(self.state, State::Body) && !self.body.is_done()
-    }
-
-    /// Decodes the next event from all bytes not consumed so far.
-    ///
-    /// # Errors
-    /// [`ProtocolError`]; nothing more can be decoded from this connection then.
-    pub fn decode(&mut self, input: &[u8]) -> Result<Step, ProtocolError> {
-        match self.state {
-            State::Head { .. } => self.decode_head(input),
-            State::Body => {
-                let step = self.body.decode(input, &self.limits)?;
-                if step.event == Event::End {
-                    self.state = State::start();
-                }
-                Ok(step)
+    fn conclude(&mut self, input: &[u8], framers: &Framers) -> Result<(), ProtocolError> {
+        self.authority = settle_authority(self, input, framers)?;
+        self.framing = match (framers.chunked, framers.length) {
+            (true, Some(_)) => return Err(ProtocolError::AmbiguousLength),
+            (true, None) if self.version == Version::Http10 => {
+                return Err(ProtocolError::TransferEncoding);
             }
-        }
-    }
-
-    fn decode_head(&mut self, input: &[u8]) -> Result<Step, ProtocolError> {
-        let State::Head {
-            lines,
-            framers,
-            seen_request_line,
-        } = &mut self.state
-        else {
-            return Ok(Step::new(0, Event::NeedMore));
+            (true, None) => Framing::Chunked,
+            (false, Some(length)) => Framing::Length(length),
+            (false, None) => Framing::None,
         };
-        while let Some(line) = lines.next_line(input, self.limits.head_bytes)? {
-            if !*seen_request_line {
-                // One empty line before a request is skipped (RFC 9112, section 2.2).
-                if line == (0..0) {
-                    continue;
-                }
-                self.head.fields.clear();
-                parse_request_line(input, line, &mut self.head, &self.limits)?;
-                *seen_request_line = true;
-            } else if line.is_empty() {
-                let end = lines.consumed();
-                let framers = std::mem::take(framers);
-                conclude(&mut self.head, input, &framers)?;
-                self.head.fields.set_text(&input[..end]);
-                self.body.start(self.head.framing, &self.limits)?;
-                self.state = State::Body;
-                return Ok(Step::new(end, Event::Head));
-            } else {
-                if self.head.fields.len() == self.limits.fields {
-                    return Err(ProtocolError::HeadTooLarge);
-                }
-                let entry = parse_field(input, line, &mut self.head.fields)?;
-                framers.note(input, &entry)?;
-            }
-        }
-        Ok(Step::new(0, Event::NeedMore))
+        self.keep_alive = !framers.close && (self.version == Version::Http11 || framers.keep_alive);
+        self.expects_continue = framers.expects_continue && self.version == Version::Http11;
+        Ok(())
+    }
+
+    fn is_interim(&self) -> bool {
+        false
+    }
+
+    fn framing(&self) -> Framing {
+        self.framing
+    }
+
+    fn fields_mut(&mut self) -> &mut Fields {
+        &mut self.fields
     }
 }
 
@@ -207,30 +136,23 @@ fn parse_target(input: &[u8], head: &mut RequestHead) -> Result<(), ProtocolErro
     Ok(())
 }
 
-/// Settles host, framing and keep-alive once every field is known.
-fn conclude(head: &mut RequestHead, input: &[u8], framers: &Framers) -> Result<(), ProtocolError> {
+/// Whom the client addressed: `Host` and an absolute target must agree, and HTTP/1.1 must have a `Host`.
+fn settle_authority(
+    head: &RequestHead,
+    input: &[u8],
+    framers: &Framers,
+) -> Result<Range<usize>, ProtocolError> {
+    let target = head.authority.clone();
     match &framers.host {
-        None if head.version == Version::Http11 => return Err(ProtocolError::Host),
-        None => {}
-        Some(host) if !is_authority(&input[host.clone()]) => return Err(ProtocolError::Host),
-        Some(host) if head.authority.is_empty() => head.authority = host.clone(),
-        Some(host) if !input[host.clone()].eq_ignore_ascii_case(&input[head.authority.clone()]) => {
-            return Err(ProtocolError::Host);
+        None if head.version == Version::Http11 => Err(ProtocolError::Host),
+        None => Ok(target),
+        Some(host) if !is_authority(&input[host.clone()]) => Err(ProtocolError::Host),
+        Some(host) if target.is_empty() => Ok(host.clone()),
+        Some(host) if !input[host.clone()].eq_ignore_ascii_case(&input[target.clone()]) => {
+            Err(ProtocolError::Host)
         }
-        Some(_) => {}
+        Some(_) => Ok(target),
     }
-    head.framing = match (framers.chunked, framers.length) {
-        (true, Some(_)) => return Err(ProtocolError::AmbiguousLength),
-        (true, None) if head.version == Version::Http10 => {
-            return Err(ProtocolError::TransferEncoding);
-        }
-        (true, None) => Framing::Chunked,
-        (false, Some(length)) => Framing::Length(length),
-        (false, None) => Framing::None,
-    };
-    head.keep_alive = !framers.close && (head.version == Version::Http11 || framers.keep_alive);
-    head.expects_continue = framers.expects_continue && head.version == Version::Http11;
-    Ok(())
 }
 
 /// A host name, IPv4 address or bracketed IPv6 address with an optional port. No user information.

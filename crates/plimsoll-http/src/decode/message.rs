@@ -1,0 +1,169 @@
+//! What requests and responses have in common: a start line, fields, a body, and then the next message.
+
+use super::body::BodyDecoder;
+use super::line::{Framers, LineScanner, parse_field};
+use super::{Event, Step};
+use crate::error::ProtocolError;
+use crate::fields::Fields;
+use crate::head::Framing;
+use crate::limits::Limits;
+use std::ops::Range;
+
+/// What tells one kind of message from the other.
+pub trait Head: Default {
+    /// Whether one empty line may stand before the start line.
+    const MAY_FOLLOW_EMPTY_LINE: bool;
+
+    /// Parses the start line at `line` of `input`.
+    ///
+    /// # Errors
+    /// Whatever is wrong with it.
+    fn parse_start_line(
+        &mut self,
+        input: &[u8],
+        line: Range<usize>,
+        limits: &Limits,
+    ) -> Result<(), ProtocolError>;
+
+    /// Settles framing and keep-alive once every field is known.
+    ///
+    /// # Errors
+    /// Fields that contradict each other or the start line.
+    fn conclude(&mut self, input: &[u8], framers: &Framers) -> Result<(), ProtocolError>;
+
+    /// Whether another head follows at once, with no body between.
+    fn is_interim(&self) -> bool;
+
+    /// How the body ends, once concluded.
+    fn framing(&self) -> Framing;
+
+    /// The fields, to be filled.
+    fn fields_mut(&mut self) -> &mut Fields;
+}
+
+/// Decodes the messages of one connection in one direction, one after another.
+#[derive(Debug)]
+pub struct MessageDecoder<H> {
+    limits: Limits,
+    state: State,
+    pub(super) head: H,
+    body: BodyDecoder,
+}
+
+#[derive(Debug)]
+enum State {
+    /// Between messages, or inside a head.
+    Head {
+        lines: LineScanner,
+        framers: Framers,
+        seen_start_line: bool,
+    },
+    Body,
+}
+
+impl State {
+    fn start() -> Self {
+        Self::Head {
+            lines: LineScanner::default(),
+            framers: Framers::default(),
+            seen_start_line: false,
+        }
+    }
+}
+
+impl<H: Head> MessageDecoder<H> {
+    /// A decoder at the start of a connection.
+    #[must_use]
+    pub fn new(limits: Limits) -> Self {
+        Self {
+            limits,
+            state: State::start(),
+            head: H::default(),
+            body: BodyDecoder::new(),
+        }
+    }
+
+    /// The head of the current message, once [`Event::Head`] or [`Event::Interim`] was returned.
+    #[must_use]
+    pub fn head(&self) -> &H {
+        &self.head
+    }
+
+    /// The trailers of the current message, once [`Event::End`] was returned.
+    #[must_use]
+    pub fn trailers(&self) -> &Fields {
+        self.body.trailers()
+    }
+
+    /// Whether a part of the current message's body is still to be decoded; never for a message without one.
+    #[must_use]
+    pub fn body_pending(&self) -> bool {
+        matches!(self.state, State::Body) && !self.body.is_done()
+    }
+
+    /// Whether a close of the connection at this point is a proper end of the current body.
+    #[must_use]
+    pub fn may_end_here(&self) -> bool {
+        matches!(self.state, State::Body) && self.body.may_end_here()
+    }
+
+    /// Decodes the next event from all bytes not consumed so far.
+    ///
+    /// # Errors
+    /// [`ProtocolError`]; nothing more can be decoded from this connection then.
+    pub fn decode(&mut self, input: &[u8]) -> Result<Step, ProtocolError> {
+        match self.state {
+            State::Head { .. } => self.decode_head(input),
+            State::Body => {
+                let step = self.body.decode(input, &self.limits)?;
+                if step.event == Event::End {
+                    self.state = State::start();
+                }
+                Ok(step)
+            }
+        }
+    }
+
+    fn decode_head(&mut self, input: &[u8]) -> Result<Step, ProtocolError> {
+        let State::Head {
+            lines,
+            framers,
+            seen_start_line,
+        } = &mut self.state
+        else {
+            return Ok(Step::new(0, Event::NeedMore));
+        };
+        while let Some(line) = lines.next_line(input, self.limits.head_bytes)? {
+            if !*seen_start_line {
+                if H::MAY_FOLLOW_EMPTY_LINE && line == (0..0) {
+                    continue;
+                }
+                self.head.fields_mut().clear();
+                self.head.parse_start_line(input, line, &self.limits)?;
+                *seen_start_line = true;
+            } else if line.is_empty() {
+                self.head.conclude(input, framers)?;
+                let end = lines.consumed();
+                self.head.fields_mut().set_text(&input[..end]);
+                return self.end_head(end);
+            } else {
+                if self.head.fields_mut().len() == self.limits.fields {
+                    return Err(ProtocolError::HeadTooLarge);
+                }
+                let entry = parse_field(input, line, self.head.fields_mut())?;
+                framers.note(input, &entry)?;
+            }
+        }
+        Ok(Step::new(0, Event::NeedMore))
+    }
+
+    fn end_head(&mut self, consumed: usize) -> Result<Step, ProtocolError> {
+        if self.head.is_interim() {
+            self.state = State::start();
+            return Ok(Step::new(consumed, Event::Interim));
+        }
+        self.body.start(self.head.framing(), &self.limits)?;
+        self.state = State::Body;
+        Ok(Step::new(consumed, Event::Head))
+    }
+}
