@@ -8,10 +8,12 @@ mod merge;
 
 pub(crate) use accounts::AccountsError;
 
+use crate::arrivals::Arrivals;
 use crate::clock::Nanos;
 use crate::fragment::{Accounts, Fragment};
 use crate::recorder::{Report, SECOND, ShardSecond};
 use std::collections::BTreeMap;
+use std::iter::Peekable;
 use std::sync::mpsc::{Receiver, SyncSender};
 
 /// How long the phases of a load last.
@@ -28,6 +30,8 @@ pub(crate) struct Phases {
 pub(crate) struct Collector {
     phases: Phases,
     steps: Vec<StepChecks>,
+    /// All arrivals of the plan that no fragment has counted as due yet; `None` in the closed model.
+    schedule: Option<Peekable<Arrivals>>,
     /// By shard: the first second that it has not handed over; `None` once it has ended.
     progress: Vec<Option<u32>>,
     pending: BTreeMap<u32, [Fragment; 2]>,
@@ -38,11 +42,17 @@ pub(crate) struct Collector {
 pub(crate) type StepChecks = bool;
 
 impl Collector {
-    /// A collector for so many shards and these steps.
-    pub(crate) fn new(phases: Phases, shards: usize, steps: Vec<StepChecks>) -> Self {
+    /// A collector for so many shards and these steps; `schedule` is what all shards together release.
+    pub(crate) fn new(
+        phases: Phases,
+        shards: usize,
+        steps: Vec<StepChecks>,
+        schedule: Option<Arrivals>,
+    ) -> Self {
         Self {
             phases,
             steps,
+            schedule: schedule.map(Iterator::peekable),
             progress: vec![Some(0); shards],
             pending: BTreeMap::new(),
             accounts: Accounts::default(),
@@ -112,8 +122,8 @@ impl Collector {
         Ok(())
     }
 
-    /// Says which part of its second the fragment's side covers.
-    fn place(&self, fragment: &mut Fragment) {
+    /// Says which part of its second the fragment's side covers, and how many arrivals are due in it. Called in ascending order.
+    fn place(&mut self, fragment: &mut Fragment) {
         let start = u64::from(fragment.second) * SECOND;
         let Phases { warmup, end } = self.phases;
         let (from, to) = if fragment.warmup {
@@ -127,6 +137,11 @@ impl Collector {
         );
         fragment.start_s = seconds(from);
         fragment.length_s = seconds(to.saturating_sub(from));
+        fragment.due = self.schedule.as_mut().map(|schedule| {
+            std::iter::from_fn(|| schedule.next_if(|arrival| arrival.at < to))
+                .map(|_| 1)
+                .sum()
+        });
     }
 }
 
@@ -141,9 +156,11 @@ fn seconds(time: Nanos) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::Profile;
     use crate::recorder::{Ended, Recorder};
     use plimsoll_base::outcome::Outcome;
     use std::sync::mpsc::sync_channel;
+    use std::time::Duration;
 
     const MS: Nanos = 1_000_000;
 
@@ -179,8 +196,10 @@ mod tests {
             warmup: 1500 * MS,
             end: 3000 * MS,
         };
+        let profile = Profile::Constant { rate: 10.0 };
+        let schedule = Arrivals::new(profile, 0, Duration::from_secs(3), 0, 1);
         let mut fragments = vec![];
-        let accounts = Collector::new(phases, 2, vec![false])
+        let accounts = Collector::new(phases, 2, vec![false], Some(schedule))
             .collect(&received, &emptied, || None, &mut |fragment| {
                 fragments.push(fragment);
             })
@@ -201,11 +220,12 @@ mod tests {
             .iter()
             .map(|f| {
                 format!(
-                    "second {} from {} for {} warmup {}: intended {} ended {} in flight {}",
+                    "second {} from {} for {} warmup {}: due {:?} intended {} ended {} in flight {}",
                     f.second,
                     f.start_s,
                     f.length_s,
                     f.warmup,
+                    f.due,
                     f.intended,
                     f.steps[0].classes.values().map(|c| c.count).sum::<u64>(),
                     f.in_flight
@@ -213,12 +233,12 @@ mod tests {
             })
             .collect();
         insta::assert_snapshot!(table.join("\n"), @r"
-        second 0 from 0 for 1 warmup true: intended 2 ended 2 in flight 0
-        second 1 from 1 for 0.5 warmup true: intended 2 ended 2 in flight 0
-        second 1 from 1.5 for 0.5 warmup false: intended 2 ended 0 in flight 2
-        second 2 from 2 for 1 warmup false: intended 2 ended 2 in flight 2
-        second 3 from 3 for 0 warmup false: intended 0 ended 0 in flight 2
-        second 4 from 4 for 0 warmup false: intended 0 ended 2 in flight 0
+        second 0 from 0 for 1 warmup true: due Some(10) intended 2 ended 2 in flight 0
+        second 1 from 1 for 0.5 warmup true: due Some(5) intended 2 ended 2 in flight 0
+        second 1 from 1.5 for 0.5 warmup false: due Some(5) intended 2 ended 0 in flight 2
+        second 2 from 2 for 1 warmup false: due Some(10) intended 2 ended 2 in flight 2
+        second 3 from 3 for 0 warmup false: due Some(0) intended 0 ended 0 in flight 2
+        second 4 from 4 for 0 warmup false: due Some(0) intended 0 ended 2 in flight 0
         ");
         assert_eq!(
             (accounts.warmup.intended, accounts.measured.intended),
@@ -249,7 +269,7 @@ mod tests {
             warmup: 0,
             end: SECOND,
         };
-        let result = Collector::new(phases, 1, vec![false]).collect(
+        let result = Collector::new(phases, 1, vec![false], None).collect(
             &received,
             &[emptied],
             || None,

@@ -54,12 +54,24 @@ pub struct Fragment {
     pub length_s: f64,
     /// Whether these iterations were intended to start in the warm-up.
     pub warmup: bool,
-    /// Arrivals that came due, counted when they were released.
+    /// Arrivals that the plan puts into this part of the second, whether anyone was there to release them or not; `None` in
+    /// the closed model, which has no schedule. Over a load that ran to its end `due` and `intended` have the same sum.
+    pub due: Option<u64>,
+    /// Arrivals that came due, counted when they were released: as much less than `due` as the generator fell behind its plan.
     pub intended: u64,
     /// Iterations that started.
     pub sent: u64,
     /// Arrivals that never started: beyond the queue's cap, or still waiting one second after the load ended (at once, if it was stopped).
     pub dropped: u64,
+    /// The part of `dropped` that is the generator's fault: the arrival was released more than a millisecond after its intended
+    /// start, in a release that began with an idle virtual user or a place in the queue. Released in time, it might have
+    /// started; together with what we had held back, it found everything taken. The rest of `dropped` is the target's doing:
+    /// all users were busy with it, and the queue was full, before the release began.
+    pub dropped_late: u64,
+    /// The most arrivals that were due and not yet released at any one moment of the second, added up over the shards (whose worst
+    /// moments need not be the same, so it is an upper bound). Over a second, a load or a run, the largest value divided
+    /// by all its arrivals is the Kolmogorov-Smirnov distance between the releases and the plan: arrivals are never early.
+    pub behind: u64,
     /// The part of `dropped` that was still waiting then.
     pub unstarted: u64,
     /// Iterations under way at the end of the second.

@@ -149,6 +149,19 @@ impl Recorder {
         self.live(side).dropped += 1;
     }
 
+    /// An arrival found the queue full through our fault.
+    pub(crate) fn dropped_late(&mut self, side: Side) {
+        self.live(side).dropped_late += 1;
+        self.dropped(side);
+    }
+
+    /// So many arrivals, of which the last was intended for `at`, were due and not released until now.
+    pub(crate) fn behind(&mut self, at: Nanos, arrivals: u64) {
+        let side = self.side(at);
+        let behind = &mut self.live(side).behind;
+        *behind = arrivals.max(*behind);
+    }
+
     /// An arrival was still waiting when the load ended.
     pub(crate) fn unstarted(&mut self, side: Side) {
         self.live(side).unstarted += 1;

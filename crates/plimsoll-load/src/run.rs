@@ -1,10 +1,11 @@
 //! Carrying out a plan: shards on threads of their own, the collector on the caller's.
 
+use crate::arrivals::Arrivals;
 use crate::clock::{Clock, Nanos, nanos};
 use crate::collector::{AccountsError, Collector, Phases};
 use crate::engine::{self, Shard, ShardError};
 use crate::fragment::{Message, Started};
-use crate::plan::{Plan, PlanProblems};
+use crate::plan::{Load, Plan, PlanProblems};
 use crate::recorder::{Lost, Recorder, Report, ShardSecond};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::io;
@@ -85,7 +86,7 @@ fn carry_out(
         .iter()
         .map(|step| step.check.status.is_some())
         .collect();
-    let collector = Collector::new(phases, shards, checks);
+    let collector = Collector::new(phases, shards, checks, schedule(&plan));
     let (recorders, reports, emptied) = recorders(&plan, shards);
     let stopped = OnceLock::new();
     let accounts = std::thread::scope(|scope| {
@@ -175,6 +176,14 @@ fn run_engine(
         }
     }
     Ok(())
+}
+
+/// Every arrival of the plan, whichever shard releases it.
+fn schedule(plan: &Plan) -> Option<Arrivals> {
+    match plan.load {
+        Load::Open { profile, .. } => Some(Arrivals::new(profile, plan.seed, plan.total(), 0, 1)),
+        Load::Closed { .. } => None,
+    }
 }
 
 /// A shard without a virtual user could start nothing, so there are at most as many as users.

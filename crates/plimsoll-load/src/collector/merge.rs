@@ -30,6 +30,8 @@ pub(super) fn add(fragment: &mut Fragment, side: &SideSecond, checks: &[StepChec
     fragment.intended += side.intended;
     fragment.sent += side.sent;
     fragment.dropped += side.dropped;
+    fragment.dropped_late += side.dropped_late;
+    fragment.behind += side.behind;
     fragment.unstarted += side.unstarted;
     fragment.in_flight += side.in_flight;
     fragment.waiting += side.waiting;

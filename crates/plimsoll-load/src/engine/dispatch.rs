@@ -11,6 +11,9 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::iter::Peekable;
 use std::task::{Context, Poll, Waker};
 
+/// How late a release must be for what is dropped in it to be our doing.
+const LATE: Nanos = 1_000_000;
+
 /// One iteration to carry out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Job {
@@ -67,6 +70,13 @@ impl Slot {
             waker.wake_by_ref();
         }
     }
+}
+
+/// Whether an arrival would find an idle user or a place in the queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Room {
+    Some,
+    None,
 }
 
 #[derive(Debug)]
@@ -183,16 +193,30 @@ impl Dispatch {
                 self.slots[user].wake(Wake::Rung);
             }
         }
+        let begun_with = self.room();
+        let (mut released, mut last) = (0, 0);
         while let Some(arrival) = self
             .arrivals
             .as_mut()
             .and_then(|arrivals| arrivals.next_if(|arrival| arrival.at <= now))
         {
-            self.release(arrival, now, recorder);
+            self.release(arrival, now, begun_with, recorder);
+            (released, last) = (released + 1, arrival.at);
+        }
+        if released > 0 {
+            recorder.behind(last, released);
         }
     }
 
-    fn release(&mut self, arrival: Arrival, now: Nanos, recorder: &mut Recorder) {
+    fn room(&self) -> Room {
+        if self.idle.is_empty() && self.waiting.len() >= self.queue {
+            Room::None
+        } else {
+            Room::Some
+        }
+    }
+
+    fn release(&mut self, arrival: Arrival, now: Nanos, begun_with: Room, recorder: &mut Recorder) {
         let side = recorder.intended(arrival.at);
         if let Some(user) = self.idle.pop_front() {
             self.slots[user].wake(Wake::Job(Job {
@@ -205,6 +229,8 @@ impl Dispatch {
                 intended: arrival.at,
                 released: now,
             });
+        } else if begun_with == Room::Some && now - arrival.at > LATE {
+            recorder.dropped_late(side);
         } else {
             recorder.dropped(side);
         }
@@ -311,6 +337,33 @@ mod tests {
         dispatch.offer(0, 10 * MS, &mut recorder);
         assert!(poll(&mut dispatch, 0).is_some());
         assert_eq!(counts(&mut recorder, &received), (2, 0, 0, 2));
+    }
+
+    #[test]
+    fn drops_are_ours_when_we_were_late_and_there_had_been_room() {
+        let check = |releases: &[Nanos], expected: (u64, u64, u64)| {
+            let (mut recorder, received) = recorder();
+            let mut dispatch = dispatch(1, 1);
+            for now in releases {
+                dispatch.release_due(*now, &mut recorder);
+            }
+            recorder.finish();
+            let Report::Second(_, second) = received.recv().unwrap() else {
+                panic!("a second is reported first");
+            };
+            let side = &second.sides[1];
+            assert_eq!(
+                (side.dropped, side.dropped_late, side.behind),
+                expected,
+                "{releases:?}"
+            );
+        };
+        // In time: whatever is dropped found the target busy.
+        check(&[0, 10 * MS, 20 * MS, 30 * MS], (2, 0, 1));
+        // Late, but everything had been taken before.
+        check(&[0, 10 * MS, 45 * MS], (3, 0, 3));
+        // Late, and only our own bunch took everything. The last of it came in time all the same.
+        check(&[40 * MS], (3, 2, 5));
     }
 
     #[test]

@@ -39,6 +39,8 @@ pub(crate) struct SideSecond {
     pub(crate) intended: u64,
     pub(crate) sent: u64,
     pub(crate) dropped: u64,
+    pub(crate) dropped_late: u64,
+    pub(crate) behind: u64,
     pub(crate) unstarted: u64,
     pub(crate) in_flight: u64,
     pub(crate) waiting: u64,

@@ -20,6 +20,8 @@ fn an_open_load_sends_its_schedule_and_the_server_gets_it() {
         let (warmup, measured) = (&outcome.accounts.warmup, &outcome.accounts.measured);
         assert_eq!((warmup.intended, measured.intended), (100, 300));
         assert_eq!((warmup.sent, measured.sent), (100, 300));
+        let due = outcome.measured().filter_map(|fragment| fragment.due);
+        assert_eq!(due.sum::<u64>(), 300);
         assert_eq!(
             count(warmup, OutcomeClass::Passed) + count(measured, OutcomeClass::Passed),
             400
