@@ -3,6 +3,7 @@
 use crate::commands::{mock, run};
 use crate::exit::{Ending, Failure};
 use crate::out;
+use plimsoll_base::document::Document;
 use plimsoll_gateway::GatewayConfig;
 use std::path::{Path, PathBuf};
 
@@ -23,19 +24,19 @@ pub fn run(args: Args) -> Result<Ending, Failure> {
     if path.is_dir() {
         return experiment(path);
     }
-    let text = std::fs::read_to_string(path)
-        .map_err(|e| Failure::Input(format!("{}: {e}", path.display())))?;
-    if is_gateway(&text) {
-        gateway(path, &text)
+    let name = path.display().to_string();
+    let text = std::fs::read_to_string(path).map_err(|e| Failure::Input(format!("{name}: {e}")))?;
+    let document = Document::parse_yaml(&name, &text)
+        .map_err(|problems| Failure::Input(problems.to_string()))?;
+    // An experiment has neither of these at its top level.
+    let is_gateway = ["routes", "listeners"]
+        .iter()
+        .any(|key| document.contains(*key));
+    if is_gateway {
+        gateway(&name, &text)
     } else {
         experiment(path)
     }
-}
-
-/// A gateway's configuration has routes at its top level, an experiment never does.
-fn is_gateway(text: &str) -> bool {
-    text.lines()
-        .any(|line| line.starts_with("routes:") || line.starts_with("listeners:"))
 }
 
 fn experiment(path: &Path) -> Result<Ending, Failure> {
@@ -48,9 +49,8 @@ fn experiment(path: &Path) -> Result<Ending, Failure> {
     Ok(Ending::Passed)
 }
 
-fn gateway(path: &Path, text: &str) -> Result<Ending, Failure> {
-    let name = path.display().to_string();
-    let config = GatewayConfig::parse(&name, text)
+fn gateway(name: &str, text: &str) -> Result<Ending, Failure> {
+    let config = GatewayConfig::parse(name, text)
         .map_err(|problems| Failure::Input(problems.to_string()))?;
     out::print(&format!(
         "{name}: a valid gateway configuration: {} routes\n",
