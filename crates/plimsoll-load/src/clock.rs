@@ -1,6 +1,8 @@
 //! The crate's only clock: `CLOCK_MONOTONIC`, in whole nanoseconds since the start of the load.
 
-use rustix::time::{ClockId, clock_gettime};
+use rustix::io::Errno;
+use rustix::thread::clock_nanosleep_absolute;
+use rustix::time::{ClockId, Timespec, clock_gettime};
 use std::time::Duration;
 
 /// Nanoseconds since the start of the load.
@@ -28,6 +30,16 @@ impl Clock {
     /// Whether the load has started.
     pub(crate) fn has_started(self) -> bool {
         monotonic() >= self.origin
+    }
+
+    /// Blocks the calling thread until `at`.
+    pub(crate) fn sleep_until(self, at: Nanos) {
+        let at = self.absolute(at);
+        let time = Timespec {
+            tv_sec: i64::try_from(at / 1_000_000_000).unwrap_or(i64::MAX),
+            tv_nsec: i64::try_from(at % 1_000_000_000).unwrap_or(0),
+        };
+        while clock_nanosleep_absolute(ClockId::Monotonic, &time) == Err(Errno::INTR) {}
     }
 
     /// A time of this clock as an absolute time of `CLOCK_MONOTONIC`.

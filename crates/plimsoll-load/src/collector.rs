@@ -12,6 +12,7 @@ use crate::arrivals::Arrivals;
 use crate::clock::Nanos;
 use crate::fragment::{Accounts, Fragment};
 use crate::recorder::{Report, SECOND, ShardSecond};
+use crate::watchdog::WatchedSecond;
 use std::collections::BTreeMap;
 use std::iter::Peekable;
 use std::sync::mpsc::{Receiver, SyncSender};
@@ -32,7 +33,7 @@ pub(crate) struct Collector {
     steps: Vec<StepChecks>,
     /// All arrivals of the plan that no fragment has counted as due yet; `None` in the closed model.
     schedule: Option<Peekable<Arrivals>>,
-    /// By shard: the first second that it has not handed over; `None` once it has ended.
+    /// By shard, and of the watchdog after them: the first second that it has not handed over; `None` once it has ended.
     progress: Vec<Option<u32>>,
     pending: BTreeMap<u32, [Fragment; 2]>,
     accounts: Accounts,
@@ -53,20 +54,20 @@ impl Collector {
             phases,
             steps,
             schedule: schedule.map(Iterator::peekable),
-            progress: vec![Some(0); shards],
+            progress: vec![Some(0); shards + 1],
             pending: BTreeMap::new(),
             accounts: Accounts::default(),
         }
     }
 
-    /// Takes reports until every shard has ended; `emit` gets the fragments in order. `ended` says where arrivals ended, once they
+    /// Takes reports until every shard and the watchdog have ended; `emit` gets the fragments in order. `ended` says where arrivals ended, once they
     /// have. Emptied seconds go back through `emptied`, one sender per shard.
     ///
     /// # Errors
     /// When a fragment contradicts itself, or the totals do not add up.
     pub(crate) fn collect(
         mut self,
-        reports: &Receiver<Report>,
+        reports: Receiver<Report>,
         emptied: &[SyncSender<Box<ShardSecond>>],
         ended: impl Fn() -> Option<Nanos>,
         emit: &mut dyn FnMut(Fragment),
@@ -79,6 +80,12 @@ impl Collector {
                     second.clear();
                     if emptied[shard].try_send(second).is_err() {
                         // The shard has enough of them, or has ended.
+                    }
+                }
+                Report::Watched(seen) => {
+                    self.add_stalls(&seen);
+                    if let Some(watchdog) = self.progress.last_mut() {
+                        *watchdog = Some(seen.second + 1);
                     }
                 }
                 Report::Done(shard) => self.progress[shard] = None,
@@ -95,13 +102,17 @@ impl Collector {
     }
 
     fn add(&mut self, second: &ShardSecond) {
-        let steps = &self.steps;
-        let sides = self.pending.entry(second.second).or_insert_with(|| {
-            [true, false].map(|warmup| merge::empty(second.second, warmup, steps.len()))
-        });
+        let sides = sides(&mut self.pending, second.second, self.steps.len());
         for (fragment, side) in sides.iter_mut().zip(&second.sides) {
             fragment.connections += second.connections;
-            merge::add(fragment, side, steps);
+            merge::add(fragment, side, &self.steps);
+        }
+    }
+
+    fn add_stalls(&mut self, seen: &WatchedSecond) {
+        let sides = sides(&mut self.pending, seen.second, self.steps.len());
+        for (fragment, stalls) in sides.iter_mut().zip(&seen.sides) {
+            fragment.stalls = *stalls;
         }
     }
 
@@ -143,6 +154,17 @@ impl Collector {
                 .sum()
         });
     }
+}
+
+/// The fragments of a second, both empty at first.
+fn sides(
+    pending: &mut BTreeMap<u32, [Fragment; 2]>,
+    second: u32,
+    steps: usize,
+) -> &mut [Fragment; 2] {
+    pending
+        .entry(second)
+        .or_insert_with(|| [true, false].map(|warmup| merge::empty(second, warmup, steps)))
 }
 
 #[expect(
@@ -191,6 +213,7 @@ mod tests {
             record(shard, &mut recorder);
             recorder.finish();
         }
+        reports.send(Report::Done(2)).unwrap();
         drop(reports);
         let phases = Phases {
             warmup: 1500 * MS,
@@ -200,7 +223,7 @@ mod tests {
         let schedule = Arrivals::new(profile, 0, Duration::from_secs(3), 0, 1);
         let mut fragments = vec![];
         let accounts = Collector::new(phases, 2, vec![false], Some(schedule))
-            .collect(&received, &emptied, || None, &mut |fragment| {
+            .collect(received, &emptied, || None, &mut |fragment| {
                 fragments.push(fragment);
             })
             .unwrap();
@@ -261,16 +284,19 @@ mod tests {
     fn accounts_that_do_not_add_up_are_an_error() {
         let (reports, received) = sync_channel(8);
         let (emptied, give_back) = sync_channel(4);
-        let mut recorder = Recorder::new(0, 0, 1, reports, give_back);
+        let mut recorder = Recorder::new(0, 0, 1, reports.clone(), give_back);
         recorder.intended(0);
         recorder.finish();
         drop(recorder);
+        // The watchdog, too, has ended.
+        reports.send(Report::Done(1)).unwrap();
+        drop(reports);
         let phases = Phases {
             warmup: 0,
             end: SECOND,
         };
         let result = Collector::new(phases, 1, vec![false], None).collect(
-            &received,
+            received,
             &[emptied],
             || None,
             &mut |_| {},

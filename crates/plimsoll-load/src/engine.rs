@@ -18,6 +18,7 @@ use crate::arrivals::Arrivals;
 use crate::clock::{Clock, Nanos, nanos};
 use crate::plan::{Load, Plan};
 use crate::recorder::{Lost, Recorder};
+use crate::watchdog::Pulse;
 use dispatch::Dispatch;
 use stage::Stage;
 use std::io;
@@ -39,6 +40,7 @@ pub(crate) struct Shard<'a> {
     pub(crate) shards: usize,
     pub(crate) clock: Clock,
     pub(crate) recorder: Recorder,
+    pub(crate) pulse: Pulse,
     /// Where arrivals ended, if that was before the plan's end; set by the first shard that stops.
     pub(crate) stopped: &'a OnceLock<Nanos>,
 }
@@ -120,6 +122,7 @@ fn open_stage(shard: Shard<'_>, users: usize) -> io::Result<Stage> {
         shards,
         clock,
         recorder,
+        pulse,
         ..
     } = shard;
     let dispatch = match plan.load {
@@ -129,7 +132,7 @@ fn open_stage(shard: Shard<'_>, users: usize) -> io::Result<Stage> {
         }
         Load::Closed { .. } => Dispatch::closed(users),
     };
-    Stage::open(plan, clock, dispatch, recorder)
+    Stage::open(plan, clock, dispatch, recorder, pulse)
 }
 
 /// This shard's share of a whole that is dealt out one by one.

@@ -72,10 +72,15 @@ pub struct Fragment {
     /// moments need not be the same, so it is an upper bound). Over a second, a load or a run, the largest value divided
     /// by all its arrivals is the Kolmogorov-Smirnov distance between the releases and the plan: arrivals are never early.
     pub behind: u64,
+    /// How long the generator itself stood still.
+    pub stalls: Stalls,
     /// The part of `dropped` that was still waiting then.
     pub unstarted: u64,
     /// Iterations under way at the end of the second.
     pub in_flight: u64,
+    /// Iterations under way, integrated over the second: iteration-seconds. The integral over a whole load is the sum of its
+    /// iteration times without their pacing lag and connection wait (Little's law).
+    pub in_flight_s: f64,
     /// Arrivals waiting for an idle virtual user at the end of the second.
     pub waiting: u64,
     /// Open connections at the end of the second, whichever side uses them.
@@ -90,6 +95,18 @@ pub struct Fragment {
     pub iterations: Times,
     /// One per step of the plan, in its order.
     pub steps: Vec<StepFragment>,
+}
+
+/// For how long the generator stood still although it should have been at work, as its watchdog saw it: a shard was overdue or the whole
+/// process was. Only 5 ms and more count. It belongs to the second in which it is seen; one that lasts is seen every
+/// millisecond, if the watchdog can run, and else as a whole when it can again.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stalls {
+    /// The longest, in seconds, as far as it has been seen; of merged fragments the largest.
+    pub longest_s: f64,
+    /// The sum of all, in seconds; several shards that stand still at once count once.
+    pub total_s: f64,
 }
 
 /// What happened to one step in one second.

@@ -8,6 +8,7 @@ mod second;
 pub(crate) use second::{SECOND, ShardSecond, Side, SideSecond, StepSecond};
 
 use crate::clock::Nanos;
+use crate::watchdog::WatchedSecond;
 use plimsoll_base::outcome::{Outcome, OutcomeClass};
 use plimsoll_base::time_kind::TimeKind;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError};
@@ -17,7 +18,9 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError};
 pub(crate) enum Report {
     /// One of its seconds is over.
     Second(usize, Box<ShardSecond>),
-    /// It has ended; there will be no further second of it.
+    /// A second of the watchdog is over.
+    Watched(WatchedSecond),
+    /// It, or the watchdog as the one after the last, has ended; there will be no further second of it.
     Done(usize),
 }
 
@@ -59,6 +62,8 @@ pub(crate) struct Recorder {
     warmup: Nanos,
     live: Box<ShardSecond>,
     live_until: Nanos,
+    /// Up to where gauges have been integrated.
+    integrated: Nanos,
     gauges: [Gauges; 2],
     connections: u64,
     reports: SyncSender<Report>,
@@ -84,6 +89,7 @@ impl Recorder {
             warmup,
             live: Box::new(ShardSecond::new(steps)),
             live_until: SECOND,
+            integrated: 0,
             gauges: [gauges.clone(), gauges],
             connections: 0,
             reports,
@@ -104,6 +110,7 @@ impl Recorder {
     /// Hands over every second that ended before `now`. Called with the time of whatever is recorded next.
     pub(crate) fn roll(&mut self, now: Nanos) {
         while now >= self.live_until {
+            self.integrate(self.live_until);
             let report = self.close_second();
             match self.reports.try_send(report) {
                 Ok(()) => {}
@@ -111,6 +118,16 @@ impl Recorder {
                 Err(TrySendError::Disconnected(_)) => self.lost = Some(Lost::NoCollector),
             }
             self.live_until += SECOND;
+        }
+        self.integrate(now);
+    }
+
+    /// Adds the time until `now` to the integrals of gauges, which have not changed since this was last called.
+    fn integrate(&mut self, now: Nanos) {
+        let time = now.saturating_sub(self.integrated);
+        self.integrated += time;
+        for (side, gauges) in self.live.sides.iter_mut().zip(&self.gauges) {
+            side.in_flight_ns += gauges.iterations * time;
         }
     }
 

@@ -7,6 +7,7 @@ use crate::engine::{self, Shard, ShardError};
 use crate::fragment::{Message, Started};
 use crate::plan::{Load, Plan, PlanProblems};
 use crate::recorder::{Lost, Recorder, Report, ShardSecond};
+use crate::watchdog::{Pulse, Watchdog, Watched, pulse};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::io;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -87,10 +88,26 @@ fn carry_out(
         .map(|step| step.check.status.is_some())
         .collect();
     let collector = Collector::new(phases, shards, checks, schedule(&plan));
-    let (recorders, reports, emptied) = recorders(&plan, shards);
+    let Recording {
+        recorders,
+        watched,
+        sender,
+        reports,
+        emptied,
+    } = recording(&plan, shards);
+    let watchdog = Watchdog {
+        clock,
+        warmup: phases.warmup,
+        shards: watched,
+        reports: sender,
+    };
     let stopped = OnceLock::new();
     let accounts = std::thread::scope(|scope| {
         let (plan, stopped) = (&plan, &stopped);
+        std::thread::Builder::new()
+            .name("watchdog".to_owned())
+            .spawn_scoped(scope, || watchdog.watch())
+            .map_err(LoadError::Shard)?;
         let engine = std::thread::Builder::new()
             .name("engine".to_owned())
             .spawn_scoped(scope, move || {
@@ -98,7 +115,7 @@ fn carry_out(
             })
             .map_err(LoadError::Shard)?;
         let accounts = collector.collect(
-            &reports,
+            reports,
             &emptied,
             || stopped.get().copied(),
             &mut |fragment| emit(Message::Fragment(fragment)),
@@ -114,15 +131,26 @@ fn carry_out(
     Ok(())
 }
 
-/// One recorder per shard, what they report to, and where their emptied seconds go.
-type Recording = (
-    Vec<Mutex<Option<Recorder>>>,
-    Receiver<Report>,
-    Vec<SyncSender<Box<ShardSecond>>>,
-);
+/// What a shard takes with it to its thread. Locked once, there.
+type Slot = Mutex<Option<(Recorder, Pulse)>>;
 
-fn recorders(plan: &Plan, shards: usize) -> Recording {
-    let (sender, reports) = sync_channel(shards * SECONDS_BUFFERED);
+/// How shards and watchdog say what happens.
+struct Recording {
+    /// One per shard.
+    recorders: Vec<Slot>,
+    /// One per shard, for the watchdog.
+    watched: Vec<Watched>,
+    /// For the watchdog.
+    sender: SyncSender<Report>,
+    /// For the collector.
+    reports: Receiver<Report>,
+    /// Where emptied seconds go, by shard.
+    emptied: Vec<SyncSender<Box<ShardSecond>>>,
+}
+
+fn recording(plan: &Plan, shards: usize) -> Recording {
+    let (sender, reports) = sync_channel((shards + 1) * SECONDS_BUFFERED);
+    let mut watched = Vec::with_capacity(shards);
     let mut recorders = Vec::with_capacity(shards);
     let mut emptied = Vec::with_capacity(shards);
     for shard in 0..shards {
@@ -134,28 +162,35 @@ fn recorders(plan: &Plan, shards: usize) -> Recording {
             sender.clone(),
             take_back,
         );
-        // Locked once, when its shard takes it on the shard's own thread.
-        recorders.push(Mutex::new(Some(recorder)));
+        let (pulse, of_pulse) = pulse();
+        recorders.push(Mutex::new(Some((recorder, pulse))));
+        watched.push(of_pulse);
         emptied.push(give_back);
     }
-    (recorders, reports, emptied)
+    Recording {
+        recorders,
+        watched,
+        sender,
+        reports,
+        emptied,
+    }
 }
 
 fn run_engine(
     plan: &Plan,
     clock: Clock,
     stop: &watch::Receiver<bool>,
-    recorders: Vec<Mutex<Option<Recorder>>>,
+    recorders: Vec<Slot>,
     stopped: &OnceLock<Nanos>,
 ) -> Result<(), LoadError> {
     let shards = recorders.len();
-    // Owned here, so that the recorders and with them the channel are gone when the shards are.
+    // Owned here, so that the recorders and with them the channel are gone when the shards are, and the watchdog knows.
     let recorders = recorders;
     let results = plimsoll_http::shard::run_shards(shards, "load", |index| {
-        let recorder = recorders[index]
+        let (recorder, pulse) = recorders[index]
             .lock()
             .ok()
-            .and_then(|mut recorder| recorder.take())
+            .and_then(|mut slot| slot.take())
             .expect("invariant: each shard takes its recorder once");
         let shard = Shard {
             plan,
@@ -163,6 +198,7 @@ fn run_engine(
             shards,
             clock,
             recorder,
+            pulse,
             stopped,
         };
         engine::run_shard(shard, stop.clone())

@@ -6,6 +6,7 @@ use crate::recorder::{SideSecond, StepSecond};
 use plimsoll_base::histogram::TimeHistogram;
 use plimsoll_base::outcome::OutcomeClass;
 use plimsoll_base::time_kind::TimeKind;
+use std::time::Duration;
 
 /// The name under which the check of a step's status is counted.
 const STATUS_CHECK: &str = "status";
@@ -34,6 +35,7 @@ pub(super) fn add(fragment: &mut Fragment, side: &SideSecond, checks: &[StepChec
     fragment.behind += side.behind;
     fragment.unstarted += side.unstarted;
     fragment.in_flight += side.in_flight;
+    fragment.in_flight_s += Duration::from_nanos(side.in_flight_ns).as_secs_f64();
     fragment.waiting += side.waiting;
     fragment.connected += side.connected;
     fragment.reconnected += side.reconnected;

@@ -7,6 +7,7 @@ use super::timer::Timer;
 use crate::clock::{Clock, Nanos, nanos};
 use crate::plan::{ConnectionPolicy, Load, Pacing, Plan};
 use crate::recorder::Recorder;
+use crate::watchdog::Pulse;
 use std::cell::{Cell, RefCell, RefMut};
 use std::future::poll_fn;
 use std::io;
@@ -17,6 +18,9 @@ use std::time::Duration;
 const SPIN: Duration = Duration::from_micros(40);
 /// How long before an intended start it lets nobody else work any more: one look at the sockets takes about this long.
 const SPIN_ALONE: Duration = Duration::from_micros(5);
+
+/// How often the pacer is at work even when nothing is due, so that the watchdog sees a shard that cannot be.
+const ALIVE: Duration = Duration::from_millis(10);
 
 /// How long arrivals that wait at the end of the load may still start. A target that keeps up serves them in much less, so
 /// that in a healthy run none is dropped for having come in the last moment.
@@ -45,6 +49,7 @@ pub(super) struct Stage {
     pub(super) think: Option<Nanos>,
     dispatch: RefCell<Dispatch>,
     recorder: RefCell<Recorder>,
+    pulse: Pulse,
     pacing: Pacing,
     timer: Timer,
     armed: Cell<Nanos>,
@@ -66,6 +71,7 @@ impl Stage {
         clock: Clock,
         dispatch: Dispatch,
         recorder: Recorder,
+        pulse: Pulse,
     ) -> io::Result<Self> {
         let steps: Vec<Prepared> = plan.steps.iter().map(|step| prepare(plan, step)).collect();
         let drain = steps.iter().map(|step| step.timeout).max().unwrap_or(0);
@@ -82,6 +88,7 @@ impl Stage {
             think,
             dispatch: RefCell::new(dispatch),
             recorder: RefCell::new(recorder),
+            pulse,
             pacing: plan.pacing,
             timer: Timer::new()?,
             armed: Cell::new(Nanos::MAX),
@@ -212,6 +219,7 @@ impl Stage {
                     self.arm(due - nanos(SPIN));
                     self.timer.fired().await;
                 } else {
+                    self.pulse.expect(due);
                     self.spin_until(due).await;
                 }
             }
@@ -234,6 +242,7 @@ impl Stage {
 
     fn next_due(&self) -> Nanos {
         let own = self.until.get().min(self.recorder.borrow().next_roll());
+        let own = own.min(self.last_wake.get() + nanos(ALIVE));
         self.dispatch
             .borrow_mut()
             .next_due()
@@ -246,6 +255,7 @@ impl Stage {
             Pacing::Precise => at,
         };
         self.armed.set(at);
+        self.pulse.expect(at);
         self.timer.arm(self.clock.absolute(at));
     }
 }

@@ -43,6 +43,8 @@ pub(crate) struct SideSecond {
     pub(crate) behind: u64,
     pub(crate) unstarted: u64,
     pub(crate) in_flight: u64,
+    /// Iterations under way, integrated: iteration-nanoseconds.
+    pub(crate) in_flight_ns: u64,
     pub(crate) waiting: u64,
     pub(crate) connected: u64,
     pub(crate) reconnected: u64,

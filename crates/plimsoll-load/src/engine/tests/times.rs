@@ -30,6 +30,20 @@ fn a_stall_counts_for_everyone_who_came_in_it() {
     // Whoever came in the first 150 ms of the stall waited for at least as long.
     let waited = above(TimeKind::ResponseTime, 0.15);
     assert!((15..100).contains(&waited), "{waited}");
+    let under_way: f64 = outcome
+        .measured()
+        .map(|fragment| fragment.in_flight_s)
+        .sum();
+    let sum = |kind| {
+        let times = outcome.iteration_times(kind);
+        times.mean().unwrap() * 100.0
+    };
+    let expected =
+        sum(TimeKind::IterationTime) - sum(TimeKind::PacingLag) - sum(TimeKind::ConnectionWait);
+    assert!(
+        (under_way / expected - 1.0).abs() < 0.02,
+        "{under_way} {expected}"
+    );
     let waits = outcome.iteration_times(TimeKind::ConnectionWait);
     let lag = outcome.iteration_times(TimeKind::PacingLag);
     assert!(waits.max().unwrap() > 0.25);

@@ -1,0 +1,173 @@
+//! Notices when the generator itself stood still, from a thread of its own that shares nothing with the shards but one number each.
+//!
+//! A shard says by when it will next be at work; the watchdog wakes every millisecond and looks. A shard that is overdue is blocked
+//! or starved; a watchdog that wakes late shows that the whole process, or its machine, stood still. What that means for
+//! the figures is left to others.
+
+mod pulse;
+
+pub(crate) use pulse::{Pulse, Watched, pulse};
+
+use crate::clock::{Clock, Nanos, nanos};
+use crate::fragment::Stalls;
+use crate::recorder::{Report, SECOND, Side};
+use std::sync::mpsc::SyncSender;
+use std::time::Duration;
+
+/// How often the watchdog looks.
+const EVERY: Duration = Duration::from_millis(1);
+/// From which length on standing still is a stall.
+const STALL: Nanos = 5_000_000;
+
+/// What the watchdog saw in one second.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct WatchedSecond {
+    /// Which, from the start of the load.
+    pub(crate) second: u32,
+    /// By [`Side`]: that of the moment in which the stall was seen.
+    pub(crate) sides: [Stalls; 2],
+}
+
+/// A watchdog that has not begun.
+#[derive(Debug)]
+pub(crate) struct Watchdog {
+    /// The time of the load.
+    pub(crate) clock: Clock,
+    /// Where the warm-up ends.
+    pub(crate) warmup: Nanos,
+    /// One per shard.
+    pub(crate) shards: Vec<Watched>,
+    /// Where it reports, like a shard after the last.
+    pub(crate) reports: SyncSender<Report>,
+}
+
+impl Watchdog {
+    /// Watches from the start of the load until every shard has ended.
+    pub(crate) fn watch(self) {
+        let mut stall = Stall::default();
+        let mut seen = WatchedSecond::default();
+        let mut wake = 0;
+        loop {
+            self.clock.sleep_until(wake);
+            let now = self.clock.now();
+            if self.shards.iter().all(Watched::has_ended) {
+                break;
+            }
+            self.hand_over(&mut seen, now);
+            let side = if now < self.warmup {
+                Side::Warmup
+            } else {
+                Side::Measured
+            };
+            let shards = self.shards.iter().map(Watched::expected);
+            let expected = shards.fold(wake, Nanos::min);
+            stall.look(now, expected, &mut seen.sides[side as usize]);
+            wake = now + nanos(EVERY);
+        }
+        for report in [Report::Watched(seen), Report::Done(self.shards.len())] {
+            if self.reports.send(report).is_err() {
+                // The collector is gone, and with it whoever wanted to know.
+                return;
+            }
+        }
+    }
+
+    /// Reports what was seen when its second is over. What is not taken stays, and goes with the next report.
+    fn hand_over(&self, seen: &mut WatchedSecond, now: Nanos) {
+        let second = u32::try_from(now / SECOND).unwrap_or(u32::MAX);
+        if second == seen.second {
+            return;
+        }
+        let over = WatchedSecond {
+            second: second - 1,
+            ..*seen
+        };
+        if self.reports.try_send(Report::Watched(over)).is_ok() {
+            seen.sides = Default::default();
+        }
+        seen.second = second;
+    }
+}
+
+/// A stall under way, if any.
+#[derive(Debug, Default)]
+struct Stall {
+    since: Option<Nanos>,
+    /// Up to where stalled time has been counted.
+    counted: Nanos,
+}
+
+impl Stall {
+    /// Someone should have been at work at `expected`, which is not after `now`; counts what is new of a stall.
+    fn look(&mut self, now: Nanos, expected: Nanos, into: &mut Stalls) {
+        if now.saturating_sub(expected) < STALL {
+            self.since = None;
+            return;
+        }
+        let since = self.since.unwrap_or(expected).min(expected);
+        self.since = Some(since);
+        into.total_s += seconds(now - expected.max(self.counted));
+        into.longest_s = into.longest_s.max(seconds(now - since));
+        self.counted = now;
+    }
+}
+
+fn seconds(time: Nanos) -> f64 {
+    Duration::from_nanos(time).as_secs_f64()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::sync_channel;
+
+    const MS: Nanos = 1_000_000;
+
+    #[test]
+    fn stalls_are_counted_once_and_measured_whole() {
+        let check = |looks: &[(u64, u64)], expected: (f64, f64)| {
+            let mut stall = Stall::default();
+            let mut seen = Stalls::default();
+            for (now, expected) in looks {
+                stall.look(now * MS, expected * MS, &mut seen);
+            }
+            let micros = |time: f64| (time * 1e6).round() / 1e6;
+            assert_eq!(
+                (micros(seen.longest_s), micros(seen.total_s)),
+                expected,
+                "{looks:?}"
+            );
+        };
+        check(&[(1, 1), (4, 2)], (0.0, 0.0));
+        check(&[(1, 1), (202, 2), (203, 203)], (0.2, 0.2));
+        // A shard is overdue from 10 on, while the watchdog itself is punctual.
+        check(&[(14, 10), (15, 10), (16, 10), (17, 17)], (0.006, 0.006));
+        // Two stalls, the second longer.
+        check(&[(10, 5), (11, 11), (30, 20)], (0.01, 0.015));
+        // A second shard overdue for longer adds to the length, not to the time counted already.
+        check(&[(20, 15), (21, 12)], (0.009, 0.006));
+    }
+
+    #[test]
+    fn a_shard_that_does_not_come_back_is_seen() {
+        let clock = Clock::starting_in(Duration::ZERO);
+        let (shard, watched) = pulse();
+        shard.expect(0);
+        let (reports, received) = sync_channel(100);
+        let watchdog = Watchdog {
+            clock,
+            warmup: 0,
+            shards: vec![watched],
+            reports,
+        };
+        let watching = std::thread::spawn(move || watchdog.watch());
+        clock.sleep_until(50 * MS);
+        drop(shard);
+        watching.join().unwrap();
+        let longest = received.iter().map(|report| match report {
+            Report::Watched(second) => second.sides[Side::Measured as usize].longest_s,
+            _ => 0.0,
+        });
+        assert!(longest.fold(0.0, f64::max) > 0.04);
+    }
+}
