@@ -46,9 +46,10 @@ impl Collector {
         self.data.intended += fragment.intended;
         self.data.sent += fragment.sent;
         self.data.dropped += fragment.dropped;
+        self.data.dropped_by_generator += fragment.dropped_late;
         if fragment.length_s >= FULL_SECOND && self.data.model == LoadModel::Open {
             self.data.observe_second(Second {
-                intended: fragment.intended,
+                intended: fragment.due.unwrap_or(fragment.intended),
                 sent: fragment.sent,
                 dropped: fragment.dropped,
                 waiting_before: self.waiting,
@@ -147,7 +148,7 @@ pub fn covered(fragment: &Fragment) -> f64 {
 }
 
 /// Times of one kind over all steps, of the classes whose times are published.
-fn published(fragment: &Fragment, kind: TimeKind) -> TimeHistogram {
+pub(crate) fn published(fragment: &Fragment, kind: TimeKind) -> TimeHistogram {
     let mut merged = TimeHistogram::new();
     let classes = fragment.steps.iter().flat_map(|step| &step.classes);
     for (_, data) in classes.filter(|(class, _)| class.enters_response_time()) {

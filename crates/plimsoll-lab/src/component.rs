@@ -5,7 +5,7 @@
 
 mod address;
 mod announce;
-mod cgroup;
+pub(crate) mod cgroup;
 mod launch;
 mod ports;
 mod ready;

@@ -13,6 +13,7 @@ mod conclude;
 mod error;
 pub mod experiment;
 mod generator;
+mod health;
 mod host;
 mod load;
 mod manifest;

@@ -4,11 +4,12 @@
 
 use crate::account::Ledger;
 use crate::collect::Collector;
-use crate::component::{Address, Topology, inherited};
+use crate::component::{Address, Topology, cgroup, inherited};
 use crate::error::LabError;
 use crate::experiment::{Arm, ComponentKind, Experiment, TargetRef};
 use crate::generator::{Generator, GeneratorSpec};
-use crate::probe::Sampler;
+use crate::health::Health;
+use crate::probe::{HealthProbe, Part, Sampler};
 use crate::process_tree::ProcessTree;
 use crate::recorder::{Recorder, Scene};
 use plimsoll_base::counters::{Counter, Totals};
@@ -76,11 +77,14 @@ pub async fn run(
         generator,
         ledger,
         collector,
+        health,
+        probe,
         ..
     } = running;
     generator.finish().await;
     ledger.check(&totals).map_err(LabError::Internal)?;
     let mut data = collector.into_data();
+    data.health = health.conclude(&data, probe.as_ref());
     if let (Some((component, before)), Some((_, after))) =
         (counted_before, counted(spec, topology)?)
     {
@@ -103,6 +107,9 @@ pub async fn run(
 struct RunningLoad {
     generator: Generator,
     sampler: Sampler,
+    health: Health,
+    /// From the first sample on.
+    probe: Option<HealthProbe>,
     scene: Scene,
     warmup: f64,
     collector: Collector,
@@ -125,6 +132,8 @@ impl RunningLoad {
         Self {
             generator,
             sampler: Sampler::default(),
+            health: Health::new(plan),
+            probe: None,
             scene: Scene {
                 arm: spec.arm.name.clone(),
                 block: spec.block,
@@ -154,6 +163,7 @@ impl RunningLoad {
                     Message::Fragment(fragment) => {
                         self.ledger.add(&fragment);
                         self.collector.add(&fragment);
+                        self.health.add(&fragment);
                         recorder.fragment(&self.scene, &self.collector, &fragment, &self.latest)?;
                     }
                     Message::Finished(accounts) => {
@@ -212,11 +222,17 @@ impl RunningLoad {
         let own = self.sampler.sample(&tree, self.generator.shim_pid(), now);
         samples.extend(own.map(|sample| (GENERATOR.to_owned(), sample)));
         if !std::mem::replace(&mut self.sampled, true) {
+            let processes = tree.descendants(self.generator.shim_pid());
+            self.probe = processes.first().map(|process| {
+                let group = cgroup::of(process.pid);
+                HealthProbe::new(process.pid, group.as_deref(), now)
+            });
             // Since the load before, or since the start: no second of this load.
             return Ok(());
         }
         recorder.samples(&samples)?;
         let since_start = recorder.now() - self.scene.start;
+        self.sample_health(since_start, now);
         for (name, sample) in &samples {
             // A sample belongs to the phase in which most of its interval lies.
             let middle = since_start - sample.length_s / 2.0;
@@ -227,6 +243,20 @@ impl RunningLoad {
         }
         self.latest = samples;
         Ok(())
+    }
+
+    /// Samples what could hold the generator back, `since_start` seconds after the load began.
+    fn sample_health(&mut self, since_start: f64, now: Instant) {
+        let Some(probe) = &mut self.probe else {
+            return;
+        };
+        let middle = since_start - SAMPLE_EVERY.as_secs_f64() / 2.0;
+        let part = if (self.warmup..self.scene.total).contains(&middle) {
+            Part::Measured
+        } else {
+            Part::Outside
+        };
+        probe.sample(part, now);
     }
 }
 

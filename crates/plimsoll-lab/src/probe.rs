@@ -4,8 +4,14 @@
 //! `plimsoll-report`.
 
 mod descriptors;
+mod health;
 mod memory;
+mod segments;
+mod steal;
 mod threads;
+mod throttling;
+
+pub use health::{HealthProbe, Part};
 
 use crate::process_tree::ProcessTree;
 use plimsoll_report::record::ComponentSample;

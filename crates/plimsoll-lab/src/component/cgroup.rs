@@ -49,6 +49,15 @@ pub(super) fn limit(name: &str, cores: f64) -> Result<Cgroup, LabError> {
     }
 }
 
+/// The directory of the group that limits the CPU time of the process `pid`; `None` when that cannot be told.
+pub(crate) fn of(pid: u32) -> Option<PathBuf> {
+    let text = |path: &str| fs::read_to_string(path).unwrap_or_default();
+    let cgroup = text(&format!("/proc/{pid}/cgroup"));
+    match locate(&cgroup, &text("/proc/self/mountinfo"))? {
+        Controller::V1(own) | Controller::V2 { own, .. } => Some(own),
+    }
+}
+
 fn none(reason: &str) -> LabError {
     LabError::Environment(format!(
         "cpu_quota needs a control group, and this host has no place for one: {reason}"

@@ -1,0 +1,184 @@
+//! What a load says of the generator's own health: its fragments and the probe's samples in the report's terms.
+//!
+//! Only the measured time counts. What the values mean for a verdict is left to the report.
+
+use crate::collect::published;
+use crate::probe::HealthProbe;
+use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::time_kind::TimeKind;
+use plimsoll_load::fragment::Fragment;
+use plimsoll_load::plan::{Load, Plan, Profile};
+use plimsoll_report::record::{ArmData, GeneratorHealth, Halves};
+
+/// Adds up one load.
+#[derive(Debug)]
+pub struct Health {
+    /// From the start of the load, in seconds.
+    middle: f64,
+    stalled_s: f64,
+    longest_stall_s: f64,
+    /// The most arrivals that were due and not released.
+    behind: u64,
+    exhausted: u64,
+    in_flight_s: f64,
+    /// `None` where the planned load itself changes.
+    halves: Option<Halves>,
+}
+
+impl Health {
+    /// Nothing yet of this plan.
+    #[must_use]
+    pub fn new(plan: &Plan) -> Self {
+        Self {
+            middle: (plan.warmup + plan.duration / 2).as_secs_f64(),
+            stalled_s: 0.0,
+            longest_stall_s: 0.0,
+            behind: 0,
+            exhausted: 0,
+            in_flight_s: 0.0,
+            halves: is_steady(plan).then(Halves::default),
+        }
+    }
+
+    /// Takes a fragment into account.
+    pub fn add(&mut self, fragment: &Fragment) {
+        if fragment.warmup {
+            return;
+        }
+        self.stalled_s += fragment.stalls.total_s;
+        self.longest_stall_s = self.longest_stall_s.max(fragment.stalls.longest_s);
+        self.behind = self.behind.max(fragment.behind);
+        self.exhausted += fragment.exhausted;
+        self.in_flight_s += fragment.in_flight_s;
+        if let Some(halves) = &mut self.halves {
+            let half = if fragment.start_s + fragment.length_s / 2.0 < self.middle {
+                &mut halves.first
+            } else {
+                &mut halves.second
+            };
+            half.merge(&published(fragment, TimeKind::ResponseTime));
+        }
+    }
+
+    /// What is known of the load whose figures are `data`.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "a share")]
+    pub fn conclude(self, data: &ArmData, probe: Option<&HealthProbe>) -> GeneratorHealth {
+        let mut health = GeneratorHealth {
+            longest_stall_s: Some(self.longest_stall_s),
+            stalled_share: (data.seconds > 0.0).then(|| self.stalled_s / data.seconds),
+            exhausted: Some(self.exhausted),
+            schedule_ks: (data.intended > 0 && data.offered_per_s.is_some())
+                .then(|| self.behind as f64 / data.intended as f64),
+            littles_law_error: littles_law_error(self.in_flight_s, data),
+            halves: self.halves,
+            ..GeneratorHealth::default()
+        };
+        if let Some(probe) = probe {
+            probe.fill(&mut health);
+        }
+        health
+    }
+}
+
+/// Whether the same load is planned for every moment.
+fn is_steady(plan: &Plan) -> bool {
+    matches!(
+        plan.load,
+        Load::Closed { .. }
+            | Load::Open {
+                profile: Profile::Constant { .. } | Profile::Poisson { .. },
+                ..
+            }
+    )
+}
+
+/// |L − X·R| / L for iterations: both sides times the length of the load, so that those which end late are in both. `None` where some
+/// were given up, for they have no time, and where there were none.
+#[expect(clippy::cast_precision_loss, reason = "a mean's count")]
+fn littles_law_error(in_flight_s: f64, data: &ArmData) -> Option<f64> {
+    if data.count(OutcomeClass::Aborted) > 0 || in_flight_s <= 0.0 {
+        return None;
+    }
+    let sum = |kind| {
+        let times = data.times.get(&kind)?;
+        Some(times.mean()? * times.count() as f64)
+    };
+    let whole = sum(TimeKind::IterationTime)?;
+    let before =
+        [TimeKind::PacingLag, TimeKind::ConnectionWait].map(|kind| sum(kind).unwrap_or(0.0));
+    let under_way = whole - before.iter().sum::<f64>();
+    Some((in_flight_s - under_way).abs() / in_flight_s)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plimsoll_base::histogram::TimeHistogram;
+    use plimsoll_report::record::LoadModel;
+    use std::time::Duration;
+
+    fn times(millis: &[u64]) -> TimeHistogram {
+        let mut times = TimeHistogram::new();
+        for millis in millis {
+            times.record(Duration::from_millis(*millis));
+        }
+        times
+    }
+
+    fn data() -> ArmData {
+        let mut data = ArmData::new("a", "t", LoadModel::Open, Some(100.0));
+        (data.seconds, data.intended) = (2.0, 200);
+        data.times = [
+            (TimeKind::IterationTime, times(&[30, 30])),
+            (TimeKind::PacingLag, times(&[1, 9])),
+            (TimeKind::ConnectionWait, times(&[0, 10])),
+        ]
+        .into();
+        data
+    }
+
+    #[test]
+    fn little_holds_for_the_time_under_way() {
+        let check = |in_flight_s, expected: Option<f64>| {
+            let error = littles_law_error(in_flight_s, &data());
+            assert_eq!(error.map(|error| (error * 100.0).round()), expected);
+        };
+        check(0.04, Some(0.0));
+        check(0.05, Some(20.0));
+        check(0.0, None);
+    }
+
+    #[test]
+    fn stalls_and_lateness_are_shares_of_the_load() {
+        let mut health = Health {
+            middle: 1.0,
+            stalled_s: 0.0,
+            longest_stall_s: 0.0,
+            behind: 0,
+            exhausted: 0,
+            in_flight_s: 0.0,
+            halves: None,
+        };
+        for (warmup, stalled, behind) in [(true, 0.5, 90), (false, 0.2, 20), (false, 0.0, 1)] {
+            health.add(&Fragment {
+                warmup,
+                behind,
+                stalls: plimsoll_load::fragment::Stalls {
+                    longest_s: stalled,
+                    total_s: stalled,
+                },
+                ..Fragment::default()
+            });
+        }
+        let health = health.conclude(&data(), None);
+        assert_eq!(
+            (
+                health.longest_stall_s,
+                health.stalled_share,
+                health.schedule_ks
+            ),
+            (Some(0.2), Some(0.1), Some(0.1))
+        );
+    }
+}
