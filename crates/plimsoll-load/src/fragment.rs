@@ -98,8 +98,8 @@ pub struct Fragment {
 }
 
 /// For how long the generator stood still although it should have been at work, as its watchdog saw it: a shard was overdue or the whole
-/// process was. Only 5 ms and more count. It belongs to the second in which it is seen; one that lasts is seen every
-/// millisecond, if the watchdog can run, and else as a whole when it can again.
+/// process was. Only 5 ms and more count, and up to 5 ms at either end may be missed. It belongs to the second in which it is seen; one
+/// that lasts is seen every 5 ms, if the watchdog can run, and else as a whole when it can again.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stalls {
