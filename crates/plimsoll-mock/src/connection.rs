@@ -22,6 +22,9 @@ use tokio::time::Instant;
 /// Bytes of answers that are queued at most before they are written, when requests come faster than answers are taken.
 const QUEUE_BYTES: usize = 64 * 1024;
 
+/// How long what a peer still sends is read and dropped after its last answer.
+const LINGER: Duration = Duration::from_secs(2);
+
 /// Serves a connection until its end, whichever side that comes from.
 pub(crate) async fn serve(stream: TcpStream, shard: Rc<Shard>) {
     let mut connection = Connection {
@@ -42,6 +45,7 @@ pub(crate) async fn serve(stream: TcpStream, shard: Rc<Shard>) {
             },
         );
         connection.finish().await;
+        connection.linger().await;
     }
 }
 
@@ -89,6 +93,9 @@ impl Connection<'_> {
             }
         }
         self.finish().await;
+        if self.http.requests.has_buffered() {
+            self.linger().await;
+        }
         Ok(())
     }
 
@@ -223,6 +230,20 @@ impl Connection<'_> {
     async fn finish(&mut self) {
         if self.flush().await.is_ok() {
             self.http.output.shutdown().await.ok();
+        }
+    }
+
+    /// Drops what the peer still sends until it closes: a close with bytes unread would reset the connection and take the last
+    /// answer along. A mock that stops waits for nobody.
+    async fn linger(&mut self) {
+        if self.shard.stopping.get() {
+            return;
+        }
+        let rest = tokio::time::timeout(LINGER, self.http.requests.discard());
+        tokio::select! {
+            // However it ends, the connection ends with it.
+            _ = rest => {}
+            () = self.shard.stop.notified() => {}
         }
     }
 }

@@ -7,9 +7,10 @@ mod admin;
 mod counting;
 #[path = "mock/invalid.rs"]
 mod invalid;
+#[path = "mock/stopping.rs"]
+mod refusing;
 #[path = "mock/serving.rs"]
 mod serving;
-#[path = "mock/stopping.rs"]
 mod stopping;
 #[path = "mock/world.rs"]
 mod world;

@@ -1,6 +1,6 @@
 //! Bodies: by length, chunked with trailers, until close.
 
-use super::line::{LineScanner, parse_field};
+use super::line::{LineScanner, is_field_value, is_token, parse_field};
 use super::{Event, Step};
 use crate::error::ProtocolError;
 use crate::fields::Fields;
@@ -191,19 +191,63 @@ fn chunk_line_error(error: ProtocolError) -> ProtocolError {
     }
 }
 
-/// Hexadecimal digits, then nothing or extensions (RFC 9112, section 7.1.1), which are checked for control bytes and ignored.
+/// Hexadecimal digits, then nothing or extensions (RFC 9112, section 7.1.1), which are checked and ignored.
 fn parse_chunk_size(line: &[u8]) -> Result<u64, ProtocolError> {
     let digits = line
         .iter()
         .position(|byte| !byte.is_ascii_hexdigit())
         .unwrap_or(line.len());
-    let extensions = line[digits..].trim_ascii_start();
-    let valid_extensions = extensions.is_empty() && digits == line.len()
-        || extensions.first() == Some(&b';') && super::line::is_field_value(extensions);
-    if digits == 0 || digits > 15 || !valid_extensions {
+    if digits == 0 || digits > 15 || !are_extensions(&line[digits..]) {
         return Err(ProtocolError::ChunkSize);
     }
     let text =
         std::str::from_utf8(&line[..digits]).expect("invariant: hexadecimal digits are ASCII");
     u64::from_str_radix(text, 16).map_err(|_| ProtocolError::ChunkSize)
+}
+
+/// `*( BWS ";" BWS name [ BWS "=" BWS ( token / quoted-string ) ] )`, and nothing behind it.
+fn are_extensions(mut rest: &[u8]) -> bool {
+    while !rest.is_empty() {
+        let Some(extension) = skip_blanks(rest).strip_prefix(b";") else {
+            return false;
+        };
+        let Some(after_name) = skip_token(skip_blanks(extension)) else {
+            return false;
+        };
+        rest = after_name;
+        if let Some(value) = skip_blanks(after_name).strip_prefix(b"=") {
+            let value = skip_blanks(value);
+            let Some(after_value) = skip_token(value).or_else(|| skip_quoted(value)) else {
+                return false;
+            };
+            rest = after_value;
+        }
+    }
+    true
+}
+
+fn skip_blanks(text: &[u8]) -> &[u8] {
+    let blanks = text
+        .iter()
+        .take_while(|byte| matches!(byte, b' ' | b'\t'))
+        .count();
+    &text[blanks..]
+}
+
+fn skip_token(text: &[u8]) -> Option<&[u8]> {
+    let length = text.iter().take_while(|byte| is_token(**byte)).count();
+    (length > 0).then(|| &text[length..])
+}
+
+/// What follows a quoted string (RFC 9110, section 5.6.4).
+fn skip_quoted(text: &[u8]) -> Option<&[u8]> {
+    let mut rest = text.strip_prefix(b"\"")?;
+    loop {
+        match rest {
+            [b'"', after @ ..] => return Some(after),
+            [b'\\', quoted, after @ ..] if is_field_value(&[*quoted]) => rest = after,
+            [byte, after @ ..] if *byte != b'\\' && is_field_value(&[*byte]) => rest = after,
+            _ => return None,
+        }
+    }
 }

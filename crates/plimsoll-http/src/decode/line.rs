@@ -108,7 +108,8 @@ pub(super) fn is_token_text(text: &[u8]) -> bool {
     !text.is_empty() && text.iter().all(|byte| is_token(*byte))
 }
 
-fn is_token(byte: u8) -> bool {
+/// Whether the byte is a `tchar` (RFC 9110, section 5.6.2).
+pub(super) fn is_token(byte: u8) -> bool {
     TOKEN[byte as usize]
 }
 

@@ -6,6 +6,7 @@ use crate::error::ProtocolError;
 use crate::fields::Fields;
 use crate::head::{Framing, RequestHead, Version};
 use crate::limits::Limits;
+use std::net::Ipv6Addr;
 use std::ops::Range;
 
 /// Decodes the requests of one connection: the server's side.
@@ -98,7 +99,11 @@ fn parse_target(input: &[u8], head: &mut RequestHead) -> Result<(), ProtocolErro
     let method = &input[head.method.clone()];
     head.authority = 0..0;
     let path_start = if method == b"CONNECT" {
-        if target.contains(&b'/') || !is_authority(target) {
+        // RFC 9110, section 9.3.6: a port must be there, and not be empty.
+        let has_port = is_authority(target)
+            && target.last().is_some_and(u8::is_ascii_digit)
+            && port_of(target).is_some();
+        if !has_port {
             return Err(ProtocolError::Target);
         }
         head.authority = head.target.clone();
@@ -157,54 +162,55 @@ fn settle_authority(
 
 /// A host name, IPv4 address or bracketed IPv6 address with an optional port. No user information.
 fn is_authority(text: &[u8]) -> bool {
-    let (host, port) = if text.first() == Some(&b'[') {
-        let Some(end) = text.iter().position(|byte| *byte == b']') else {
-            return false;
-        };
-        let inside = &text[1..end];
-        if inside.is_empty()
-            || !inside
-                .iter()
-                .all(|b| b.is_ascii_hexdigit() || matches!(b, b':' | b'.'))
-        {
-            return false;
-        }
-        (&text[..=end], &text[end + 1..])
-    } else {
-        let end = text
+    let (host, port) = match port_of(text) {
+        Some(port) => (&text[..text.len() - port.len() - 1], port),
+        None => (text, &[][..]),
+    };
+    let port_is_valid = port.len() <= 5
+        && port.iter().all(u8::is_ascii_digit)
+        && port
             .iter()
-            .position(|byte| *byte == b':')
-            .unwrap_or(text.len());
-        let host = &text[..end];
-        let reg_name = |b: &u8| {
-            b.is_ascii_alphanumeric()
-                || matches!(
-                    b,
-                    b'-' | b'.'
-                        | b'_'
-                        | b'~'
-                        | b'%'
-                        | b'!'
-                        | b'$'
-                        | b'&'
-                        | b'\''
-                        | b'('
-                        | b')'
-                        | b'*'
-                        | b'+'
-                        | b';'
-                        | b'='
-                )
+            .fold(0, |sum, digit| sum * 10 + u32::from(digit - b'0'))
+            <= u32::from(u16::MAX);
+    port_is_valid && (is_registered_name(host) || is_bracketed_address(host))
+}
+
+/// What follows the colon behind the host, if there is one.
+fn port_of(authority: &[u8]) -> Option<&[u8]> {
+    let host = match authority.first() {
+        Some(b'[') => memchr::memchr(b']', authority)?,
+        _ => 0,
+    };
+    let colon = memchr::memchr(b':', &authority[host..])?;
+    Some(&authority[host + colon + 1..])
+}
+
+/// An IPv6 address in brackets (RFC 3986, section 3.2.2), without a zone.
+fn is_bracketed_address(host: &[u8]) -> bool {
+    let inside = host
+        .strip_prefix(b"[")
+        .and_then(|rest| rest.strip_suffix(b"]"));
+    inside
+        .and_then(|inside| std::str::from_utf8(inside).ok())
+        .is_some_and(|inside| inside.parse::<Ipv6Addr>().is_ok())
+}
+
+/// A name or an IPv4 address: unreserved characters, sub-delimiters but the comma, and complete percent-encodings.
+fn is_registered_name(host: &[u8]) -> bool {
+    let mut bytes = host.iter();
+    while let Some(byte) = bytes.next() {
+        let valid = match byte {
+            b'%' => {
+                let mut is_digit = || bytes.next().is_some_and(u8::is_ascii_hexdigit);
+                is_digit() && is_digit()
+            }
+            b'-' | b'.' | b'_' | b'~' => true,
+            b'!' | b'$' | b'&' | b'\'' | b'(' | b')' | b'*' | b'+' | b';' | b'=' => true,
+            other => other.is_ascii_alphanumeric(),
         };
-        if !host.iter().all(reg_name) {
+        if !valid {
             return false;
         }
-        (host, &text[end..])
-    };
-    let port_is_valid = match port {
-        [] => true,
-        [b':', digits @ ..] => digits.len() <= 5 && digits.iter().all(u8::is_ascii_digit),
-        _ => false,
-    };
-    !host.is_empty() && port_is_valid
+    }
+    !host.is_empty()
 }

@@ -45,7 +45,11 @@ impl Head for ResponseHead {
             (false, false, Some(length)) => Framing::Length(length),
             (false, false, None) => Framing::UntilClose,
         };
-        self.keep_alive = !framers.close && (self.version == Version::Http11 || framers.keep_alive);
+        // A body where none may be: whether bytes follow, the peer alone knows. Behind 101 another protocol is spoken.
+        let stray_body = matches!(self.status, 100..200 | 204)
+            && (framers.chunked || framers.length.is_some_and(|length| length > 0));
+        let wants_more = self.version == Version::Http11 || framers.keep_alive;
+        self.keep_alive = wants_more && !framers.close && !stray_body && self.status != 101;
         Ok(())
     }
 
