@@ -14,7 +14,8 @@ mod summary;
 mod times;
 
 pub use arm::{
-    ArmBlocks, ArmData, CheckCount, ClassData, LoadModel, MockLedger, Second, StepData, merge_times,
+    ArmBlocks, ArmData, CheckCount, ClassData, LoadModel, MockLedger, SECOND_RELEASED, Second,
+    StepData, merge_times,
 };
 pub use component::{ComponentData, ComponentSample, GENERATOR};
 pub use event::{EventKind, EventRow};
@@ -25,7 +26,7 @@ pub use manifest::{
 pub use series::{ComponentRow, LoadRow, SecondTimes, SeriesRow};
 pub use summary::{
     Added, ArmSummary, BlockSummary, Comparison, ComponentSummary, Difference, DifferenceVerdict,
-    Effect, IntervalMethod, Outcomes, SUMMARY_SCHEMA, StepSummary, Summary, ThresholdOutcome,
-    ValidityRow, Verdict, VerdictResult,
+    Effect, IntervalMethod, Outcomes, Reservation, SUMMARY_SCHEMA, Sense, StepSummary, Summary,
+    ThresholdOutcome, ValidityRow, Verdict, VerdictResult,
 };
 pub use times::{Statistic, TimeStatistics, Times};

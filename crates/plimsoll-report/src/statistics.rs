@@ -6,12 +6,16 @@
 mod bootstrap;
 mod detectable;
 mod difference;
+mod distortion;
 mod interval;
+mod order;
 mod sample;
 mod student;
 
 pub use detectable::{blocks_to_detect, minimum_detectable};
 pub use difference::{MARGIN_SHARE, judge_difference};
+pub use distortion::{Distortion, Figure, Lengthening};
 pub(crate) use interval::method_for;
 pub use interval::{BOOTSTRAP_FROM, CONFIDENCE, Interval, Pivot};
+pub use order::quantile_interval;
 pub use sample::Sample;

@@ -1,21 +1,22 @@
 //! From what the lab measured to what the run found: merges blocks, judges validity, compares arms, holds thresholds against them.
 //!
-//! The order is fixed: blocks that are void are left out first, then everything is computed from those that remain, so that
-//! every figure of a summary rests on the same blocks.
+//! An arm's own figures rest on all of its blocks and carry the marks of what reaches them. A difference rests on those blocks in
+//! which its figure stands in both arms.
 
 mod added;
 mod arm;
+mod blocks;
 
 use crate::metric::Metric;
 use crate::record::{
-    ArmBlocks, ArmData, ArmSummary, Comparison, Effect, Host, LoadModel, MethodName,
-    SUMMARY_SCHEMA, Summary, ThresholdOutcome, ValidityRow,
+    Added, ArmBlocks, ArmData, ArmSummary, Comparison, DifferenceVerdict, Effect, Host, LoadModel,
+    MethodName, SUMMARY_SCHEMA, Statistic, Summary, ThresholdOutcome, ValidityRow,
 };
 use crate::statistics::{CONFIDENCE, MARGIN_SHARE, method_for};
-use crate::threshold::{self, Threshold};
+use crate::threshold::{self, Standing, Threshold};
 use crate::{validity, verdict};
+use blocks::Blocks;
 use indexmap::IndexMap;
-use std::collections::BTreeSet;
 
 /// What a summary says of the run apart from its figures.
 #[derive(Debug, Clone)]
@@ -52,31 +53,25 @@ pub fn summarise(
     arms: &[ArmBlocks],
     thresholds: &[Threshold],
 ) -> Summary {
-    let selection = select_blocks(method, arms);
+    let blocks = Blocks::of(arms);
     let mut rows = Vec::new();
     let mut summaries = IndexMap::new();
     for arm in arms {
-        let merged = merge(arm, &selection.used);
+        let merged = merge(arm);
         rows.extend(validity::judge(&merged));
-        rows.extend(validity::judge_blocks_used(
-            &arm.name,
-            selection.used.len() + selection.void.len(),
-            selection.void.len(),
-        ));
         summaries.insert(
             arm.name.clone(),
-            arm::summarise(arm, &merged, &selection.used),
+            arm::summarise(arm, &merged, |block| blocks.void_for(&arm.name, block)),
         );
     }
     if let Method::Compare { baseline } = method {
-        added::fill(
+        rows.extend(added::fill(
             &mut summaries,
             arms,
             baseline,
-            &selection.used,
+            &blocks,
             facts.seed,
-            &rows,
-        );
+        ));
     }
     let outcomes: Vec<ThresholdOutcome> = thresholds
         .iter()
@@ -94,74 +89,34 @@ pub fn summarise(
         host: facts.host.clone(),
         validity: rows,
         thresholds: outcomes,
-        comparison: comparison(method, &selection),
+        comparison: comparison(method, &blocks),
         arms: summaries,
     };
     summary.verdict = verdict::decide(&summary, facts);
     summary
 }
 
-/// Which blocks the figures rest on.
-struct Selection {
-    used: BTreeSet<u32>,
-    void: BTreeSet<u32>,
-}
-
-/// A comparison uses the blocks that hold every arm, without those in which some arm's load was not offered as planned. If none
-/// remain, all are used after all, and criterion 1 speaks for itself.
-fn select_blocks(method: &Method, arms: &[ArmBlocks]) -> Selection {
-    let all: BTreeSet<u32> = arms
-        .iter()
-        .flat_map(|arm| arm.blocks.keys().copied())
-        .collect();
-    if *method == Method::Measure {
-        return Selection {
-            used: all,
-            void: BTreeSet::new(),
-        };
-    }
-    let (mut used, mut void) = (BTreeSet::new(), BTreeSet::new());
-    for block in all.iter().copied() {
-        let data: Vec<Option<&ArmData>> = arms.iter().map(|arm| arm.blocks.get(&block)).collect();
-        if data.iter().any(Option::is_none) {
-            continue;
-        }
-        if data.into_iter().flatten().any(validity::is_void) {
-            void.insert(block);
-        } else {
-            used.insert(block);
-        }
-    }
-    if used.is_empty() {
-        return Selection {
-            used: all,
-            void: BTreeSet::new(),
-        };
-    }
-    Selection { used, void }
-}
-
-fn merge(arm: &ArmBlocks, used: &BTreeSet<u32>) -> ArmData {
-    let mut blocks = arm.blocks.iter().filter(|(block, _)| used.contains(block));
-    let Some((_, first)) = blocks.next() else {
+fn merge(arm: &ArmBlocks) -> ArmData {
+    let mut blocks = arm.blocks.values();
+    let Some(first) = blocks.next() else {
         return ArmData::new(&arm.name, "", LoadModel::Open, None);
     };
     let mut merged = first.clone();
-    blocks.for_each(|(_, block)| merged.merge(block));
+    blocks.for_each(|block| merged.merge(block));
     merged
 }
 
-fn comparison(method: &Method, selection: &Selection) -> Option<Comparison> {
+fn comparison(method: &Method, blocks: &Blocks) -> Option<Comparison> {
     let Method::Compare { baseline } = method else {
         return None;
     };
-    let blocks = selection.used.len();
+    let planned = blocks.planned().len();
     Some(Comparison {
         baseline: baseline.clone(),
-        blocks: u32::try_from(blocks).unwrap_or(u32::MAX),
-        void_blocks: selection.void.iter().copied().collect(),
+        blocks: u32::try_from(planned).unwrap_or(u32::MAX),
+        void_blocks: blocks.void_for_all(),
         confidence: CONFIDENCE,
-        interval: (blocks >= 2).then(|| method_for(blocks)),
+        interval: (planned >= 2).then(|| method_for(planned)),
         margin_share: MARGIN_SHARE,
     })
 }
@@ -172,24 +127,44 @@ fn hold(
     rows: &[ValidityRow],
     method: &Method,
 ) -> ThresholdOutcome {
-    let reading = arms
-        .get(&wanted.arm)
-        .map(|arm| wanted.metric.read(arm))
-        .unwrap_or_default();
-    threshold::judge(
-        wanted,
-        reading,
-        effect(rows, &wanted.arm, &wanted.metric, method),
-    )
+    let arm = arms.get(&wanted.arm);
+    let reading = arm.map(|arm| wanted.metric.read(arm)).unwrap_or_default();
+    let reserved = arm
+        .and_then(|arm| arm.added.as_ref())
+        .is_some_and(|added| is_reserved(added, &wanted.metric));
+    let standing = match ground(rows, &wanted.arm, &wanted.metric, method) {
+        Some(row) if row.effect == Effect::Invalid => Standing::Invalid(row),
+        _ if reserved => Standing::Reserved,
+        Some(_) => Standing::Marked,
+        None => Standing::Sound,
+    };
+    threshold::judge(wanted, reading, standing)
 }
 
-/// What validity says of a metric. A difference rests on the baseline too.
-fn effect(rows: &[ValidityRow], arm: &str, metric: &Metric, method: &Method) -> Effect {
-    let own = validity::effect_on(rows, arm, metric);
-    match method {
+/// Whether the metric is a difference that its interval alone does not decide.
+fn is_reserved(added: &Added, metric: &Metric) -> bool {
+    let figures = Statistic::ALL.into_iter();
+    figures
+        .filter(|statistic| metric.is_below(&format!("added.{}", statistic.name())))
+        .filter_map(|statistic| added.get(statistic))
+        .any(|found| {
+            found.reservation.is_some() && found.verdict == DifferenceVerdict::Inconclusive
+        })
+}
+
+/// What validity has to say of a metric. A difference rests on the baseline too.
+fn ground<'a>(
+    rows: &'a [ValidityRow],
+    arm: &str,
+    metric: &Metric,
+    method: &Method,
+) -> Option<&'a ValidityRow> {
+    let own = validity::strongest(rows, arm, metric);
+    let base = match method {
         Method::Compare { baseline } if metric.is_below("added") => {
-            own.max(validity::effect_on(rows, baseline, metric))
+            validity::strongest(rows, baseline, metric)
         }
-        _ => own,
-    }
+        _ => None,
+    };
+    own.into_iter().chain(base).max_by_key(|row| row.effect)
 }

@@ -4,7 +4,7 @@
 //! side; between, and without a sample, it is inconclusive. What the measurement cannot carry is not judged.
 
 use crate::metric::{Metric, Reading, Unit};
-use crate::record::{Effect, ThresholdOutcome, VerdictResult};
+use crate::record::{ThresholdOutcome, ValidityRow, VerdictResult};
 use plimsoll_base::units::{format_bytes, format_number, format_seconds};
 
 /// A bound on a metric.
@@ -27,10 +27,23 @@ pub enum Bound {
     Above(f64),
 }
 
+/// How far a metric can be relied on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Standing<'a> {
+    /// Nothing speaks against it.
+    Sound,
+    /// It is shown with a mark.
+    Marked,
+    /// It is a difference of arms that do not fail alike, and the one that fails more does not look slower.
+    Reserved,
+    /// This row rules it out.
+    Invalid(&'a ValidityRow),
+}
+
 /// Judges one threshold by what its metric was and what validity says of that metric.
 #[must_use]
-pub fn judge(threshold: &Threshold, reading: Reading, effect: Effect) -> ThresholdOutcome {
-    let (result, reason) = decide(threshold, reading, effect);
+pub fn judge(threshold: &Threshold, reading: Reading, standing: Standing<'_>) -> ThresholdOutcome {
+    let (result, reason) = decide(threshold, reading, standing);
     let (below, above) = match threshold.bound {
         Bound::Below(limit) => (Some(limit), None),
         Bound::Above(limit) => (None, Some(limit)),
@@ -67,13 +80,18 @@ fn format_share(share: f64) -> String {
     format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
-fn decide(threshold: &Threshold, reading: Reading, effect: Effect) -> (VerdictResult, String) {
+fn decide(
+    threshold: &Threshold,
+    reading: Reading,
+    standing: Standing<'_>,
+) -> (VerdictResult, String) {
     let subject = format!("{} {}", threshold.arm, threshold.metric.path());
-    if effect == Effect::Invalid {
-        return (
-            VerdictResult::Invalid,
-            format!("{subject} is not judged: the measurement cannot carry it"),
+    if let Standing::Invalid(row) = standing {
+        let reason = format!(
+            "{subject} is not judged: criterion {}, {}: {}",
+            row.criterion, row.name, row.advice
         );
+        return (VerdictResult::Invalid, reason);
     }
     let Some(value) = reading.value else {
         return (
@@ -92,7 +110,11 @@ fn decide(threshold: &Threshold, reading: Reading, effect: Effect) -> (VerdictRe
         Some(_) => format!("{} ({} to {})", show(value), show(low), show(high)),
         None => show(value),
     };
-    let marked = if effect == Effect::Marked {
+    if standing == Standing::Reserved {
+        let reason = format!("{subject} is {found}, but the arms do not fail alike: see validity");
+        return (VerdictResult::Inconclusive, reason);
+    }
+    let marked = if standing == Standing::Marked {
         " (marked: see validity)"
     } else {
         ""
@@ -118,17 +140,23 @@ fn decide(threshold: &Threshold, reading: Reading, effect: Effect) -> (VerdictRe
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::{Effect, Sense};
     use VerdictResult::{Failed, Inconclusive, Invalid, Passed};
 
     const MS: f64 = 1e-3;
 
-    fn check(bound: Bound, reading: Reading, effect: Effect, expected: (VerdictResult, &str)) {
+    fn check(
+        bound: Bound,
+        reading: Reading,
+        standing: Standing<'_>,
+        expected: (VerdictResult, &str),
+    ) {
         let threshold = Threshold {
             arm: "gateway".to_owned(),
             metric: Metric::parse("added.p99").unwrap(),
             bound,
         };
-        let outcome = judge(&threshold, reading, effect);
+        let outcome = judge(&threshold, reading, standing);
         assert_eq!((outcome.result, outcome.reason.as_str()), expected);
     }
 
@@ -141,7 +169,7 @@ mod tests {
 
     #[test]
     fn whole_interval_decides() {
-        let check = |bound, reading, expected| check(bound, reading, Effect::None, expected);
+        let check = |bound, reading, expected| check(bound, reading, Standing::Sound, expected);
         let (below, above) = (Bound::Below(MS), Bound::Above(MS));
         let text = "gateway added.p99 is 600 µs (400 µs to 800 µs), below 1.00 ms";
         check(below, at(0.6, 0.4, 0.8), (Passed, text));
@@ -162,13 +190,30 @@ mod tests {
         check(
             below,
             Reading::default(),
-            Effect::None,
+            Standing::Sound,
             (Inconclusive, text),
         );
-        let text = "gateway added.p99 is not judged: the measurement cannot carry it";
-        check(below, at(0.6, 0.4, 0.8), Effect::Invalid, (Invalid, text));
+        let row = ValidityRow {
+            criterion: 2,
+            name: "lateness".to_owned(),
+            arm: "gateway".to_owned(),
+            value: None,
+            limit: 0.0,
+            unit: "s".to_owned(),
+            sense: Sense::AtMost,
+            ok: false,
+            effect: Effect::Invalid,
+            affects: Vec::new(),
+            advice: "Lower the rate.".to_owned(),
+        };
+        let text = "gateway added.p99 is not judged: criterion 2, lateness: Lower the rate.";
+        let ruled_out = Standing::Invalid(&row);
+        check(below, at(0.6, 0.4, 0.8), ruled_out, (Invalid, text));
+        let text = "gateway added.p99 is 600 µs (400 µs to 800 µs), but the arms do not fail alike: see validity";
+        let reserved = Standing::Reserved;
+        check(below, at(0.6, 0.4, 0.8), reserved, (Inconclusive, text));
         let text =
             "gateway added.p99 is 600 µs (400 µs to 800 µs), below 1.00 ms (marked: see validity)";
-        check(below, at(0.6, 0.4, 0.8), Effect::Marked, (Passed, text));
+        check(below, at(0.6, 0.4, 0.8), Standing::Marked, (Passed, text));
     }
 }

@@ -6,40 +6,93 @@
 mod accounts;
 mod achieved_sends;
 mod blocks_used;
+mod both_ends;
+mod failures_alike;
+mod littles_law;
+mod network;
 mod pacing_lag;
+mod probe;
+mod processor;
+mod reach;
+mod row;
+#[cfg(test)]
+mod sample;
+mod schedule;
+mod stalls;
+mod steadiness;
+mod taken_time;
 
 use crate::metric::Metric;
-use crate::record::{ArmData, Effect, ValidityRow};
+use crate::record::{ArmData, Effect, Statistic, ValidityRow};
 
-pub use blocks_used::judge as judge_blocks_used;
+pub use blocks_used::{Used, judge as judge_blocks_used};
+pub use failures_alike::{FailedShares, judge as judge_failures};
 
-/// Every criterion that looks at one arm.
-const CRITERIA: [fn(&ArmData) -> Vec<ValidityRow>; 3] =
-    [achieved_sends::judge, pacing_lag::judge, accounts::judge];
-
-/// Judges one arm by every criterion that applies to it.
-#[must_use]
-pub fn judge(arm: &ArmData) -> Vec<ValidityRow> {
-    CRITERIA
-        .iter()
-        .flat_map(|criterion| criterion(arm))
-        .collect()
+/// What a criterion is asked of in a comparison. Of a single measurement every criterion is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Scope {
+    /// Of each block too: where it reaches a figure, the block is void for that figure.
+    Blocks,
+    /// Of the arm as a whole.
+    Arm,
 }
 
-/// Whether a block of this arm must be left out of a comparison: the load was not offered as planned.
+/// A criterion: its rows for one arm, none where there is no data for it.
+type Judge = fn(&ArmData) -> Vec<ValidityRow>;
+
+/// Every criterion that looks at one arm. Whatever looks at the times themselves must not void blocks: that would select by outcome.
+const CRITERIA: [(Scope, Judge); 12] = [
+    (Scope::Blocks, achieved_sends::judge),
+    (Scope::Blocks, pacing_lag::judge),
+    (Scope::Blocks, stalls::judge),
+    (Scope::Blocks, processor::judge),
+    (Scope::Blocks, taken_time::judge),
+    (Scope::Blocks, network::judge),
+    (Scope::Blocks, schedule::judge),
+    (Scope::Arm, accounts::judge),
+    (Scope::Arm, littles_law::judge),
+    (Scope::Arm, probe::judge),
+    (Scope::Arm, both_ends::judge),
+    (Scope::Arm, steadiness::judge),
+];
+
+/// Judges one arm by every criterion for which there is data.
 #[must_use]
-pub fn is_void(arm: &ArmData) -> bool {
-    achieved_sends::judge(arm).iter().any(|row| !row.ok)
+pub fn judge(arm: &ArmData) -> Vec<ValidityRow> {
+    let criteria = CRITERIA.iter().map(|(_, criterion)| criterion);
+    criteria.flat_map(|criterion| criterion(arm)).collect()
+}
+
+/// The figures of the response time that one block of an arm cannot carry.
+#[must_use]
+pub fn void_figures(block: &ArmData) -> Vec<Statistic> {
+    let criteria = CRITERIA.iter().filter(|(scope, _)| *scope == Scope::Blocks);
+    let rows: Vec<ValidityRow> = criteria.flat_map(|(_, judge)| judge(block)).collect();
+    let is_void = |statistic: &Statistic| {
+        let path = format!("response_time.{}", statistic.name());
+        Metric::parse(&path)
+            .is_ok_and(|metric| effect_on(&rows, &block.name, &metric) != Effect::None)
+    };
+    Statistic::ALL.into_iter().filter(is_void).collect()
 }
 
 /// What the rows of `arm` mean for one metric: the strongest effect of those that concern it.
 #[must_use]
 pub fn effect_on(rows: &[ValidityRow], arm: &str, metric: &Metric) -> Effect {
+    strongest(rows, arm, metric).map_or(Effect::None, |row| row.effect)
+}
+
+/// Of the rows of `arm` that concern a metric the first with the strongest effect; `None` when nothing follows from any.
+#[must_use]
+pub fn strongest<'a>(
+    rows: &'a [ValidityRow],
+    arm: &str,
+    metric: &Metric,
+) -> Option<&'a ValidityRow> {
     rows.iter()
-        .filter(|row| row.arm == arm && concerns(row, metric))
-        .map(|row| row.effect)
-        .max()
-        .unwrap_or(Effect::None)
+        .rev()
+        .filter(|row| row.arm == arm && row.effect != Effect::None && concerns(row, metric))
+        .max_by_key(|row| row.effect)
 }
 
 /// Whether a row takes the whole arm with it, not only some metrics.

@@ -2,8 +2,8 @@
 
 use crate::metric::Metric;
 use crate::record::{
-    ArmSummary, DifferenceVerdict, Effect, MethodName, Statistic, Summary, ThresholdOutcome,
-    Verdict, VerdictResult,
+    ArmSummary, Difference, DifferenceVerdict, Effect, MethodName, Statistic, Summary,
+    ThresholdOutcome, ValidityRow, Verdict, VerdictResult,
 };
 use crate::summarise::Facts;
 use crate::validity;
@@ -84,50 +84,44 @@ fn conclude(summary: &Summary, facts: &Facts) -> Verdict {
     verdict(VerdictResult::Passed, reasons_to_pass(summary))
 }
 
-/// What cannot be concluded though it was asked for: whole arms, and metrics that a threshold judges; without thresholds, the p99.
+/// What cannot be concluded though it was asked for: whole arms, and metrics that a threshold judges; without thresholds, arms of
+/// which neither the median nor the p99 stands.
 fn invalid_claims(summary: &Summary) -> Vec<String> {
-    let mut reasons: Vec<String> = summary
-        .validity
-        .iter()
-        .filter(|row| validity::invalidates_arm(row))
-        .map(|row| {
-            format!(
-                "{}: criterion {}, {}: {}",
-                row.arm, row.criterion, row.name, row.advice
-            )
-        })
+    let whole_arms = summary.validity.iter();
+    let whole_arms = whole_arms.filter(|row| validity::invalidates_arm(row));
+    let mut reasons: Vec<String> = whole_arms
+        .map(|row| format!("{}: {}", row.arm, describe_row(row)))
         .collect();
     if !reasons.is_empty() {
         return reasons;
     }
     reasons.extend(thresholds_with(summary, VerdictResult::Invalid));
-    if summary.thresholds.is_empty()
-        && let Ok(headline) = Metric::parse(headline(summary.method))
-    {
-        reasons.extend(
-            summary
-                .arms
-                .keys()
-                .filter(|arm| {
-                    validity::effect_on(&summary.validity, arm, &headline) == Effect::Invalid
-                })
-                .map(|arm| {
-                    format!(
-                        "{arm}: criterion 2, {} cannot be told from the generator's own lateness",
-                        headline.path()
-                    )
-                }),
-        );
+    if summary.thresholds.is_empty() {
+        let arms = summary.arms.keys();
+        let ruled_out = arms.filter_map(|arm| {
+            let [p50, p99] = HEADLINES.map(|figure| ruled_out(summary, arm, figure));
+            Some(format!("{arm}: {}", describe_row(p50.and(p99)?)))
+        });
+        reasons.extend(ruled_out);
     }
     reasons
 }
 
-/// The metric that a run without thresholds is judged by.
-fn headline(method: MethodName) -> &'static str {
-    match method {
-        MethodName::Measure => "response_time.p99",
-        MethodName::Compare => "added.p99",
-    }
+/// The figures that a run without thresholds concludes on.
+const HEADLINES: [Statistic; 2] = [Statistic::P50, Statistic::P99];
+
+/// The row that rules out a figure of an arm: of its difference in a comparison, of its response time otherwise.
+fn ruled_out<'a>(summary: &'a Summary, arm: &str, figure: Statistic) -> Option<&'a ValidityRow> {
+    let what = match summary.method {
+        MethodName::Measure => "response_time",
+        MethodName::Compare => "added",
+    };
+    let metric = Metric::parse(&format!("{what}.{}", figure.name())).ok()?;
+    validity::strongest(&summary.validity, arm, &metric).filter(|row| row.effect == Effect::Invalid)
+}
+
+fn describe_row(row: &ValidityRow) -> String {
+    format!("criterion {}, {}: {}", row.criterion, row.name, row.advice)
 }
 
 fn nothing_measured(summary: &Summary, facts: &Facts) -> Option<String> {
@@ -166,21 +160,30 @@ fn undecided_arms(summary: &Summary) -> Vec<String> {
 }
 
 fn undecided(name: &str, arm: &ArmSummary) -> Option<String> {
-    let Some(p99) = arm.added.as_ref().and_then(|added| added.p99) else {
+    let found = |statistic| arm.added.as_ref().and_then(|added| added.get(statistic));
+    let [p50, p99] = HEADLINES.map(found);
+    let Some(p99) = p99 else {
         return Some(format!("{name}: fewer than two blocks to compare"));
     };
-    let is_open = |statistic| {
-        arm.added
-            .as_ref()
-            .and_then(|added| added.get(statistic))
-            .is_none_or(|d| d.verdict == DifferenceVerdict::Inconclusive)
-    };
-    (is_open(Statistic::P50) && is_open(Statistic::P99)).then(|| {
-        format!(
-            "{name}: neither median nor p99 is decided; {}",
-            describe_power(p99.minimum_detectable, p99.blocks, p99.more_blocks)
+    let is_open = |difference: &Difference| {
+        matches!(
+            difference.verdict,
+            DifferenceVerdict::Inconclusive | DifferenceVerdict::Invalid
         )
-    })
+    };
+    if !(p50.is_none_or(is_open) && is_open(p99)) {
+        return None;
+    }
+    let reserved = |difference: &Difference| difference.reservation.is_some();
+    if p50.is_some_and(reserved) || reserved(p99) {
+        return Some(format!(
+            "{name}: nothing can be said while the arms do not fail alike"
+        ));
+    }
+    Some(format!(
+        "{name}: neither median nor p99 is decided; {}",
+        describe_power(p99.minimum_detectable, p99.blocks, p99.more_blocks)
+    ))
 }
 
 /// What a number of blocks can find, and how many more would decide: printed wherever something is inconclusive.
@@ -201,16 +204,40 @@ fn reasons_to_pass(summary: &Summary) -> Vec<String> {
     let mut reasons = thresholds_with(summary, VerdictResult::Passed);
     if reasons.is_empty() {
         reasons.push("the measurement is valid; no threshold was set".to_owned());
-        reasons.extend(summary.arms.iter().filter_map(|(name, arm)| {
-            let p99 = arm.added.as_ref()?.p99?;
-            let [value, low, high] = [p99.value, p99.low, p99.high].map(format_seconds);
-            let conclusion = p99.verdict.name();
-            Some(format!(
-                "{name} adds {value} at p99 ({low} to {high}): {conclusion}"
-            ))
-        }));
+        for (name, arm) in &summary.arms {
+            reasons.extend(concluded(name, arm));
+            reasons.extend(left_out(summary, name));
+        }
     }
     reasons
+}
+
+/// What an arm adds at the p99, or at the median where the p99 is ruled out.
+fn concluded(name: &str, arm: &ArmSummary) -> Option<String> {
+    let added = arm.added.as_ref()?;
+    let stands = |statistic: &Statistic| {
+        let found = added.get(*statistic);
+        found.is_some_and(|found| found.verdict != DifferenceVerdict::Invalid)
+    };
+    let figure = HEADLINES.into_iter().rev().find(stands)?;
+    let found = added.get(figure)?;
+    let [value, low, high] = [found.value, found.low, found.high].map(format_seconds);
+    Some(format!(
+        "{name} adds {value} at {} ({low} to {high}): {}",
+        figure.label(),
+        found.verdict.name()
+    ))
+}
+
+/// Which headline of an arm is not concluded on, though the other is.
+fn left_out(summary: &Summary, name: &str) -> Option<String> {
+    let mut figures = HEADLINES.into_iter();
+    let (figure, row) = figures.find_map(|f| Some((f, ruled_out(summary, name, f)?)))?;
+    Some(format!(
+        "nothing is concluded on the {} of {name}: {}",
+        figure.label(),
+        describe_row(row)
+    ))
 }
 
 fn failed_exchanges(summary: &Summary) -> Vec<String> {

@@ -29,6 +29,9 @@ pub struct ArmBlocks {
     pub blocks: BTreeMap<u32, ArmData>,
 }
 
+/// A full second in which a smaller share than this of its arrivals was released was not loaded as planned.
+pub const SECOND_RELEASED: f64 = 0.95;
+
 /// What one arm did in the measured time (without warm-up) of one block.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ArmData {
@@ -53,6 +56,10 @@ pub struct ArmData {
     pub dropped_by_generator: u64,
     /// The smallest share of arrivals due in one second that were released in it; `None` before the first [`Self::observe_second`].
     pub worst_second: Option<f64>,
+    /// Full seconds with arrivals that were observed.
+    pub seconds_observed: u32,
+    /// Of these, those in which less than [`SECOND_RELEASED`] of the arrivals were released.
+    pub seconds_short: u32,
     /// Times that belong to iterations and connections, not to a step: iteration time, connection wait, pacing lag, connect time.
     pub times: BTreeMap<TimeKind, TimeHistogram>,
     /// Steps in the scenario's order, by name.
@@ -149,6 +156,8 @@ impl ArmData {
             dropped: 0,
             dropped_by_generator: 0,
             worst_second: None,
+            seconds_observed: 0,
+            seconds_short: 0,
             times: BTreeMap::new(),
             steps: IndexMap::new(),
             components: IndexMap::new(),
@@ -172,6 +181,8 @@ impl ArmData {
             released as f64 / second.intended as f64
         };
         self.worst_second = Some(self.worst_second.map_or(share, |worst| worst.min(share)));
+        self.seconds_observed += 1;
+        self.seconds_short += u32::from(share < SECOND_RELEASED);
     }
 
     /// Adds another block of the same arm. Every count and every histogram afterwards is what one longer block would have given.
@@ -193,6 +204,8 @@ impl ArmData {
             (Some(own), Some(added)) => Some(own.min(added)),
             (own, added) => own.or(added),
         };
+        self.seconds_observed += other.seconds_observed;
+        self.seconds_short += other.seconds_short;
         merge_times(&mut self.times, &other.times);
         for (name, step) in &other.steps {
             self.steps.entry(name.clone()).or_default().merge(step);

@@ -89,16 +89,30 @@ pub struct ValidityRow {
     pub value: Option<f64>,
     /// What it is held against.
     pub limit: f64,
-    /// The unit of both: `share`, `s` or `count`.
+    /// The unit of both: `share`, `s`, `cores` or `count`.
     pub unit: String,
-    /// Whether the criterion holds.
+    /// The side of the limit on which the value must lie.
+    #[serde(default)]
+    pub sense: Sense,
+    /// Whether the criterion holds. It also holds when it reaches no figure, or only the largest time.
     pub ok: bool,
-    /// What follows when it does not hold.
+    /// What follows for the metrics that it concerns.
     pub effect: Effect,
     /// The metrics below `arms.<arm>` that the effect concerns; empty: all of the arm.
     pub affects: Vec<String>,
     /// One sentence: what this means, and what to do when it does not hold.
     pub advice: String,
+}
+
+/// The side of a limit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Sense {
+    /// At least the limit.
+    AtLeast,
+    /// At most the limit.
+    #[default]
+    AtMost,
 }
 
 /// What follows from a criterion for the metrics that it concerns.
@@ -107,7 +121,7 @@ pub struct ValidityRow {
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
-    /// The criterion holds.
+    /// Nothing.
     None,
     /// They are shown with a mark.
     Marked,
@@ -145,7 +159,7 @@ pub struct Comparison {
     pub baseline: String,
     /// Blocks that held every arm.
     pub blocks: u32,
-    /// Blocks that were left out because a criterion of validity did not hold in them.
+    /// Of these, blocks that enter no difference of some arm. A block can also be void for some figures only: see `by_block`.
     pub void_blocks: Vec<u32>,
     /// Confidence of each interval. Intervals are per comparison: not corrected for their number.
     pub confidence: f64,
@@ -264,8 +278,22 @@ pub struct Difference {
     pub minimum_detectable: f64,
     /// Blocks that the figure rests on.
     pub blocks: u32,
+    /// Blocks that held both arms; those beyond `blocks` were left out because the figure is void in them.
+    #[serde(default)]
+    pub planned_blocks: u32,
+    /// Why an interval alone does not decide; `null` when it does.
+    #[serde(default)]
+    pub reservation: Option<Reservation>,
     /// About how many more blocks would decide; `null` when it is decided or no reasonable number would do.
     pub more_blocks: Option<u32>,
+}
+
+/// Why a difference is not to be read by its interval alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Reservation {
+    /// The arms do not fail alike: the figure of one lacks, or holds, exchanges that the other's does not.
+    Failures,
 }
 
 /// What follows from a difference and its interval.
@@ -343,7 +371,7 @@ pub struct ComponentSummary {
 }
 
 /// One block of one arm.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BlockSummary {
     /// The block, from 1.
     pub block: u32,
@@ -353,6 +381,9 @@ pub struct BlockSummary {
     pub failed: u64,
     /// Response times of the block.
     pub response_time: TimeStatistics,
+    /// Figures of this block that enter no difference, because a criterion of validity reaches them.
+    #[serde(default)]
+    pub void_for: Vec<Statistic>,
 }
 
 impl Added {

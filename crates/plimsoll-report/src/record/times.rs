@@ -62,19 +62,27 @@ impl Statistic {
         }
     }
 
+    /// The share of times that are at most this figure, for a quantile; `None` for the mean.
+    #[must_use]
+    pub fn share(self) -> Option<f64> {
+        match self {
+            Self::Mean => None,
+            Self::P50 => Some(0.5),
+            Self::P75 => Some(0.75),
+            Self::P90 => Some(0.9),
+            Self::P95 => Some(0.95),
+            Self::P99 => Some(0.99),
+            Self::P999 => Some(0.999),
+        }
+    }
+
     /// The figure of a histogram in seconds; `None` when it is empty.
     #[must_use]
     pub fn of(self, histogram: &TimeHistogram) -> Option<f64> {
-        let q = match self {
-            Self::Mean => return histogram.mean(),
-            Self::P50 => 0.5,
-            Self::P75 => 0.75,
-            Self::P90 => 0.9,
-            Self::P95 => 0.95,
-            Self::P99 => 0.99,
-            Self::P999 => 0.999,
-        };
-        histogram.quantile(q)
+        match self.share() {
+            Some(share) => histogram.quantile(share),
+            None => histogram.mean(),
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::table::Table;
 use super::words::{bytes, cores, count, failures, mark, number, time};
-use crate::record::{Outcomes, Statistic, Summary};
+use crate::record::{Outcomes, Statistic, Summary, TimeStatistics};
 
 /// Figures of a distribution that every table of times shows, between the smallest and the largest.
 const SHOWN: [Statistic; 5] = [
@@ -13,31 +13,46 @@ const SHOWN: [Statistic; 5] = [
     Statistic::P999,
 ];
 
-/// Arms side by side: load, failures, response times.
+/// Arms side by side: load, failures, and both views of their times: response times, which contain what callers waited, and service
+/// times, which do not.
 pub(super) fn arms(summary: &Summary) -> Table {
+    let head = ["arm", "offered/s", "achieved/s", "failed", "time", "min"];
     let mut table = Table::new(
-        ["arm", "offered/s", "achieved/s", "failed", "min"]
-            .into_iter()
+        head.into_iter()
             .chain(SHOWN.map(Statistic::label))
             .chain(["max"]),
-    );
+    )
+    .with_words(&[4]);
     for (name, arm) in &summary.arms {
-        let response = &arm.times.response_time;
-        let mut row = vec![
+        let mut load = vec![
             name.clone(),
             number(arm.offered_per_s),
             number(arm.achieved_per_s),
             failures(arm.failed, arm.failed_share),
-            time(response.min),
         ];
-        row.extend(SHOWN.map(|statistic| {
-            let mark = mark(summary, name, "response_time", statistic);
-            format!("{}{mark}", time(response.get(statistic)))
-        }));
-        row.push(time(response.max));
-        table.rows.push(row);
+        let views = [
+            ("response", "response_time", &arm.times.response_time),
+            ("service", "service_time", &arm.times.service_time),
+        ];
+        for (label, time, figures) in views {
+            let mut row = std::mem::replace(&mut load, vec![String::new(); 4]);
+            row.push(label.to_owned());
+            row.extend(figures_of(figures, |figure| {
+                mark(summary, name, time, figure)
+            }));
+            table.rows.push(row);
+        }
     }
     table
+}
+
+/// The cells of a distribution, each with its mark.
+fn figures_of(times: &TimeStatistics, mark: impl Fn(&str) -> &'static str) -> Vec<String> {
+    let marked = |value, figure| format!("{}{}", time(value), mark(figure));
+    let mut cells = vec![time(times.min)];
+    cells.extend(SHOWN.map(|statistic| marked(times.get(statistic), statistic.name())));
+    cells.push(marked(times.max, "max"));
+    cells
 }
 
 /// Steps of every arm; `None` when no scenario has more than one.

@@ -10,7 +10,7 @@ use crate::record::{Statistic, Summary, ValidityRow};
 use crate::view::RunView;
 
 /// Rows of a table beyond this are left to the report.
-const MOST_ROWS: usize = 8;
+const MOST_ROWS: usize = 12;
 const MOST_REASONS: usize = 5;
 
 /// Renders plain text without colours; every line ends in a newline.
@@ -128,7 +128,7 @@ fn added(summary: &Summary) -> Option<String> {
         }
     }
     let lines = table.to_text();
-    let lines = lines.lines().zip(&conclusions).take(1 + 2 * MOST_ROWS);
+    let lines = lines.lines().zip(&conclusions).take(1 + MOST_ROWS);
     let mut text: String = lines
         .map(|(line, words)| format!("{line}  {words}").trim_end().to_owned() + "\n")
         .collect();

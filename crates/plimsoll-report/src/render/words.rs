@@ -2,8 +2,8 @@
 
 use crate::metric::Metric;
 use crate::record::{
-    Difference, DifferenceVerdict, Effect, MethodName, RunState, Statistic, Summary, ValidityRow,
-    VerdictResult,
+    Difference, DifferenceVerdict, Effect, MethodName, Reservation, RunState, Sense, Summary,
+    ValidityRow, VerdictResult,
 };
 use crate::threshold::format_value;
 use crate::validity;
@@ -91,20 +91,25 @@ pub(super) fn validity_value(value: Option<f64>, row: &ValidityRow) -> String {
     match row.unit.as_str() {
         "s" => format_seconds(value),
         "share" => percent(value),
+        "cores" => cores(Some(value)),
         _ => format_number(value),
     }
 }
 
-/// Whether a row wants at least or at most its limit.
+/// The limit of a row, with the side of it that is wanted.
 pub(super) fn validity_limit(row: &ValidityRow) -> String {
-    let sign = if row.unit == "share" { "≥" } else { "≤" };
+    let sign = match row.sense {
+        Sense::AtLeast => "≥",
+        Sense::AtMost => "≤",
+    };
     format!("{sign} {}", validity_value(Some(row.limit), row))
 }
 
 /// What follows from a difference; what is undecided always says what could have been found.
 pub(super) fn conclusion(difference: &Difference) -> String {
     let name = difference.verdict.name();
-    match difference.verdict {
+    let words = match difference.verdict {
+        DifferenceVerdict::Inconclusive if difference.reservation.is_some() => name.to_owned(),
         DifferenceVerdict::Inconclusive => format!(
             "{name}: {}",
             describe_power(
@@ -118,12 +123,27 @@ pub(super) fn conclusion(difference: &Difference) -> String {
         }
         DifferenceVerdict::Worse | DifferenceVerdict::Improved => name.to_owned(),
         DifferenceVerdict::Invalid => format!("{name}: see validity"),
+    };
+    let mut remarks = Vec::new();
+    if difference.reservation == Some(Reservation::Failures) {
+        remarks.push("the arms do not fail alike".to_owned());
+    }
+    if difference.blocks < difference.planned_blocks {
+        remarks.push(format!(
+            "{} of {} blocks",
+            difference.blocks, difference.planned_blocks
+        ));
+    }
+    if remarks.is_empty() {
+        words
+    } else {
+        format!("{words} ({})", remarks.join("; "))
     }
 }
 
 /// The sign beside a figure that validity has something to say about.
-pub(super) fn mark(summary: &Summary, arm: &str, time: &str, statistic: Statistic) -> &'static str {
-    let path = format!("{time}.{}", statistic.name());
+pub(super) fn mark(summary: &Summary, arm: &str, time: &str, figure: &str) -> &'static str {
+    let path = format!("{time}.{figure}");
     let Ok(metric) = Metric::parse(&path) else {
         return "";
     };
@@ -136,11 +156,16 @@ pub(super) fn mark(summary: &Summary, arm: &str, time: &str, statistic: Statisti
 
 /// What the signs mean; empty when none is shown.
 pub(super) fn mark_legend(summary: &Summary) -> &'static str {
-    let worst = summary.validity.iter().map(|row| row.effect).max();
+    let of_arms = |row: &&ValidityRow| {
+        let mut affects = row.affects.iter();
+        row.affects.is_empty() || affects.any(|path| !path.starts_with("added"))
+    };
+    let rows = summary.validity.iter().filter(of_arms);
+    let worst = rows.map(|row| row.effect).max();
     match worst {
-        Some(Effect::Marked) => "† may contain lateness of the generator: see validity",
+        Some(Effect::Marked) => "† may be distorted: see validity",
         Some(Effect::Invalid) => {
-            "† may contain lateness of the generator, ‡ nothing may be concluded from it: see validity"
+            "† may be distorted, ‡ so much that nothing is concluded from it: see validity"
         }
         Some(Effect::None) | None => "",
     }

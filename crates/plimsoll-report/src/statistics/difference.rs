@@ -37,6 +37,8 @@ pub fn judge_difference(
         margin,
         minimum_detectable: minimum_detectable(sample.size, sample.deviation),
         blocks: u32::try_from(sample.size).unwrap_or(u32::MAX),
+        planned_blocks: u32::try_from(sample.size).unwrap_or(u32::MAX),
+        reservation: None,
         more_blocks: (verdict == DifferenceVerdict::Inconclusive)
             .then(|| more_blocks(&sample, margin))
             .flatten(),

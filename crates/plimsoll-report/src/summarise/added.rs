@@ -1,64 +1,167 @@
-//! What each arm adds to the baseline: one difference per figure, over blocks.
+//! What each arm adds to the baseline: one difference per figure, over the blocks in which that figure stands in both arms.
 
-use crate::metric::Metric;
+use super::blocks::Blocks;
 use crate::record::{
-    Added, ArmBlocks, ArmSummary, Difference, DifferenceVerdict, Effect, Statistic, ValidityRow,
+    Added, ArmBlocks, ArmSummary, Difference, DifferenceVerdict, Reservation, Statistic,
+    ValidityRow,
 };
 use crate::statistics::judge_difference;
-use crate::validity;
+use crate::validity::{self, FailedShares, Used};
 use indexmap::IndexMap;
 use plimsoll_base::time_kind::TimeKind;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-/// Fills `added` of every arm but the baseline. A difference that rests on a figure which validity ruled out says so.
+/// Fills `added` of every arm but the baseline, and gives what validity says of the differences.
 pub(super) fn fill(
     summaries: &mut IndexMap<String, ArmSummary>,
     arms: &[ArmBlocks],
     baseline: &str,
-    used: &BTreeSet<u32>,
+    blocks: &Blocks<'_>,
     seed: u64,
-    rows: &[ValidityRow],
-) {
+) -> Vec<ValidityRow> {
     let figures: IndexMap<&str, Figures> = arms
         .iter()
-        .map(|arm| (arm.name.as_str(), figures(arm, used)))
+        .map(|arm| (arm.name.as_str(), figures(arm)))
         .collect();
-    let Some(base) = figures.get(baseline) else {
-        return;
+    let failed = |summaries: &IndexMap<String, ArmSummary>, arm: &str| {
+        let share = summaries.get(arm).and_then(|arm| arm.failed_share);
+        share.unwrap_or(0.0)
     };
+    let baseline_failed = failed(summaries, baseline);
+    let Some(base) = figures.get(baseline) else {
+        return Vec::new();
+    };
+    let mut rows = Vec::new();
     for (index, (name, own)) in figures.iter().enumerate() {
-        let Some(summary) = summaries.get_mut(*name).filter(|_| *name != baseline) else {
+        if *name == baseline {
             continue;
+        }
+        let pair = Pair {
+            arm: (name, own),
+            baseline: (baseline, base),
+            failed: FailedShares {
+                arm: failed(summaries, name),
+                baseline: baseline_failed,
+            },
+            blocks,
         };
-        let judge = |statistic: Statistic| {
-            let key = (index * Statistic::ALL.len() + statistic as usize) as u64;
-            let mut difference = difference(own, base, statistic, seed, key)?;
-            let metric = Metric::parse(&format!("added.{}", statistic.name())).ok()?;
-            let effect = |arm| validity::effect_on(rows, arm, &metric);
-            if effect(name).max(effect(baseline)) == Effect::Invalid {
-                difference.verdict = DifferenceVerdict::Invalid;
-                difference.more_blocks = None;
-            }
-            Some(difference)
+        let used = Statistic::ALL.map(|statistic| pair.used(statistic));
+        rows.extend(validity::judge_blocks_used(name, &used));
+        rows.extend(validity::judge_failures(name, pair.failed));
+        if let Some(summary) = summaries.get_mut(*name) {
+            let judge = |statistic: Statistic| {
+                let key = (index * Statistic::ALL.len() + statistic as usize) as u64;
+                pair.difference(statistic, seed, key)
+            };
+            summary.added = Some(all(judge));
+        }
+    }
+    rows
+}
+
+fn all(judge: impl Fn(Statistic) -> Option<Difference>) -> Added {
+    Added {
+        mean: judge(Statistic::Mean),
+        p50: judge(Statistic::P50),
+        p75: judge(Statistic::P75),
+        p90: judge(Statistic::P90),
+        p95: judge(Statistic::P95),
+        p99: judge(Statistic::P99),
+        p999: judge(Statistic::P999),
+    }
+}
+
+/// An arm and its baseline, each by name and figures.
+struct Pair<'a> {
+    arm: (&'a str, &'a Figures),
+    baseline: (&'a str, &'a Figures),
+    failed: FailedShares,
+    blocks: &'a Blocks<'a>,
+}
+
+impl Pair<'_> {
+    fn used(&self, statistic: Statistic) -> Used {
+        let planned = || self.blocks.planned().iter();
+        Used {
+            statistic,
+            planned: planned().count(),
+            used: planned()
+                .filter(|block| self.carries(**block, statistic))
+                .count(),
+        }
+    }
+
+    fn carries(&self, block: u32, statistic: Statistic) -> bool {
+        [self.arm.0, self.baseline.0]
+            .into_iter()
+            .all(|arm| self.blocks.carries(arm, block, statistic))
+    }
+
+    /// The difference over the blocks that carry it. Where these are not a sample, it is shown over all blocks that there are if need be,
+    /// and is invalid.
+    fn difference(&self, statistic: Statistic, seed: u64, key: u64) -> Option<Difference> {
+        let used = self.used(statistic);
+        let over_used = self.over(statistic, |block| self.carries(block, statistic));
+        let judge =
+            |(differences, base): (Vec<f64>, f64)| judge_difference(&differences, base, seed, key);
+        let mut found = match judge(over_used) {
+            Some(found) => found,
+            None if used.used < used.planned => judge(self.over(statistic, |_| true))?,
+            None => return None,
         };
-        summary.added = Some(Added {
-            mean: judge(Statistic::Mean),
-            p50: judge(Statistic::P50),
-            p75: judge(Statistic::P75),
-            p90: judge(Statistic::P90),
-            p95: judge(Statistic::P95),
-            p99: judge(Statistic::P99),
-            p999: judge(Statistic::P999),
-        });
+        found.planned_blocks = u32::try_from(used.planned).unwrap_or(u32::MAX);
+        if !used.is_enough() {
+            found.verdict = DifferenceVerdict::Invalid;
+            found.more_blocks = None;
+            found.blocks = u32::try_from(used.used).unwrap_or(u32::MAX);
+        }
+        self.reserve(&mut found, statistic);
+        Some(found)
+    }
+
+    /// Differences per block, and the mean of the baseline over the same blocks.
+    fn over(&self, statistic: Statistic, wanted: impl Fn(u32) -> bool) -> (Vec<f64>, f64) {
+        let at = statistic as usize;
+        let pairs: Vec<(f64, f64)> = self
+            .blocks
+            .planned()
+            .iter()
+            .filter(|block| wanted(**block))
+            .filter_map(|block| Some((self.arm.1.get(block)?[at], self.baseline.1.get(block)?[at])))
+            .collect();
+        let differences = pairs.iter().map(|(own, base)| own - base).collect();
+        #[expect(clippy::cast_precision_loss, reason = "numbers of blocks are small")]
+        let count = pairs.len().max(1) as f64;
+        (
+            differences,
+            pairs.iter().map(|(_, base)| base).sum::<f64>() / count,
+        )
+    }
+
+    /// Where the arms do not fail alike, only that the one which fails more is slower too is a finding.
+    fn reserve(&self, found: &mut Difference, statistic: Statistic) {
+        if !self.failed.moves(statistic) {
+            return;
+        }
+        found.reservation = Some(Reservation::Failures);
+        let slower = if self.failed.difference() > 0.0 {
+            DifferenceVerdict::Worse
+        } else {
+            DifferenceVerdict::Improved
+        };
+        if found.verdict != slower && found.verdict != DifferenceVerdict::Invalid {
+            found.verdict = DifferenceVerdict::Inconclusive;
+            found.more_blocks = None;
+        }
     }
 }
 
 /// Figures of the response time by block; a block without a sample is absent.
 type Figures = BTreeMap<u32, [f64; Statistic::ALL.len()]>;
 
-fn figures(arm: &ArmBlocks, used: &BTreeSet<u32>) -> Figures {
-    let blocks = arm.blocks.iter().filter(|(block, _)| used.contains(block));
-    blocks
+fn figures(arm: &ArmBlocks) -> Figures {
+    arm.blocks
+        .iter()
         .filter_map(|(block, data)| {
             let histogram = data.histogram(TimeKind::ResponseTime);
             (!histogram.is_empty()).then(|| {
@@ -69,22 +172,4 @@ fn figures(arm: &ArmBlocks, used: &BTreeSet<u32>) -> Figures {
             })
         })
         .collect()
-}
-
-fn difference(
-    own: &Figures,
-    base: &Figures,
-    statistic: Statistic,
-    seed: u64,
-    key: u64,
-) -> Option<Difference> {
-    let at = Statistic::ALL.iter().position(|s| *s == statistic)?;
-    let pairs: Vec<(f64, f64)> = own
-        .iter()
-        .filter_map(|(block, figures)| Some((figures[at], base.get(block)?[at])))
-        .collect();
-    let differences: Vec<f64> = pairs.iter().map(|(own, base)| own - base).collect();
-    #[expect(clippy::cast_precision_loss, reason = "numbers of blocks are small")]
-    let baseline = pairs.iter().map(|(_, base)| base).sum::<f64>() / pairs.len().max(1) as f64;
-    judge_difference(&differences, baseline, seed, key)
 }

@@ -1,19 +1,23 @@
-//! One arm's figures over the blocks that are used.
+//! One arm's figures over its blocks.
 
 use crate::record::{
     ArmBlocks, ArmData, ArmSummary, BlockSummary, CheckCount, ComponentData, ComponentSummary,
-    GENERATOR, LoadModel, Outcomes, StepData, StepSummary, TimeStatistics, Times,
+    GENERATOR, LoadModel, Outcomes, Statistic, StepData, StepSummary, TimeStatistics, Times,
 };
 use plimsoll_base::outcome::OutcomeClass;
 use plimsoll_base::time_kind::TimeKind;
 use plimsoll_base::units::{format_number, format_seconds};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// A generator whose busiest thread used this much of a processor had nothing left to give.
 const SATURATED_CORES: f64 = 0.95;
 
-/// Summarises `merged`, the blocks `used` of `arm` together. Differences to a baseline are left to `added`.
-pub(super) fn summarise(arm: &ArmBlocks, merged: &ArmData, used: &BTreeSet<u32>) -> ArmSummary {
+/// Summarises `merged`, the blocks of `arm` together. Differences to a baseline are left to `added`.
+pub(super) fn summarise<'a>(
+    arm: &ArmBlocks,
+    merged: &ArmData,
+    void_for: impl Fn(u32) -> &'a [Statistic],
+) -> ArmSummary {
     let failed = failed(merged.steps.values());
     ArmSummary {
         target: merged.target.clone(),
@@ -44,8 +48,7 @@ pub(super) fn summarise(arm: &ArmBlocks, merged: &ArmData, used: &BTreeSet<u32>)
         by_block: arm
             .blocks
             .iter()
-            .filter(|(block, _)| used.contains(block))
-            .map(|(block, data)| block_summary(*block, data))
+            .map(|(block, data)| block_summary(*block, data, void_for(*block)))
             .collect(),
         notes: notes(merged),
     }
@@ -80,12 +83,13 @@ fn component_summary(data: &ComponentData) -> ComponentSummary {
     }
 }
 
-fn block_summary(block: u32, data: &ArmData) -> BlockSummary {
+fn block_summary(block: u32, data: &ArmData, void_for: &[Statistic]) -> BlockSummary {
     BlockSummary {
         block,
         achieved_per_s: per_second(answered(data.steps.values()), data.seconds),
         failed: failed(data.steps.values()),
         response_time: TimeStatistics::of(&data.histogram(TimeKind::ResponseTime)),
+        void_for: void_for.to_vec(),
     }
 }
 

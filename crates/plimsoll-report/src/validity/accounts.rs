@@ -1,7 +1,8 @@
 //! Criterion 8: nothing is counted twice or lost. `intended = sent + dropped` per arm, `sent = Σ outcomes + in flight` per step, and
 //! against our own mock `answered ≤ served ≤ received ≤ sent`, equal throughout when everything was answered.
 
-use crate::record::{ArmData, Effect, MockLedger, ValidityRow};
+use super::row::Finding;
+use crate::record::{ArmData, MockLedger, Sense, ValidityRow};
 
 pub(super) fn judge(arm: &ArmData) -> Vec<ValidityRow> {
     let mut rows = vec![row(
@@ -42,22 +43,20 @@ fn ledger_discrepancy(ledger: &MockLedger) -> u64 {
         .sum()
 }
 
-fn row(arm: &ArmData, name: &str, discrepancy: u64, good: &str, bad: &str) -> ValidityRow {
-    let ok = discrepancy == 0;
+fn row(arm: &ArmData, name: &'static str, discrepancy: u64, good: &str, bad: &str) -> ValidityRow {
     #[expect(clippy::cast_precision_loss, reason = "shown to people")]
     let value = discrepancy as f64;
-    ValidityRow {
+    let finding = Finding {
         criterion: 8,
-        name: name.to_owned(),
-        arm: arm.name.clone(),
-        value: Some(value),
+        name,
+        value,
         limit: 0.0,
-        unit: "count".to_owned(),
-        ok,
-        effect: if ok { Effect::None } else { Effect::Invalid },
-        affects: Vec::new(),
-        advice: if ok { good } else { bad }.to_owned(),
-    }
+        unit: "count",
+        sense: Sense::AtMost,
+        good: good.to_owned(),
+        bad: bad.to_owned(),
+    };
+    finding.row_on_all(&arm.name)
 }
 
 #[cfg(test)]

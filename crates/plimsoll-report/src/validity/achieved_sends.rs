@@ -2,25 +2,36 @@
 //!
 //! At least 99 % of arrivals over the run and 95 % in every second were released. What waited for a connection, or was dropped
 //! because every allowed connection was busy, is the target's doing and does not count. A closed loop has no plan to fall short of.
+//! Arrivals that were never released are missing from every figure; seconds that fell short reach their share of the exchanges.
 
-use crate::record::{ArmData, Effect, LoadModel, ValidityRow};
+use super::reach;
+use super::row::Finding;
+use crate::record::{ArmData, Effect, LoadModel, SECOND_RELEASED, Sense, ValidityRow};
 
 const RUN_LIMIT: f64 = 0.99;
-const SECOND_LIMIT: f64 = 0.95;
 
 pub(super) fn judge(arm: &ArmData) -> Vec<ValidityRow> {
     if arm.model == LoadModel::Closed {
         return Vec::new();
     }
-    vec![
-        row(arm, "arrivals released", over_run(arm), RUN_LIMIT),
-        row(
-            arm,
-            "arrivals released in the worst second",
-            arm.worst_second,
-            SECOND_LIMIT,
-        ),
-    ]
+    let mut rows = Vec::new();
+    if let Some(released) = over_run(arm) {
+        rows.extend(
+            finding("arrivals released", released, RUN_LIMIT)
+                .rows(&arm.name, || reach::everything(Effect::Invalid)),
+        );
+    }
+    if let Some(worst) = arm.worst_second {
+        rows.extend(
+            finding(
+                "arrivals released in the worst second",
+                worst,
+                SECOND_RELEASED,
+            )
+            .rows(&arm.name, || reach::of_time_share(arm, short_share(arm))),
+        );
+    }
+    rows
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a share")]
@@ -29,23 +40,21 @@ fn over_run(arm: &ArmData) -> Option<f64> {
     (arm.intended > 0).then(|| released as f64 / arm.intended as f64)
 }
 
-fn row(arm: &ArmData, name: &str, value: Option<f64>, limit: f64) -> ValidityRow {
-    let ok = value.is_none_or(|share| share >= limit);
-    ValidityRow {
+/// The share of seconds that fell short.
+fn short_share(arm: &ArmData) -> f64 {
+    f64::from(arm.seconds_short) / f64::from(arm.seconds_observed.max(1))
+}
+
+fn finding(name: &'static str, value: f64, limit: f64) -> Finding {
+    Finding {
         criterion: 1,
-        name: name.to_owned(),
-        arm: arm.name.clone(),
+        name,
         value,
         limit,
-        unit: "share".to_owned(),
-        ok,
-        effect: if ok { Effect::None } else { Effect::Invalid },
-        affects: Vec::new(),
-        advice: if ok {
-            "The planned load was offered.".to_owned()
-        } else {
-            "The generator fell behind its plan: lower the rate, give it a processor of its own (`cpus`), or stop what else runs here.".to_owned()
-        },
+        unit: "share",
+        sense: Sense::AtLeast,
+        good: "The planned load was offered.".to_owned(),
+        bad: "The generator fell behind its plan: lower the rate, give it a processor of its own (`cpus`), or stop what else runs here.".to_owned(),
     }
 }
 
@@ -53,40 +62,65 @@ fn row(arm: &ArmData, name: &str, value: Option<f64>, limit: f64) -> ValidityRow
 mod tests {
     use super::*;
     use crate::record::Second;
+    use crate::validity::sample;
 
-    fn arm(model: LoadModel, intended: u64, lost: u64, worst: Option<f64>) -> ArmData {
+    fn arm(model: LoadModel, intended: u64, lost: u64) -> ArmData {
         let mut arm = ArmData::new("a", "t", model, Some(100.0));
-        (arm.intended, arm.dropped_by_generator, arm.worst_second) = (intended, lost, worst);
+        (arm.intended, arm.dropped_by_generator) = (intended, lost);
         arm
     }
 
+    fn second(intended: u64, sent: u64) -> Second {
+        Second {
+            intended,
+            sent,
+            dropped: 0,
+            waiting_before: 0,
+            waiting_after: 0,
+        }
+    }
+
     #[test]
-    fn limits() {
+    fn limit_over_the_run() {
         let check = |arm: ArmData, expected: &[bool]| {
-            assert_eq!(
-                judge(&arm).iter().map(|row| row.ok).collect::<Vec<_>>(),
-                expected
-            );
+            let rows = judge(&arm);
+            assert_eq!(rows.iter().map(|row| row.ok).collect::<Vec<_>>(), expected);
         };
-        check(arm(LoadModel::Open, 1000, 10, Some(0.95)), &[true, true]);
-        check(arm(LoadModel::Open, 1000, 11, Some(0.94)), &[false, false]);
-        check(arm(LoadModel::Open, 0, 0, None), &[true, true]);
-        check(arm(LoadModel::Closed, 1000, 900, Some(0.1)), &[]);
+        check(arm(LoadModel::Open, 1000, 10), &[true]);
+        check(arm(LoadModel::Open, 1000, 11), &[false]);
+        check(arm(LoadModel::Open, 0, 0), &[]);
+        check(arm(LoadModel::Closed, 1000, 900), &[]);
+    }
+
+    /// Of sixty seconds one fell short: that reaches the tail and no median.
+    #[test]
+    fn a_short_second_reaches_its_share() {
+        let mut arm = sample::spread("a", 0.02);
+        arm.intended = 60_000;
+        (0..59).for_each(|_| arm.observe_second(second(1000, 1000)));
+        arm.observe_second(second(1000, 700));
+        let rows = judge(&arm);
+        assert_eq!(rows[1].value, Some(0.7));
+        assert!(!rows[1].ok);
+        assert_eq!(sample::effect(&rows, "response_time.p99"), Effect::Invalid);
+        assert_eq!(sample::effect(&rows, "response_time.p50"), Effect::None);
+        assert_eq!(sample::effect(&rows, "achieved_per_s"), Effect::None);
     }
 
     /// Drops and waits behind busy connections are the target's doing; arrivals released late are ours.
     #[test]
     fn whose_fault_a_second_is() {
         let check = |intended, sent, dropped, waiting: (u64, u64), expected: Option<f64>| {
-            let mut arm = arm(LoadModel::Open, 0, 0, None);
+            let mut arm = arm(LoadModel::Open, 0, 0);
             arm.observe_second(Second {
-                intended,
-                sent,
                 dropped,
                 waiting_before: waiting.0,
                 waiting_after: waiting.1,
+                ..second(intended, sent)
             });
             assert_eq!(arm.worst_second, expected);
+            let short = expected.is_some_and(|share| share < SECOND_RELEASED);
+            assert_eq!(arm.seconds_short, u32::from(short));
         };
         check(100, 100, 0, (0, 0), Some(1.0));
         check(100, 50, 30, (0, 20), Some(1.0));

@@ -1,157 +1,150 @@
-//! Criterion 2: arrivals were released on time, compared with the times that are judged.
+//! Criterion 2: arrivals were released on time, figure by figure.
 //!
-//! The lag is part of every response time. When its p99 is beyond max(0.5 ms, 10 % of the median response), every figure
-//! of which it is more than 10 % is marked, and nothing may be concluded from those of which it is more than 25 %.
+//! The lag is part of every time that begins at an intended start. By how much it can have enlarged a figure is bounded by
+//! [`Lengthening`]; a figure that may be too large by more than max(0.5 ms, a tenth of it) is marked, and nothing is concluded from one
+//! that may be too large by more than a quarter. So a rare long stall takes the tail with it and leaves the median alone.
 
-use crate::record::{ArmData, Effect, LoadModel, Statistic, ValidityRow};
+use super::reach::{self, FROM_ARRIVAL, Reached};
+use super::row::Finding;
+use crate::record::{ArmData, Effect, LoadModel, Sense, ValidityRow};
+use crate::statistics::{Distortion, Figure, Lengthening};
 use plimsoll_base::time_kind::TimeKind;
-
-const ALWAYS_ALLOWED: f64 = 0.5e-3;
-const MARKED_SHARE: f64 = 0.10;
-const INVALID_SHARE: f64 = 0.25;
+use plimsoll_base::units::format_seconds;
 
 pub(super) fn judge(arm: &ArmData) -> Vec<ValidityRow> {
-    if arm.model == LoadModel::Closed {
+    let lag = arm.histogram(TimeKind::PacingLag);
+    if arm.model == LoadModel::Closed || lag.is_empty() {
         return Vec::new();
     }
-    let lag = Statistic::P99.of(&arm.histogram(TimeKind::PacingLag));
-    let response = arm.histogram(TimeKind::ResponseTime);
-    let median = Statistic::P50.of(&response).unwrap_or(0.0);
-    let allowed = ALWAYS_ALLOWED.max(MARKED_SHARE * median);
-    let Some(late) = lag.filter(|lag| *lag > allowed && !response.is_empty()) else {
-        return vec![row(arm, lag, allowed, Effect::None, &[])];
+    let lengthening = Lengthening::of(&lag);
+    let bounds: Vec<(TimeKind, Distortion)> = FROM_ARRIVAL
+        .into_iter()
+        .flat_map(|kind| {
+            let bounds = lengthening.distorts(&arm.histogram(kind));
+            bounds.into_iter().map(move |bound| (kind, bound))
+        })
+        .collect();
+    let Some(worst) = worst(&bounds) else {
+        return Vec::new();
     };
-    let figures = Statistic::ALL.map(|s| (s, s.of(&response).unwrap_or(0.0)));
-    let (invalid, others): (Vec<_>, Vec<_>) = figures
-        .into_iter()
-        .partition(|(_, value)| late > INVALID_SHARE * value);
-    let marked = others
-        .into_iter()
-        .filter(|(_, value)| late > MARKED_SHARE * value);
-    let marked: Vec<Statistic> = marked.map(|(statistic, _)| statistic).collect();
-    let mut rows = Vec::new();
-    if !marked.is_empty() {
-        rows.push(row(arm, lag, allowed, Effect::Marked, &marked));
-    }
-    if !invalid.is_empty() {
-        let largest = invalid.iter().map(|(_, value)| *value).fold(0.0, f64::max);
-        let invalid: Vec<Statistic> = invalid.into_iter().map(|(s, _)| s).collect();
-        rows.push(row(
-            arm,
-            lag,
-            INVALID_SHARE * largest,
-            Effect::Invalid,
-            &invalid,
-        ));
-    }
-    rows
+    finding(&worst).rows(&arm.name, || {
+        let reached = bounds
+            .iter()
+            .map(|(kind, bound)| reach::reached(*kind, *bound));
+        reached
+            .filter(|r: &Reached| r.effect != Effect::None)
+            .collect()
+    })
 }
 
-fn row(
-    arm: &ArmData,
-    lag: Option<f64>,
-    limit: f64,
-    effect: Effect,
-    on: &[Statistic],
-) -> ValidityRow {
-    let labels: Vec<&str> = on.iter().map(|statistic| statistic.label()).collect();
-    ValidityRow {
+/// The figure that is furthest beyond, or least within, what is allowed for it. The largest time comes last: it rests on one exchange.
+fn worst(bounds: &[(TimeKind, Distortion)]) -> Option<Distortion> {
+    let excess = |bound: &Distortion| bound.by / bound.allowed();
+    let all = || bounds.iter().map(|(_, bound)| *bound);
+    let of = |wanted: fn(&Distortion) -> bool| {
+        let chosen = all().filter(wanted);
+        chosen.max_by(|a, b| excess(a).total_cmp(&excess(b)))
+    };
+    let figure = of(|bound| bound.figure != Figure::Max)?;
+    let largest = of(|bound| bound.figure == Figure::Max);
+    if excess(&figure) <= 1.0 && largest.as_ref().is_some_and(|l| excess(l) > 1.0) {
+        return largest;
+    }
+    Some(figure)
+}
+
+fn finding(worst: &Distortion) -> Finding {
+    let part = format!(
+        "up to {} of {} ({}) may be the generator's own lateness",
+        format_seconds(worst.by),
+        worst.figure.label(),
+        format_seconds(worst.value)
+    );
+    Finding {
         criterion: 2,
-        name: match effect {
-            Effect::Invalid => "pacing lag p99 against the figures judged".to_owned(),
-            Effect::None | Effect::Marked => "pacing lag p99".to_owned(),
-        },
-        arm: arm.name.clone(),
-        value: lag,
-        limit,
-        unit: "s".to_owned(),
-        ok: effect == Effect::None,
-        effect,
-        affects: on.iter().flat_map(|statistic| paths(*statistic)).collect(),
-        advice: match effect {
-            Effect::None => "Arrivals were released on time.".to_owned(),
-            Effect::Marked => format!(
-                "Arrivals were released late: more than a tenth of {} may be the generator's own. Give it a processor of its own, or `pacing: precise`.",
-                labels.join(", ")
-            ),
-            Effect::Invalid => format!(
-                "Arrivals were released so late that {} cannot be told from the generator's own lateness: lower the rate, give the generator a processor of its own, or `pacing: precise`.",
-                labels.join(", ")
-            ),
-        },
+        name: "lateness of arrivals",
+        value: worst.by,
+        limit: worst.allowed(),
+        unit: "s",
+        sense: Sense::AtMost,
+        good: format!("Arrivals were released on time: {part}."),
+        bad: format!(
+            "Arrivals were released late: {part}. Give it a processor of its own (`cpus`), lower the rate, or use `pacing: precise`."
+        ),
     }
-}
-
-/// The metrics that contain the lag.
-fn paths(statistic: Statistic) -> [String; 3] {
-    ["response_time", "iteration_time", "added"].map(|time| format!("{time}.{}", statistic.name()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{ClassData, StepData};
-    use plimsoll_base::histogram::TimeHistogram;
-    use plimsoll_base::outcome::OutcomeClass;
+    use crate::validity::sample::{self, histogram};
 
-    fn constant(micros: u64, count: usize) -> TimeHistogram {
-        let mut histogram = TimeHistogram::new();
-        (0..count).for_each(|_| histogram.record_nanos(micros * 1_000));
-        histogram
-    }
-
-    /// Nine in ten responses take `low`, one in ten `high`; every arrival was `lag` late. All in µs.
-    fn arm(model: LoadModel, lag: u64, low: u64, high: u64) -> ArmData {
-        let mut arm = ArmData::new("a", "t", model, Some(100.0));
-        arm.times.insert(TimeKind::PacingLag, constant(lag, 100));
-        let mut response = constant(low, 90);
-        response.merge(&constant(high, 10));
-        let class = ClassData {
-            count: 100,
-            times: [(TimeKind::ResponseTime, response)].into(),
-        };
-        let step = StepData {
-            classes: [(OutcomeClass::Passed, class)].into(),
-            ..StepData::default()
-        };
-        arm.steps.insert("s".to_owned(), step);
+    /// Lags and response times in µs, one of each per arrival.
+    fn arm(model: LoadModel, lag: &[u64], response: &[u64]) -> ArmData {
+        let mut arm = sample::arm("a", &histogram(response.iter().copied()));
+        arm.model = model;
+        arm.times
+            .insert(TimeKind::PacingLag, histogram(lag.iter().copied()));
         arm
     }
 
-    #[test]
-    fn effects() {
-        let check = |arm: ArmData, expected: &[(Effect, &[&str])]| {
-            let rows = judge(&arm);
-            let actual: Vec<(Effect, Vec<&str>)> = rows
-                .iter()
-                .map(|row| {
-                    let response = row
-                        .affects
-                        .iter()
-                        .filter_map(|path| path.strip_prefix("response_time."));
-                    (row.effect, response.collect())
-                })
-                .collect();
-            let expected: Vec<(Effect, Vec<&str>)> =
-                expected.iter().map(|(e, on)| (*e, on.to_vec())).collect();
-            assert_eq!(actual, expected);
+    fn check(arm: &ArmData, marked: &[&str], invalid: &[&str]) {
+        let rows = judge(arm);
+        let on = |effect: Effect| -> Vec<&str> {
+            let rows = rows.iter().filter(|row| row.effect == effect);
+            rows.flat_map(|row| &row.affects)
+                .filter_map(|path| path.strip_prefix("response_time."))
+                .collect()
         };
-        check(arm(LoadModel::Open, 400, 200, 200), &[(Effect::None, &[])]);
+        assert_eq!(
+            (on(Effect::Marked), on(Effect::Invalid)),
+            (marked.to_vec(), invalid.to_vec())
+        );
+    }
+
+    #[test]
+    fn figure_by_figure() {
+        // Everything 0.4 ms late: within what is always allowed.
+        check(&arm(LoadModel::Open, &[400; 100], &[600; 100]), &[], &[]);
+        // Everything 1.5 ms late on 10 ms: more than a tenth, less than a quarter.
+        let all = ["mean", "p50", "p75", "p90", "p95", "p99", "p999", "max"];
         check(
-            arm(LoadModel::Open, 900, 10_000, 20_000),
-            &[(Effect::None, &[])],
+            &arm(LoadModel::Open, &[1_500; 100], &[10_000; 100]),
+            &all,
+            &[],
         );
         check(
-            arm(LoadModel::Open, 1_500, 10_000, 40_000),
-            &[(Effect::Marked, &["mean", "p50", "p75", "p90"])],
+            &arm(LoadModel::Open, &[3_000; 100], &[10_000; 100]),
+            &[],
+            &all,
         );
         check(
-            arm(LoadModel::Open, 3_000, 10_000, 40_000),
-            &[
-                (Effect::Marked, &["mean"]),
-                (Effect::Invalid, &["p50", "p75", "p90"]),
-            ],
+            &arm(LoadModel::Closed, &[9_000; 100], &[9_100; 100]),
+            &[],
+            &[],
         );
-        check(arm(LoadModel::Closed, 9_000, 100, 100), &[]);
+    }
+
+    /// Two in a hundred arrivals were 50 ms late: the tail from p99 on is theirs, the rest is not touched.
+    #[test]
+    fn a_rare_stall_leaves_the_median_alone() {
+        let mut lag = [20; 1_000];
+        let mut response = [1_000; 1_000];
+        lag[..20].fill(50_000);
+        response[..20].fill(51_000);
+        let arm = arm(LoadModel::Open, &lag, &response);
+        check(&arm, &[], &["mean", "p99", "p999", "max"]);
+        assert!(judge(&arm).iter().all(|row| !row.ok));
+    }
+
+    /// One arrival in a thousand late breaks nothing but the largest time.
+    #[test]
+    fn one_late_arrival_breaks_nothing() {
+        let mut lag = [20; 2_000];
+        let mut response = [1_000; 2_000];
+        (lag[0], response[0]) = (9_000, 10_000);
+        let arm = arm(LoadModel::Open, &lag, &response);
+        check(&arm, &[], &["max"]);
+        assert!(judge(&arm)[0].ok);
     }
 }

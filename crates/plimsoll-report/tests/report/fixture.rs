@@ -172,10 +172,15 @@ fn run_block(arm: &Behaviour, block: u32, index: usize, start: f64) -> (ArmData,
         let warmup = second < WARMUP;
         let key = u64::from(block) * 1_000 + index as u64 * 100 + u64::from(second);
         let mut draw = Draw::new(SEED, Stream::Data, key);
-        let (response, lag) = times(arm, luck, &mut draw);
+        let times = times(arm, luck, &mut draw);
         let t = start + f64::from(second);
         rows.push(SeriesRow::Load(load_row(
-            arm, block, warmup, t, &response, &mut draw,
+            arm,
+            block,
+            warmup,
+            t,
+            &times.response,
+            &mut draw,
         )));
         for (component, cores) in arm.cpu {
             let sample = sample(*cores, second, &mut draw);
@@ -193,15 +198,31 @@ fn run_block(arm: &Behaviour, block: u32, index: usize, start: f64) -> (ArmData,
         }
         if !warmup {
             let failed = (RATE * arm.failing_share).round() as u64;
-            add_second(&mut data, response, lag, failed);
+            add_second(&mut data, times, failed);
         }
     }
+    data.health = GeneratorHealth {
+        longest_stall_s: Some(0.4e-3),
+        stalled_share: Some(0.0),
+        run_delay_share: Some(0.01),
+        steal_share_mean: Some(0.001),
+        steal_share_max: Some(0.004),
+        exhausted: Some(0),
+        ..GeneratorHealth::default()
+    };
     (data, rows)
 }
 
-/// One second's response times and pacing lags.
-fn times(arm: &Behaviour, luck: f64, draw: &mut Draw) -> (TimeHistogram, TimeHistogram) {
-    let (mut response, mut lag) = (TimeHistogram::new(), TimeHistogram::new());
+/// One second's times.
+#[derive(Default)]
+struct SecondOfTimes {
+    response: TimeHistogram,
+    service: TimeHistogram,
+    lag: TimeHistogram,
+}
+
+fn times(arm: &Behaviour, luck: f64, draw: &mut Draw) -> SecondOfTimes {
+    let mut times = SecondOfTimes::default();
     for _ in 0..RATE as u64 {
         let late = arm.lag_us * draw.exponential()
             + if draw.unit() < 0.004 {
@@ -215,13 +236,19 @@ fn times(arm: &Behaviour, luck: f64, draw: &mut Draw) -> (TimeHistogram, TimeHis
             0.0
         };
         let service = luck * arm.median_us * (arm.sigma * draw.normal()).exp() + stall;
-        lag.record_nanos((late * 1e3) as u64);
-        response.record_nanos(((late + service) * 1e3) as u64);
+        times.lag.record_nanos((late * 1e3) as u64);
+        times.service.record_nanos((service * 1e3) as u64);
+        times.response.record_nanos(((late + service) * 1e3) as u64);
     }
-    (response, lag)
+    times
 }
 
-fn add_second(data: &mut ArmData, response: TimeHistogram, lag: TimeHistogram, failed: u64) {
+fn add_second(data: &mut ArmData, times: SecondOfTimes, failed: u64) {
+    let SecondOfTimes {
+        response,
+        service,
+        lag,
+    } = times;
     let sent = RATE as u64;
     data.seconds += 1.0;
     data.intended += sent;
@@ -252,7 +279,7 @@ fn add_second(data: &mut ArmData, response: TimeHistogram, lag: TimeHistogram, f
     passed.count += sent - failed;
     let times: BTreeMap<_, _> = [
         (TimeKind::ResponseTime, response.clone()),
-        (TimeKind::ServiceTime, response.clone()),
+        (TimeKind::ServiceTime, service),
     ]
     .into();
     merge_times(&mut passed.times, &times);

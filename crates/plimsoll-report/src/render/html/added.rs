@@ -3,7 +3,7 @@
 use super::axis::{self, Axis};
 use super::plot::{self, Pen, Plot};
 use super::style::{self, AXIS};
-use crate::record::{ArmSummary, Difference, Statistic, Summary};
+use crate::record::{ArmSummary, BlockSummary, Difference, Statistic, Summary};
 use crate::render::words::{comparison_method, conclusion, interval, signed_time};
 use crate::view::RunView;
 use maud::{Markup, html};
@@ -74,15 +74,16 @@ fn concluded(difference: &Difference) -> Markup {
     }
 }
 
-/// The differences of the blocks that both arms have.
+/// The differences of the blocks that carry the figure in both arms.
 fn differences(arm: &ArmSummary, base: &ArmSummary, statistic: Statistic) -> Vec<f64> {
     let of_base = |block| base.by_block.iter().find(|b| b.block == block);
+    let figure = |block: &BlockSummary| {
+        let figure = block.response_time.get(statistic);
+        figure.filter(|_| !block.void_for.contains(&statistic))
+    };
     arm.by_block
         .iter()
-        .filter_map(|own| {
-            let base = of_base(own.block)?.response_time.get(statistic)?;
-            Some(own.response_time.get(statistic)? - base)
-        })
+        .filter_map(|own| Some(figure(own)? - figure(of_base(own.block)?)?))
         .collect()
 }
 

@@ -25,7 +25,7 @@ pub(super) fn section(view: &RunView) -> Markup {
     };
     super::section(
         "Arms side by side",
-        "Response time runs from the intended start of an exchange to its last byte: waiting behind a slow answer is part of it.",
+        "Response time runs from the intended start of an exchange to its last byte: waiting behind a slow answer is part of it. Service time runs from the first byte sent and leaves the waiting out: what tools report that do not correct for it.",
         content,
     )
 }

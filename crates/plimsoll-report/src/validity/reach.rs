@@ -1,0 +1,88 @@
+//! Which figures of an arm something reaches, and what follows for each.
+
+use crate::record::{ArmData, Effect};
+use crate::statistics::Lengthening;
+use plimsoll_base::time_kind::TimeKind;
+
+/// Exchanges under way when a stall begins began at most one response time before it. While responses are shorter than stalls these
+/// are no more than those that begin in it, so a share of time reaches at most twice its share of exchanges.
+const UNDER_WAY: f64 = 2.0;
+
+/// The times that begin at an arrival's intended start.
+pub(super) const FROM_ARRIVAL: [TimeKind; 2] = [TimeKind::ResponseTime, TimeKind::IterationTime];
+
+/// The times in which the generator waits for the target.
+const OF_EXCHANGES: [TimeKind; 3] = [
+    TimeKind::ResponseTime,
+    TimeKind::ServiceTime,
+    TimeKind::IterationTime,
+];
+
+/// What is left of an arm when its load was another than the planned one: its resources only.
+const FIGURES: [&str; 12] = [
+    "response_time",
+    "service_time",
+    "iteration_time",
+    "connection_wait",
+    "connect_time",
+    "achieved_per_s",
+    "sent",
+    "in_flight",
+    "failed",
+    "failed_share",
+    "outcomes",
+    "checks",
+];
+
+/// A metric, or all below a prefix, and what follows for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Reached {
+    pub path: String,
+    pub effect: Effect,
+}
+
+/// Every figure that rests on the load.
+pub(super) fn everything(effect: Effect) -> Vec<Reached> {
+    paths(FIGURES, effect)
+}
+
+/// Every time of an exchange.
+pub(super) fn all_times(effect: Effect) -> Vec<Reached> {
+    paths(OF_EXCHANGES.map(TimeKind::name), effect)
+}
+
+/// The same effect on each of these.
+pub(super) fn paths<'a>(paths: impl IntoIterator<Item = &'a str>, effect: Effect) -> Vec<Reached> {
+    let paths = paths.into_iter().map(str::to_owned);
+    paths.map(|path| Reached { path, effect }).collect()
+}
+
+/// Figures that may be distorted because for this share of the time (0 to 1) the generator did not run.
+pub(super) fn of_time_share(arm: &ArmData, share: f64) -> Vec<Reached> {
+    of_exchange_share(arm, UNDER_WAY * share)
+}
+
+/// Figures that may be distorted because this share of exchanges (0 to 1) was lengthened by nobody knows how much.
+pub(super) fn of_exchange_share(arm: &ArmData, share: f64) -> Vec<Reached> {
+    let distorted = OF_EXCHANGES.into_iter().flat_map(|kind| {
+        let times = arm.histogram(kind);
+        #[expect(
+            clippy::cast_precision_loss,
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a count of exchanges"
+        )]
+        let cases = (share.clamp(0.0, 1.0) * times.count() as f64).ceil() as u64;
+        let distorted = Lengthening::unlimited(cases).distorts(&times);
+        distorted.into_iter().map(move |d| reached(kind, d))
+    });
+    distorted.filter(|r| r.effect != Effect::None).collect()
+}
+
+/// A distorted figure by its path.
+pub(super) fn reached(kind: TimeKind, distortion: crate::statistics::Distortion) -> Reached {
+    Reached {
+        path: format!("{}.{}", kind.name(), distortion.figure.name()),
+        effect: distortion.effect(),
+    }
+}

@@ -1,0 +1,88 @@
+//! From what a criterion found and what that reaches to rows of the summary.
+
+use super::reach::Reached;
+use crate::record::{Effect, Sense, ValidityRow};
+
+/// What a criterion looked at on one arm.
+pub(super) struct Finding {
+    pub criterion: u32,
+    pub name: &'static str,
+    pub value: f64,
+    pub limit: f64,
+    pub unit: &'static str,
+    pub sense: Sense,
+    /// One sentence for when it holds.
+    pub good: String,
+    /// What it means and what to do when it does not.
+    pub bad: String,
+}
+
+impl Finding {
+    /// Whether the value lies on the right side of the limit.
+    pub(super) fn is_within(&self) -> bool {
+        match self.sense {
+            Sense::AtLeast => self.value >= self.limit,
+            Sense::AtMost => self.value <= self.limit,
+        }
+    }
+
+    /// One row when the value is within the limit or nothing is reached; otherwise one per effect, the stronger first. What is
+    /// reached is only asked for when the limit is passed.
+    pub(super) fn rows(
+        &self,
+        arm: &str,
+        reached: impl FnOnce() -> Vec<Reached>,
+    ) -> Vec<ValidityRow> {
+        let reached = if self.is_within() {
+            Vec::new()
+        } else {
+            reached()
+        };
+        let rows: Vec<ValidityRow> = [Effect::Invalid, Effect::Marked]
+            .into_iter()
+            .filter_map(|effect| {
+                let paths = reached.iter().filter(|reached| reached.effect == effect);
+                let paths: Vec<String> = paths.map(|reached| reached.path.clone()).collect();
+                (!paths.is_empty()).then(|| self.row(arm, effect, paths))
+            })
+            .collect();
+        if rows.is_empty() {
+            return vec![self.row(arm, Effect::None, Vec::new())];
+        }
+        rows
+    }
+
+    /// The row of a broken criterion after which nothing of the arm stands.
+    pub(super) fn row_on_all(&self, arm: &str) -> ValidityRow {
+        let effect = if self.is_within() {
+            Effect::None
+        } else {
+            Effect::Invalid
+        };
+        self.row(arm, effect, Vec::new())
+    }
+
+    fn row(&self, arm: &str, effect: Effect, affects: Vec<String>) -> ValidityRow {
+        // The largest time rests on one exchange: that alone breaks nothing.
+        let ok = effect == Effect::None
+            || (!affects.is_empty() && affects.iter().all(|path| path.ends_with(".max")));
+        let good = if self.is_within() || effect != Effect::None {
+            self.good.clone()
+        } else {
+            format!("{} This reaches no reported figure.", self.bad)
+        };
+        ValidityRow {
+            criterion: self.criterion,
+            name: self.name.to_owned(),
+            arm: arm.to_owned(),
+            value: Some(self.value),
+            limit: self.limit,
+            unit: self.unit.to_owned(),
+            sense: self.sense,
+            ok,
+            effect,
+            advice: if ok { good } else { self.bad.clone() },
+            affects,
+        }
+    }
+}
