@@ -9,8 +9,11 @@ mod counting;
 mod invalid;
 #[path = "mock/stopping.rs"]
 mod refusing;
+#[path = "mock/refusing.rs"]
+mod refusing;
 #[path = "mock/serving.rs"]
 mod serving;
+#[path = "mock/stopping.rs"]
 mod stopping;
 #[path = "mock/world.rs"]
 mod world;
