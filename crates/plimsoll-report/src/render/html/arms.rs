@@ -51,7 +51,8 @@ pub(super) fn table(table: &Table) -> Markup {
                 thead { tr { @for (column, head) in table.head.iter().enumerate() { th class=(class(column)) scope="col" { (head) } } } }
                 tbody {
                     @for row in &table.rows {
-                        tr {
+                        // A row without a name goes on where the one above it ended.
+                        tr class=[row.first().filter(|name| name.is_empty()).map(|_| "more")] {
                             @for (column, cell) in row.iter().enumerate() {
                                 @if column == 0 { th.name scope="row" { (cell) } }
                                 @else { td class=(class(column)) { (cell) } }

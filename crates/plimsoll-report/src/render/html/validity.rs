@@ -15,7 +15,25 @@ pub(super) fn section(view: &RunView) -> Markup {
             rows.len()
         ),
     };
-    let table = html! {
+    let all: Vec<&ValidityRow> = rows.iter().collect();
+    let speaking: Vec<&ValidityRow> = rows.iter().filter(|row| speaks(row)).collect();
+    let content = html! {
+        @if !speaking.is_empty() { (table(&speaking)) }
+        details { summary { "All " (rows.len()) " criteria" } (table(&all)) }
+    };
+    html! {
+        (thresholds(&view.summary.thresholds))
+        (super::section("Can it be trusted?", &reading, content))
+    }
+}
+
+/// Whether a row has something to say beyond that it holds.
+fn speaks(row: &ValidityRow) -> bool {
+    !row.ok || row.effect != Effect::None
+}
+
+fn table(rows: &[&ValidityRow]) -> Markup {
+    html! {
         div.scroll tabindex="0" {
             table.criteria {
                 thead { tr {
@@ -25,13 +43,6 @@ pub(super) fn section(view: &RunView) -> Markup {
                 tbody { @for row in rows { (criterion(row)) } }
             }
         }
-    };
-    let content = html! {
-        @if broken > 0 { (table) } @else { details { summary { "All " (rows.len()) " criteria" } (table) } }
-    };
-    html! {
-        (thresholds(&view.summary.thresholds))
-        (super::section("Can it be trusted?", &reading, content))
     }
 }
 
