@@ -7,8 +7,6 @@ mod admin;
 mod counting;
 #[path = "mock/invalid.rs"]
 mod invalid;
-#[path = "mock/stopping.rs"]
-mod refusing;
 #[path = "mock/refusing.rs"]
 mod refusing;
 #[path = "mock/serving.rs"]

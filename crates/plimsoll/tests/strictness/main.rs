@@ -9,3 +9,4 @@ mod case;
 mod exchange;
 mod ours;
 mod requests;
+mod responses;
