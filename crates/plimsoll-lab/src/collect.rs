@@ -73,9 +73,10 @@ impl Collector {
         &mut self.data
     }
 
-    /// The arm's data.
+    /// The arm's data. Arrivals that still wait, because the load was cut off, never started.
     #[must_use]
-    pub fn into_data(self) -> ArmData {
+    pub fn into_data(mut self) -> ArmData {
+        self.data.dropped += self.waiting;
         self.data
     }
 
@@ -249,6 +250,18 @@ mod tests {
         assert_eq!(data.steps["get /"].in_flight, 3);
         assert_eq!(data.count(OutcomeClass::Passed), 16);
         assert_eq!(data.worst_second, Some(1.0));
+    }
+
+    #[test]
+    fn what_waits_when_a_load_is_cut_off_never_started() {
+        let mut collector = collector();
+        collector.add(&Fragment {
+            waiting: 3,
+            intended: 13,
+            ..fragment(false, 0.0, 1.0)
+        });
+        let data = collector.into_data();
+        assert_eq!((data.intended, data.sent + data.dropped), (13, 13));
     }
 
     #[test]

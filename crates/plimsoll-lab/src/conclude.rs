@@ -16,19 +16,20 @@ pub fn empty(experiment: &Experiment) -> Vec<ArmBlocks> {
     .collect()
 }
 
-/// What `arms` say. Arms without any data are left out.
+/// What `arms` say; `deaths` holds a sentence for each component that died. Arms without any data are left out.
 pub fn summarise(
     experiment: &Experiment,
     manifest: &Manifest,
     complete: bool,
     arms: &[ArmBlocks],
+    deaths: Vec<String>,
 ) -> Summary {
     let facts = Facts {
         experiment: experiment.name.clone(),
         seed: manifest.seed,
         host: manifest.host.clone(),
         complete,
-        deaths: Vec::new(),
+        deaths,
     };
     let method = match &experiment.method {
         experiment::Method::Measure => Method::Measure,

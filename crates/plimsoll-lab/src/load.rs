@@ -5,7 +5,7 @@
 use crate::account::Ledger;
 use crate::collect::Collector;
 use crate::component::{Address, Topology, cgroup, inherited};
-use crate::error::LabError;
+use crate::error::{ErrorKind, LabError};
 use crate::experiment::{Arm, ComponentKind, Experiment, TargetRef};
 use crate::generator::{Generator, GeneratorSpec};
 use crate::health::Health;
@@ -23,6 +23,8 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
+/// How long the generator may take to stop once a component has died: an exchange under way gets a second from it.
+const CLOSING: Duration = Duration::from_secs(5);
 /// Between two samples of components.
 const SAMPLE_EVERY: Duration = Duration::from_secs(1);
 
@@ -30,8 +32,19 @@ const SAMPLE_EVERY: Duration = Duration::from_secs(1);
 pub struct Loaded {
     /// The arm's data of the block.
     pub data: ArmData,
-    /// Whether it was stopped before its time.
-    pub stopped: bool,
+    /// How it ended.
+    pub end: End,
+}
+
+/// How a load ended.
+#[derive(Debug)]
+pub enum End {
+    /// As planned.
+    Complete,
+    /// It was told to stop before its time.
+    Stopped,
+    /// A component or the generator died; the data is what was measured until then.
+    Died(LabError),
 }
 
 /// What a load is made of.
@@ -52,8 +65,7 @@ pub struct LoadSpec<'a> {
 /// Runs the load to its end, or until `stop` is true.
 ///
 /// # Errors
-/// [`LabError`] when a component or the generator dies, the record cannot be written or accounts do not hold. The generator is
-/// gone then.
+/// [`LabError`] when the record cannot be written, the generator gives up or accounts do not hold. The generator is gone in any case.
 pub async fn run(
     spec: LoadSpec<'_>,
     topology: &mut Topology<'_>,
@@ -72,19 +84,29 @@ pub async fn run(
     };
     let generator = Generator::start(generator, &plan).await?;
     let mut running = RunningLoad::new(spec, &plan, generator, recorder.now());
-    let totals = running.until_finished(topology, recorder, stop).await?;
+    let finished = running.until_finished(topology, recorder, stop).await;
     let RunningLoad {
         generator,
         ledger,
         collector,
         health,
         probe,
+        death,
         ..
     } = running;
-    generator.finish().await;
-    ledger.check(&totals).map_err(LabError::Internal)?;
     let mut data = collector.into_data();
     data.health = health.conclude(&data, probe.as_ref());
+    let totals = match finished {
+        Ok(totals) => totals,
+        // Its accounts are open, so they are held against nothing.
+        Err(error) if error.kind() == ErrorKind::ComponentDied => {
+            let end = End::Died(error);
+            return Ok(Loaded { data, end });
+        }
+        Err(error) => return Err(error),
+    };
+    generator.finish().await;
+    ledger.check(&totals).map_err(LabError::Internal)?;
     if let (Some((component, before)), Some((_, after))) =
         (counted_before, counted(spec, topology)?)
     {
@@ -97,10 +119,12 @@ pub async fn run(
             served: since(Counter::Served),
         });
     }
-    Ok(Loaded {
-        data,
-        stopped: totals.stopped,
-    })
+    let end = match death {
+        Some(death) => End::Died(death),
+        None if totals.stopped => End::Stopped,
+        None => End::Complete,
+    };
+    Ok(Loaded { data, end })
 }
 
 /// A load under way.
@@ -119,6 +143,10 @@ struct RunningLoad {
     sampled: bool,
     latest: Vec<(String, ComponentSample)>,
     stopping: bool,
+    /// Which component died, if one did.
+    death: Option<LabError>,
+    /// When waiting for the generator to stop ends.
+    deadline: Option<Instant>,
 }
 
 impl RunningLoad {
@@ -147,6 +175,8 @@ impl RunningLoad {
             sampled: false,
             latest: Vec::new(),
             stopping: false,
+            death: None,
+            deadline: None,
         }
     }
 
@@ -158,7 +188,7 @@ impl RunningLoad {
     ) -> Result<Accounts, LabError> {
         loop {
             tokio::select! {
-                message = self.generator.next() => match message? {
+                message = self.generator.next() => match message.map_err(|error| self.first(error))? {
                     Message::Started(started) => self.started(started, recorder)?,
                     Message::Fragment(fragment) => {
                         self.ledger.add(&fragment);
@@ -175,13 +205,27 @@ impl RunningLoad {
                     }
                 },
                 () = tick(&mut self.ticks) => self.sample(topology, recorder)?,
-                death = topology.death() => return Err(death),
+                death = topology.death(), if self.death.is_none() => {
+                    self.death = Some(death);
+                    self.deadline = Some(Instant::now() + CLOSING);
+                    // So that its accounts close, and what was measured can be used.
+                    self.generator.ask_to_stop().await;
+                }
+                () = passed(self.deadline) => {
+                    let hung = LabError::Internal("the generator does not stop".to_owned());
+                    return Err(self.first(hung));
+                }
                 () = stopped(stop), if !self.stopping => {
                     self.stopping = true;
                     self.generator.ask_to_stop().await;
                 }
             }
         }
+    }
+
+    /// What went wrong first: the death of a component before what may follow from it.
+    fn first(&mut self, error: LabError) -> LabError {
+        self.death.take().unwrap_or(error)
     }
 
     fn started(&mut self, started: Started, recorder: &mut Recorder<'_>) -> Result<(), LabError> {
@@ -265,6 +309,14 @@ fn ticks(start: Instant) -> Interval {
     let mut ticks = interval_at(start, SAMPLE_EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
     ticks
+}
+
+/// Pending until the deadline; for ever without one.
+async fn passed(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => tokio::time::sleep_until(deadline).await,
+        None => std::future::pending().await,
+    }
 }
 
 /// Pending before there are ticks.

@@ -6,7 +6,7 @@ mod measure;
 use crate::component::Topology;
 use crate::error::LabError;
 use crate::experiment::{Arm, Experiment, Method};
-use crate::load::{self, LoadSpec, Loaded};
+use crate::load::{self, End, LoadSpec, Loaded};
 use crate::progress::Progress;
 use crate::recorder::Recorder;
 use plimsoll_base::random::{Draw, Stream};
@@ -86,10 +86,10 @@ impl<'a> Session<'a, '_> {
         Ok(())
     }
 
-    /// Runs one arm in one block and keeps its data. A stopped one is kept only where there is nothing better.
+    /// Runs one arm in one block and keeps its data. A part of one is kept only where there is nothing better.
     ///
     /// # Errors
-    /// [`LabError`] as of [`load::run`].
+    /// [`LabError`] as of [`load::run`], and when a component or the generator died.
     async fn load(&mut self, arm: &'a Arm, block: Block) -> Result<Ending, LabError> {
         self.recorder.tell(Progress::BlockStarted {
             block: block.number,
@@ -103,12 +103,16 @@ impl<'a> Session<'a, '_> {
             seed: block.seed(self.seed),
             executable: self.executable,
         };
-        let Loaded { data, stopped } =
+        let Loaded { data, end } =
             load::run(spec, &mut self.topology, &mut self.recorder, &mut self.stop).await?;
-        if !stopped {
-            self.keep(block.number, data);
-            return Ok(Ending::Complete);
-        }
+        let ending = match end {
+            End::Complete => {
+                self.keep(block.number, data);
+                return Ok(Ending::Complete);
+            }
+            End::Stopped => Ok(Ending::Interrupted),
+            End::Died(death) => Err(death),
+        };
         // A part of a block is not comparable with whole ones; without any, it is all there is.
         let has_whole = self
             .arms
@@ -117,7 +121,7 @@ impl<'a> Session<'a, '_> {
         if !has_whole && data.seconds > 0.0 {
             self.keep(block.number, data);
         }
-        Ok(Ending::Interrupted)
+        ending
     }
 
     fn keep(&mut self, block: u32, data: ArmData) {

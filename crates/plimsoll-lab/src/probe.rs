@@ -15,14 +15,34 @@ pub use health::{HealthProbe, Part};
 
 use crate::process_tree::ProcessTree;
 use plimsoll_report::record::ComponentSample;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use threads::{ThreadId, ThreadTimes};
 use tokio::time::Instant;
 
 /// Samples one process tree. Processes and threads may come and go between samples.
 #[derive(Debug, Default)]
 pub struct Sampler {
-    before: Option<(Instant, HashMap<ThreadId, ThreadTimes>)>,
+    before: Option<(Instant, Totals)>,
+}
+
+/// What a process tree has used since its processes started.
+#[derive(Debug, Default)]
+struct Totals {
+    threads: HashMap<ThreadId, ThreadTimes>,
+    /// CPU time by process in nanoseconds, threads that ended included, but only in whole ticks.
+    processes: HashMap<u32, u64>,
+}
+
+impl Totals {
+    fn read(pids: &[u32]) -> Self {
+        let processes = pids.iter();
+        Self {
+            threads: pids.iter().flat_map(|&pid| threads::read(pid)).collect(),
+            processes: processes
+                .filter_map(|&pid| Some((pid, threads::process_ns(pid)?)))
+                .collect(),
+        }
+    }
 }
 
 impl Sampler {
@@ -40,17 +60,16 @@ impl Sampler {
             .filter(|process| !process.ended)
             .map(|process| process.pid)
             .collect();
-        let times: HashMap<ThreadId, ThreadTimes> =
-            pids.iter().flat_map(|&pid| threads::read(pid)).collect();
-        if times.is_empty() {
+        let totals = Totals::read(&pids);
+        if totals.threads.is_empty() {
             self.before = None;
             return None;
         }
-        let threads = times.len() as u64;
-        let (then, before) = self.before.replace((now, times))?;
+        let threads = totals.threads.len() as u64;
+        let (then, before) = self.before.replace((now, totals))?;
         let length_s = now.duration_since(then).as_secs_f64();
-        let (_, times) = self.before.as_ref()?;
-        let mut sample = difference(&before, times, length_s)?;
+        let (_, totals) = self.before.as_ref()?;
+        let mut sample = difference(&before, totals, length_s)?;
         sample.threads = threads;
         sample.rss_bytes = pids.iter().filter_map(|&pid| memory::resident(pid)).sum();
         sample.fds = pids.iter().filter_map(|&pid| descriptors::count(pid)).sum();
@@ -58,16 +77,13 @@ impl Sampler {
     }
 }
 
-/// CPU figures over `length_s` seconds. A thread that is new counts from its start; one that ended is left out.
+/// CPU figures over `length_s` seconds. A thread that is new counts from its start. What a thread used that ended in the
+/// interval is known only for its process and only in ticks, so such a process counts with the larger of both figures.
 #[expect(
     clippy::cast_precision_loss,
     reason = "nanoseconds of one interval fit a double"
 )]
-fn difference(
-    before: &HashMap<ThreadId, ThreadTimes>,
-    after: &HashMap<ThreadId, ThreadTimes>,
-    length_s: f64,
-) -> Option<ComponentSample> {
+fn difference(before: &Totals, after: &Totals, length_s: f64) -> Option<ComponentSample> {
     if length_s <= 0.0 {
         return None;
     }
@@ -76,14 +92,27 @@ fn difference(
         length_s,
         ..ComponentSample::default()
     };
-    for (id, times) in after {
-        let earlier = before.get(id).copied().unwrap_or_default();
-        let cores = per_second(times.running_ns.saturating_sub(earlier.running_ns));
-        sample.cpu_cores += cores;
+    let mut by_process: HashMap<u32, u64> = HashMap::new();
+    for (id, times) in &after.threads {
+        let earlier = before.threads.get(id).copied().unwrap_or_default();
+        let running_ns = times.running_ns.saturating_sub(earlier.running_ns);
+        *by_process.entry(id.0).or_default() += running_ns;
         // Reading takes a moment: a busy thread may seem to have used slightly more than the time that passed.
-        sample.busiest_thread_cores = sample.busiest_thread_cores.max(cores.min(1.0));
+        let cores = per_second(running_ns).min(1.0);
+        sample.busiest_thread_cores = sample.busiest_thread_cores.max(cores);
         sample.run_delay += per_second(times.waiting_ns.saturating_sub(earlier.waiting_ns));
     }
+    let ended = before
+        .threads
+        .keys()
+        .filter(|id| !after.threads.contains_key(id));
+    for pid in ended.map(|id| id.0).collect::<HashSet<_>>() {
+        if let (Some(then), Some(now)) = (before.processes.get(&pid), after.processes.get(&pid)) {
+            let whole = by_process.entry(pid).or_default();
+            *whole = (*whole).max(now.saturating_sub(*then));
+        }
+    }
+    sample.cpu_cores = by_process.values().copied().map(per_second).sum();
     Some(sample)
 }
 
@@ -91,40 +120,63 @@ fn difference(
 mod tests {
     use super::*;
 
-    fn times(of: &[(ThreadId, u64, u64)]) -> HashMap<ThreadId, ThreadTimes> {
-        let entry = |&(id, running_ns, waiting_ns): &(ThreadId, u64, u64)| {
-            (
-                id,
-                ThreadTimes {
-                    running_ns,
-                    waiting_ns,
-                },
-            )
+    const MS: u64 = 1_000_000;
+
+    /// Threads as (id, running ms, waiting ms), processes as (id, running ms).
+    fn totals(threads: &[(ThreadId, u64, u64)], processes: &[(u32, u64)]) -> Totals {
+        let thread = |&(id, running, waiting): &(ThreadId, u64, u64)| {
+            let times = ThreadTimes {
+                running_ns: running * MS,
+                waiting_ns: waiting * MS,
+            };
+            (id, times)
         };
-        of.iter().map(entry).collect()
+        Totals {
+            threads: threads.iter().map(thread).collect(),
+            processes: processes.iter().map(|&(pid, ms)| (pid, ms * MS)).collect(),
+        }
+    }
+
+    fn check(before: &Totals, after: &Totals, expected: (f64, f64, f64)) {
+        let sample = difference(before, after, 2.0).unwrap();
+        let actual = (
+            sample.cpu_cores,
+            sample.busiest_thread_cores,
+            sample.run_delay,
+        );
+        assert_eq!(actual, expected);
     }
 
     #[test]
-    fn threads_that_come_and_go() {
-        let before = times(&[((1, 1), 5_000_000_000, 0), ((1, 2), 9_000_000_000, 0)]);
-        let after = times(&[
-            ((1, 1), 5_500_000_000, 200_000_000),
-            ((1, 3), 1_500_000_000, 0),
-        ]);
-        let sample = difference(&before, &after, 2.0).unwrap();
-        assert_eq!(
-            (
-                sample.cpu_cores,
-                sample.busiest_thread_cores,
-                sample.run_delay
-            ),
-            (1.0, 0.75, 0.1)
+    fn a_new_thread_counts_from_its_start() {
+        let before = totals(&[((1, 1), 5000, 0)], &[(1, 5000)]);
+        let after = totals(&[((1, 1), 5500, 200), ((1, 3), 1500, 0)], &[(1, 7000)]);
+        check(&before, &after, (1.0, 0.75, 0.1));
+    }
+
+    #[test]
+    fn what_a_thread_used_before_it_ended_is_counted() {
+        let before = totals(&[((1, 1), 5000, 0), ((1, 2), 9000, 0)], &[(1, 14_000)]);
+        let after = totals(&[((1, 1), 5500, 0)], &[(1, 16_000)]);
+        check(&before, &after, (1.0, 0.25, 0.0));
+    }
+
+    #[test]
+    fn a_process_that_ended_leaves_the_others_figures_alone() {
+        let before = totals(
+            &[((1, 1), 5000, 0), ((2, 2), 9000, 0)],
+            &[(1, 5000), (2, 9000)],
         );
+        let after = totals(&[((1, 1), 6000, 0)], &[(1, 6000)]);
+        check(&before, &after, (0.5, 0.5, 0.0));
     }
 
     #[test]
     fn no_time_no_sample() {
-        assert_eq!(difference(&times(&[]), &times(&[]), 0.0), None);
+        assert_eq!(
+            difference(&Totals::default(), &Totals::default(), 0.0),
+            None
+        );
     }
 
     #[test]

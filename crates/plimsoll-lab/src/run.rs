@@ -47,7 +47,7 @@ pub struct RunOutcome {
 ///
 /// # Errors
 /// [`LabError`] when the run cannot begin or go on. Components are stopped by then; what was measured stays in the run directory,
-/// whose manifest says `interrupted`.
+/// whose manifest says `interrupted`, with summary and reports if a component died or the host failed.
 pub async fn run(
     experiment: &Experiment,
     options: &RunOptions<'_>,
@@ -106,6 +106,29 @@ fn note_failure(session: &mut Session<'_, '_>, manifest: &mut Manifest, error: &
     manifest.state = RunState::Interrupted;
     manifest.ended_at = Some(wall_clock());
     recorder.dir().write_manifest(manifest).ok();
+    // Nothing is concluded from accounts that do not hold, or from a file that is not what was meant.
+    let concludes = matches!(error, LabError::Died { .. } | LabError::Environment(_));
+    let measured = session.arms.iter().any(|arm| !arm.blocks.is_empty());
+    if concludes && measured {
+        conclude_part(session, manifest, error).ok();
+    }
+}
+
+/// Writes summary and reports of what was measured before the run failed.
+fn conclude_part(
+    session: &Session<'_, '_>,
+    manifest: &Manifest,
+    error: &LabError,
+) -> Result<(), LabError> {
+    let deaths = match error {
+        LabError::Died {
+            component, reason, ..
+        } => vec![format!("component `{component}` died: {reason}")],
+        _ => Vec::new(),
+    };
+    let summary = conclude::summarise(session.experiment, manifest, false, &session.arms, deaths);
+    session.recorder.dir().write_json(SUMMARY, &summary)?;
+    write_reports(session.recorder.dir())
 }
 
 fn finish(
@@ -115,7 +138,13 @@ fn finish(
 ) -> Result<RunOutcome, LabError> {
     let recorder = &mut session.recorder;
     let interrupted = ending == Ending::Interrupted;
-    let summary = conclude::summarise(session.experiment, manifest, !interrupted, &session.arms);
+    let summary = conclude::summarise(
+        session.experiment,
+        manifest,
+        !interrupted,
+        &session.arms,
+        Vec::new(),
+    );
     let (state, event, message) = if interrupted {
         (
             RunState::Interrupted,

@@ -1,4 +1,5 @@
-//! CPU time and time spent waiting for a CPU per thread, from `/proc/<pid>/task/<tid>/schedstat`.
+//! CPU time and time spent waiting for a CPU per thread, from `/proc/<pid>/task/<tid>/schedstat`, and the CPU time of whole
+//! processes, threads that ended included, from `/proc/<pid>/stat`.
 //!
 //! Kernels without scheduler statistics have no such file or only zeros; CPU time then comes from `stat`, in ticks, and
 //! waiting is zero.
@@ -32,6 +33,13 @@ pub(super) fn read(pid: u32) -> Vec<(ThreadId, ThreadTimes)> {
             Some(((pid, tid), times))
         })
         .collect()
+}
+
+/// The CPU time of a process since its start in nanoseconds, whole ticks only; threads that ended are included.
+pub(super) fn process_ns(pid: u32) -> Option<u64> {
+    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let times = parse_stat(&text, rustix::param::clock_ticks_per_second())?;
+    Some(times.running_ns)
 }
 
 /// `running waiting slices`, the first two in nanoseconds (Documentation/scheduler/sched-stats.rst).
