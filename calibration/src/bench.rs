@@ -1,0 +1,281 @@
+//! The bench on which a check works: the executable that is measured, the length of the form, the witness, a scratch directory,
+//! and how an experiment is run the way a user would.
+
+use crate::child::{self, Child};
+use crate::clock;
+use crate::witness::Witness;
+use rustix::process::Pid;
+use serde_json::{Value, json};
+use std::cell::Cell;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// How long a run may take beyond its load.
+const OVERHEAD: Duration = Duration::from_secs(120);
+
+/// Why a check could not be carried out.
+#[derive(Debug, thiserror::Error)]
+pub enum Trouble {
+    /// The system refused something.
+    #[error("{what}: {source}")]
+    Io {
+        /// What was tried.
+        what: String,
+        /// What came back.
+        source: std::io::Error,
+    },
+    /// What was measured did not behave as a check needs it.
+    #[error("{0}")]
+    Measured(String),
+    /// This machine lacks something.
+    #[error("{0}")]
+    Missing(String),
+}
+
+impl Trouble {
+    /// An error of the system.
+    pub fn io(what: impl Into<String>, source: std::io::Error) -> Self {
+        let what = what.into();
+        Self::Io { what, source }
+    }
+}
+
+/// How long checks take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// Long enough for the limits.
+    Long,
+    /// A few seconds: shows that the check works.
+    Short,
+}
+
+/// What every check needs.
+pub struct Bench {
+    /// The executable that is measured.
+    pub plimsoll: PathBuf,
+    /// The witness of the machine.
+    pub witness: Witness,
+    form: Form,
+    scratch: tempfile::TempDir,
+    runs: Cell<u32>,
+}
+
+/// A run that is under way.
+pub struct Running {
+    child: Child,
+    directory: PathBuf,
+    limit: Duration,
+}
+
+/// What a run said.
+pub struct Outcome {
+    /// `summary.json`.
+    pub summary: Value,
+}
+
+impl Bench {
+    /// Finds or builds the executable and starts the witness.
+    pub fn new(plimsoll: Option<PathBuf>, form: Form) -> Result<Self, Trouble> {
+        let plimsoll = plimsoll.map_or_else(build, Ok)?;
+        let plimsoll = plimsoll
+            .canonicalize()
+            .map_err(|source| Trouble::io(format!("finding {}", plimsoll.display()), source))?;
+        Ok(Self {
+            plimsoll,
+            witness: Witness::start().map_err(|e| Trouble::io("starting the witness", e))?,
+            form,
+            scratch: tempfile::tempdir().map_err(|e| Trouble::io("a scratch directory", e))?,
+            runs: Cell::new(0),
+        })
+    }
+
+    /// A length by form.
+    pub fn pick<T>(&self, long: T, short: T) -> T {
+        match self.form {
+            Form::Long => long,
+            Form::Short => short,
+        }
+    }
+
+    /// A fresh directory that goes with the bench.
+    pub fn directory(&self) -> Result<PathBuf, Trouble> {
+        self.runs.set(self.runs.get() + 1);
+        let path = self.scratch.path().join(self.runs.get().to_string());
+        std::fs::create_dir_all(&path).map_err(|e| Trouble::io("a scratch directory", e))?;
+        Ok(path)
+    }
+
+    /// Runs an experiment to its end. `seconds`: how long its load takes.
+    pub fn run(&self, experiment: &Value, seconds: f64) -> Result<Outcome, Trouble> {
+        self.start(experiment, seconds)?.finish()
+    }
+
+    /// Starts an experiment.
+    pub fn start(&self, experiment: &Value, seconds: f64) -> Result<Running, Trouble> {
+        self.start_under(&[], experiment, seconds)
+    }
+
+    /// Starts an experiment with a program in front that gives way to it, such as `unshare --net`.
+    pub fn start_under(
+        &self,
+        wrapper: &[&str],
+        experiment: &Value,
+        seconds: f64,
+    ) -> Result<Running, Trouble> {
+        let directory = self.directory()?;
+        let file = directory.join("experiment.yaml");
+        // JSON is YAML.
+        std::fs::write(&file, experiment.to_string())
+            .map_err(|e| Trouble::io("writing an experiment", e))?;
+        let log = std::fs::File::create(directory.join("output"))
+            .map_err(|e| Trouble::io("creating a log", e))?;
+        let both = log
+            .try_clone()
+            .map_err(|e| Trouble::io("creating a log", e))?;
+        let mut words = wrapper.iter().map(std::ffi::OsStr::new);
+        let mut command = match words.next() {
+            Some(program) => {
+                let mut command = Command::new(program);
+                command.args(words).arg(&self.plimsoll);
+                command
+            }
+            None => Command::new(&self.plimsoll),
+        };
+        command
+            .arg("run")
+            .arg(&file)
+            .arg("--no-ui")
+            .args(["--seed", &self.runs.get().to_string()])
+            .arg("--out")
+            .arg(directory.join("run"))
+            .stdin(Stdio::null())
+            .stdout(log)
+            .stderr(both);
+        Ok(Running {
+            child: Child::spawn(&mut command)?,
+            directory,
+            limit: Duration::from_secs_f64(seconds) + OVERHEAD,
+        })
+    }
+}
+
+impl Running {
+    /// The generator, once it runs.
+    pub fn generator(&self) -> Result<Pid, Trouble> {
+        let deadline = clock::now() + Duration::from_secs(15);
+        while clock::now() < deadline {
+            let below = child::descendants(self.child.pid());
+            let is_generator =
+                |words: &Vec<String>| words.get(1).is_some_and(|word| word == "generator");
+            if let Some((pid, _)) = below.into_iter().find(|(_, words)| is_generator(words)) {
+                return Ok(pid);
+            }
+            clock::pause(Duration::from_millis(5));
+        }
+        Err(Trouble::Measured(format!(
+            "no generator started: {}",
+            self.said()
+        )))
+    }
+
+    /// Waits for the end and reads the summary.
+    pub fn finish(mut self) -> Result<Outcome, Trouble> {
+        let status = self.child.wait(self.limit)?;
+        let path = self.directory.join("run/summary.json");
+        let Ok(text) = std::fs::read_to_string(&path) else {
+            return Err(Trouble::Measured(format!(
+                "no summary ({status}): {}",
+                self.said()
+            )));
+        };
+        let summary = serde_json::from_str(&text)
+            .map_err(|e| Trouble::Measured(format!("a summary that is no JSON: {e}")))?;
+        // The record of a run is read once; many runs would fill the disk.
+        std::fs::remove_dir_all(&self.directory)
+            .map_err(|e| Trouble::io("removing a scratch directory", e))?;
+        Ok(Outcome { summary })
+    }
+
+    fn said(&self) -> String {
+        let text = std::fs::read_to_string(self.directory.join("output")).unwrap_or_default();
+        let lines: Vec<&str> = text.lines().filter(|line| !line.is_empty()).collect();
+        lines[lines.len().saturating_sub(4)..].join(" / ")
+    }
+}
+
+impl Outcome {
+    /// A number of arm `main`, such as `response_time/p99`.
+    pub fn main(&self, path: &str) -> Result<f64, Trouble> {
+        self.number(&format!("/arms/main/{path}"))
+    }
+
+    /// A number of the summary by JSON pointer.
+    pub fn number(&self, pointer: &str) -> Result<f64, Trouble> {
+        let found = self.summary.pointer(pointer).and_then(Value::as_f64);
+        found.ok_or_else(|| Trouble::Measured(format!("the summary has no number at {pointer}")))
+    }
+
+    /// The verdict, with its reasons when it is not `passed`.
+    pub fn verdict(&self) -> String {
+        let text = |pointer| self.summary.pointer(pointer).map(ToString::to_string);
+        let result = text("/verdict/result").unwrap_or_default();
+        let result = result.trim_matches('"').to_owned();
+        match text("/verdict/reasons") {
+            Some(reasons) if result != "passed" => format!("{result} {reasons}"),
+            _ => result,
+        }
+    }
+
+    /// Whether the run as a whole was called invalid.
+    pub fn is_invalid(&self) -> bool {
+        self.summary.pointer("/verdict/result") == Some(&json!("invalid"))
+    }
+
+    /// The numbers of the criteria of validity that did not hold, in order.
+    pub fn alarms(&self) -> Vec<u64> {
+        let rows = self.summary["validity"].as_array();
+        let failing = rows.into_iter().flatten().filter(|row| row["ok"] == false);
+        let mut numbers: Vec<u64> = failing
+            .filter_map(|row| row["criterion"].as_u64())
+            .collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        numbers
+    }
+}
+
+/// An experiment that measures one address with one GET. `load` is the load section.
+pub fn measure(target: SocketAddr, path: &str, load: Value) -> Value {
+    json!({
+        "version": 1,
+        "name": "calibration",
+        "components": { "target": { "external": format!("http://{target}"), "probe": "none" } },
+        "scenario": [{ "name": "step", "get": path }],
+        "load": load,
+        "arms": { "main": { "target": "target" } },
+        "method": "measure",
+    })
+}
+
+/// The release build, made from these sources, so that no stale executable is measured.
+fn build() -> Result<PathBuf, Trouble> {
+    let here = std::env::current_exe().map_err(|e| Trouble::io("finding this program", e))?;
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut command = Command::new("cargo");
+    command.args(["build", "--release", "--quiet", "--package", "plimsoll"]);
+    let status = command
+        .current_dir(root)
+        .status()
+        .map_err(|e| Trouble::io("starting cargo", e))?;
+    let beside = here.with_file_name("plimsoll");
+    if status.success() && beside.exists() {
+        Ok(beside)
+    } else {
+        Err(Trouble::Missing(format!(
+            "no {}: run with `cargo run --release`, or name the executable with --plimsoll",
+            beside.display()
+        )))
+    }
+}

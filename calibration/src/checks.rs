@@ -1,0 +1,50 @@
+//! The list of checks. A new one is its file and its line in [`CHECKS`].
+
+mod added;
+mod clean;
+mod counts;
+mod freeze;
+mod lognormal;
+mod memory;
+mod provocation;
+mod same;
+mod single_server;
+
+use crate::bar::Bar;
+use crate::bench::{Bench, Trouble};
+
+/// One check.
+pub struct Check {
+    /// What `--only` calls it.
+    pub name: &'static str,
+    /// What it does, in a line.
+    pub about: &'static str,
+    /// Carries it out.
+    pub run: fn(&Bench) -> Result<Vec<Bar>, Trouble>,
+}
+
+/// Every check, cheap ones first.
+static CHECKS: [Check; 9] = [
+    counts::CHECK,
+    freeze::CHECK,
+    lognormal::CHECK,
+    memory::CHECK,
+    single_server::CHECK,
+    provocation::CHECK,
+    same::CHECK,
+    added::CHECK,
+    clean::CHECK,
+];
+
+/// The checks of these names, all without one.
+pub fn chosen(names: &[String]) -> Result<Vec<&'static Check>, Trouble> {
+    if let Some(unknown) = names.iter().find(|n| CHECKS.iter().all(|c| c.name != **n)) {
+        let known: Vec<&str> = CHECKS.iter().map(|check| check.name).collect();
+        let known = known.join(", ");
+        return Err(Trouble::Missing(format!(
+            "no check `{unknown}`: there are {known}"
+        )));
+    }
+    let wanted = |check: &&Check| names.is_empty() || names.iter().any(|n| n == check.name);
+    Ok(CHECKS.iter().filter(wanted).collect())
+}

@@ -1,0 +1,109 @@
+//! The target stands still for a while; the tail that the report shows must be the one that its arrivals met.
+
+use super::Check;
+use crate::bar::Bar;
+use crate::bench::{Bench, Trouble, measure};
+use crate::clock;
+use crate::mock::Mock;
+use crate::queueing::Freeze;
+use rustix::process::Signal;
+use serde_json::json;
+use std::time::Duration;
+
+pub const CHECK: Check = Check {
+    name: "freeze",
+    about: "the mock is stopped while it gets load; p95 and p99 against theory",
+    run,
+};
+
+/// Allowed difference from theory.
+const SHARE: f64 = 0.03;
+/// Connections, in the frozen run and in the one that finds the capacity of the drain.
+const CONNECTIONS: u32 = 50;
+
+/// One combination: seconds frozen, seconds measured, arrivals per second.
+struct Combination {
+    freeze_s: f64,
+    run_s: f64,
+    rate: u32,
+}
+
+const fn combination(freeze_s: f64, run_s: f64, rate: u32) -> Combination {
+    Combination {
+        freeze_s,
+        run_s,
+        rate,
+    }
+}
+
+/// The freeze is more than a twentieth of each run, so that its p95 lies within it.
+const LONG: [Combination; 3] = [
+    combination(2.0, 20.0, 2000),
+    combination(1.0, 10.0, 1000),
+    combination(3.0, 30.0, 500),
+];
+const SHORT: [Combination; 1] = [combination(0.5, 5.0, 500)];
+
+fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
+    let capacity = capacity(bench)?;
+    let mut bars = Vec::new();
+    for combination in bench.pick(&LONG[..], &SHORT[..]) {
+        bars.extend(frozen(bench, combination, capacity)?);
+    }
+    Ok(bars)
+}
+
+/// Answers per second when every connection sends as soon as it is answered: the rate at which a backlog drains.
+fn capacity(bench: &Bench) -> Result<f64, Trouble> {
+    let mock = Mock::start(bench, &[])?;
+    let load = json!({ "users": CONNECTIONS, "warmup": "1s", "duration": "2s" });
+    let outcome = bench.run(&measure(mock.address, "/json/valid", load), 3.0)?;
+    mock.stop()?;
+    outcome.main("achieved_per_s")
+}
+
+fn frozen(bench: &Bench, with: &Combination, capacity: f64) -> Result<Vec<Bar>, Trouble> {
+    let mock = Mock::start(bench, &[])?;
+    let load = json!({
+        "rate": format!("{}/s", with.rate), "connections": CONNECTIONS,
+        "warmup": "1s", "duration": format!("{}s", with.run_s),
+    });
+    let running = bench.start(
+        &measure(mock.address, "/json/valid", load),
+        with.run_s + 1.0,
+    )?;
+    running.generator()?;
+    clock::pause(Duration::from_secs_f64(1.0 + with.run_s / 3.0));
+    let before = clock::now();
+    mock.signal(Signal::STOP)?;
+    clock::until(before + Duration::from_secs_f64(with.freeze_s));
+    mock.signal(Signal::CONT)?;
+    let length = (clock::now() - before).as_secs_f64();
+    let outcome = running.finish()?;
+    mock.stop()?;
+    let expected = Freeze {
+        length,
+        run: with.run_s,
+        load: f64::from(with.rate) / capacity,
+    };
+    let name = format!("{} s in {} s at {}/s", with.freeze_s, with.run_s, with.rate);
+    let mut bars = vec![Bar::judged(
+        format!("{name}: not invalid"),
+        "the target stalled, not the generator",
+        format!("{}; alarms {:?}", outcome.verdict(), outcome.alarms()),
+        !outcome.is_invalid(),
+    )];
+    for (figure, q) in [("p95", 0.95), ("p99", 0.99)] {
+        let theory = expected
+            .quantile(q)
+            .expect("invariant: the freeze covers the figure");
+        let measured = outcome.main(&format!("response_time/{figure}"))?;
+        bars.push(Bar::within(
+            format!("{name}: {figure}"),
+            measured,
+            theory,
+            SHARE,
+        ));
+    }
+    Ok(bars)
+}

@@ -1,0 +1,34 @@
+//! Forty usable ports, in a network namespace of the run's own, and a connection for each exchange.
+
+use super::{Provocation, SECONDS};
+use crate::bench::{Bench, Outcome, Trouble};
+use serde_json::{Value, json};
+
+pub const PROVOCATION: Provocation = Provocation {
+    what: "40 usable ports",
+    criteria: &[6],
+    provoke,
+};
+
+const SETUP: &str =
+    "ip link set lo up && echo 40000 40039 > /proc/sys/net/ipv4/ip_local_port_range && exec \"$@\"";
+
+fn provoke(bench: &Bench) -> Result<Outcome, Trouble> {
+    let load = json!({ "rate": "200/s", "keep_alive": false, "duration": format!("{SECONDS}s") });
+    isolated(bench, SETUP, load)
+}
+
+/// Runs load against a mock of the lab's own, both in a fresh network namespace that `setup` prepares before it gives way to `"$@"`.
+pub fn isolated(bench: &Bench, setup: &str, load: Value) -> Result<Outcome, Trouble> {
+    let experiment = json!({
+        "version": 1,
+        "name": "isolated",
+        "components": { "target": { "mock": {} } },
+        "scenario": [{ "name": "step", "get": "/json/valid" }],
+        "load": load,
+        "arms": { "main": { "target": "target" } },
+        "method": "measure",
+    });
+    let wrapper = ["unshare", "--net", "sh", "-c", setup, "sh"];
+    bench.start_under(&wrapper, &experiment, SECONDS)?.finish()
+}

@@ -1,0 +1,63 @@
+//! The generator is moved into a control group with a small CPU quota. Cgroup v1 and v2.
+
+use super::{Provocation, SECONDS};
+use crate::bench::{Bench, Outcome, Trouble, measure};
+use crate::mock::Mock;
+use serde_json::json;
+use std::path::{Path, PathBuf};
+
+pub const PROVOCATION: Provocation = Provocation {
+    what: "CPU quota of 5 ms in 100 ms",
+    criteria: &[5],
+    provoke,
+};
+
+fn provoke(bench: &Bench) -> Result<Outcome, Trouble> {
+    let group = Group::create()?;
+    let mock = Mock::start(bench, &[])?;
+    let load = json!({ "rate": "5000/s", "duration": format!("{SECONDS}s") });
+    let running = bench.start(&measure(mock.address, "/json/valid", load), SECONDS)?;
+    let generator = running.generator()?.as_raw_nonzero();
+    write(&group.0.join("cgroup.procs"), &generator.to_string())?;
+    let outcome = running.finish()?;
+    mock.stop()?;
+    Ok(outcome)
+}
+
+/// A control group of our own; removed when dropped.
+struct Group(PathBuf);
+
+impl Group {
+    fn create() -> Result<Self, Trouble> {
+        let v2 = Path::new("/sys/fs/cgroup/cgroup.controllers").exists();
+        let parent = Path::new(if v2 {
+            "/sys/fs/cgroup"
+        } else {
+            "/sys/fs/cgroup/cpu"
+        });
+        let path = parent.join(format!("plimsoll-calibration-{}", std::process::id()));
+        std::fs::create_dir(&path)
+            .map_err(|e| Trouble::io(format!("creating {}", path.display()), e))?;
+        let group = Self(path);
+        if v2 {
+            write(&group.0.join("cpu.max"), "5000 100000")?;
+        } else {
+            write(&group.0.join("cpu.cfs_period_us"), "100000")?;
+            write(&group.0.join("cpu.cfs_quota_us"), "5000")?;
+        }
+        Ok(group)
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        if let Err(error) = std::fs::remove_dir(&self.0) {
+            let path = self.0.display();
+            crate::say(&format!("calibration: {path} was left: {error}"));
+        }
+    }
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Trouble> {
+    std::fs::write(path, text).map_err(|e| Trouble::io(format!("writing {}", path.display()), e))
+}

@@ -1,0 +1,42 @@
+//! The clock and waiting, in one place.
+
+use std::time::{Duration, Instant};
+
+/// How long before a moment [`until`] stops sleeping and spins.
+const SPIN: Duration = Duration::from_micros(200);
+
+/// Now.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "calibration measures real time; this is where it reads it"
+)]
+pub fn now() -> Instant {
+    Instant::now()
+}
+
+/// Waits for a length of time: a provocation lasts, and other programs are waited for by looking again.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a provocation of a given length has no event to wait for"
+)]
+pub fn pause(length: Duration) {
+    std::thread::sleep(length);
+}
+
+/// Waits for a moment to within microseconds: sleeps first and spins at the end.
+pub fn until(moment: Instant) {
+    let left = moment.saturating_duration_since(now());
+    if left > SPIN {
+        pause(left - SPIN);
+    }
+    while now() < moment {
+        std::hint::spin_loop();
+    }
+}
+
+/// The date and time of day as the name of a file.
+pub fn stamp() -> String {
+    jiff::Timestamp::now()
+        .strftime("%Y-%m-%dT%H%M%SZ")
+        .to_string()
+}

@@ -1,0 +1,88 @@
+//! Measures the measuring instrument: drives the real `plimsoll` like a user against targets whose answers are known, and writes
+//! what it found to a dated table.
+//!
+//! Checks run one after the other, each in its own file under `checks/`. What each compares with and where its formula comes from
+//! stands in `docs/calibration.md`.
+
+mod bar;
+mod bench;
+mod checks;
+mod child;
+mod clock;
+mod host;
+mod mock;
+mod queueing;
+mod table;
+mod target;
+mod witness;
+
+use bench::{Bench, Form, Trouble};
+use clap::Parser;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Measure the measuring instrument, serially, and write a dated table.
+#[derive(Debug, Parser)]
+struct Arguments {
+    /// Only the checks of these names; repeatable.
+    #[arg(long)]
+    only: Vec<String>,
+    /// A few seconds per check: shows that the checks work, and is too short for their limits.
+    #[arg(long)]
+    short: bool,
+    /// The executable to measure [default: built beside this one]
+    #[arg(long)]
+    plimsoll: Option<PathBuf>,
+    /// Directory of the tables [default: calibration/results]
+    #[arg(long)]
+    results: Option<PathBuf>,
+}
+
+fn main() -> ExitCode {
+    match calibrate(&Arguments::parse()) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(3),
+        Err(trouble) => {
+            say(&format!("calibration: {trouble}"));
+            ExitCode::from(5)
+        }
+    }
+}
+
+/// Runs the chosen checks; whether every bar that could be measured held. The table is rewritten after each check, so that an
+/// interruption loses only the check that it interrupts.
+fn calibrate(arguments: &Arguments) -> Result<bool, Trouble> {
+    let chosen = checks::chosen(&arguments.only)?;
+    let form = if arguments.short {
+        Form::Short
+    } else {
+        Form::Long
+    };
+    let bench = Bench::new(arguments.plimsoll.clone(), form)?;
+    let home = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("results");
+    let results = arguments.results.clone().unwrap_or(home);
+    let file = results.join(format!("{}.md", clock::stamp()));
+    let mut table = table::Table::new(host::facts(&bench), form);
+    for check in chosen {
+        say(&format!("{}: {}", check.name, check.about));
+        let mark = bench.witness.mark();
+        let bars = (check.run)(&bench);
+        let seen = bench.witness.since(&mark);
+        for line in table.add(check.name, bars, &seen) {
+            say(&format!("  {line}"));
+        }
+        std::fs::create_dir_all(&results)
+            .and_then(|()| std::fs::write(&file, table.to_string()))
+            .map_err(|source| Trouble::io(format!("writing {}", file.display()), source))?;
+    }
+    say(&format!("table: {}", file.display()));
+    Ok(table.all_held())
+}
+
+/// A line for the person at the terminal. There is nowhere to report a failure of standard error to.
+fn say(line: &str) {
+    if writeln!(std::io::stderr().lock(), "{line}").is_err() {
+        // Nobody listens.
+    }
+}

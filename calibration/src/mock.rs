@@ -1,0 +1,87 @@
+//! Our mock as a program of its own, with its counters and the stubs that a check needs.
+
+use crate::bench::{Bench, Trouble};
+use crate::child::Child;
+use plimsoll_base::counters::Totals;
+use rustix::process::Signal;
+use serde_json::Value;
+use std::io::{BufRead as _, BufReader};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+/// A running mock.
+pub struct Mock {
+    /// Where it listens.
+    pub address: SocketAddr,
+    child: Child,
+    counters: PathBuf,
+}
+
+impl Mock {
+    /// Starts it with exact delays and these stub mappings beside its built-in endpoints.
+    pub fn start(bench: &Bench, stubs: &[Value]) -> Result<Self, Trouble> {
+        let root = bench.directory()?;
+        let mappings = root.join("mappings");
+        std::fs::create_dir_all(&mappings).map_err(|e| Trouble::io("a stub directory", e))?;
+        for (number, stub) in stubs.iter().enumerate() {
+            std::fs::write(mappings.join(format!("{number}.json")), stub.to_string())
+                .map_err(|e| Trouble::io("writing a stub", e))?;
+        }
+        let counters = root.join("counters");
+        let mut command = Command::new(&bench.plimsoll);
+        command
+            .args(["mock", "--announce", "--exact-delays", "--port=0"])
+            .args(["--seed=1", "--root-dir"])
+            .arg(&root)
+            .arg("--counters")
+            .arg(&counters)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
+        let mut child = Child::spawn(&mut command)?;
+        let address = announced(&mut child)?;
+        Ok(Self {
+            address,
+            child,
+            counters,
+        })
+    }
+
+    /// Sends it a signal.
+    pub fn signal(&self, signal: Signal) -> Result<(), Trouble> {
+        self.child.signal(signal)
+    }
+
+    /// Ends it cleanly and reads its totals.
+    pub fn stop(self) -> Result<Totals, Trouble> {
+        self.child.terminate()?;
+        totals(&self.counters)
+    }
+
+    /// The totals that a killed one left.
+    pub fn bury(self) -> Result<Totals, Trouble> {
+        drop(self.child);
+        totals(&self.counters)
+    }
+}
+
+fn announced(child: &mut Child) -> Result<SocketAddr, Trouble> {
+    let output = child
+        .take_stdout()
+        .expect("invariant: standard output is piped");
+    let mut line = String::new();
+    BufReader::new(output)
+        .read_line(&mut line)
+        .map_err(|e| Trouble::io("reading what the mock announces", e))?;
+    let value: Value = serde_json::from_str(&line).unwrap_or_default();
+    let address = value["listening"]["main"].as_str().unwrap_or_default();
+    address
+        .parse()
+        .map_err(|_| Trouble::Measured(format!("the mock announced `{}`", line.trim())))
+}
+
+fn totals(counters: &PathBuf) -> Result<Totals, Trouble> {
+    let bytes = std::fs::read(counters).map_err(|e| Trouble::io("reading the counters", e))?;
+    Totals::read(&bytes).map_err(|e| Trouble::Measured(format!("the mock's counters: {e}")))
+}

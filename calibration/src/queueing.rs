@@ -1,0 +1,91 @@
+//! What theory expects. Pure: times in seconds, rates per second.
+
+/// A target that stands still once, under a constant rate. Derivation in `docs/calibration.md`.
+#[derive(Debug, Clone, Copy)]
+pub struct Freeze {
+    /// How long it stands still.
+    pub length: f64,
+    /// Measured time.
+    pub run: f64,
+    /// Share of the target's capacity that the rate takes; the rest drains the backlog.
+    pub load: f64,
+}
+
+impl Freeze {
+    /// The response time that the share `q` of arrivals does not exceed; `None` where `q` lies among those that met no freeze.
+    pub fn quantile(&self, q: f64) -> Option<f64> {
+        let above = (1.0 - q) * self.run * (1.0 - self.load);
+        (above < self.length).then_some(self.length - above)
+    }
+}
+
+/// Mean response time of M/D/1 by Pollaczek and Khinchine: s + ρ·s / (2·(1 − ρ)) for service time s and utilisation ρ.
+pub fn md1_mean_response(service: f64, utilisation: f64) -> f64 {
+    service * (1.0 + utilisation / (2.0 * (1.0 - utilisation)))
+}
+
+/// The quantile of a log-normal distribution for the standard normal quantile `z`.
+pub fn lognormal_quantile(median: f64, sigma: f64, z: f64) -> f64 {
+    median * (sigma * z).exp()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(actual: Option<f64>, expected: Option<f64>) {
+        match (actual, expected) {
+            (Some(a), Some(b)) => assert!((a - b).abs() < 1e-9, "{a} instead of {b}"),
+            (a, b) => assert_eq!(a, b),
+        }
+    }
+
+    #[test]
+    fn a_freeze_of_two_seconds_in_twenty_is_known() {
+        let freeze = |load| Freeze {
+            length: 2.0,
+            run: 20.0,
+            load,
+        };
+        check(freeze(0.0).quantile(0.95), Some(1.0));
+        check(freeze(0.0).quantile(0.99), Some(1.8));
+        check(freeze(0.0).quantile(0.5), None);
+        check(freeze(0.5).quantile(0.95), Some(1.5));
+    }
+
+    /// The closed form against each arrival's own departure from a queue that serves nothing at first.
+    #[test]
+    fn the_drain_is_that_of_a_queue() {
+        let (rate, service, freeze) = (1000.0, 0.0002, 2.0);
+        let mut departure: f64 = freeze;
+        let mut times: Vec<f64> = (0..20_000)
+            .map(|index| {
+                let arrival = f64::from(index) / rate;
+                departure = departure.max(arrival) + service;
+                departure - arrival
+            })
+            .collect();
+        times.sort_by(f64::total_cmp);
+        let expected = Freeze {
+            length: freeze,
+            run: 20.0,
+            load: rate * service,
+        };
+        for (q, index) in [(0.95, 19_000), (0.99, 19_800)] {
+            let formula = expected.quantile(q).unwrap();
+            assert!((times[index] / formula - 1.0).abs() < 0.002);
+        }
+    }
+
+    #[test]
+    fn a_single_server_waits_as_the_formula_says() {
+        check(Some(md1_mean_response(1.0, 0.5)), Some(1.5));
+        check(Some(md1_mean_response(0.01, 0.8)), Some(0.03));
+        check(Some(md1_mean_response(1.0, 0.95)), Some(10.5));
+    }
+
+    #[test]
+    fn a_lognormal_has_its_median_in_the_middle() {
+        check(Some(lognormal_quantile(20.0, 0.5, 0.0)), Some(20.0));
+    }
+}

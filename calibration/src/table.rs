@@ -1,0 +1,108 @@
+//! The dated table of one calibration, as Markdown.
+
+use crate::bar::{Bar, Verdict};
+use crate::bench::{Form, Trouble};
+use crate::clock;
+use crate::witness::Seen;
+use std::fmt;
+
+/// What was found so far.
+pub struct Table {
+    date: String,
+    facts: Vec<(&'static str, String)>,
+    form: Form,
+    rows: Vec<Row>,
+}
+
+struct Row {
+    check: &'static str,
+    bar: Bar,
+    witness: String,
+}
+
+impl Table {
+    /// An empty one.
+    pub fn new(facts: Vec<(&'static str, String)>, form: Form) -> Self {
+        let date = clock::stamp();
+        let rows = Vec::new();
+        Self {
+            date,
+            facts,
+            form,
+            rows,
+        }
+    }
+
+    /// Adds what a check found and returns its lines for the terminal. A check that could not be carried out becomes a bar that was not measured.
+    pub fn add(
+        &mut self,
+        check: &'static str,
+        bars: Result<Vec<Bar>, Trouble>,
+        seen: &Seen,
+    ) -> Vec<String> {
+        let witness = format!(
+            "{} gaps, longest {:.0} ms; steal {:.2} %",
+            seen.gaps,
+            seen.longest_s * 1e3,
+            seen.steal_share * 100.0
+        );
+        let bars = bars
+            .unwrap_or_else(|trouble| vec![Bar::not_measured("the check", trouble.to_string())]);
+        let lines = bars.iter().map(line).collect();
+        self.rows.extend(bars.into_iter().map(|bar| Row {
+            check,
+            bar,
+            witness: witness.clone(),
+        }));
+        lines
+    }
+
+    /// Whether no bar failed.
+    pub fn all_held(&self) -> bool {
+        self.rows
+            .iter()
+            .all(|row| row.bar.verdict != Verdict::Failed)
+    }
+}
+
+fn line(bar: &Bar) -> String {
+    format!("{}: {} [{}]", bar.what, bar.measured, bar.verdict.word())
+}
+
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "# Calibration of {}\n", self.date)?;
+        if self.form == Form::Short {
+            writeln!(
+                f,
+                "Short form: shows that the checks work. It is too short for their limits; its verdicts say nothing about the instrument.\n"
+            )?;
+        }
+        for (name, value) in &self.facts {
+            writeln!(f, "- {name}: {value}")?;
+        }
+        writeln!(
+            f,
+            "\nWitness: per check, scheduling gaps above 5 ms over all processors, and the share of processor time taken by the hypervisor.\n"
+        )?;
+        writeln!(f, "| check | what | limit | measured | verdict | witness |")?;
+        writeln!(f, "|---|---|---|---|---|---|")?;
+        for Row {
+            check,
+            bar,
+            witness,
+        } in &self.rows
+        {
+            let cell = |text: &str| text.replace('|', "\\|").replace('\n', " ");
+            writeln!(
+                f,
+                "| {check} | {} | {} | {} | {} | {witness} |",
+                cell(&bar.what),
+                cell(&bar.limit),
+                cell(&bar.measured),
+                bar.verdict.word()
+            )?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,94 @@
+//! One server with a constant service time and a queue in order of arrival: the D/1 of M/D/1.
+//!
+//! Departures follow Lindley's recursion by the clock: a service begins at the end of the one before or at its request's arrival,
+//! whichever is later, and ends exactly one service time after. The cost of reading and writing is thereby inside the service time,
+//! and a stall of the machine delays whom it meets but takes no capacity from those behind.
+
+use super::{ANSWER, Acceptor, next_request};
+use crate::bench::Trouble;
+use crate::clock;
+use std::io::Write as _;
+use std::net::{SocketAddr, TcpStream};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Requests that may wait: more than any check has connections.
+const QUEUE: usize = 4096;
+
+/// The running target.
+pub struct SingleServer {
+    acceptor: Acceptor,
+    server: JoinHandle<Path>,
+}
+
+/// What Lindley's recursion gives for the arrivals that really came.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Path {
+    /// How many were served.
+    pub served: u64,
+    /// Sum of their times from arrival to departure by the recursion, in seconds.
+    pub sum_s: f64,
+}
+
+struct Request {
+    arrival: Instant,
+    stream: TcpStream,
+}
+
+impl SingleServer {
+    /// Starts it with this service time.
+    pub fn start(service: Duration) -> Result<Self, Trouble> {
+        let (sender, receiver) = sync_channel(QUEUE);
+        let acceptor = Acceptor::start(move |stream, stop| read(stream, stop, &sender))?;
+        let server = std::thread::spawn(move || serve(&receiver, service));
+        Ok(Self { acceptor, server })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.acceptor.address
+    }
+
+    /// Ends it and says what its arrivals had to expect.
+    pub fn stop(self) -> Result<Path, Trouble> {
+        drop(self.acceptor);
+        self.server
+            .join()
+            .map_err(|_| Trouble::Measured("the single server panicked".to_owned()))
+    }
+}
+
+fn read(mut stream: TcpStream, stop: &std::sync::atomic::AtomicBool, queue: &SyncSender<Request>) {
+    if stream.set_nodelay(true).is_err() {
+        return;
+    }
+    while next_request(&mut stream, stop) {
+        let arrival = clock::now();
+        let Ok(answered) = stream.try_clone() else {
+            return;
+        };
+        let request = Request {
+            arrival,
+            stream: answered,
+        };
+        if queue.send(request).is_err() {
+            return;
+        }
+    }
+}
+
+/// Serves until every reader has ended.
+fn serve(queue: &Receiver<Request>, service: Duration) -> Path {
+    let mut path = Path::default();
+    let mut departure = clock::now();
+    for mut request in queue {
+        departure = departure.max(request.arrival) + service;
+        clock::until(departure);
+        if request.stream.write_all(ANSWER).is_ok() {
+            path.served += 1;
+            path.sum_s += (departure - request.arrival).as_secs_f64();
+        }
+    }
+    path
+}
