@@ -72,10 +72,13 @@ impl TimeHistogram {
         self.0.is_empty()
     }
 
-    /// The `q`-quantile (0 to 1) in seconds: the middle of the bucket in which the ⌈q·n⌉-th time lies, at most 0.05 % off; `None` when empty.
+    /// The `q`-quantile (0 to 1) in seconds: the middle of the bucket in which the ⌈q·n⌉-th time lies, at most 0.05 % off, but never
+    /// outside [`Self::min`] and [`Self::max`]; `None` when empty.
     #[must_use]
     pub fn quantile(&self, q: f64) -> Option<f64> {
-        (!self.is_empty()).then(|| seconds(self.0.median_equivalent(self.0.value_at_quantile(q))))
+        let (min, max) = (self.min()?, self.max()?);
+        let middle = seconds(self.0.median_equivalent(self.0.value_at_quantile(q)));
+        Some(middle.clamp(min, max))
     }
 
     /// The smallest recorded time in seconds, within its bucket; `None` when empty.
@@ -219,6 +222,13 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn quantiles_ascend_from_min_to_max(values in prop::collection::vec(0u64..4_000_000_000_000, 1..50)) {
+            let histogram = of(&values);
+            let figures = [histogram.min(), histogram.quantile(0.5), histogram.quantile(0.99), histogram.quantile(1.0), histogram.max()];
+            prop_assert!(figures.windows(2).all(|pair| pair[0] <= pair[1]), "{:?}", figures);
+        }
+
         #[test]
         fn merging_parts_is_recording_the_whole(values in prop::collection::vec(0u64..4_000_000_000_000, 0..200), parts in 1usize..5) {
             let mut merged = TimeHistogram::new();
