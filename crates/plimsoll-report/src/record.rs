@@ -25,8 +25,8 @@ pub use manifest::{
 };
 pub use series::{ComponentRow, LoadRow, SecondTimes, SeriesRow};
 pub use summary::{
-    Added, ArmSummary, BlockSummary, Comparison, ComponentSummary, Difference, DifferenceVerdict,
-    Effect, IntervalMethod, Outcomes, Reservation, SUMMARY_SCHEMA, Sense, StepSummary, Summary,
-    ThresholdOutcome, ValidityRow, Verdict, VerdictResult,
+    Added, ArmSummary, Bias, BlockSummary, Comparison, ComponentSummary, Difference,
+    DifferenceVerdict, Effect, IntervalMethod, Outcomes, Reservation, SUMMARY_SCHEMA, Sense,
+    StepSummary, Summary, ThresholdOutcome, ValidityRow, Verdict, VerdictResult,
 };
 pub use times::{Statistic, TimeStatistics, Times};

@@ -9,8 +9,8 @@ mod blocks;
 
 use crate::metric::Metric;
 use crate::record::{
-    Added, ArmBlocks, ArmData, ArmSummary, Comparison, DifferenceVerdict, Effect, Host, LoadModel,
-    MethodName, SUMMARY_SCHEMA, Statistic, Summary, ThresholdOutcome, ValidityRow,
+    Added, ArmBlocks, ArmData, ArmSummary, Bias, Comparison, DifferenceVerdict, Effect, Host,
+    LoadModel, MethodName, SUMMARY_SCHEMA, Statistic, Summary, ThresholdOutcome, ValidityRow,
 };
 use crate::statistics::{CONFIDENCE, MARGIN_SHARE, method_for};
 use crate::threshold::{self, Standing, Threshold};
@@ -133,6 +133,9 @@ fn hold(
         .and_then(|arm| arm.added.as_ref())
         .is_some_and(|added| is_reserved(added, &wanted.metric));
     let standing = match ground(rows, &wanted.arm, &wanted.metric, method) {
+        Some(row) if row.effect == Effect::Invalid && row.bias == Bias::TooLarge => {
+            Standing::TooLarge(row)
+        }
         Some(row) if row.effect == Effect::Invalid => Standing::Invalid(row),
         _ if reserved => Standing::Reserved,
         Some(_) => Standing::Marked,

@@ -36,6 +36,8 @@ pub enum Standing<'a> {
     Marked,
     /// It is a difference of arms that do not fail alike, and the one that fails more does not look slower.
     Reserved,
+    /// This row rules it out but for one thing: the truth is not above it.
+    TooLarge(&'a ValidityRow),
     /// This row rules it out.
     Invalid(&'a ValidityRow),
 }
@@ -86,7 +88,7 @@ fn decide(
     standing: Standing<'_>,
 ) -> (VerdictResult, String) {
     let subject = format!("{} {}", threshold.arm, threshold.metric.path());
-    if let Standing::Invalid(row) = standing {
+    if let Some(row) = ruled_out(threshold, reading, standing) {
         let reason = format!(
             "{subject} is not judged: criterion {}, {}: {}",
             row.criterion, row.name, row.advice
@@ -114,10 +116,10 @@ fn decide(
         let reason = format!("{subject} is {found}, but the arms do not fail alike: see validity");
         return (VerdictResult::Inconclusive, reason);
     }
-    let marked = if standing == Standing::Marked {
-        " (marked: see validity)"
-    } else {
-        ""
+    let marked = match standing {
+        Standing::Marked => " (marked: see validity)",
+        Standing::TooLarge(_) => " (it may be too large, not too small: see validity)",
+        Standing::Sound | Standing::Reserved | Standing::Invalid(_) => "",
     };
     if right {
         (
@@ -137,10 +139,27 @@ fn decide(
     }
 }
 
+/// The row that keeps a value from being judged. One that is too large, if anything, and lies below the limit all the same is judged.
+fn ruled_out<'a>(
+    threshold: &Threshold,
+    reading: Reading,
+    standing: Standing<'a>,
+) -> Option<&'a ValidityRow> {
+    let (Bound::Below(limit) | Bound::Above(limit)) = threshold.bound;
+    match standing {
+        Standing::Invalid(row) => Some(row),
+        Standing::TooLarge(row) => reading
+            .value
+            .is_none_or(|value| value >= limit)
+            .then_some(row),
+        Standing::Sound | Standing::Marked | Standing::Reserved => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Effect, Sense};
+    use crate::record::{Bias, Effect, Sense};
     use VerdictResult::{Failed, Inconclusive, Invalid, Passed};
 
     const MS: f64 = 1e-3;
@@ -203,6 +222,7 @@ mod tests {
             sense: Sense::AtMost,
             ok: false,
             effect: Effect::Invalid,
+            bias: Bias::TooLarge,
             affects: Vec::new(),
             advice: "Lower the rate.".to_owned(),
         };
@@ -210,6 +230,16 @@ mod tests {
         let ruled_out = Standing::Invalid(&row);
         check(below, at(0.6, 0.4, 0.8), ruled_out, (Invalid, text));
         let text = "gateway added.p99 is 600 µs (400 µs to 800 µs), but the arms do not fail alike: see validity";
+        let exact = |value: f64| Reading {
+            value: Some(value * MS),
+            interval: None,
+        };
+        let too_large = Standing::TooLarge(&row);
+        let kept = "gateway added.p99 is 600 µs, below 1.00 ms (it may be too large, not too small: see validity)";
+        check(below, exact(0.6), too_large, (Passed, kept));
+        let open = "gateway added.p99 is not judged: criterion 2, lateness: Lower the rate.";
+        check(below, exact(1.6), too_large, (Invalid, open));
+        check(Bound::Above(MS), exact(1.6), too_large, (Invalid, open));
         let reserved = Standing::Reserved;
         check(below, at(0.6, 0.4, 0.8), reserved, (Inconclusive, text));
         let text =

@@ -23,7 +23,7 @@ mod steadiness;
 mod taken_time;
 
 use crate::metric::Metric;
-use crate::record::{ArmData, Effect, Statistic, ValidityRow};
+use crate::record::{ArmData, Bias, Effect, Statistic, ValidityRow};
 
 pub use blocks_used::{Used, judge as judge_blocks_used};
 pub use failures_alike::{FailedShares, judge as judge_failures};
@@ -82,7 +82,8 @@ pub fn effect_on(rows: &[ValidityRow], arm: &str, metric: &Metric) -> Effect {
     strongest(rows, arm, metric).map_or(Effect::None, |row| row.effect)
 }
 
-/// Of the rows of `arm` that concern a metric the first with the strongest effect; `None` when nothing follows from any.
+/// Of the rows of `arm` that concern a metric the one with the strongest effect, of these one that does not know the side, and the
+/// first; `None` when nothing follows from any.
 #[must_use]
 pub fn strongest<'a>(
     rows: &'a [ValidityRow],
@@ -92,7 +93,7 @@ pub fn strongest<'a>(
     rows.iter()
         .rev()
         .filter(|row| row.arm == arm && row.effect != Effect::None && concerns(row, metric))
-        .max_by_key(|row| row.effect)
+        .max_by_key(|row| (row.effect, row.bias == Bias::Either))
 }
 
 /// Whether a row takes the whole arm with it, not only some metrics.

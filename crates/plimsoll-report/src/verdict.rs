@@ -203,7 +203,15 @@ pub fn describe_power(minimum_detectable: f64, blocks: u32, more: Option<u32>) -
 fn reasons_to_pass(summary: &Summary) -> Vec<String> {
     let mut reasons = thresholds_with(summary, VerdictResult::Passed);
     if reasons.is_empty() {
-        reasons.push("the measurement is valid; no threshold was set".to_owned());
+        let partly = summary
+            .arms
+            .keys()
+            .any(|arm| left_out(summary, arm).is_some());
+        reasons.push(if partly {
+            "no threshold was set; the measurement is valid in part".to_owned()
+        } else {
+            "the measurement is valid; no threshold was set".to_owned()
+        });
         for (name, arm) in &summary.arms {
             reasons.extend(concluded(name, arm));
             reasons.extend(left_out(summary, name));

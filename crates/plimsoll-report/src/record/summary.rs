@@ -98,10 +98,24 @@ pub struct ValidityRow {
     pub ok: bool,
     /// What follows for the metrics that it concerns.
     pub effect: Effect,
+    /// On which side of the truth these metrics may lie.
+    #[serde(default)]
+    pub bias: Bias,
     /// The metrics below `arms.<arm>` that the effect concerns; empty: all of the arm.
     pub affects: Vec<String>,
     /// One sentence: what this means, and what to do when it does not hold.
     pub advice: String,
+}
+
+/// On which side of the truth a figure may lie.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Bias {
+    /// Nobody knows.
+    #[default]
+    Either,
+    /// It may be too large and is not too small: a limit that it keeps is kept.
+    TooLarge,
 }
 
 /// The side of a limit.

@@ -69,7 +69,7 @@ fn finding(worst: &Distortion) -> Finding {
         sense: Sense::AtMost,
         good: format!("Arrivals were released on time: {part}."),
         bad: format!(
-            "Arrivals were released late: {part}. Give it a processor of its own (`cpus`), lower the rate, or use `pacing: precise`."
+            "Arrivals were released late: {part}. Give the generator a processor of its own (`cpus`), lower the rate, or use `pacing: precise`."
         ),
     }
 }

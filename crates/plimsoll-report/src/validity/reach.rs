@@ -1,6 +1,6 @@
 //! Which figures of an arm something reaches, and what follows for each.
 
-use crate::record::{ArmData, Effect};
+use crate::record::{ArmData, Bias, Effect};
 use crate::statistics::Lengthening;
 use plimsoll_base::time_kind::TimeKind;
 
@@ -39,6 +39,7 @@ const FIGURES: [&str; 12] = [
 pub(super) struct Reached {
     pub path: String,
     pub effect: Effect,
+    pub bias: Bias,
 }
 
 /// Every figure that rests on the load.
@@ -54,7 +55,12 @@ pub(super) fn all_times(effect: Effect) -> Vec<Reached> {
 /// The same effect on each of these.
 pub(super) fn paths<'a>(paths: impl IntoIterator<Item = &'a str>, effect: Effect) -> Vec<Reached> {
     let paths = paths.into_iter().map(str::to_owned);
-    paths.map(|path| Reached { path, effect }).collect()
+    let reached = |path| Reached {
+        path,
+        effect,
+        bias: Bias::Either,
+    };
+    paths.map(reached).collect()
 }
 
 /// Figures that may be distorted because for this share of the time (0 to 1) the generator did not run.
@@ -79,10 +85,11 @@ pub(super) fn of_exchange_share(arm: &ArmData, share: f64) -> Vec<Reached> {
     distorted.filter(|r| r.effect != Effect::None).collect()
 }
 
-/// A distorted figure by its path.
+/// A distorted figure by its path: it is too large, if anything.
 pub(super) fn reached(kind: TimeKind, distortion: crate::statistics::Distortion) -> Reached {
     Reached {
         path: format!("{}.{}", kind.name(), distortion.figure.name()),
         effect: distortion.effect(),
+        bias: Bias::TooLarge,
     }
 }

@@ -1,7 +1,7 @@
 //! From what a criterion found and what that reaches to rows of the summary.
 
 use super::reach::Reached;
-use crate::record::{Effect, Sense, ValidityRow};
+use crate::record::{Bias, Effect, Sense, ValidityRow};
 
 /// What a criterion looked at on one arm.
 pub(super) struct Finding {
@@ -40,29 +40,41 @@ impl Finding {
         };
         let rows: Vec<ValidityRow> = [Effect::Invalid, Effect::Marked]
             .into_iter()
-            .filter_map(|effect| {
-                let paths = reached.iter().filter(|reached| reached.effect == effect);
-                let paths: Vec<String> = paths.map(|reached| reached.path.clone()).collect();
-                (!paths.is_empty()).then(|| self.row(arm, effect, paths))
+            .map(|effect| -> Vec<&Reached> {
+                let reached = reached.iter();
+                reached.filter(|reached| reached.effect == effect).collect()
             })
+            .filter(|reached| !reached.is_empty())
+            .map(|reached| self.row(arm, &reached))
             .collect();
         if rows.is_empty() {
-            return vec![self.row(arm, Effect::None, Vec::new())];
+            return vec![self.row(arm, &[])];
         }
         rows
     }
 
     /// The row of a broken criterion after which nothing of the arm stands.
     pub(super) fn row_on_all(&self, arm: &str) -> ValidityRow {
-        let effect = if self.is_within() {
-            Effect::None
+        let row = self.row(arm, &[]);
+        let ok = self.is_within();
+        let (effect, advice) = if ok {
+            (Effect::None, &self.good)
         } else {
-            Effect::Invalid
+            (Effect::Invalid, &self.bad)
         };
-        self.row(arm, effect, Vec::new())
+        ValidityRow {
+            ok,
+            effect,
+            advice: advice.clone(),
+            ..row
+        }
     }
 
-    fn row(&self, arm: &str, effect: Effect, affects: Vec<String>) -> ValidityRow {
+    /// The row for what it reaches, all with one effect.
+    fn row(&self, arm: &str, reached: &[&Reached]) -> ValidityRow {
+        let effect = reached.first().map_or(Effect::None, |first| first.effect);
+        let affects: Vec<String> = reached.iter().map(|reached| reached.path.clone()).collect();
+        let enlarges = |reached: &&Reached| reached.bias == Bias::TooLarge;
         // The largest time rests on one exchange: that alone breaks nothing.
         let ok = effect == Effect::None
             || (!affects.is_empty() && affects.iter().all(|path| path.ends_with(".max")));
@@ -81,6 +93,11 @@ impl Finding {
             sense: self.sense,
             ok,
             effect,
+            bias: if !reached.is_empty() && reached.iter().all(enlarges) {
+                Bias::TooLarge
+            } else {
+                Bias::Either
+            },
             advice: if ok { good } else { self.bad.clone() },
             affects,
         }

@@ -294,6 +294,17 @@ fn a_median_stands_where_the_tail_is_void() {
     assert_eq!(judged("added.p99"), VerdictResult::Invalid);
     assert_eq!(judged("response_time.p99"), VerdictResult::Passed);
     assert_eq!(judged("response_time.p999"), VerdictResult::Invalid);
+    let generous = [threshold(
+        "gateway",
+        "response_time.p999",
+        Bound::Below(0.2),
+    )];
+    let kept = summarise(&facts("e"), &method, &late, &generous);
+    assert_eq!(
+        kept.verdict.result,
+        VerdictResult::Passed,
+        "the truth is lower still"
+    );
 }
 
 #[test]
