@@ -8,6 +8,7 @@ use super::words::{
 };
 use crate::record::{Statistic, Summary, ValidityRow};
 use crate::view::RunView;
+use indexmap::IndexMap;
 
 /// Rows of a table beyond this are left to the report.
 const MOST_ROWS: usize = 12;
@@ -72,24 +73,43 @@ fn validity(rows: &[ValidityRow]) -> String {
         broken.len(),
         rows.len()
     );
-    for row in broken.iter().take(MOST_REASONS) {
+    let criteria = by_criterion(&broken);
+    for rows in criteria.iter().take(MOST_REASONS) {
+        let found: Vec<String> = rows
+            .iter()
+            .map(|row| {
+                let (value, limit) = (validity_value(row.value, row), validity_limit(row));
+                format!("{} {value} ({limit})", plain(&row.arm))
+            })
+            .collect();
+        let first = rows[0];
         text.push_str(&format!(
-            "  {} · {} {}: {}, limit {}\n      {}\n",
-            plain(&row.arm),
-            row.criterion,
-            row.name,
-            validity_value(row.value, row),
-            validity_limit(row),
-            row.advice
+            "  {} {}: {}\n      {}\n",
+            first.criterion,
+            first.name,
+            found.join(", "),
+            plain(&first.advice)
         ));
     }
-    if broken.len() > MOST_REASONS {
-        text.push_str(&format!(
-            "  … and {} more in the report\n",
-            broken.len() - MOST_REASONS
-        ));
+    if criteria.len() > MOST_REASONS {
+        let more = criteria.len() - MOST_REASONS;
+        text.push_str(&format!("  … and {more} more in the report\n"));
     }
     text
+}
+
+/// Broken rows by what they look at, in order of first appearance; of each arm the first, which has the strongest effect.
+fn by_criterion<'a>(broken: &[&'a ValidityRow]) -> Vec<Vec<&'a ValidityRow>> {
+    let mut criteria: IndexMap<(u32, &str), Vec<&ValidityRow>> = IndexMap::new();
+    for row in broken {
+        let rows = criteria
+            .entry((row.criterion, row.name.as_str()))
+            .or_default();
+        if rows.iter().all(|known| known.arm != row.arm) {
+            rows.push(row);
+        }
+    }
+    criteria.into_values().collect()
 }
 
 fn notes(summary: &Summary) -> String {
