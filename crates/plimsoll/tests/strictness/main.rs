@@ -6,7 +6,12 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod case;
+mod document;
 mod exchange;
+mod foreign;
+mod hyper_server;
+mod observed;
 mod ours;
+mod peers;
 mod requests;
 mod responses;

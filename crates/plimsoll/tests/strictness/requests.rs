@@ -12,6 +12,11 @@ pub fn topics() -> Vec<Topic> {
     load(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/strictness/cases/requests"))
 }
 
+/// What identifies a case among all topics.
+pub fn key(topic: &Topic, case: &Case) -> String {
+    format!("{}: {}", topic.title, case.name)
+}
+
 /// What `server` does with a case.
 pub fn observe(server: SocketAddr, case: &Case, delivery: Delivery, patience: Duration) -> String {
     let mut bytes = case.message.clone();
