@@ -44,7 +44,12 @@ impl BodyFiles {
         if !path.starts_with(&directory) {
             return Err(format!("\"{name}\" lies outside __files"));
         }
-        let size = fs::metadata(&path).map_err(missing)?.len();
+        let metadata = fs::metadata(&path).map_err(missing)?;
+        if !metadata.is_file() {
+            // Reading a pipe would wait for a writer that may never come.
+            return Err(format!("\"{name}\" is not a regular file"));
+        }
+        let size = metadata.len();
         if size > LONGEST {
             return Err(format!(
                 "\"{name}\" has {size} bytes, more than the limit of {LONGEST}"
@@ -80,6 +85,10 @@ mod tests {
         fs::write(root.path().join("secret.txt"), "s").unwrap();
         std::os::unix::fs::symlink("../../secret.txt", inside.join("link.txt")).unwrap();
         std::os::unix::fs::symlink("a.txt", inside.join("inner.txt")).unwrap();
+        std::process::Command::new("mkfifo")
+            .arg(inside.join("pipe"))
+            .status()
+            .unwrap();
         let files = BodyFiles::below(root.path());
         let check = |name: &str, expected: Result<&str, &str>| match (files.read(name), expected) {
             (Ok(actual), Ok(expected)) => assert_eq!(actual, expected.as_bytes(), "{name}"),
@@ -87,6 +96,8 @@ mod tests {
             (actual, expected) => panic!("{name}: {actual:?}, expected {expected:?}"),
         };
         check("sub/a.txt", Ok("a"));
+        check("sub/pipe", Err("is not a regular file"));
+        check("sub", Err("is not a regular file"));
         check("/sub/a.txt", Ok("a"));
         check("sub/../sub/a.txt", Ok("a"));
         check("sub/inner.txt", Ok("a"));
@@ -96,6 +107,5 @@ mod tests {
         check("%2e%2e/secret.txt", Err("encoded"));
         check("sub%2Fa.txt", Err("encoded"));
         check("nothing.txt", Err("cannot be read"));
-        check("sub", Err("cannot be read"));
     }
 }

@@ -116,10 +116,22 @@ impl Found {
                 .extension()
                 .is_some_and(|extension| extension == "json")
             {
-                self.files.insert(path);
+                self.add(root, path, &real);
             }
         }
         Ok(())
+    }
+
+    /// Notes a mapping file. Reading anything but a regular file could wait for ever.
+    fn add(&mut self, root: &Path, path: PathBuf, real: &Path) {
+        if real.is_file() {
+            self.files.insert(path);
+        } else {
+            self.problems.push(FileProblem {
+                file: shown(root, &path),
+                problem: StubProblem::invalid("", "not a regular file"),
+            });
+        }
     }
 }
 

@@ -52,9 +52,12 @@ fn a_directory_is_reported_as_a_whole() {
     .unwrap();
     std::fs::write(mappings.join("notes.txt"), "not a mapping").unwrap();
     std::os::unix::fs::symlink("/etc/hostname", mappings.join("out.json")).unwrap();
+    let mut mkfifo = std::process::Command::new("mkfifo");
+    mkfifo.arg(mappings.join("pipe.json")).status().unwrap();
     let report = validate(root.path()).unwrap();
     insta::assert_snapshot!(report, @r#"
     mappings/out.json: a link that leaves the root directory
+    mappings/pipe.json: not a regular file
     mappings/b.json: /id: 5c3ab2a8-1f07-4d6e-9b9c-0123456789ab is already the id of a mapping in mappings/a.json
     mappings/c.json: /mappings/1/response/fault: "fault" is not available in this version
     2 of 4 stub mappings in 3 files supported (50 %)
