@@ -7,6 +7,8 @@ use serde_json::{Map, Value, json};
 use std::io;
 use std::path::Path;
 
+/// The methods that a scenario has keys for.
+const METHODS: [&str; 7] = ["get", "head", "post", "put", "patch", "delete", "options"];
 /// What problems of these arguments are located at.
 const SOURCE: &str = "(command line)";
 
@@ -63,8 +65,13 @@ pub fn run(args: Args) -> Result<Ending, Failure> {
 fn experiment(args: &Args) -> Result<Value, Failure> {
     let (origin, path) = split_url(&args.url)?;
     let mut step = Map::new();
-    step.insert(args.method.to_lowercase(), literal(path).into());
-    step.insert("name".to_owned(), format!("{} {path}", args.method).into());
+    step.insert(method(&args.method)?, literal(path).into());
+    // A query may hold a token, and names stand in every record.
+    let shown = path.split('?').next().unwrap_or(path);
+    step.insert(
+        "name".to_owned(),
+        format!("{} {shown}", args.method.to_uppercase()).into(),
+    );
     if !args.headers.is_empty() {
         step.insert("headers".to_owned(), headers(&args.headers)?.into());
     }
@@ -93,6 +100,17 @@ fn experiment(args: &Args) -> Result<Value, Failure> {
         "load": load,
         "method": "measure",
     }))
+}
+
+/// The key by which the experiment file knows a request method.
+fn method(name: &str) -> Result<String, Failure> {
+    let key = name.to_lowercase();
+    if METHODS.contains(&key.as_str()) {
+        Ok(key)
+    } else {
+        let known = METHODS.join(", ").to_uppercase();
+        Err(Failure::Input(format!("-m {name}: write one of {known}")))
+    }
 }
 
 /// Scheme and authority, and the rest from its slash on.
@@ -144,6 +162,16 @@ impl Surroundings for CommandLine {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_unknown_method_says_what_to_write() {
+        let error = method("BREW").unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "-m BREW: write one of GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
+        );
+        assert_eq!(method("Put").unwrap(), "put");
+    }
 
     #[test]
     fn urls_are_split_at_the_path() {

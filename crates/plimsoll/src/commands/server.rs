@@ -4,6 +4,9 @@ use crate::exit::Failure;
 use crate::out;
 use std::net::SocketAddr;
 
+/// More threads than any host has use for.
+const MOST_SHARDS: usize = 256;
+
 /// Flags of every server.
 #[derive(Debug, Clone, Copy, clap::Args)]
 #[group(skip)]
@@ -36,7 +39,9 @@ impl Args {
 /// The number of shards asked for, or one per CPU that this process may use.
 pub fn shards(asked: Option<usize>) -> Result<usize, Failure> {
     match asked {
-        Some(0) => Err(Failure::Input("--shards 0: write at least 1".to_owned())),
+        Some(count) if !(1..=MOST_SHARDS).contains(&count) => Err(Failure::Input(format!(
+            "--shards {count}: write a number from 1 to {MOST_SHARDS}"
+        ))),
         Some(count) => Ok(count),
         None => std::thread::available_parallelism()
             .map(std::num::NonZero::get)
