@@ -7,7 +7,7 @@ use crate::probe::HealthProbe;
 use plimsoll_base::outcome::OutcomeClass;
 use plimsoll_base::time_kind::TimeKind;
 use plimsoll_load::fragment::Fragment;
-use plimsoll_load::plan::{Load, Plan, Profile};
+use plimsoll_load::plan::{Load, Pacing, Plan, Profile};
 use plimsoll_report::record::{ArmData, GeneratorHealth, Halves};
 
 /// Adds up one load.
@@ -23,6 +23,7 @@ pub struct Health {
     in_flight_s: f64,
     /// `None` where the planned load itself changes.
     halves: Option<Halves>,
+    pacing: Pacing,
 }
 
 impl Health {
@@ -37,6 +38,7 @@ impl Health {
             exhausted: 0,
             in_flight_s: 0.0,
             halves: is_steady(plan).then(Halves::default),
+            pacing: plan.pacing,
         }
     }
 
@@ -77,7 +79,17 @@ impl Health {
         if let Some(probe) = probe {
             probe.fill(&mut health);
         }
+        health.busiest_thread_cores_max =
+            used_by_work(self.pacing, health.busiest_thread_cores_max);
         health
+    }
+}
+
+/// Cores that a thread used for its work; nothing can be told of one that spins until the next arrival.
+fn used_by_work(pacing: Pacing, cores: Option<f64>) -> Option<f64> {
+    match pacing {
+        Pacing::Gap(_) => cores,
+        Pacing::Precise => None,
     }
 }
 
@@ -150,6 +162,12 @@ mod tests {
     }
 
     #[test]
+    fn a_thread_that_spins_is_not_called_busy() {
+        assert_eq!(used_by_work(Pacing::default(), Some(0.9)), Some(0.9));
+        assert_eq!(used_by_work(Pacing::Precise, Some(1.0)), None);
+    }
+
+    #[test]
     fn stalls_and_lateness_are_shares_of_the_load() {
         let mut health = Health {
             middle: 1.0,
@@ -159,6 +177,7 @@ mod tests {
             exhausted: 0,
             in_flight_s: 0.0,
             halves: None,
+            pacing: Pacing::Precise,
         };
         for (warmup, stalled, behind) in [(true, 0.5, 90), (false, 0.2, 20), (false, 0.0, 1)] {
             health.add(&Fragment {

@@ -14,7 +14,7 @@ pub struct GeneratorHealth {
     pub stalled_share: Option<f64>,
     /// Seconds for which its threads were ready and waited for a processor, per second and thread at work: of the thread that waited most.
     pub run_delay_share: Option<f64>,
-    /// Most processor use of one of its threads in one second, in cores.
+    /// Most processor use of one of its threads in one second, in cores. `None` where its pacing spins, which says nothing of work.
     pub busiest_thread_cores_max: Option<f64>,
     /// Seconds for which a CPU quota kept it from running.
     pub throttled_s: Option<f64>,
