@@ -16,7 +16,7 @@ pub const CHECK: Check = Check {
 const SHARE: f64 = 0.05;
 
 fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
-    let (short, long) = bench.pick((10, 120), (1, 3));
+    let (short, long) = bench.pick((10, 120), (3, 5));
     let (first, second) = (resident(bench, short)?, resident(bench, long)?);
     let growth = second / first - 1.0;
     Ok(vec![Bar::judged(
