@@ -13,3 +13,4 @@ mod nginx;
 mod processes;
 mod program;
 mod report;
+mod validity;
