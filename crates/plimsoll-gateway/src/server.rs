@@ -55,12 +55,15 @@ pub fn run(
         stop.clone(),
     );
     on_ready(listeners.names()?);
-    let feeds: Vec<Mutex<Option<Feed>>> = feeds.into_iter().map(Mutex::new).collect();
+    let shares = share_out(listeners.main, feeds);
     let results = run_shards(shards, "gateway", |index| {
         let placement = Placement {
             shard: index,
             shards,
         };
+        let share = (shares[index].lock().ok())
+            .and_then(|mut share| share.take())
+            .expect("invariant: each shard starts once");
         let shard = Shard {
             service: Arc::clone(&service),
             upstreams: (config.upstreams.iter().zip(&addresses))
@@ -69,17 +72,13 @@ pub fn run(
                 })
                 .collect(),
             metrics: Arc::clone(&metrics[index]),
-            // A lock only to move the feed into its thread: taken once.
-            analytics: feeds[index]
-                .lock()
-                .ok()
-                .and_then(|mut feed| feed.take())
-                .map(RefCell::new),
+            analytics: share.feed.map(RefCell::new),
             draining: Cell::new(false),
             drain: Notify::new(),
         };
-        let admin = admin.as_ref().filter(|_| index == 0);
-        serve_shard(Rc::new(shard), &listeners, admin, stop.clone())
+        let admin = admin.as_ref().zip(listeners.admin.as_ref());
+        let admin = admin.filter(|_| index == 0);
+        serve_shard(Rc::new(shard), share.listeners, admin, stop.clone())
     })?;
     if let Some(writer) = writer {
         writer.join();
@@ -99,18 +98,38 @@ pub fn run(
     Ok(())
 }
 
+/// What a shard takes with it when it starts.
+struct Share {
+    /// Let go of as soon as the shard has its own descriptors, so that the ports close with the last shard's.
+    listeners: Arc<[Listener]>,
+    feed: Option<Feed>,
+}
+
+/// One share for each feed. The locks are only for moving a share into its thread: each is taken once.
+fn share_out(
+    listeners: Vec<(String, Listener)>,
+    feeds: Vec<Option<Feed>>,
+) -> Vec<Mutex<Option<Share>>> {
+    let listeners: Arc<[Listener]> = listeners.into_iter().map(|(_, socket)| socket).collect();
+    let share = |feed| Share {
+        listeners: Arc::clone(&listeners),
+        feed,
+    };
+    let shares = feeds.into_iter().map(share);
+    shares.map(|share| Mutex::new(Some(share))).collect()
+}
+
 async fn serve_shard(
     shard: Rc<Shard>,
-    listeners: &Listeners,
-    admin: Option<&Admin>,
+    listeners: Arc<[Listener]>,
+    admin: Option<(&Admin, &AdminListener)>,
     stop: watch::Receiver<bool>,
 ) -> io::Result<usize> {
-    let sockets = (listeners.main.iter())
-        .map(|(_, listener)| listener.for_shard())
-        .collect::<io::Result<Vec<_>>>()?;
+    let sockets = (listeners.iter().map(Listener::for_shard)).collect::<io::Result<Vec<_>>>()?;
+    drop(listeners);
     let clients = Rc::clone(&shard).run(sockets, stop);
-    let result = match (admin, &listeners.admin) {
-        (Some(admin), Some(AdminListener(listener))) => {
+    let result = match admin {
+        Some((admin, AdminListener(listener))) => {
             let socket = listener.for_shard()?;
             // The admin listener outlives the drain, so that it can be watched.
             tokio::select! {
@@ -118,7 +137,7 @@ async fn serve_shard(
                 Err(error) = admin.serve(socket) => Err(error),
             }
         }
-        _ => clients.await,
+        None => clients.await,
     };
     if let Some(shard) = Rc::into_inner(shard) {
         shard.finish();

@@ -1,6 +1,7 @@
 //! Stopping: no new connections, idle ones closed, exchanges under way finished or, after the grace, cut off.
 
-use crate::support::{Client, Gateway, PATIENCE, Upstream};
+use crate::support::{Client, Gateway, PATIENCE, Upstream, to};
+use std::io::{ErrorKind, Read as _};
 use std::net::TcpStream;
 use std::sync::{Arc, Mutex, mpsc};
 
@@ -61,4 +62,29 @@ fn after_the_grace_the_rest_is_cut_off() {
     gateway.tell_to_stop();
     gateway.join();
     assert!(busy.try_response(false).is_none());
+}
+
+#[test]
+fn new_connections_are_refused_while_a_request_is_under_way() {
+    let (upstream, is_asked, answer) = on_command();
+    let gateway = Gateway::with_shards(2, &to(upstream.address));
+    let address = gateway.address("main");
+    let mut busy = gateway.connect();
+    busy.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    is_asked.recv_timeout(PATIENCE).unwrap();
+    gateway.tell_to_stop();
+    let refusal = loop {
+        match TcpStream::connect(address) {
+            Err(error) => break error.kind(),
+            // A shard has not heard yet; then this connection ends as soon as it does.
+            Ok(early) => match Client::new(early).stream.read(&mut [0; 1]) {
+                Ok(count) => assert_eq!(count, 0),
+                Err(error) => assert_eq!(error.kind(), ErrorKind::ConnectionReset),
+            },
+        }
+    };
+    assert_eq!(refusal, ErrorKind::ConnectionRefused);
+    answer.send(()).unwrap();
+    assert_eq!(busy.response(false).status(), 200);
+    gateway.join();
 }
