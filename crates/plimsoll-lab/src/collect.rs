@@ -20,6 +20,16 @@ pub struct Collector {
     block: u32,
     steps: Vec<String>,
     waiting: u64,
+    /// What the warm-up's arrivals still did in the second that comes next.
+    carried: Carried,
+}
+
+/// Work of the warm-up's arrivals within one second of the measured time.
+#[derive(Debug, Clone, Copy, Default)]
+struct Carried {
+    second: u32,
+    answered: u64,
+    in_flight: u64,
 }
 
 impl Collector {
@@ -34,13 +44,29 @@ impl Collector {
             block,
             steps,
             waiting: 0,
+            carried: Carried::default(),
         }
     }
 
-    /// Takes a fragment into account. Only its measured side enters the arm's data.
+    /// Takes a fragment into account. Only its measured side enters the arm's data, but for the throughput, which counts
+    /// what was answered in the measured time, for whichever arrivals.
     pub fn add(&mut self, fragment: &Fragment) {
+        let answered = answered(fragment);
+        let after_its_phase = fragment.length_s == 0.0;
         if fragment.warmup {
+            if after_its_phase {
+                self.carried = Carried {
+                    second: fragment.second,
+                    answered,
+                    in_flight: in_flight(fragment),
+                };
+            }
             return;
+        }
+        if after_its_phase {
+            self.data.answered_late += answered;
+        } else {
+            self.data.answered_of_warmup += self.carried_into(fragment).answered;
         }
         self.data.seconds += fragment.length_s;
         self.data.intended += fragment.intended;
@@ -68,6 +94,16 @@ impl Collector {
         }
     }
 
+    /// What the warm-up's arrivals did in the second of a fragment of the measured side.
+    fn carried_into(&self, fragment: &Fragment) -> Carried {
+        let same = !fragment.warmup && self.carried.second == fragment.second;
+        if same {
+            self.carried
+        } else {
+            Carried::default()
+        }
+    }
+
     /// The arm's data so far.
     pub fn data_mut(&mut self) -> &mut ArmData {
         &mut self.data
@@ -89,8 +125,8 @@ impl Collector {
             let counted = classes.filter(|(class, _)| wanted(**class));
             counted.map(|(_, data)| data.count).sum()
         };
-        let answered =
-            count(|class| matches!(class, OutcomeClass::Passed | OutcomeClass::CheckFailed));
+        let carried = self.carried_into(fragment);
+        let answered = answered(fragment) + carried.answered;
         let length = covered(fragment);
         let due = (fragment.length_s > 0.0).then(|| per_second(fragment.intended, length));
         LoadRow {
@@ -101,7 +137,7 @@ impl Collector {
             offered_per_s: due.filter(|_| self.data.model == LoadModel::Open),
             achieved_per_s: per_second(answered, length),
             failed: count(OutcomeClass::is_failure),
-            in_flight: fragment.steps.iter().map(|step| step.in_flight).sum(),
+            in_flight: in_flight(fragment) + carried.in_flight,
             waiting: fragment.waiting,
             response_time: SecondTimes {
                 p50: response.quantile(0.5),
@@ -146,6 +182,19 @@ pub fn covered(fragment: &Fragment) -> f64 {
     } else {
         1.0
     }
+}
+
+/// Exchanges that were answered, over all steps.
+fn answered(fragment: &Fragment) -> u64 {
+    let classes = fragment.steps.iter().flat_map(|step| &step.classes);
+    let answered = classes
+        .filter(|(class, _)| matches!(class, OutcomeClass::Passed | OutcomeClass::CheckFailed));
+    answered.map(|(_, data)| data.count).sum()
+}
+
+/// Exchanges under way at the fragment's end, over all steps.
+fn in_flight(fragment: &Fragment) -> u64 {
+    fragment.steps.iter().map(|step| step.in_flight).sum()
 }
 
 /// Times of one kind over all steps, of the classes whose times are published.
@@ -250,6 +299,27 @@ mod tests {
         assert_eq!(data.steps["get /"].in_flight, 3);
         assert_eq!(data.count(OutcomeClass::Passed), 16);
         assert_eq!(data.worst_second, Some(1.0));
+    }
+
+    #[test]
+    fn throughput_counts_what_is_answered_in_the_measured_time() {
+        let of = |warmup, second, length_s| Fragment {
+            second,
+            ..fragment(warmup, f64::from(second), length_s)
+        };
+        let mut collector = collector();
+        collector.add(&of(true, 0, 1.0));
+        // The warm-up's backlog is still served in the first measured second.
+        collector.add(&of(true, 1, 0.0));
+        let measured = of(false, 1, 1.0);
+        collector.add(&measured);
+        let row = collector.row(&measured, 0.0);
+        assert_eq!((row.achieved_per_s, row.in_flight), (16.0, 6));
+        // Answers after the end of the load are outcomes, but no throughput.
+        collector.add(&of(false, 2, 0.0));
+        let data = collector.into_data();
+        assert_eq!((data.answered_of_warmup, data.answered_late), (8, 8));
+        assert_eq!(data.count(OutcomeClass::Passed), 16);
     }
 
     #[test]

@@ -132,7 +132,16 @@ fn nothing_measured(summary: &Summary, facts: &Facts) -> Option<String> {
         .arms
         .iter()
         .find(|(_, arm)| arm.outcomes.answered.is_empty());
-    silent.map(|(name, _)| format!("{name}: not one exchange was answered"))
+    silent.map(|(name, arm)| {
+        // Throughput counts what was answered in the measured time, for whichever arrivals.
+        let busy_with_warmup = arm.achieved_per_s.is_some_and(|rate| rate > 0.0);
+        let what = if busy_with_warmup {
+            "no arrival of the measured time was answered: the target was still serving those of the warm-up"
+        } else {
+            "not one exchange was answered"
+        };
+        format!("{name}: {what}")
+    })
 }
 
 fn thresholds_with(summary: &Summary, result: VerdictResult) -> Vec<String> {

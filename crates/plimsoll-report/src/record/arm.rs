@@ -54,6 +54,11 @@ pub struct ArmData {
     /// Of `dropped`, those that the generator itself could not start (late beyond use, no port, no descriptor), as opposed
     /// to those for which every allowed connection was busy.
     pub dropped_by_generator: u64,
+    /// Exchanges of these arrivals that were answered only after the measured time.
+    pub answered_late: u64,
+    /// Exchanges of the warm-up's arrivals that were answered within the measured time: a target that cannot keep up is
+    /// still serving them then.
+    pub answered_of_warmup: u64,
     /// The smallest share of arrivals due in one second that were released in it; `None` before the first [`Self::observe_second`].
     pub worst_second: Option<f64>,
     /// Full seconds with arrivals that were observed.
@@ -155,6 +160,8 @@ impl ArmData {
             sent: 0,
             dropped: 0,
             dropped_by_generator: 0,
+            answered_late: 0,
+            answered_of_warmup: 0,
             worst_second: None,
             seconds_observed: 0,
             seconds_short: 0,
@@ -200,6 +207,8 @@ impl ArmData {
         self.sent += other.sent;
         self.dropped += other.dropped;
         self.dropped_by_generator += other.dropped_by_generator;
+        self.answered_late += other.answered_late;
+        self.answered_of_warmup += other.answered_of_warmup;
         self.worst_second = match (self.worst_second, other.worst_second) {
             (Some(own), Some(added)) => Some(own.min(added)),
             (own, added) => own.or(added),

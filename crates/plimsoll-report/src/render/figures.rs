@@ -163,7 +163,7 @@ fn kinds(outcomes: &Outcomes, dropped: u64) -> Vec<(String, u64)> {
             outcomes.aborted,
         ),
         (
-            "arrival dropped: every allowed connection was busy",
+            "arrival never started: every allowed connection was busy",
             dropped,
         ),
     ];

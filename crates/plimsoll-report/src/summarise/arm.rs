@@ -24,7 +24,7 @@ pub(super) fn summarise<'a>(
         model: merged.model,
         seconds: merged.seconds,
         offered_per_s: merged.offered_per_s,
-        achieved_per_s: per_second(answered(merged.steps.values()), merged.seconds),
+        achieved_per_s: per_second(answered_in_time(merged), merged.seconds),
         intended: merged.intended,
         sent: merged.sent,
         in_flight: merged.in_flight(),
@@ -86,7 +86,7 @@ fn component_summary(data: &ComponentData) -> ComponentSummary {
 fn block_summary(block: u32, data: &ArmData, void_for: &[Statistic]) -> BlockSummary {
     BlockSummary {
         block,
-        achieved_per_s: per_second(answered(data.steps.values()), data.seconds),
+        achieved_per_s: per_second(answered_in_time(data), data.seconds),
         failed: failed(data.steps.values()),
         response_time: TimeStatistics::of(&data.histogram(TimeKind::ResponseTime)),
         void_for: void_for.to_vec(),
@@ -123,6 +123,11 @@ fn answered<'a>(steps: impl IntoIterator<Item = &'a StepData>) -> u64 {
     count(steps, |class| {
         matches!(class, OutcomeClass::Passed | OutcomeClass::CheckFailed)
     })
+}
+
+/// What throughput counts: exchanges that were answered within the measured time, whenever they were to start.
+fn answered_in_time(arm: &ArmData) -> u64 {
+    (answered(arm.steps.values()) + arm.answered_of_warmup).saturating_sub(arm.answered_late)
 }
 
 fn failed<'a>(steps: impl IntoIterator<Item = &'a StepData>) -> u64 {
@@ -168,7 +173,7 @@ fn notes(arm: &ArmData) -> Vec<String> {
         .get(GENERATOR)
         .and_then(ComponentData::busiest_thread_cores_mean);
     if arm.model == LoadModel::Closed && busiest.is_some_and(|cores| cores >= SATURATED_CORES) {
-        let achieved = per_second(answered(arm.steps.values()), arm.seconds).unwrap_or(0.0);
+        let achieved = per_second(answered_in_time(arm), arm.seconds).unwrap_or(0.0);
         notes.push(format!(
             "the generator used all of its processor: throughput is at least {}/s",
             format_number(achieved)

@@ -72,3 +72,26 @@ fn a_target_that_cannot_be_reached_ends_the_run_before_it_begins() {
         .ended_with(5)
         .saying(&format!("{closed} is not reachable"));
 }
+
+#[test]
+fn a_target_that_still_serves_the_warm_up_has_a_throughput() {
+    let workspace = Workspace::new();
+    // Five connections at half a second each carry ten a second; the warm-up alone brings more than that.
+    workspace.write(
+        "overload.yaml",
+        "version: 1\nname: overload\ncomponents:\n  upstream: { mock: {} }\nscenario: [{ get: /delay/500ms }]\n\
+         load: { rate: 100/s, connections: 5, warmup: 1s, duration: 2s, timeout: 1s }\n",
+    );
+    let finished = workspace.experiment("overload.yaml", &[]).ended_with(6);
+    assert!(
+        finished
+            .stdout
+            .contains("still serving those of the warm-up"),
+        "{}",
+        finished.stdout
+    );
+    let achieved = workspace.json("run/summary.json")["arms"]["main"]["achieved_per_s"]
+        .as_f64()
+        .unwrap();
+    assert!((5.0..=12.0).contains(&achieved), "{achieved}");
+}

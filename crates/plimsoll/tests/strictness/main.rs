@@ -10,6 +10,7 @@ mod document;
 mod exchange;
 mod foreign;
 mod hyper_server;
+mod mutated;
 mod observed;
 mod ours;
 mod peers;
