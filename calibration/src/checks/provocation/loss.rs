@@ -17,6 +17,7 @@ fn provoke(bench: &Bench) -> Result<Outcome, Trouble> {
     isolated(
         bench,
         SETUP,
+        "/json/valid",
         json!({ "rate": "500/s", "duration": format!("{SECONDS}s") }),
     )
 }

@@ -1,4 +1,4 @@
-//! Forty usable ports, in a network namespace of the run's own, and a connection for each exchange.
+//! Forty usable ports, in a network namespace of the run's own, for a load that needs fifty connections at once.
 
 use super::{Provocation, SECONDS};
 use crate::bench::{Bench, Outcome, Trouble};
@@ -14,17 +14,17 @@ const SETUP: &str =
     "ip link set lo up && echo 40000 40039 > /proc/sys/net/ipv4/ip_local_port_range && exec \"$@\"";
 
 fn provoke(bench: &Bench) -> Result<Outcome, Trouble> {
-    let load = json!({ "rate": "200/s", "keep_alive": false, "duration": format!("{SECONDS}s") });
-    isolated(bench, SETUP, load)
+    let load = json!({ "rate": "400/s", "connections": 50, "duration": format!("{SECONDS}s") });
+    isolated(bench, SETUP, "/delay/200ms", load)
 }
 
 /// Runs load against a mock of the lab's own, both in a fresh network namespace that `setup` prepares before it gives way to `"$@"`.
-pub fn isolated(bench: &Bench, setup: &str, load: Value) -> Result<Outcome, Trouble> {
+pub fn isolated(bench: &Bench, setup: &str, path: &str, load: Value) -> Result<Outcome, Trouble> {
     let experiment = json!({
         "version": 1,
         "name": "isolated",
         "components": { "target": { "mock": {} } },
-        "scenario": [{ "name": "step", "get": "/json/valid" }],
+        "scenario": [{ "name": "step", "get": path }],
         "load": load,
         "arms": { "main": { "target": "target" } },
         "method": "measure",
