@@ -37,7 +37,7 @@ fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
         ));
     }
     mock.stop()?;
-    let needed = comparisons * 9 / 10;
+    let needed = (comparisons * 9_u32).div_ceil(10);
     let seen = seen.join("; ");
     Ok(vec![
         Bar::judged(

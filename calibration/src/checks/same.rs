@@ -28,11 +28,20 @@ fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
             .iter()
             .filter(|word| matches!(**word, "worse" | "improved"))
             .count();
+        let what = format!("{figure} over {comparisons} comparisons of {blocks} blocks");
+        let judged = verdicts
+            .iter()
+            .filter(|word| !matches!(**word, "invalid" | "none"))
+            .count();
+        let measured = format!("{different} of {judged} judged: {}", verdicts.join(", "));
+        if judged * 2 < verdicts.len() {
+            return Bar::not_measured(what, format!("too few could be judged: {measured}"));
+        }
         // Two of ten or fewer has a probability of 98.8 % at the nominal 5 %.
         Bar::judged(
-            format!("{figure} over {comparisons} comparisons of {blocks} blocks"),
+            what,
             "called different at most 2 of 10",
-            format!("{different}: {}", verdicts.join(", ")),
+            measured,
             different <= 2,
         )
     };
