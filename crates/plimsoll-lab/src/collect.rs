@@ -128,7 +128,8 @@ impl Collector {
         let carried = self.carried_into(fragment);
         let answered = answered(fragment) + carried.answered;
         let length = covered(fragment);
-        let due = (fragment.length_s > 0.0).then(|| per_second(fragment.intended, length));
+        let due = fragment.due.unwrap_or(fragment.intended);
+        let due = (fragment.length_s > 0.0).then(|| per_second(due, length));
         LoadRow {
             t: start + fragment.start_s,
             arm: self.data.name.clone(),

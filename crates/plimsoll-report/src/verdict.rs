@@ -70,6 +70,9 @@ fn conclude(summary: &Summary, facts: &Facts) -> Verdict {
     if let Some(reason) = nothing_measured(summary, facts) {
         return verdict(VerdictResult::Unknown, vec![reason]);
     }
+    if let Some(reason) = nothing_but_failures(summary) {
+        return verdict(VerdictResult::Unknown, vec![reason]);
+    }
     let failed = thresholds_with(summary, VerdictResult::Failed);
     if !failed.is_empty() {
         return verdict(VerdictResult::Failed, failed);
@@ -142,6 +145,14 @@ fn nothing_measured(summary: &Summary, facts: &Facts) -> Option<String> {
         };
         format!("{name}: {what}")
     })
+}
+
+/// Without a threshold that judges failures, a run in which every exchange failed has measured nothing of the service.
+fn nothing_but_failures(summary: &Summary) -> Option<String> {
+    let mut arms = summary.arms.iter();
+    let (name, arm) = arms.find(|(_, arm)| arm.failed_share.is_some_and(|share| share >= 1.0))?;
+    let every = summary.thresholds.is_empty().then_some(arm.failed)?;
+    Some(format!("{name}: every one of {every} exchanges failed"))
 }
 
 fn thresholds_with(summary: &Summary, result: VerdictResult) -> Vec<String> {

@@ -63,7 +63,7 @@ pub fn render(view: &RunView) -> String {
 }
 
 fn verdict(summary: &Summary) -> String {
-    let mut text = format!("**{}**\n\n", headline(summary.verdict.result));
+    let mut text = format!("**{}**\n\n", headline(summary).to_uppercase());
     for reason in &summary.verdict.reasons {
         text.push_str(&format!("- {}\n", escape_markdown(reason)));
     }

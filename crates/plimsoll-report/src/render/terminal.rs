@@ -46,7 +46,7 @@ pub fn render(view: &RunView) -> String {
 }
 
 fn verdict(summary: &Summary) -> String {
-    let headline = headline(summary.verdict.result);
+    let headline = headline(summary).to_uppercase();
     let indent = " ".repeat(headline.chars().count());
     let reasons = &summary.verdict.reasons;
     let mut text = String::new();

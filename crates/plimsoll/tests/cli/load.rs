@@ -95,3 +95,22 @@ fn a_target_that_still_serves_the_warm_up_has_a_throughput() {
         .unwrap();
     assert!((5.0..=12.0).contains(&achieved), "{achieved}");
 }
+
+#[test]
+fn a_run_in_which_everything_failed_has_not_passed() {
+    let workspace = Workspace::new();
+    let mock = Server::start(&workspace, &["mock", "--port", "0"]);
+    let url = format!("http://{}/nowhere?token=hidden", mock.main());
+    let finished = workspace
+        .run(&[
+            "load", &url, "-r", "50", "-c", "2", "-z", "1s", "--warmup", "0", "--out", "run",
+            "--no-ui",
+        ])
+        .ended_with(6);
+    assert!(
+        finished.stdout.contains("every one of 50 exchanges failed"),
+        "{}",
+        finished.stdout
+    );
+    assert!(!workspace.read("run/summary.json").contains("hidden"));
+}

@@ -2,7 +2,9 @@
 
 use super::style;
 use crate::record::{ArmSummary, Difference, Statistic, Summary};
-use crate::render::words::{count, failures, interval, method, number, signed_time, time};
+use crate::render::words::{
+    count, failures, headline, interval, method, number, signed_time, time,
+};
 use crate::view::RunView;
 use maud::{Markup, PreEscaped, html};
 
@@ -24,7 +26,7 @@ pub(super) fn section(view: &RunView) -> Markup {
             }
         }
         section class={ "verdict " (verdict.result.name()) } {
-            h2 { (verdict.result.name()) }
+            h2 { (headline(summary)) }
             ul { @for reason in &verdict.reasons { li { (reason) } } }
         }
         div.cards { (cards(summary)) }
