@@ -7,8 +7,10 @@
 //! ```
 //!
 //! A shard collects records in a batch of its own and hands it over when it is full or a moment old. Handing over never
-//! waits: if the writer is behind by [`QUEUED_BATCHES`], the batch's records are lost, and counted.
+//! waits: if the writer is behind by [`QUEUED_BATCHES`], the batch's records are lost, and counted. So are those that the file
+//! does not take; of these the operator is told, too.
 
+mod lines;
 mod record;
 mod writer;
 
@@ -68,6 +70,9 @@ impl Feed {
     /// Hands over the last records. Waits for the writer, for there are no requests left to hold up.
     pub(crate) fn finish(mut self) {
         let lost = self.batch.len() as u64;
+        if lost == 0 {
+            return;
+        }
         let last = std::mem::replace(&mut self.batch, Batch::new(0));
         if self.full.send(last).is_err() {
             self.metrics.analytics_lost.add(lost);

@@ -16,6 +16,9 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 use tokio::sync::{Notify, watch};
 
+/// Takes one line of text for the operator; called from several threads.
+pub(crate) type Log = Arc<dyn Fn(&str) + Send + Sync>;
+
 /// Serves `config` on `shards` threads until `stop` becomes true or its sender is dropped, then drains. Blocks.
 ///
 /// `on_ready` is called once, with the name and address of every listener, when connections are accepted; the admin
@@ -28,8 +31,9 @@ pub fn run(
     shards: usize,
     on_ready: impl FnOnce(Vec<(String, SocketAddr)>),
     stop: watch::Receiver<bool>,
-    log: impl Fn(&str) + Send + Sync,
+    log: impl Fn(&str) + Send + Sync + 'static,
 ) -> Result<(), GatewayError> {
+    let log: Log = Arc::new(log);
     let shards = shards.max(1);
     let addresses = resolve(config)?;
     let listeners = bind(config)?;
@@ -47,7 +51,7 @@ pub fn run(
             ))
         })
         .collect();
-    let (writer, feeds) = start_analytics(config, since_epoch, &metrics)?;
+    let (writer, feeds) = start_analytics(config, since_epoch, &metrics, &log)?;
     let admin = Admin::new(
         config,
         metrics.clone(),
@@ -80,14 +84,13 @@ pub fn run(
         let admin = admin.filter(|_| index == 0);
         serve_shard(Rc::new(shard), share.listeners, admin, stop.clone())
     })?;
-    if let Some(writer) = writer {
-        writer.join();
-    }
+    let refused = writer.map_or(0, Writer::join);
     let cut_off = results.into_iter().sum::<io::Result<usize>>()?;
-    let lost: u64 = metrics.iter().map(|shard| shard.analytics_lost.get()).sum();
-    if lost > 0 {
+    let queue_full: u64 = metrics.iter().map(|shard| shard.analytics_lost.get()).sum();
+    if queue_full + refused > 0 {
         log(&format!(
-            "{lost} analytics records were lost: the writer could not keep up"
+            "{} analytics records were lost: {refused} that the file did not take, {queue_full} that the writer could not keep up with",
+            queue_full + refused
         ));
     }
     if cut_off > 0 {
@@ -220,6 +223,7 @@ fn start_analytics(
     config: &GatewayConfig,
     since_epoch: std::time::Duration,
     metrics: &[Arc<ShardMetrics>],
+    log: &Log,
 ) -> Result<Analytics, GatewayError> {
     let Some(path) = &config.analytics else {
         return Ok((None, metrics.iter().map(|_| None).collect()));
@@ -238,9 +242,11 @@ fn start_analytics(
         keys: config.routes.iter().map(keys).collect(),
     };
     let (writer, feeds) =
-        Writer::start(path, names, metrics).map_err(|source| GatewayError::Analytics {
-            path: path.clone(),
-            source,
+        Writer::start(path, names, metrics, Arc::clone(log)).map_err(|source| {
+            GatewayError::Analytics {
+                path: path.clone(),
+                source,
+            }
         })?;
     Ok((Some(writer), feeds.into_iter().map(Some).collect()))
 }

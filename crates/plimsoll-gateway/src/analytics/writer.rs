@@ -1,10 +1,11 @@
 //! The thread that writes records to the file.
 
+use super::lines::Lines;
 use super::record::{Batch, Names, write_line};
 use super::{Feed, QUEUED_BATCHES};
 use crate::metrics::ShardMetrics;
-use std::fs::{File, OpenOptions};
-use std::io::{self, Write as _};
+use crate::server::Log;
+use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -28,7 +29,8 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// Opens `path` for appending and starts a writer with one feed per shard.
+    /// Opens `path` for appending and starts a writer with one feed per shard. `log` is told when the file takes no more
+    /// records, and when it does again.
     ///
     /// # Errors
     /// When the file cannot be opened or the thread cannot be made.
@@ -36,8 +38,9 @@ impl Writer {
         path: &Path,
         names: Names,
         shards: &[Arc<ShardMetrics>],
+        log: Log,
     ) -> io::Result<(Self, Vec<Feed>)> {
-        let file = OpenOptions::new().create(true).append(true).open(path)?;
+        let lines = Lines::open(path)?;
         let (full, queue) = sync_channel(QUEUED_BATCHES * shards.len());
         let mut returns = Vec::new();
         let mut feeds = Vec::new();
@@ -52,10 +55,16 @@ impl Writer {
             });
         }
         let written = Arc::new(Written::default());
-        let counts = Arc::clone(&written);
+        let destination = Destination {
+            path: path.display().to_string(),
+            lines,
+            log,
+            counts: Arc::clone(&written),
+            outage: None,
+        };
         let thread = std::thread::Builder::new()
             .name("analytics".to_owned())
-            .spawn(move || write_all(file, &names, &queue, &returns, &counts))?;
+            .spawn(move || write_all(destination, &names, &queue, &returns))?;
         Ok((Self { thread, written }, feeds))
     }
 
@@ -64,21 +73,21 @@ impl Writer {
         Arc::clone(&self.written)
     }
 
-    /// Waits until everything is written. Every feed must be gone.
+    /// Waits until everything is written; returns how many records the file did not take. Every feed must be gone.
     ///
     /// # Panics
     /// When the writer panicked.
-    pub(crate) fn join(self) {
+    pub(crate) fn join(self) -> u64 {
         self.thread.join().expect("the analytics writer panicked");
+        self.written.failed.load(Ordering::Relaxed)
     }
 }
 
 fn write_all(
-    mut file: File,
+    mut destination: Destination<impl Write>,
     names: &Names,
     queue: &Receiver<Batch>,
     returns: &[SyncSender<Batch>],
-    counts: &Written,
 ) {
     let mut lines = Vec::new();
     while let Ok(mut batch) = queue.recv() {
@@ -86,14 +95,78 @@ fn write_all(
         for (record, text) in batch.iter() {
             write_line(&mut lines, names, record, text);
         }
-        let count = match file.write_all(&lines) {
-            Ok(()) => &counts.records,
-            Err(_) => &counts.failed,
-        };
-        count.fetch_add(batch.len() as u64, Ordering::Relaxed);
+        destination.write(&lines, batch.len() as u64);
         batch.clear();
         if returns[batch.shard].try_send(batch).is_err() {
             // The shard has enough spare batches, or has ended: this one is freed.
         }
+    }
+}
+
+/// Where records go, and who hears of it when they do not arrive.
+struct Destination<W> {
+    path: String,
+    lines: Lines<W>,
+    log: Log,
+    counts: Arc<Written>,
+    /// While the file takes no more: how many records that has cost so far.
+    outage: Option<u64>,
+}
+
+impl<W: Write> Destination<W> {
+    /// Writes `records` records, one a line, as far as they go.
+    fn write(&mut self, lines: &[u8], records: u64) {
+        let shortfall = self.lines.append(lines).err();
+        let lost = (shortfall.as_ref()).map_or(0, |shortfall| records - shortfall.whole);
+        (self.counts.records).fetch_add(records - lost, Ordering::Relaxed);
+        self.counts.failed.fetch_add(lost, Ordering::Relaxed);
+        let path = &self.path;
+        let told = match (&shortfall, self.outage) {
+            (Some(shortfall), None) => Some(format!(
+                "{path}: analytics cannot be written and are lost until they can: {}",
+                shortfall.error
+            )),
+            (None, Some(lost)) => Some(format!(
+                "{path}: analytics are written again; {lost} records were lost"
+            )),
+            _ => None,
+        };
+        if let Some(told) = told {
+            (self.log)(&told);
+        }
+        self.outage = shortfall.map(|_| self.outage.unwrap_or(0) + lost);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Mutex;
+
+    #[test]
+    fn an_outage_is_told_once_when_it_begins_and_once_when_it_ends() {
+        let told = Arc::new(Mutex::new(String::new()));
+        let hear = Arc::clone(&told);
+        let mut destination = Destination {
+            path: "analytics.jsonl".to_owned(),
+            lines: Lines::on_disk(6),
+            log: Arc::new(move |line| *hear.lock().unwrap() += &format!("{line}\n")),
+            counts: Arc::default(),
+            outage: None,
+        };
+        destination.write(b"1\n2\n", 2);
+        destination.write(b"three\n4\n", 2);
+        destination.write(b"five\n", 1);
+        destination.lines.disk().room = 100;
+        destination.write(b"6\n", 1);
+        destination.write(b"7\n", 1);
+        assert_eq!(destination.lines.disk().content, b"1\n2\n6\n7\n");
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let counts = &destination.counts;
+        assert_eq!((count(&counts.records), count(&counts.failed)), (4, 3));
+        insta::assert_snapshot!(told.lock().unwrap(), @r"
+        analytics.jsonl: analytics cannot be written and are lost until they can: no storage space
+        analytics.jsonl: analytics are written again; 3 records were lost
+        ");
     }
 }

@@ -97,6 +97,23 @@ fn nothing_is_lost_under_load() {
 }
 
 #[test]
+fn a_full_disk_costs_records_and_is_told() {
+    let upstream = Upstream::answering("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+    let gateway = Gateway::before(upstream.address, "analytics: { file: /dev/full }\n");
+    let mut client = gateway.connect();
+    assert_eq!(client.get("/").status(), 200);
+    gateway.reaches("analytics_lost_total", 1);
+    assert_eq!(client.get("/").status(), 200);
+    gateway.reaches("analytics_lost_total", 2);
+    assert_eq!(gateway.metric("analytics_written_total"), 0);
+    gateway.tell_to_stop();
+    insta::assert_snapshot!(gateway.join().join("\n"), @r"
+    /dev/full: analytics cannot be written and are lost until they can: No space left on device (os error 28)
+    2 analytics records were lost: 2 that the file did not take, 0 that the writer could not keep up with
+    ");
+}
+
+#[test]
 fn the_admin_listener_answers_known_names_only() {
     let upstream = Upstream::echo();
     let gateway = Gateway::before(upstream.address, "");

@@ -4,7 +4,7 @@ use plimsoll_gateway::{GatewayConfig, run};
 use std::collections::HashMap;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::mpsc;
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -16,6 +16,7 @@ pub const PATIENCE: Duration = Duration::from_secs(20);
 pub struct Gateway {
     addresses: HashMap<String, SocketAddr>,
     stop: watch::Sender<bool>,
+    log: Arc<Mutex<Vec<String>>>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -32,14 +33,18 @@ impl Gateway {
         let config = GatewayConfig::parse("gateway.yaml", &text).unwrap_or_else(|e| panic!("{e}"));
         let (stop, stopped) = watch::channel(false);
         let (ready, addresses) = mpsc::channel();
+        let log = Arc::new(Mutex::new(Vec::new()));
+        let told = Arc::clone(&log);
         let thread = std::thread::spawn(move || {
+            let log = move |line: &str| told.lock().unwrap().push(line.to_owned());
             let on_ready = |names| ready.send(names).unwrap();
-            run(&config, shards, on_ready, stopped, |_| ()).unwrap();
+            run(&config, shards, on_ready, stopped, log).unwrap();
         });
         let addresses = addresses.recv_timeout(PATIENCE).unwrap();
         Self {
             addresses: addresses.into_iter().collect(),
             stop,
+            log,
             thread: Some(thread),
         }
     }
@@ -87,9 +92,10 @@ impl Gateway {
         self.stop.send(true).unwrap();
     }
 
-    /// Waits for the end that [`Self::tell_to_stop`] brings.
-    pub fn join(mut self) {
+    /// Waits for the end that [`Self::tell_to_stop`] brings; returns what its operator was told.
+    pub fn join(mut self) -> Vec<String> {
         self.thread.take().unwrap().join().unwrap();
+        std::mem::take(&mut self.log.lock().unwrap())
     }
 }
 
