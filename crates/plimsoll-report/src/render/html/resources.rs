@@ -48,7 +48,7 @@ struct Quantity {
 const CPU: Quantity = Quantity {
     title: "CPU per component over time",
     value: |row| row.cpu_cores,
-    label: |cores| format!("{cores:.1}"),
+    label: |cores| format!("{cores:.2}"),
 };
 
 #[expect(clippy::cast_precision_loss, reason = "a size to draw")]
