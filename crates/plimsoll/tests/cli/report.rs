@@ -40,3 +40,47 @@ fn a_directory_that_is_no_run_is_refused() {
         .ended_with(2)
         .saying("manifest.json");
 }
+
+#[test]
+#[ignore = "needs chromium: run scripts/test"]
+fn a_browser_shows_the_page_and_has_nothing_to_complain_about() {
+    let workspace = Workspace::new();
+    let shorter = [
+        "--set",
+        "load.warmup=0",
+        "--set",
+        "load.duration=1s",
+        "--set",
+        "load.rate=100/s",
+    ];
+    workspace.experiment(&example("quick"), &shorter);
+    let profile = format!(
+        "--user-data-dir={}",
+        workspace.path().join("profile").display()
+    );
+    let page = format!(
+        "file://{}",
+        workspace.path().join("run/report.html").display()
+    );
+    let quiet = [
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--no-first-run",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+        "--enable-logging=stderr",
+        "--dump-dom",
+    ];
+    let browser = std::process::Command::new("timeout")
+        .args(["60", "chromium"])
+        .args(quiet)
+        .args([&profile, &page])
+        .output()
+        .unwrap();
+    let shown = String::from_utf8_lossy(&browser.stdout);
+    assert!(shown.contains("Can it be trusted?"), "{shown}");
+    let complaints = String::from_utf8_lossy(&browser.stderr);
+    assert!(!complaints.contains("CONSOLE"), "{complaints}");
+}
