@@ -1,15 +1,10 @@
 //! `/json/invalid`: what [`super::json_valid`] answers, without the first quote.
 
-use super::{Call, Reply};
-use crate::answer::AnswerBuilder;
+use super::{Call, Reply, json_valid};
 use crate::clock;
 
 pub(super) fn reply(_: &Call<'_>) -> Reply {
-    let body = format!("{{time\": \"{}\"}}", clock::now());
-    AnswerBuilder::new(200, None)
-        .field("Content-Type", "text/plain; charset=utf-8")
-        .body(body.as_bytes())
-        .into()
+    json_valid::plain_text(&format!("{{time\": \"{}\"}}", clock::now()))
 }
 
 #[cfg(test)]

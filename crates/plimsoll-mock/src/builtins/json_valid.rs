@@ -5,7 +5,11 @@ use crate::answer::AnswerBuilder;
 use crate::clock;
 
 pub(super) fn reply(_: &Call<'_>) -> Reply {
-    let body = format!("{{\"time\": \"{}\"}}", clock::now());
+    plain_text(&format!("{{\"time\": \"{}\"}}", clock::now()))
+}
+
+/// An answer of the type that go-bench-suite gives its JSON, valid or not.
+pub(super) fn plain_text(body: &str) -> Reply {
     AnswerBuilder::new(200, None)
         .field("Content-Type", "text/plain; charset=utf-8")
         .body(body.as_bytes())

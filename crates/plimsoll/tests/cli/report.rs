@@ -3,8 +3,8 @@
 use crate::examples::example;
 use crate::program::Workspace;
 
-#[test]
-fn every_format_renders_from_the_record() {
+/// A workspace with the record of a short run.
+fn recorded() -> Workspace {
     let workspace = Workspace::new();
     let shorter = [
         "--set",
@@ -15,6 +15,12 @@ fn every_format_renders_from_the_record() {
         "load.rate=100/s",
     ];
     workspace.experiment(&example("quick"), &shorter);
+    workspace
+}
+
+#[test]
+fn every_format_renders_from_the_record() {
+    let workspace = recorded();
     let rendered = |format: &str| {
         workspace
             .run(&["report", "run", "--format", format])
@@ -44,16 +50,7 @@ fn a_directory_that_is_no_run_is_refused() {
 #[test]
 #[ignore = "needs chromium: run scripts/test"]
 fn a_browser_shows_the_page_and_has_nothing_to_complain_about() {
-    let workspace = Workspace::new();
-    let shorter = [
-        "--set",
-        "load.warmup=0",
-        "--set",
-        "load.duration=1s",
-        "--set",
-        "load.rate=100/s",
-    ];
-    workspace.experiment(&example("quick"), &shorter);
+    let workspace = recorded();
     let profile = format!(
         "--user-data-dir={}",
         workspace.path().join("profile").display()
