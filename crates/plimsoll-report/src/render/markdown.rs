@@ -3,8 +3,8 @@
 use super::figures;
 use super::table::{Table, escape_markdown};
 use super::words::{
-    bound, comparison_method, conclusion, headline, interval, mark_legend, method, signed_time,
-    validity_limit, validity_value,
+    bound, comparison_method, conclusion, has_differences, headline, interval, mark_legend, method,
+    signed_time, validity_limit, validity_value,
 };
 use crate::record::{Statistic, Summary};
 use crate::view::RunView;
@@ -36,9 +36,13 @@ pub fn render(view: &RunView) -> String {
     ));
     if summary.comparison.is_some() {
         let how = comparison_method(summary).unwrap_or_default();
+        let table = if has_differences(summary) {
+            format!("{}\n", added(summary).to_markdown())
+        } else {
+            String::new()
+        };
         parts.push(format!(
-            "## Added to the baseline\n\n{}\n{}\n",
-            added(summary).to_markdown(),
+            "## Added to the baseline\n\n{table}{}\n",
             escape_markdown(&how)
         ));
     }

@@ -3,8 +3,8 @@
 use super::figures;
 use super::table::Table;
 use super::words::{
-    comparison_method, conclusion, headline, interval, mark_legend, method, plain, signed_time,
-    validity_limit, validity_value,
+    comparison_method, conclusion, has_differences, headline, interval, mark_legend, method, plain,
+    signed_time, validity_limit, validity_value,
 };
 use crate::record::{Statistic, Summary, ValidityRow};
 use crate::view::RunView;
@@ -129,6 +129,9 @@ fn notes(summary: &Summary) -> String {
 
 fn added(summary: &Summary) -> Option<String> {
     let comparison = summary.comparison.as_ref()?;
+    if !has_differences(summary) {
+        return comparison_method(summary).map(|why| format!("{why}\n"));
+    }
     let head = format!("added to {}", comparison.baseline);
     let mut table = Table::new([head.as_str(), "", "difference", "95 % interval"]);
     let mut conclusions = vec![String::new()];

@@ -2,8 +2,8 @@
 
 use crate::metric::Metric;
 use crate::record::{
-    Difference, DifferenceVerdict, Effect, MethodName, Reservation, RunState, Sense, Summary,
-    ValidityRow, VerdictResult,
+    Difference, DifferenceVerdict, Effect, MethodName, Reservation, RunState, Sense, Statistic,
+    Summary, ValidityRow, VerdictResult,
 };
 use crate::threshold::format_value;
 use crate::validity;
@@ -190,10 +190,9 @@ pub(super) fn method(view: &RunView) -> String {
     let summary = &view.summary;
     let method = match (summary.method, &summary.comparison) {
         (MethodName::Compare, Some(comparison)) => {
-            format!(
-                "compare with {}, {} blocks",
-                comparison.baseline, comparison.blocks
-            )
+            let blocks = comparison.blocks;
+            let noun = if blocks == 1 { "block" } else { "blocks" };
+            format!("compare with {}, {blocks} {noun}", comparison.baseline)
         }
         (MethodName::Compare, None) => "compare".to_owned(),
         (MethodName::Measure, _) => "measure".to_owned(),
@@ -217,9 +216,14 @@ pub(super) fn state(state: RunState) -> Option<&'static str> {
 pub(super) fn comparison_method(summary: &Summary) -> Option<String> {
     use crate::record::IntervalMethod;
     let comparison = summary.comparison.as_ref()?;
-    let method = match comparison.interval? {
-        IntervalMethod::PairedT => "Student's t",
-        IntervalMethod::BootstrapT => "bootstrap-t",
+    let method = match comparison.interval {
+        Some(IntervalMethod::PairedT) => "Student's t",
+        Some(IntervalMethod::BootstrapT) => "bootstrap-t",
+        None => {
+            return Some(
+                "Fewer than two blocks hold every arm, so nothing is compared.".to_owned(),
+            );
+        }
     };
     Some(format!(
         "Mean of the differences over {} blocks with {} interval ({method} over blocks); each interval stands alone. Equivalent: within {} of {}.",
@@ -228,6 +232,12 @@ pub(super) fn comparison_method(summary: &Summary) -> Option<String> {
         short_percent(comparison.margin_share),
         comparison.baseline
     ))
+}
+
+/// Whether an arm was compared with the baseline at all.
+pub(super) fn has_differences(summary: &Summary) -> bool {
+    let mut added = summary.arms.values().filter_map(|arm| arm.added.as_ref());
+    added.any(|added| Statistic::ALL.iter().any(|s| added.get(*s).is_some()))
 }
 
 /// The verdict in one word. A run that was asked nothing has passed nothing: it measured.

@@ -1,7 +1,7 @@
 //! Every output of a synthetic run, as people see it.
 
 use crate::fixture::{self, Behaviour, DIRECT, GATEWAY};
-use plimsoll_report::record::{EventKind, EventRow, SeriesRow};
+use plimsoll_report::record::{Added, EventKind, EventRow, SeriesRow};
 use plimsoll_report::render;
 use plimsoll_report::summarise::Method;
 use plimsoll_report::view::RunView;
@@ -131,5 +131,26 @@ fn what_a_target_supplied_is_escaped() {
     ] {
         assert!(!text.contains("<img"), "{name}");
         assert!(!text.contains("</script"), "{name}");
+    }
+}
+
+/// A comparison that was interrupted in its first block compares nothing, and says so instead of showing an empty table.
+#[test]
+fn a_comparison_of_one_block_compares_nothing() {
+    let mut view = fixture::COMPARE.clone();
+    let comparison = view.summary.comparison.as_mut().unwrap();
+    (comparison.blocks, comparison.interval) = (1, None);
+    for arm in view.summary.arms.values_mut() {
+        arm.added = arm.added.take().map(|_| Added::default());
+    }
+    for (name, text) in [
+        ("terminal", render::terminal::render(&view)),
+        ("markdown", render::markdown::render(&view)),
+        ("html", render::html::render(&view)),
+    ] {
+        assert!(text.contains("1 block"), "{name}");
+        assert!(!text.contains("1 blocks"), "{name}");
+        assert!(text.contains("Fewer than two blocks"), "{name}: {text}");
+        assert!(!text.contains("conclusion"), "{name}: no empty table");
     }
 }

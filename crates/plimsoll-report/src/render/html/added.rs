@@ -4,7 +4,7 @@ use super::axis::{self, Axis};
 use super::plot::{self, Pen, Plot};
 use super::style::{self, AXIS};
 use crate::record::{ArmSummary, BlockSummary, Difference, Statistic, Summary};
-use crate::render::words::{comparison_method, conclusion, interval, signed_time};
+use crate::render::words::{comparison_method, conclusion, has_differences, interval, signed_time};
 use crate::view::RunView;
 use maud::{Markup, html};
 
@@ -16,8 +16,10 @@ pub(super) fn section(view: &RunView) -> Markup {
         return Markup::default();
     };
     let content = html! {
-        (strips(summary, &comparison.baseline))
-        details { summary { "All figures" } (all_figures(summary)) }
+        @if has_differences(summary) {
+            (strips(summary, &comparison.baseline))
+            details { summary { "All figures" } (all_figures(summary)) }
+        }
     };
     let title = format!("Added to {}", comparison.baseline);
     super::section(
