@@ -1,16 +1,28 @@
-//! The layout of the counters file in which a server's totals survive its death.
+//! The layout of the counters file in which a server's totals and its own times survive its death.
 //!
-//! A file is a magic line, a count of rows, then one row per shard of [`COUNTERS`] little-endian 64-bit words. The server maps
-//! and increments it; anyone may read a copy of its bytes with [`Totals::read`], also after the server was killed.
+//! A file is a magic line, then one row per shard of little-endian 64-bit words: [`COUNTERS`] counters, then the [`TIME_BUCKETS`] counts
+//! of its own times. The server maps and increments them; anyone may read a copy of its bytes with [`Totals::read`], also after
+//! the server was killed.
 
-/// How many words one shard's row has.
+mod own_times;
+
+pub use own_times::{TIME_BUCKETS, bucket_of};
+
+use crate::histogram::TimeHistogram;
+use own_times::middle_nanos;
+
+/// How many counters one shard's row begins with.
 pub const COUNTERS: usize = 8;
+/// How many words one shard's row has.
+pub const WORDS: usize = COUNTERS + TIME_BUCKETS;
 /// Bytes before the first row.
 pub const HEADER_BYTES: usize = 64;
-/// Bytes of one row: one cache line, so that shards do not share one.
-pub const ROW_BYTES: usize = COUNTERS * 8;
+/// Bytes of one row: whole cache lines, so that shards do not share one.
+pub const ROW_BYTES: usize = WORDS * 8;
 /// The first bytes of every counters file.
-pub const MAGIC: &[u8; 16] = b"plimsoll-count1\n";
+pub const MAGIC: &[u8; 16] = b"plimsoll-count2\n";
+
+const _: () = assert!(ROW_BYTES.is_multiple_of(64) && HEADER_BYTES.is_multiple_of(64));
 
 /// The meaning of a word within a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,9 +43,9 @@ pub enum Counter {
 }
 
 /// Sums over all shards.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Totals {
-    words: [u64; COUNTERS],
+    words: Vec<u64>,
 }
 
 /// A counters file that cannot be read.
@@ -48,6 +60,27 @@ impl Totals {
         self.words[counter as usize]
     }
 
+    /// The server's own times: from when it had the request's head to when it had handed its answer to the system. Within 1.6 % of
+    /// what was measured, and whole microseconds.
+    #[must_use]
+    pub fn own_times(&self) -> TimeHistogram {
+        let mut times = TimeHistogram::new();
+        let buckets = self.words[COUNTERS..].iter().enumerate();
+        for (bucket, count) in buckets.filter(|(_, count)| **count > 0) {
+            times.record_many(middle_nanos(bucket), *count);
+        }
+        times
+    }
+
+    /// What was counted after `earlier`.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        let words = self.words.iter().zip(&earlier.words);
+        Self {
+            words: words.map(|(now, then)| now.saturating_sub(*then)).collect(),
+        }
+    }
+
     /// Sums the rows of a counters file.
     ///
     /// # Errors
@@ -60,13 +93,13 @@ impl Totals {
         if rows.len() % ROW_BYTES != 0 {
             return Err(NotCounters);
         }
-        let mut totals = Self::default();
+        let mut words = vec![0; WORDS];
         for row in rows.chunks_exact(ROW_BYTES) {
-            for (total, word) in totals.words.iter_mut().zip(row.chunks_exact(8)) {
+            for (total, word) in words.iter_mut().zip(row.chunks_exact(8)) {
                 *total += u64::from_le_bytes(word.try_into().expect("invariant: chunks of eight"));
             }
         }
-        Ok(totals)
+        Ok(Self { words })
     }
 
     /// The bytes of an empty file for `shards` shards.
@@ -82,16 +115,38 @@ impl Totals {
 mod tests {
     use super::*;
 
+    /// A file of two shards in which these words, by shard and index, are counted.
+    fn file(words: &[(usize, usize, u8)]) -> Totals {
+        let mut bytes = Totals::empty_file(2);
+        for (shard, word, count) in words {
+            bytes[HEADER_BYTES + shard * ROW_BYTES + word * 8] = *count;
+        }
+        Totals::read(&bytes).unwrap()
+    }
+
     #[test]
     fn rows_are_summed() {
-        let mut bytes = Totals::empty_file(2);
-        bytes[HEADER_BYTES] = 3;
-        bytes[HEADER_BYTES + ROW_BYTES] = 4;
-        let totals = Totals::read(&bytes).unwrap();
+        let totals = file(&[(0, 0, 3), (1, 0, 4)]);
         assert_eq!(
             (totals.get(Counter::Received), totals.get(Counter::Served)),
             (7, 0)
         );
+        assert!(totals.own_times().is_empty());
+    }
+
+    #[test]
+    fn times_are_those_since_an_earlier_reading() {
+        let at = |millis: u64| COUNTERS + bucket_of(millis * 1_000_000);
+        let earlier = file(&[(0, at(900), 5), (1, at(2), 1), (0, 1, 6)]);
+        let later = file(&[(0, at(900), 5), (1, at(2), 2), (0, at(8), 1), (0, 1, 8)]);
+        let since = later.since(&earlier);
+        assert_eq!(since.get(Counter::Served), 2);
+        let times = since.own_times();
+        assert_eq!(times.count(), 2);
+        let within = |actual: Option<f64>, expected: f64| {
+            (actual.unwrap() / expected - 1.0).abs() < 1.0 / 64.0 + 1e-3
+        };
+        assert!(within(times.min(), 2e-3) && within(times.max(), 8e-3));
     }
 
     #[test]

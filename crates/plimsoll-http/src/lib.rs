@@ -2,12 +2,14 @@
 //!
 //! The generator, the mock and the gateway share this crate, so its parts are ordered by how much they do:
 //! [`decode`] turns bytes into events and [`encode`] writes heads and chunks, neither touching a socket;
-//! [`connection`] drives them over any stream; [`connect`], [`listen`], [`pool`] and [`shard`] are Tokio's side.
+//! [`connection`] drives them over any stream; [`connect`], [`listen`], [`pool`] and [`shard`] are Tokio's side;
+//! [`counters_file`] is what both servers leave behind of their counting.
 //! What a message means (routes, stubs, retries) is left to the crates above.
 
 mod buffer;
 pub mod connect;
 pub mod connection;
+pub mod counters_file;
 pub mod decode;
 pub mod encode;
 pub mod error;
@@ -23,6 +25,7 @@ pub use connection::{
     ClientConnection, MessageReader, Output, RequestReader, ResponseReader, ServerConnection,
     TcpClient, TcpServer,
 };
+pub use counters_file::{CountersFile, Row};
 pub use error::{ProtocolError, ReadError};
 pub use fields::Fields;
 pub use head::{Framing, RequestHead, ResponseHead, Version};

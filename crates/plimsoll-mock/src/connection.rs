@@ -2,7 +2,7 @@
 //!
 //! A request counts as received when its head is complete and as served when its answer is handed to the system. So that a mock killed
 //! between the two never has served fewer than its clients saw, an answer is counted just before it is written and withdrawn if
-//! that fails.
+//! that fails. Between the two lies the mock's own time: delays, the reading of the body and the wait for answers before it included.
 
 use crate::admin::{self, AdminRequest};
 use crate::answer::{Answer, Extent, Form, Persistence};
@@ -30,12 +30,14 @@ pub(crate) async fn serve(stream: TcpStream, shard: Rc<Shard>) {
     let mut connection = Connection {
         http: TcpServer::from_stream(stream, shard.shared.limits),
         body: Vec::new(),
-        unwritten: 0,
+        received: Instant::now(),
+        unwritten: Vec::new(),
         ends: false,
         shard: &shard,
     };
     if let Err(ReadError::Protocol(error)) = connection.run().await {
         shard.counters.add(Counter::Malformed, 1);
+        connection.received = Instant::now();
         let answer = Answer::text(error.status(), &format!("{error}\n"));
         connection.queue(
             &answer,
@@ -53,8 +55,10 @@ struct Connection<'a> {
     http: TcpServer,
     /// The current request's body, where somebody wants it.
     body: Vec<u8>,
-    /// Answers queued and not yet written.
-    unwritten: u64,
+    /// When the current request's head was complete.
+    received: Instant,
+    /// Answers queued and not yet written, by when their requests were received. The queue's bytes bound it.
+    unwritten: Vec<Instant>,
     /// Whether the connection closes after what is queued.
     ends: bool,
     shard: &'a Shard,
@@ -86,6 +90,7 @@ impl Connection<'_> {
             if !more {
                 break;
             }
+            self.received = Instant::now();
             self.shard.counters.add(Counter::Received, 1);
             self.answer().await?;
             if self.ends {
@@ -147,7 +152,7 @@ impl Connection<'_> {
         if stub.delay.is_none() {
             let answer = &stub.answer;
             self.ends |= answer.closes();
-            self.unwritten += 1;
+            self.unwritten.push(self.received);
             answer.append_to(self.http.output.buffer(), form);
             return Decision::Queued;
         }
@@ -208,7 +213,7 @@ impl Connection<'_> {
 
     fn queue(&mut self, answer: &Answer, form: Form) {
         self.ends |= answer.closes();
-        self.unwritten += 1;
+        self.unwritten.push(self.received);
         answer.append_to(self.http.output.buffer(), form);
     }
 
@@ -217,12 +222,19 @@ impl Connection<'_> {
         if self.http.output.queued() == 0 {
             return Ok(());
         }
-        let answers = std::mem::take(&mut self.unwritten);
-        self.shard.counters.add(Counter::Served, answers);
+        let counters = &self.shard.counters;
+        let answers = self.unwritten.len() as u64;
+        counters.add(Counter::Served, answers);
         let written = self.http.output.flush().await;
-        if written.is_err() {
-            self.shard.counters.withdraw(Counter::Served, answers);
+        if written.is_ok() {
+            let now = Instant::now();
+            for received in &self.unwritten {
+                counters.record(now.duration_since(*received));
+            }
+        } else {
+            counters.withdraw(Counter::Served, answers);
         }
+        self.unwritten.clear();
         written
     }
 

@@ -20,7 +20,6 @@ mod builtins;
 mod clock;
 mod config;
 mod connection;
-mod counters_file;
 mod delay;
 mod delay_timer;
 mod error;

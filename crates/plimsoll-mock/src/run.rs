@@ -3,13 +3,12 @@
 use crate::admin::Admin;
 use crate::admin::guard::Guard;
 use crate::config::MockConfig;
-use crate::counters_file::CountersFile;
 use crate::error::MockError;
 use crate::shard::{Shard, Shared};
 use crate::source::{self, Loaded};
 use crate::stubs::Stubs;
 use plimsoll_base::counters::Counter;
-use plimsoll_http::{Listener, run_shards};
+use plimsoll_http::{CountersFile, Listener, run_shards};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;

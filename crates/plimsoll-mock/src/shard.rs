@@ -3,13 +3,12 @@
 use crate::admin::Admin;
 use crate::admin::guard::Guard;
 use crate::connection;
-use crate::counters_file::Row;
 use crate::delay::DelayPrecision;
 use crate::delay_timer::DelayTimer;
 use crate::stubs::Stubs;
 use plimsoll_base::counters::Counter;
 use plimsoll_base::random::{Draw, Stream};
-use plimsoll_http::{Limits, Listener, accept};
+use plimsoll_http::{Limits, Listener, Row, accept};
 use std::cell::Cell;
 use std::io;
 use std::rc::Rc;

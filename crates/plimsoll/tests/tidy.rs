@@ -22,7 +22,7 @@ const EDGES: &[(&str, &[&str])] = &[
 ];
 
 /// The only file with `unsafe`: docs/decisions/0003.
-const UNSAFE_FILE: &str = "crates/plimsoll-mock/src/counters_file.rs";
+const UNSAFE_FILE: &str = "crates/plimsoll-http/src/counters_file.rs";
 
 /// A scripted server that answers late on purpose: being slow is what it is for.
 const SLOW_SERVER: &str = "crates/plimsoll-load/src/engine/tests/rig.rs";

@@ -1,19 +1,22 @@
-//! The mock's counters in a mapped file, so that they outlive the process: whatever kills it, the file holds the last value.
+//! A server's counters in a mapped file, so that they outlive the process: whatever kills it, the file holds the last value.
 //!
-//! The layout is [`plimsoll_base::counters`]. Each shard has its own row and only ever adds to that one. This is the only file of
-//! the crate with `unsafe` code: views of mapped memory as atomic words.
+//! The layout is [`plimsoll_base::counters`]. Each shard has its own row and is the only one that writes to it. This is the only file of
+//! the project with `unsafe` code: views of mapped memory as atomic words. What is counted when is left to mock and gateway.
 #![expect(
     unsafe_code,
     reason = "a file's memory can be shared with its readers only as mapped pages"
 )]
 
 use memmap2::{MmapMut, MmapOptions, MmapRaw};
-use plimsoll_base::counters::{COUNTERS, Counter, HEADER_BYTES, ROW_BYTES, Totals};
+use plimsoll_base::counters::{
+    COUNTERS, Counter, HEADER_BYTES, ROW_BYTES, Totals, WORDS, bucket_of,
+};
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 const _: () = assert!(
     cfg!(target_endian = "little"),
@@ -22,21 +25,24 @@ const _: () = assert!(
 
 /// The rows of all shards.
 #[derive(Debug, Clone)]
-pub(crate) struct CountersFile {
+pub struct CountersFile {
     map: Arc<MmapRaw>,
     shards: usize,
 }
 
 /// One shard's row.
 #[derive(Debug, Clone)]
-pub(crate) struct Row {
+pub struct Row {
     file: CountersFile,
     shard: usize,
 }
 
 impl CountersFile {
     /// Makes the file anew with every counter at zero; without a path the counters live in memory only.
-    pub(crate) fn create(path: Option<&Path>, shards: usize) -> io::Result<Self> {
+    ///
+    /// # Errors
+    /// The system's, when the file cannot be made or mapped.
+    pub fn create(path: Option<&Path>, shards: usize) -> io::Result<Self> {
         let empty = Totals::empty_file(shards);
         let map = if let Some(path) = path {
             let mut file = OpenOptions::new()
@@ -58,8 +64,12 @@ impl CountersFile {
         })
     }
 
-    /// The row of one shard.
-    pub(crate) fn row(&self, shard: usize) -> Row {
+    /// The row of one shard. Only that shard's thread may write to it.
+    ///
+    /// # Panics
+    /// When there is no such shard.
+    #[must_use]
+    pub fn row(&self, shard: usize) -> Row {
         assert!(shard < self.shards, "there is a row for every shard");
         Row {
             file: self.clone(),
@@ -68,15 +78,15 @@ impl CountersFile {
     }
 
     /// The sum over all rows of one counter.
-    pub(crate) fn total(&self, counter: Counter) -> u64 {
+    #[must_use]
+    pub fn total(&self, counter: Counter) -> u64 {
         (0..self.shards)
-            .map(|shard| self.word(shard, counter).load(Ordering::Relaxed))
+            .map(|shard| self.word(shard, counter as usize).load(Ordering::Relaxed))
             .sum()
     }
 
-    fn word(&self, shard: usize, counter: Counter) -> &AtomicU64 {
-        let index = counter as usize;
-        assert!(shard < self.shards && index < COUNTERS, "within the file");
+    fn word(&self, shard: usize, index: usize) -> &AtomicU64 {
+        assert!(shard < self.shards && index < WORDS, "within the file");
         let offset = HEADER_BYTES + shard * ROW_BYTES + index * 8;
         // SAFETY: the offset lies within the map, whose length is that of a file with `shards` rows (asserted above), and is a
         // multiple of 8 from a page-aligned start. The map lives as long as `self`. All access within this process is atomic;
@@ -87,17 +97,25 @@ impl CountersFile {
 
 impl Row {
     /// Adds to a counter.
-    pub(crate) fn add(&self, counter: Counter, amount: u64) {
-        self.file
-            .word(self.shard, counter)
-            .fetch_add(amount, Ordering::Relaxed);
+    pub fn add(&self, counter: Counter, amount: u64) {
+        self.change(counter as usize, |count| count.wrapping_add(amount));
     }
 
     /// Takes back what was added too early.
-    pub(crate) fn withdraw(&self, counter: Counter, amount: u64) {
-        self.file
-            .word(self.shard, counter)
-            .fetch_sub(amount, Ordering::Relaxed);
+    pub fn withdraw(&self, counter: Counter, amount: u64) {
+        self.change(counter as usize, |count| count.wrapping_sub(amount));
+    }
+
+    /// Counts a time of the server's own.
+    pub fn record(&self, time: Duration) {
+        let nanos = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        self.change(COUNTERS + bucket_of(nanos), |count| count.wrapping_add(1));
+    }
+
+    /// Nobody else writes to the row, so a plain load and store suffice, without a locked instruction.
+    fn change(&self, index: usize, change: impl FnOnce(u64) -> u64) {
+        let word = self.file.word(self.shard, index);
+        word.store(change(word.load(Ordering::Relaxed)), Ordering::Relaxed);
     }
 }
 
@@ -114,9 +132,13 @@ mod tests {
         counters.row(1).add(Counter::Received, 4);
         counters.row(1).add(Counter::Served, 2);
         counters.row(1).withdraw(Counter::Served, 1);
+        counters.row(1).record(Duration::from_millis(3));
         let totals = Totals::read(&std::fs::read(&path).unwrap()).unwrap();
         let words = (totals.get(Counter::Received), totals.get(Counter::Served));
         assert_eq!(words, (7, 1));
+        let times = totals.own_times();
+        assert_eq!(times.count(), 1);
+        assert!((times.max().unwrap() / 3e-3 - 1.0).abs() < 1.0 / 64.0);
         assert_eq!(counters.total(Counter::Received), 7);
     }
 
