@@ -11,7 +11,6 @@ mod failures_alike;
 mod littles_law;
 mod network;
 mod pacing_lag;
-mod probe;
 mod processor;
 mod reach;
 mod row;
@@ -21,6 +20,7 @@ mod schedule;
 mod stalls;
 mod steadiness;
 mod taken_time;
+mod witness;
 
 use crate::metric::Metric;
 use crate::record::{ArmData, Bias, Effect, Statistic, ValidityRow};
@@ -51,7 +51,7 @@ const CRITERIA: [(Scope, Judge); 12] = [
     (Scope::Blocks, schedule::judge),
     (Scope::Arm, accounts::judge),
     (Scope::Arm, littles_law::judge),
-    (Scope::Arm, probe::judge),
+    (Scope::Arm, witness::judge),
     (Scope::Arm, both_ends::judge),
     (Scope::Arm, steadiness::judge),
 ];
