@@ -28,7 +28,7 @@ const _: () = assert!(ROW_BYTES.is_multiple_of(64) && HEADER_BYTES.is_multiple_o
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(usize)]
 pub enum Counter {
-    /// Requests whose head was received complete.
+    /// Requests whose head was received complete, or refused.
     Received = 0,
     /// Answers written to the socket in full.
     Served = 1,

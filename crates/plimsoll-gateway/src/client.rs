@@ -6,6 +6,7 @@ use crate::answer::{Answer, Delivery};
 use crate::deadline::Watch;
 use crate::exchange::{self, After, Scratch};
 use crate::shard::Shard;
+use plimsoll_base::counters::Counter;
 use plimsoll_http::{Framing, ReadError, TcpServer};
 use std::future::{Future, poll_fn};
 use std::io;
@@ -125,6 +126,9 @@ impl Client {
         let unrouted = shard.metrics.routes.last();
         if let Some(metrics) = unrouted {
             metrics.answered(answer.status());
+        }
+        for counter in [Counter::Malformed, Counter::Received, Counter::Served] {
+            shard.counters.add(counter, 1);
         }
         let delivery = Delivery {
             to_head: false,

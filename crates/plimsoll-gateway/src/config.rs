@@ -28,6 +28,8 @@ pub struct GatewayConfig {
     pub(crate) upstreams: Vec<UpstreamConfig>,
     pub(crate) routes: Vec<RouteConfig>,
     pub(crate) analytics: Option<PathBuf>,
+    /// Not from the file: see [`GatewayConfig::keep_counters`].
+    pub(crate) counters: Option<PathBuf>,
     pub(crate) timeouts: Timeouts,
     pub(crate) limits: ConnectionLimits,
 }
@@ -48,6 +50,11 @@ impl GatewayConfig {
         if let Some(first) = self.listeners.first_mut() {
             first.address.set_port(port);
         }
+    }
+
+    /// Keeps the counters in this file, so that they survive the process; otherwise they live in memory.
+    pub fn keep_counters(&mut self, file: PathBuf) {
+        self.counters = Some(file);
     }
 
     /// How many routes there are.

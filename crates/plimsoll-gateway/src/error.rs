@@ -35,6 +35,14 @@ pub enum GatewayError {
         /// What the system said.
         source: io::Error,
     },
+    /// The counters file cannot be made.
+    #[error("the counters file {} cannot be made: {source}", path.display())]
+    Counters {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
     /// A thread, a runtime or a listener failed.
     #[error("the gateway cannot go on: {0}")]
     Io(#[from] io::Error),

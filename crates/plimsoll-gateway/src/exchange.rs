@@ -7,7 +7,9 @@
 //!           relay    upstream head and body --> client (relay, pump)
 //! ```
 //!
-//! Keeping and closing the client's connection is [`crate::client`]'s.
+//! An exchange counts as received when the request's head is complete and as served when its answer is handed to the system. So that a
+//! gateway killed between the two never has served fewer than its clients saw, an answer is counted just before it is written
+//! and withdrawn if it does not get there whole. Keeping and closing the client's connection is [`crate::client`]'s.
 
 mod admission;
 mod forward;
@@ -22,6 +24,7 @@ use crate::client::Client;
 use crate::shard::Shard;
 use admission::Refused;
 use outgoing::Outgoing;
+use plimsoll_base::counters::Counter;
 use plimsoll_http::Framing;
 use progress::Progress;
 use std::time::Duration;
@@ -60,6 +63,7 @@ const DISCARDED_BYTES: u64 = 64 * 1024;
 /// Serves the request whose head `client` has read.
 pub(crate) async fn serve(shard: &Shard, client: &mut Client) -> After {
     let received = Instant::now();
+    shard.counters.add(Counter::Received, 1);
     let progress = Progress::new(received, &shard.service.timeouts);
     let admitted = admission::admit(shard, client, received);
     let (route, key, ended) = match &admitted {
@@ -77,10 +81,14 @@ pub(crate) async fn serve(shard: &Shard, client: &mut Client) -> After {
     };
     let times = progress.times(Instant::now());
     let metrics = &shard.metrics.routes[route.unwrap_or(shard.service.routes.len())];
+    let aborted = ended.after == After::Abort;
     if ended.status != 0 {
         metrics.answered(ended.status);
+        match aborted {
+            true => shard.counters.withdraw(Counter::Served, 1),
+            false => shard.counters.record(times.total),
+        }
     }
-    let aborted = ended.after == After::Abort;
     metrics.aborted.add(u64::from(aborted));
     if admitted.is_ok() {
         shard.metrics.gateway_time.record(times.gateway);
@@ -135,6 +143,7 @@ async fn answer(shard: &Shard, client: &mut Client, answer: &Answer, keep: bool)
     };
     let output = &mut client.connection.output;
     answer.write(output.buffer(), delivery);
+    shard.counters.add(Counter::Served, 1);
     let deadline = Instant::now() + shard.service.timeouts.idle;
     let flushed = client.watch.until(|| deadline, output.flush()).await;
     Ended {

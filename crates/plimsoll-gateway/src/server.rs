@@ -8,7 +8,7 @@ use crate::metrics::ShardMetrics;
 use crate::service::Service;
 use crate::shard::Shard;
 use crate::upstream::{Placement, Upstream};
-use plimsoll_http::{Listener, run_shards};
+use plimsoll_http::{CountersFile, Listener, run_shards};
 use std::cell::{Cell, RefCell};
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs as _};
@@ -51,6 +51,7 @@ pub fn run(
             ))
         })
         .collect();
+    let counters = make_counters(config, shards)?;
     let (writer, feeds) = start_analytics(config, since_epoch, &metrics, &log)?;
     let admin = Admin::new(
         config,
@@ -76,6 +77,7 @@ pub fn run(
                 })
                 .collect(),
             metrics: Arc::clone(&metrics[index]),
+            counters: counters.row(index),
             analytics: share.feed.map(RefCell::new),
             draining: Cell::new(false),
             drain: Notify::new(),
@@ -215,6 +217,15 @@ fn resolve(config: &GatewayConfig) -> Result<Vec<Vec<SocketAddr>>, GatewayError>
                 .collect()
         })
         .collect()
+}
+
+fn make_counters(config: &GatewayConfig, shards: usize) -> Result<CountersFile, GatewayError> {
+    CountersFile::create(config.counters.as_deref(), shards).map_err(|source| {
+        GatewayError::Counters {
+            path: config.counters.clone().unwrap_or_default(),
+            source,
+        }
+    })
 }
 
 type Analytics = (Option<Writer>, Vec<Option<Feed>>);

@@ -6,7 +6,8 @@ use crate::client;
 use crate::metrics::ShardMetrics;
 use crate::service::Service;
 use crate::upstream::Upstream;
-use plimsoll_http::accept;
+use plimsoll_base::counters::Counter;
+use plimsoll_http::{Row, accept};
 use std::cell::{Cell, RefCell};
 use std::io;
 use std::rc::Rc;
@@ -27,6 +28,8 @@ pub(crate) struct Shard {
     pub(crate) service: Arc<Service>,
     pub(crate) upstreams: Vec<Upstream>,
     pub(crate) metrics: Arc<ShardMetrics>,
+    /// What outlives the process.
+    pub(crate) counters: Row,
     pub(crate) analytics: Option<RefCell<Feed>>,
     /// The gateway stops: connections end after their current exchange.
     pub(crate) draining: Cell<bool>,
@@ -78,6 +81,7 @@ impl Shard {
             turn_away(&stream);
             return;
         }
+        self.counters.add(Counter::Accepted, 1);
         clients.spawn_local(client::serve(Rc::clone(self), stream));
         self.metrics.connections.set(clients.len() as u64);
     }

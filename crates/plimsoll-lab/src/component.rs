@@ -191,7 +191,7 @@ impl<'a> Topology<'a> {
         (&mut self.values, &self.addresses)
     }
 
-    /// The counters file of a mock of ours, which outlives its process.
+    /// The counters file of a mock or a gateway of ours, which outlives its process.
     #[must_use]
     pub fn counters(&self, name: &str) -> Option<PathBuf> {
         self.running.get(name)?.counters.clone()

@@ -1,6 +1,6 @@
 //! One connection: requests in, answers out, in order.
 //!
-//! A request counts as received when its head is complete and as served when its answer is handed to the system. So that a mock killed
+//! A request counts as received when its head is complete, or refused, and as served when its answer is handed to the system. So that a mock killed
 //! between the two never has served fewer than its clients saw, an answer is counted just before it is written and withdrawn if
 //! that fails. Between the two lies the mock's own time: delays, the reading of the body and the wait for answers before it included.
 
@@ -84,7 +84,11 @@ impl Connection<'_> {
             }
             let more = tokio::select! {
                 biased;
-                more = self.http.requests.next_head() => more?,
+                more = self.http.requests.next_head() => more.inspect_err(|error| {
+                    if matches!(error, ReadError::Protocol(_)) {
+                        self.shard.counters.add(Counter::Received, 1);
+                    }
+                })?,
                 () = &mut stop => false,
             };
             if !more {

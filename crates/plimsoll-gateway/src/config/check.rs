@@ -54,6 +54,7 @@ pub(super) fn check(document: &Document, mut wire: GatewayFile) -> Result<Gatewa
         upstreams: upstreams(c, &wire.upstreams, connect, response_head),
         routes: routes(c, &wire.routes, &wire.upstreams),
         analytics: wire.analytics.map(|block| PathBuf::from(block.file)),
+        counters: None,
         timeouts: Timeouts {
             request_head: duration(timeouts.request_head, Duration::from_secs(10)),
             idle: duration(timeouts.idle, Duration::from_secs(60)),

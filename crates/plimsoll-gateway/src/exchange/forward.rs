@@ -93,6 +93,7 @@ async fn attempts(
         let terms = Terms {
             plan,
             draining: &shard.draining,
+            counters: &shard.counters,
         };
         let result = attempt(client, &slot, &mut connection, terms, head_limit, progress).await;
         match result {

@@ -4,7 +4,8 @@ use super::admission::Plan;
 use super::progress::{Party, Progress, Upload};
 use super::pump::{Coding, Flow, PumpError, pump};
 use crate::fields::{ConnectionOptions, Kind, kind};
-use plimsoll_http::{Framing, Output, ReadError, ResponseHead, ResponseReader, encode};
+use plimsoll_base::counters::Counter;
+use plimsoll_http::{Framing, Output, ReadError, ResponseHead, ResponseReader, Row, encode};
 use std::cell::Cell;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::Instant;
@@ -26,6 +27,7 @@ pub(super) struct Terms<'a> {
     pub(super) plan: &'a Plan,
     /// Asked when the answer's head is written, which may be long after the request came.
     pub(super) draining: &'a Cell<bool>,
+    pub(super) counters: &'a Row,
 }
 
 /// Interim responses that one exchange may bring.
@@ -52,6 +54,7 @@ pub(super) async fn relay<R: AsyncRead + Unpin, W: AsyncWrite + Unpin>(
     }
     let shape = Shape::of(head, terms, progress);
     write_head(client.buffer(), head, shape, terms.plan.http10);
+    terms.counters.add(Counter::Served, 1);
     progress.answered.set(Some(head.status()));
     let flow = Flow {
         coding: match shape.body {

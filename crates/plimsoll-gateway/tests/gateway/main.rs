@@ -5,6 +5,7 @@
 mod analytics;
 mod bodies;
 mod configuration;
+mod counting;
 mod drain;
 mod failures;
 mod forwarding;

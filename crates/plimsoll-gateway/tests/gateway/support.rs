@@ -4,6 +4,7 @@ use plimsoll_gateway::{GatewayConfig, run};
 use std::collections::HashMap;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::Path;
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -31,6 +32,22 @@ impl Gateway {
             "version: 1\nlisteners: {{ main: {{ address: \":0\" }} }}\nadmin: {{ address: \":0\" }}\n{rest}"
         );
         let config = GatewayConfig::parse("gateway.yaml", &text).unwrap_or_else(|e| panic!("{e}"));
+        Self::run(shards, config)
+    }
+
+    /// One route `/` to `upstream`, and counters in `file`.
+    pub fn counting(upstream: SocketAddr, shards: usize, file: &Path) -> Self {
+        let text = format!(
+            "version: 1\nlisteners: {{ main: {{ address: \":0\" }} }}\n{}",
+            to(upstream)
+        );
+        let mut config =
+            GatewayConfig::parse("gateway.yaml", &text).unwrap_or_else(|e| panic!("{e}"));
+        config.keep_counters(file.to_owned());
+        Self::run(shards, config)
+    }
+
+    fn run(shards: usize, config: GatewayConfig) -> Self {
         let (stop, stopped) = watch::channel(false);
         let (ready, addresses) = mpsc::channel();
         let log = Arc::new(Mutex::new(Vec::new()));

@@ -76,9 +76,7 @@ pub(super) fn prepare(
 
 impl Preparation<'_, '_> {
     fn mock(&mut self, mock: &Mock) -> Launch {
-        let counters = self.own.dir.join("counters");
-        // Counts of an earlier start end with it; there may have been none.
-        std::fs::remove_file(&counters).ok();
+        let counters = self.counters();
         let port = mock.port.or_else(|| self.earlier_port());
         let mut arguments = vec![
             "mock".to_owned(),
@@ -105,17 +103,26 @@ impl Preparation<'_, '_> {
         let name = gateway.config.file_name();
         let path = self.own.dir.join(name.unwrap_or("gateway.yaml".as_ref()));
         self.render(&path, &gateway.text)?;
+        let counters = self.counters();
         let mut arguments = vec![
             "gateway".to_owned(),
             "--announce".to_owned(),
             format!("--config={}", path.display()),
+            format!("--counters={}", counters.display()),
         ];
         arguments.extend(self.earlier_port().map(|port| format!("--port={port}")));
         arguments.extend(gateway.shards.map(|shards| format!("--shards={shards}")));
         Ok(Launch {
             spec: self.own_spec(arguments),
-            counters: None,
+            counters: Some(counters),
         })
+    }
+
+    /// Where a component of ours counts. Counts of an earlier start end with it; there may have been none.
+    fn counters(&self) -> PathBuf {
+        let counters = self.own.dir.join("counters");
+        std::fs::remove_file(&counters).ok();
+        counters
     }
 
     fn command(&mut self, command: &Command, directory: &Path) -> Result<Launch, LabError> {

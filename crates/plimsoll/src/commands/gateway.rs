@@ -18,6 +18,9 @@ pub struct Args {
     /// Threads [default: one per CPU that this process may use]
     #[arg(long)]
     shards: Option<usize>,
+    /// File in which counters and the gateway's own times survive this process.
+    #[arg(long)]
+    counters: Option<PathBuf>,
     #[command(flatten)]
     server: server::Args,
 }
@@ -31,6 +34,9 @@ pub fn run(args: Args) -> Result<Ending, Failure> {
         .map_err(|problems| Failure::Input(problems.to_string()))?;
     if let Some(port) = args.port {
         config.set_port(port);
+    }
+    if let Some(file) = args.counters {
+        config.keep_counters(file);
     }
     let stop =
         signals::stop_on_signal().map_err(|e| Failure::Environment(format!("signals: {e}")))?;

@@ -36,7 +36,7 @@ pub struct Args {
     /// Let anybody who reaches this address use `/__admin`, also off loopback.
     #[arg(long)]
     admin_open: bool,
-    /// File in which the counters survive this process.
+    /// File in which counters and the mock's own times survive this process.
     #[arg(long)]
     counters: Option<PathBuf>,
     #[command(flatten)]
