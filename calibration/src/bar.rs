@@ -1,5 +1,8 @@
 //! One thing that must hold, and how it came out.
 
+use crate::bench::Trouble;
+use crate::witness::Seen;
+
 /// A bar of the table.
 #[derive(Debug, Clone)]
 pub struct Bar {
@@ -11,6 +14,8 @@ pub struct Bar {
     pub measured: String,
     /// Whether it held.
     pub verdict: Verdict,
+    /// What the witness saw while this was measured; without it, what it saw during the whole check.
+    pub seen: Option<Seen>,
 }
 
 /// How a bar came out.
@@ -20,6 +25,8 @@ pub enum Verdict {
     Held,
     /// It did not.
     Failed,
+    /// Shown beside what is true; nothing must hold of it.
+    NotJudged,
     /// This machine could not be brought to measure it; the reason stands where the figure would.
     NotMeasured,
 }
@@ -30,6 +37,7 @@ impl Verdict {
         match self {
             Self::Held => "held",
             Self::Failed => "FAILED",
+            Self::NotJudged => "not judged",
             Self::NotMeasured => "not measured",
         }
     }
@@ -53,6 +61,7 @@ impl Bar {
             limit: limit.into(),
             measured,
             verdict: Verdict::of(held),
+            seen: None,
         }
     }
 
@@ -67,6 +76,14 @@ impl Bar {
         )
     }
 
+    /// A figure of which nothing must hold, and what it is shown beside.
+    pub fn shown(what: impl Into<String>, beside: impl Into<String>, measured: String) -> Self {
+        Self {
+            verdict: Verdict::NotJudged,
+            ..Self::judged(what, beside, measured, true)
+        }
+    }
+
     /// A bar that could not be measured here.
     pub fn not_measured(what: impl Into<String>, reason: impl Into<String>) -> Self {
         Self {
@@ -74,6 +91,33 @@ impl Bar {
             limit: String::new(),
             measured: reason.into(),
             verdict: Verdict::NotMeasured,
+            seen: None,
+        }
+    }
+
+    /// What came of trouble: what the machine lacks was not measured; an instrument that did not do its work has failed.
+    pub fn trouble(what: impl Into<String>, trouble: &Trouble) -> Self {
+        let verdict = match trouble {
+            Trouble::Measured(_) => Verdict::Failed,
+            Trouble::Io { .. } | Trouble::Missing(_) | Trouble::Interrupted => Verdict::NotMeasured,
+        };
+        Self {
+            verdict,
+            ..Self::not_measured(what, trouble.to_string())
+        }
+    }
+
+    /// The bars of one part of a check, with what the witness saw meanwhile. Trouble with a part leaves the others standing.
+    pub fn part(what: &str, (bars, seen): (Result<Vec<Self>, Trouble>, Seen)) -> Vec<Self> {
+        let bars = bars.unwrap_or_else(|trouble| vec![Self::trouble(what, &trouble)]);
+        bars.into_iter().map(|bar| bar.during(seen)).collect()
+    }
+
+    /// The same, with what the witness saw while it was measured.
+    pub fn during(self, seen: Seen) -> Self {
+        Self {
+            seen: Some(seen),
+            ..self
         }
     }
 }

@@ -3,7 +3,8 @@
 
 use crate::child::{self, Child};
 use crate::clock;
-use crate::witness::Witness;
+use crate::interrupt;
+use crate::witness::{Seen, Witness};
 use rustix::process::Pid;
 use serde_json::{Value, json};
 use std::cell::Cell;
@@ -32,6 +33,9 @@ pub enum Trouble {
     /// This machine lacks something.
     #[error("{0}")]
     Missing(String),
+    /// It was asked to stop.
+    #[error("interrupted")]
+    Interrupted,
 }
 
 impl Trouble {
@@ -60,6 +64,16 @@ pub struct Bench {
     form: Form,
     scratch: tempfile::TempDir,
     runs: Cell<u32>,
+}
+
+/// One of several.
+pub struct Repetition<T> {
+    /// What was found, or why nothing was.
+    pub found: Result<T, String>,
+    /// The same in a few words.
+    pub words: String,
+    /// What the witness saw during this one.
+    pub seen: Seen,
 }
 
 /// A run that is under way.
@@ -99,6 +113,46 @@ impl Bench {
         }
     }
 
+    /// Does something `times` times, with a line for the terminal after each. `describe`: what came of one, in a few words.
+    pub fn repeat<T>(
+        &self,
+        name: &str,
+        times: usize,
+        mut once: impl FnMut() -> Result<T, Trouble>,
+        describe: impl Fn(&T) -> String,
+    ) -> Result<Vec<Repetition<T>>, Trouble> {
+        let mut done: Vec<Repetition<T>> = Vec::with_capacity(times);
+        for number in 1..=times {
+            let (result, seen) = self.witnessed(&mut once);
+            // What fails at once will not work later either; what worked before was disturbed.
+            let found = match result {
+                Ok(found) => Ok(found),
+                Err(trouble) if done.is_empty() || matches!(trouble, Trouble::Interrupted) => {
+                    return Err(trouble);
+                }
+                Err(trouble) => Err(trouble.to_string()),
+            };
+            let words = found.as_ref().map_or_else(Clone::clone, &describe);
+            self.progress(&format!("{name} {number}/{times}: {words}{}", seen.aside()));
+            done.push(Repetition { found, words, seen });
+        }
+        Ok(done)
+    }
+
+    /// Does something, and says what the witness saw meanwhile.
+    pub fn witnessed<T>(&self, work: impl FnOnce() -> T) -> (T, Seen) {
+        let mark = self.witness.mark();
+        let done = work();
+        (done, self.witness.since(&mark))
+    }
+
+    /// A line for the person at the terminal: how far a check is.
+    pub fn progress(&self, line: &str) {
+        let minutes = self.witness.age().as_secs() / 60;
+        let seconds = self.witness.age().as_secs() % 60;
+        crate::say(&format!("  {minutes:02}:{seconds:02} {line}"));
+    }
+
     /// A fresh directory that goes with the bench.
     pub fn directory(&self) -> Result<PathBuf, Trouble> {
         self.runs.set(self.runs.get() + 1);
@@ -124,6 +178,9 @@ impl Bench {
         experiment: &Value,
         seconds: f64,
     ) -> Result<Running, Trouble> {
+        if interrupt::requested() {
+            return Err(Trouble::Interrupted);
+        }
         let directory = self.directory()?;
         let file = directory.join("experiment.yaml");
         // JSON is YAML.
@@ -180,6 +237,11 @@ impl Running {
         )))
     }
 
+    /// Whether it has ended.
+    pub fn has_ended(&mut self) -> Result<bool, Trouble> {
+        self.child.has_ended()
+    }
+
     /// Waits for the end and reads the summary.
     pub fn finish(mut self) -> Result<Outcome, Trouble> {
         let status = self.child.wait(self.limit)?;
@@ -233,11 +295,29 @@ impl Outcome {
         self.summary.pointer("/verdict/result") == Some(&json!("invalid"))
     }
 
+    /// The rows of the criteria of validity that did not hold.
+    fn failing(&self) -> impl Iterator<Item = &Value> {
+        let rows = self.summary["validity"].as_array();
+        rows.into_iter().flatten().filter(|row| row["ok"] == false)
+    }
+
+    /// The criteria of validity that did not hold, with value and limit.
+    pub fn alarms_in_full(&self) -> Vec<String> {
+        self.failing()
+            .map(|row| {
+                let name = row["name"].as_str().unwrap_or_default();
+                format!(
+                    "{} {name} {} (limit {})",
+                    row["criterion"], row["value"], row["limit"]
+                )
+            })
+            .collect()
+    }
+
     /// The numbers of the criteria of validity that did not hold, in order.
     pub fn alarms(&self) -> Vec<u64> {
-        let rows = self.summary["validity"].as_array();
-        let failing = rows.into_iter().flatten().filter(|row| row["ok"] == false);
-        let mut numbers: Vec<u64> = failing
+        let mut numbers: Vec<u64> = self
+            .failing()
             .filter_map(|row| row["criterion"].as_u64())
             .collect();
         numbers.sort_unstable();

@@ -2,6 +2,7 @@
 
 use crate::bench::Trouble;
 use crate::clock;
+use crate::interrupt;
 use rustix::process::{Pid, Signal, kill_process};
 use std::process::{Child as Process, ChildStdout, Command, ExitStatus};
 use std::time::Duration;
@@ -11,7 +12,7 @@ const LOOK: Duration = Duration::from_millis(10);
 /// How long a program may take to end after it was asked to.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// A child process; killed when dropped.
+/// A child process; asked to end when dropped, and killed if it does not.
 pub struct Child(Process);
 
 impl Child {
@@ -45,6 +46,25 @@ impl Child {
         self.wait(GRACE).map(|_| ())
     }
 
+    /// Kills it and reaps it.
+    pub fn kill(mut self) -> Result<(), Trouble> {
+        let killed = self.0.kill().and_then(|()| self.0.wait());
+        killed
+            .map(|_| ())
+            .map_err(|source| Trouble::io("killing a child", source))
+    }
+
+    /// Whether it has ended.
+    pub fn has_ended(&mut self) -> Result<bool, Trouble> {
+        if interrupt::requested() {
+            return Err(Trouble::Interrupted);
+        }
+        let ended = self.0.try_wait();
+        ended
+            .map(|status| status.is_some())
+            .map_err(|source| Trouble::io("waiting for a child", source))
+    }
+
     /// Waits until it ends by itself.
     pub fn wait(&mut self, limit: Duration) -> Result<ExitStatus, Trouble> {
         let deadline = clock::now() + limit;
@@ -55,6 +75,9 @@ impl Child {
                 .map_err(|source| Trouble::io("waiting for a child", source))?;
             if let Some(status) = ended {
                 return Ok(status);
+            }
+            if interrupt::requested() {
+                return Err(Trouble::Interrupted);
             }
             if clock::now() > deadline {
                 return Err(Trouble::Measured(format!(
@@ -72,6 +95,15 @@ impl Drop for Child {
     fn drop(&mut self) {
         if matches!(self.0.try_wait(), Ok(Some(_))) {
             return;
+        }
+        // Asked first, so that it ends its own children; a stopped one hears it when it goes on.
+        let asked = self.signal(Signal::TERM).and(self.signal(Signal::CONT));
+        let deadline = clock::now() + GRACE;
+        while asked.is_ok() && clock::now() < deadline {
+            if matches!(self.0.try_wait(), Ok(Some(_))) {
+                return;
+            }
+            clock::until(clock::now() + LOOK);
         }
         if self.0.kill().and_then(|()| self.0.wait()).is_err() {
             crate::say(&format!("calibration: process {} was left", self.0.id()));

@@ -10,6 +10,7 @@ mod checks;
 mod child;
 mod clock;
 mod host;
+mod interrupt;
 mod mock;
 mod queueing;
 mod table;
@@ -59,6 +60,7 @@ fn calibrate(arguments: &Arguments) -> Result<bool, Trouble> {
     } else {
         Form::Long
     };
+    interrupt::watch()?;
     let bench = Bench::new(arguments.plimsoll.clone(), form)?;
     let home = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("results");
     let results = arguments.results.clone().unwrap_or(home);
@@ -66,15 +68,17 @@ fn calibrate(arguments: &Arguments) -> Result<bool, Trouble> {
     let mut table = table::Table::new(host::facts(&bench), form);
     for check in chosen {
         say(&format!("{}: {}", check.name, check.about));
-        let mark = bench.witness.mark();
-        let bars = (check.run)(&bench);
-        let seen = bench.witness.since(&mark);
+        let (bars, seen) = bench.witnessed(|| (check.run)(&bench));
         for line in table.add(check.name, bars, &seen) {
             say(&format!("  {line}"));
         }
         std::fs::create_dir_all(&results)
             .and_then(|()| std::fs::write(&file, table.to_string()))
             .map_err(|source| Trouble::io(format!("writing {}", file.display()), source))?;
+        if interrupt::requested() {
+            say(&format!("table: {}", file.display()));
+            return Err(Trouble::Interrupted);
+        }
     }
     say(&format!("table: {}", file.display()));
     Ok(table.all_held())

@@ -53,6 +53,11 @@ impl Mock {
         self.child.signal(signal)
     }
 
+    /// Its totals so far.
+    pub fn totals(&self) -> Result<Totals, Trouble> {
+        totals(&self.counters)
+    }
+
     /// Ends it cleanly and reads its totals.
     pub fn stop(self) -> Result<Totals, Trouble> {
         self.child.terminate()?;
@@ -61,7 +66,7 @@ impl Mock {
 
     /// The totals that a killed one left.
     pub fn bury(self) -> Result<Totals, Trouble> {
-        drop(self.child);
+        self.child.kill()?;
         totals(&self.counters)
     }
 }

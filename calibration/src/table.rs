@@ -33,26 +33,19 @@ impl Table {
         }
     }
 
-    /// Adds what a check found and returns its lines for the terminal. A check that could not be carried out becomes a bar that was not measured.
+    /// Adds what a check found and returns its lines for the terminal. A check that could not be carried out becomes a bar of its own.
     pub fn add(
         &mut self,
         check: &'static str,
         bars: Result<Vec<Bar>, Trouble>,
         seen: &Seen,
     ) -> Vec<String> {
-        let witness = format!(
-            "{} gaps, longest {:.0} ms; steal {:.2} %",
-            seen.gaps,
-            seen.longest_s * 1e3,
-            seen.steal_share * 100.0
-        );
-        let bars = bars
-            .unwrap_or_else(|trouble| vec![Bar::not_measured("the check", trouble.to_string())]);
+        let bars = bars.unwrap_or_else(|trouble| vec![Bar::trouble("the check", &trouble)]);
         let lines = bars.iter().map(line).collect();
         self.rows.extend(bars.into_iter().map(|bar| Row {
             check,
+            witness: bar.seen.unwrap_or(*seen).to_string(),
             bar,
-            witness: witness.clone(),
         }));
         lines
     }
@@ -83,7 +76,7 @@ impl fmt::Display for Table {
         }
         writeln!(
             f,
-            "\nWitness: per check, scheduling gaps above 5 ms over all processors, and the share of processor time taken by the hypervisor.\n"
+            "\nWitness: scheduling gaps above 5 ms over all processors and the share of processor time taken by the hypervisor, while the row's figure was measured.\n"
         )?;
         writeln!(f, "| check | what | limit | measured | verdict | witness |")?;
         writeln!(f, "|---|---|---|---|---|---|")?;

@@ -20,11 +20,17 @@ pub const CHECK: Check = Check {
 
 fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
     let seconds = bench.pick(10.0, 3.0);
-    let mut bars = clean(bench, seconds)?;
-    bars.extend(killed(bench, seconds)?);
-    bars.extend(stopped(bench, seconds)?);
-    bars.extend(reset(bench, seconds)?);
-    Ok(bars)
+    let parts: [(&str, fn(&Bench, f64) -> Result<Vec<Bar>, Trouble>); 4] = [
+        ("clean", clean),
+        ("mock killed", killed),
+        ("mock stopped", stopped),
+        ("connections reset", reset),
+    ];
+    let bars = parts.iter().flat_map(|(name, part)| {
+        bench.progress(name);
+        Bar::part(name, bench.witnessed(|| part(bench, seconds)))
+    });
+    Ok(bars.collect())
 }
 
 fn experiment(target: SocketAddr, seconds: f64) -> Value {

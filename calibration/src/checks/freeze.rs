@@ -8,6 +8,7 @@ use crate::mock::Mock;
 use crate::queueing::Freeze;
 use rustix::process::Signal;
 use serde_json::json;
+use std::fmt;
 use std::time::Duration;
 
 pub const CHECK: Check = Check {
@@ -17,7 +18,7 @@ pub const CHECK: Check = Check {
 };
 
 /// Allowed difference from theory.
-const SHARE: f64 = 0.03;
+pub const SHARE: f64 = 0.03;
 /// Connections, in the frozen run and in the one that finds the capacity of the drain.
 const CONNECTIONS: u32 = 50;
 
@@ -26,6 +27,17 @@ struct Combination {
     freeze_s: f64,
     run_s: f64,
     rate: u32,
+}
+
+impl fmt::Display for Combination {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            freeze_s,
+            run_s,
+            rate,
+        } = self;
+        write!(f, "{freeze_s} s in {run_s} s at {rate}/s")
+    }
 }
 
 const fn combination(freeze_s: f64, run_s: f64, rate: u32) -> Combination {
@@ -46,15 +58,16 @@ const SHORT: [Combination; 1] = [combination(0.5, 5.0, 500)];
 
 fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
     let capacity = capacity(bench)?;
-    let mut bars = Vec::new();
-    for combination in bench.pick(&LONG[..], &SHORT[..]) {
-        bars.extend(frozen(bench, combination, capacity)?);
-    }
-    Ok(bars)
+    let bars = bench.pick(&LONG[..], &SHORT[..]).iter().flat_map(|with| {
+        bench.progress(&with.to_string());
+        let bars = || frozen(bench, with, capacity);
+        Bar::part(&with.to_string(), bench.witnessed(bars))
+    });
+    Ok(bars.collect())
 }
 
 /// Answers per second when every connection sends as soon as it is answered: the rate at which a backlog drains.
-fn capacity(bench: &Bench) -> Result<f64, Trouble> {
+pub fn capacity(bench: &Bench) -> Result<f64, Trouble> {
     let mock = Mock::start(bench, &[])?;
     let load = json!({ "users": CONNECTIONS, "warmup": "1s", "duration": "2s" });
     let outcome = bench.run(&measure(mock.address, "/json/valid", load), 3.0)?;
@@ -74,11 +87,7 @@ fn frozen(bench: &Bench, with: &Combination, capacity: f64) -> Result<Vec<Bar>, 
     )?;
     running.generator()?;
     clock::pause(Duration::from_secs_f64(1.0 + with.run_s / 3.0));
-    let before = clock::now();
-    mock.signal(Signal::STOP)?;
-    clock::until(before + Duration::from_secs_f64(with.freeze_s));
-    mock.signal(Signal::CONT)?;
-    let length = (clock::now() - before).as_secs_f64();
+    let length = stand_still(&mock, with.freeze_s)?;
     let outcome = running.finish()?;
     mock.stop()?;
     let expected = Freeze {
@@ -86,7 +95,7 @@ fn frozen(bench: &Bench, with: &Combination, capacity: f64) -> Result<Vec<Bar>, 
         run: with.run_s,
         load: f64::from(with.rate) / capacity,
     };
-    let name = format!("{} s in {} s at {}/s", with.freeze_s, with.run_s, with.rate);
+    let name = with.to_string();
     let mut bars = vec![Bar::judged(
         format!("{name}: not invalid"),
         "the target stalled, not the generator",
@@ -106,4 +115,13 @@ fn frozen(bench: &Bench, with: &Combination, capacity: f64) -> Result<Vec<Bar>, 
         ));
     }
     Ok(bars)
+}
+
+/// Stops the mock for some seconds; how many they were by the clock.
+pub fn stand_still(mock: &Mock, seconds: f64) -> Result<f64, Trouble> {
+    let before = clock::now();
+    mock.signal(Signal::STOP)?;
+    clock::until(before + Duration::from_secs_f64(seconds));
+    mock.signal(Signal::CONT)?;
+    Ok((clock::now() - before).as_secs_f64())
 }

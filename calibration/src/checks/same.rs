@@ -2,7 +2,7 @@
 
 use super::Check;
 use crate::bar::Bar;
-use crate::bench::{Bench, Outcome, Trouble};
+use crate::bench::{Bench, Outcome, Repetition, Trouble};
 use serde_json::{Value, json};
 
 pub const CHECK: Check = Check {
@@ -14,47 +14,64 @@ pub const CHECK: Check = Check {
 /// Figures that are looked at.
 const FIGURES: [&str; 2] = ["p50", "p99"];
 
+/// Seconds of load of an arm in a block: 1,500 exchanges, of which fifteen lie beyond the p99. The shorter a block, the fewer are hit by a
+/// stall of the machine; a comparison needs four of six that were not.
+const LOAD_S: f64 = 1.5;
+const WARMUP_S: f64 = 0.5;
+
 fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
-    let (comparisons, blocks, seconds) = bench.pick((10, 6, 4), (1, 2, 1));
-    let mut found = Vec::new();
-    for _ in 0..comparisons {
-        let experiment = experiment(blocks, seconds);
-        let outcome = bench.run(&experiment, f64::from(2 * blocks * (seconds + 3)))?;
-        found.push(FIGURES.map(|figure| difference(&outcome, figure)));
-    }
-    let bar = |(index, figure): (usize, &&str)| {
-        let verdicts: Vec<&str> = found.iter().map(|row| row[index].as_str()).collect();
-        let different = verdicts
-            .iter()
-            .filter(|word| matches!(**word, "worse" | "improved"))
-            .count();
+    let (comparisons, blocks) = bench.pick((10, 6), (1, 2));
+    let experiment = experiment(blocks);
+    let seconds = f64::from(2 * blocks) * (WARMUP_S + LOAD_S + 1.0);
+    let done = bench.repeat(
+        "same",
+        comparisons,
+        || {
+            let outcome = bench.run(&experiment, seconds)?;
+            Ok(FIGURES.map(|figure| difference(&outcome, figure)))
+        },
+        |found| format!("p50 {}, p99 {}", found[0], found[1]),
+    )?;
+    let bars = FIGURES.iter().enumerate().map(|(index, figure)| {
         let what = format!("{figure} over {comparisons} comparisons of {blocks} blocks");
-        let judged = verdicts
-            .iter()
-            .filter(|word| !matches!(**word, "invalid" | "none"))
-            .count();
-        let measured = format!("{different} of {judged} judged: {}", verdicts.join(", "));
-        if judged * 2 < verdicts.len() {
-            return Bar::not_measured(what, format!("too few could be judged: {measured}"));
-        }
-        // Two of ten or fewer has a probability of 98.8 % at the nominal 5 %.
-        Bar::judged(
-            what,
-            "called different at most 2 of 10",
-            measured,
-            different <= 2,
-        )
-    };
-    Ok(FIGURES.iter().enumerate().map(bar).collect())
+        bar(what, index, &done)
+    });
+    Ok(bars.collect())
 }
 
-fn experiment(blocks: u32, seconds: u32) -> Value {
+/// What all comparisons say of one figure.
+fn bar(what: String, index: usize, done: &[Repetition<[String; 2]>]) -> Bar {
+    let verdicts = done
+        .iter()
+        .map(|one| one.found.as_ref().map_or("none", |found| &found[index]));
+    let count = |words: &[&str]| verdicts.clone().filter(|v| words.contains(v)).count();
+    let different = count(&["worse", "improved"]);
+    let judged = done.len() - count(&["invalid", "none"]);
+    let words: Vec<String> = verdicts
+        .clone()
+        .zip(done)
+        .map(|(verdict, one)| format!("{verdict}{}", one.seen.aside()))
+        .collect();
+    let measured = format!("{different} of {judged} judged: {}", words.join(", "));
+    if judged * 2 < done.len() {
+        return Bar::not_measured(what, format!("too few could be judged: {measured}"));
+    }
+    // Two of ten or fewer has a probability of 98.8 % at the nominal 5 %.
+    Bar::judged(
+        what,
+        "called different at most 2 of 10",
+        measured,
+        different <= 2,
+    )
+}
+
+fn experiment(blocks: u32) -> Value {
     json!({
         "version": 1,
         "name": "same",
         "components": { "one": { "mock": {} }, "two": { "mock": {} } },
         "scenario": [{ "name": "step", "get": "/json/valid" }],
-        "load": { "rate": "1000/s", "warmup": "1s", "duration": format!("{seconds}s") },
+        "load": { "rate": "1000/s", "warmup": format!("{WARMUP_S}s"), "duration": format!("{LOAD_S}s") },
         "arms": { "one": { "target": "one" }, "two": { "target": "two" } },
         "method": { "compare": { "baseline": "one", "blocks": blocks } },
     })

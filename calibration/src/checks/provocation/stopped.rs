@@ -1,13 +1,12 @@
 //! The generator's process is stopped for 200 ms.
 
-use super::{Provocation, SECONDS, into_the_load};
+use super::{DISTURBANCE, Provocation, SECONDS, into_the_load};
 use crate::bench::{Bench, Outcome, Trouble, measure};
 use crate::child::send;
 use crate::clock;
 use crate::mock::Mock;
 use rustix::process::Signal;
 use serde_json::json;
-use std::time::Duration;
 
 pub const PROVOCATION: Provocation = Provocation {
     what: "generator stopped for 200 ms",
@@ -22,7 +21,7 @@ fn provoke(bench: &Bench) -> Result<Outcome, Trouble> {
     let generator = running.generator()?;
     into_the_load();
     send(generator, Signal::STOP)?;
-    clock::pause(Duration::from_millis(200));
+    clock::until(clock::now() + DISTURBANCE);
     send(generator, Signal::CONT)?;
     let outcome = running.finish()?;
     mock.stop()?;
