@@ -1,0 +1,3 @@
+module plimsoll.bench/go-proxy
+
+go 1.21

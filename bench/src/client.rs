@@ -1,0 +1,88 @@
+//! The load generators: how each is told to do the same, open or closed. They are the sides of their own comparison, and wrk and ours
+//! drive all servers.
+
+mod h2load;
+mod hey;
+mod oha;
+pub mod ours;
+pub mod wrk;
+
+use crate::bench::Bench;
+use crate::trouble::Trouble;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+/// Connections, unless a comparison says otherwise.
+pub const CONNECTIONS: u32 = 50;
+
+/// A load generator, by the name in the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Ours.
+    Ours,
+    /// wrk: closed only.
+    Wrk,
+    /// hey.
+    Hey,
+    /// oha, open by `-q`.
+    Oha,
+    /// h2load over HTTP/1.1: closed only.
+    H2load,
+}
+
+/// What to do.
+#[derive(Debug, Clone, Copy)]
+pub struct Job<'a> {
+    /// Where to.
+    pub target: SocketAddr,
+    /// Arrivals per second; without it as fast as answers come.
+    pub rate: Option<u32>,
+    /// Our `pacing`; ignored by others, which have none.
+    pub pacing: Option<&'a str>,
+    /// For how long, all in all.
+    pub length: Duration,
+    /// How much of it is a warm-up, for whom it matters.
+    pub warmup: Duration,
+}
+
+impl Kind {
+    /// The name in the table.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ours => "plimsoll",
+            Self::Wrk => "wrk",
+            Self::Hey => "hey",
+            Self::Oha => "oha",
+            Self::H2load => "h2load",
+        }
+    }
+
+    /// The command line; files that it needs are written to `directory`.
+    pub fn command(
+        self,
+        bench: &Bench,
+        job: &Job<'_>,
+        directory: &Path,
+    ) -> Result<Command, Trouble> {
+        match self {
+            Self::Ours => ours::command(bench, job, directory),
+            Self::Wrk => wrk::command(bench, job),
+            Self::Hey => hey::command(bench, job),
+            Self::Oha => oha::command(bench, job),
+            Self::H2load => h2load::command(bench, job),
+        }
+    }
+}
+
+impl Job<'_> {
+    fn url(&self) -> String {
+        format!("http://{}{}", self.target, crate::server::PATH)
+    }
+
+    /// Whole seconds, as most programs want them.
+    fn seconds(&self) -> u128 {
+        self.length.as_millis().div_ceil(1_000)
+    }
+}

@@ -1,0 +1,20 @@
+//! hey. Its own `-q` is a rate per connection.
+
+use super::{CONNECTIONS, Job};
+use crate::bench::Bench;
+use crate::peers;
+use crate::trouble::Trouble;
+use std::process::Command;
+
+pub(super) fn command(bench: &Bench, job: &Job<'_>) -> Result<Command, Trouble> {
+    let mut command = Command::new(peers::find(&bench.root, "hey")?);
+    command
+        .args(["-c", &CONNECTIONS.to_string()])
+        .args(["-z", &format!("{}s", job.seconds())])
+        .args(["-H", crate::server::authorization().trim()]);
+    if let Some(rate) = job.rate {
+        command.args(["-q", &(rate / CONNECTIONS).to_string()]);
+    }
+    command.arg(job.url());
+    Ok(command)
+}

@@ -1,0 +1,21 @@
+//! oha, without its live view.
+
+use super::{CONNECTIONS, Job};
+use crate::bench::Bench;
+use crate::peers;
+use crate::trouble::Trouble;
+use std::process::Command;
+
+pub(super) fn command(bench: &Bench, job: &Job<'_>) -> Result<Command, Trouble> {
+    let mut command = Command::new(peers::find(&bench.root, "oha")?);
+    command
+        .arg("--no-tui")
+        .args(["-c", &CONNECTIONS.to_string()])
+        .args(["-z", &format!("{}s", job.seconds())])
+        .args(["-H", crate::server::authorization().trim()]);
+    if let Some(rate) = job.rate {
+        command.args(["-q", &rate.to_string()]);
+    }
+    command.arg(job.url());
+    Ok(command)
+}

@@ -1,0 +1,29 @@
+//! One small request at a time: is a server ready, how many requests has it seen. No load is made with it.
+
+use crate::trouble::Trouble;
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+/// The longest that one may take.
+const LIMIT: Duration = Duration::from_secs(5);
+
+/// Status and body of a GET on a connection of its own. `fields`: further header lines, each with its line end.
+pub fn get(address: SocketAddr, path: &str, fields: &str) -> Result<(u16, String), Trouble> {
+    let what = || Trouble::io(format!("GET http://{address}{path}"));
+    let mut stream = TcpStream::connect_timeout(&address, LIMIT).map_err(what())?;
+    stream.set_read_timeout(Some(LIMIT)).map_err(what())?;
+    write!(
+        stream,
+        "GET {path} HTTP/1.1\r\nHost: {address}\r\n{fields}Connection: close\r\n\r\n"
+    )
+    .map_err(what())?;
+    let mut bytes = Vec::new();
+    stream.read_to_end(&mut bytes).map_err(what())?;
+    let text = String::from_utf8_lossy(&bytes);
+    let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
+    let status = head.split(' ').nth(1).and_then(|word| word.parse().ok());
+    let status =
+        status.ok_or_else(|| Trouble::Behaved(format!("{address} answered no status: {head}")))?;
+    Ok((status, body.to_owned()))
+}

@@ -1,0 +1,28 @@
+//! How many connections this process and its children may hold.
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+/// Enough for 10,000 connections on either side of a proxy.
+const DESCRIPTORS: u64 = 32_768;
+
+/// Raises the limit of descriptors as far as this user may; what is started later inherits it.
+pub fn raise_descriptors() {
+    let now = getrlimit(Resource::Nofile);
+    let enough = |limit: Option<u64>| limit.is_none_or(|limit| limit >= DESCRIPTORS);
+    if enough(now.current) {
+        return;
+    }
+    let raised = Rlimit {
+        current: Some(DESCRIPTORS),
+        maximum: now.maximum.map(|limit| limit.max(DESCRIPTORS)),
+    };
+    // Only root may raise the hard limit.
+    let within = Rlimit {
+        current: now.maximum.map(|limit| limit.min(DESCRIPTORS)),
+        maximum: now.maximum,
+    };
+    let done = setrlimit(Resource::Nofile, raised).or_else(|_| setrlimit(Resource::Nofile, within));
+    if let Err(error) = done {
+        crate::say(&format!("bench: descriptors stay limited: {error}"));
+    }
+}

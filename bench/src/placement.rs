@@ -1,0 +1,38 @@
+//! Which processor a program runs on. A child inherits the processors of the thread that starts it.
+
+use crate::trouble::Trouble;
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+/// The two processors of a benchmark; the same one twice on a machine that has no more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Placement {
+    /// Clients, and what stands behind a proxy.
+    pub clients: usize,
+    /// The server or proxy under comparison, or the target of a generator under comparison.
+    pub server: usize,
+}
+
+impl Placement {
+    /// The first two processors that this process may use.
+    pub fn of_this_host() -> Result<Self, Trouble> {
+        let allowed = sched_getaffinity(None)
+            .map_err(|e| Trouble::io("reading which processors are free")(e.into()))?;
+        let mut cpus = (0..CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu));
+        let clients = cpus.next().unwrap_or(0);
+        let server = cpus.next().unwrap_or(clients);
+        Ok(Self { clients, server })
+    }
+}
+
+/// Does something on one processor only, then returns to the former ones.
+pub fn on<T>(cpu: usize, work: impl FnOnce() -> Result<T, Trouble>) -> Result<T, Trouble> {
+    let refused =
+        |e: rustix::io::Errno| Trouble::io(format!("moving to processor {cpu}"))(e.into());
+    let former = sched_getaffinity(None).map_err(refused)?;
+    let mut only = CpuSet::new();
+    only.set(cpu);
+    sched_setaffinity(None, &only).map_err(refused)?;
+    let result = work();
+    sched_setaffinity(None, &former).map_err(refused)?;
+    result
+}

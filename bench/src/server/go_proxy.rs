@@ -1,0 +1,32 @@
+//! Go's `httputil.ReverseProxy`, built from `bench/go-proxy`.
+
+use super::{Site, announced};
+use crate::child::Child;
+use crate::peers;
+use crate::trouble::Trouble;
+use std::net::SocketAddr;
+use std::process::Command;
+
+pub(super) fn start(site: &Site<'_>) -> Result<(Child, SocketAddr), Trouble> {
+    let go = peers::find(&site.bench.root, "go")?;
+    // Go's own cache makes the second build a copy.
+    let program = site.directory.join("go-proxy");
+    let output = Command::new(go)
+        .arg("build")
+        .arg("-o")
+        .arg(&program)
+        .arg(".")
+        .current_dir(site.bench.root.join("bench/go-proxy"))
+        .output()
+        .map_err(Trouble::io("starting go"))?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        return Err(Trouble::Behaved(format!("go build: {}", said.trim())));
+    }
+    let upstream = site
+        .upstream
+        .ok_or_else(|| Trouble::Asked("a proxy needs an upstream".to_owned()))?;
+    let mut command = Command::new(program);
+    command.arg(format!("http://{upstream}"));
+    announced::start(site, &command)
+}

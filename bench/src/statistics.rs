@@ -1,0 +1,88 @@
+//! What rounds say together: the median of one side, the ratio of two sides with its interval.
+
+use plimsoll_report::statistics::{CONFIDENCE, Interval, Pivot, Sample};
+
+/// One side's readings of one quantity, by round; `None` where a round failed.
+pub type Rounds = Vec<Option<f64>>;
+
+/// Ours over the peer's.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Ratio {
+    /// The geometric mean of the rounds' ratios.
+    pub value: f64,
+    /// Student's t on the logarithm, over rounds; `None` for a single round.
+    pub interval: Option<Interval>,
+}
+
+impl Ratio {
+    /// The ratio of rounds that both sides have; `None` when there is none.
+    pub fn of(ours: &Rounds, peer: &Rounds) -> Option<Self> {
+        let pairs = ours.iter().zip(peer);
+        let logarithms: Vec<f64> = pairs
+            .filter_map(|(ours, peer)| Some(((*ours)? / (*peer)?).ln()))
+            .filter(|logarithm| logarithm.is_finite())
+            .collect();
+        match Sample::of(&logarithms) {
+            Some(sample) => {
+                let interval = Pivot::Student(sample.size).interval(&sample, CONFIDENCE);
+                Some(Self {
+                    value: sample.mean.exp(),
+                    interval: Some(Interval {
+                        low: interval.low.exp(),
+                        high: interval.high.exp(),
+                    }),
+                })
+            }
+            None => logarithms.first().map(|logarithm| Self {
+                value: logarithm.exp(),
+                interval: None,
+            }),
+        }
+    }
+}
+
+/// The median; between two it is their mean. `None` for nothing.
+pub fn median(rounds: &Rounds) -> Option<f64> {
+    let mut values: Vec<f64> = rounds.iter().copied().flatten().collect();
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    match values.len() {
+        0 => None,
+        length if length % 2 == 1 => Some(values[middle]),
+        _ => Some(f64::midpoint(values[middle - 1], values[middle])),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ratio_is_over_the_rounds_of_both() {
+        let ours = vec![Some(2.0), None, Some(8.0), Some(4.0)];
+        let peer = vec![Some(1.0), Some(5.0), Some(2.0), None];
+        let ratio = Ratio::of(&ours, &peer).unwrap();
+        assert!((ratio.value - 8f64.sqrt()).abs() < 1e-12);
+        // Mean of ln 2 and ln 4, t(1 degree) = 12.706, standard error ln 2 / 2.
+        let half = 12.706 * 2f64.ln() / 2.0;
+        let interval = ratio.interval.unwrap();
+        assert!((interval.high.ln() - ratio.value.ln() - half).abs() < 1e-3);
+        assert_eq!(Ratio::of(&vec![None], &vec![Some(1.0)]), None);
+        assert_eq!(
+            Ratio::of(&vec![Some(3.0)], &vec![Some(1.5)])
+                .unwrap()
+                .interval,
+            None
+        );
+    }
+
+    #[test]
+    fn medians() {
+        assert_eq!(
+            median(&vec![Some(3.0), None, Some(1.0), Some(2.0)]),
+            Some(2.0)
+        );
+        assert_eq!(median(&vec![Some(1.0), Some(2.0)]), Some(1.5));
+        assert_eq!(median(&Vec::new()), None);
+    }
+}

@@ -1,0 +1,46 @@
+//! The dated table of one run, as Markdown.
+
+use crate::row::Row;
+use std::fmt;
+
+/// What was found so far.
+pub struct Table {
+    /// Date and time, which is also the name of the file.
+    pub stamp: String,
+    /// Facts of host and versions.
+    pub facts: Vec<(&'static str, String)>,
+    /// How often each side was measured.
+    pub rounds: usize,
+    /// Whether it is too short to mean anything.
+    pub short: bool,
+    /// The rows.
+    pub rows: Vec<Row>,
+}
+
+/// The heading of the table.
+pub const HEADING: &str = "| work | quantity | ours | peer | ratio (95 %) | must | aim | verdict |\n|---|---|---|---|---|---|---|---|";
+
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "# Benchmark of {}\n", self.stamp)?;
+        if self.short {
+            writeln!(
+                f,
+                "Short form: shows that the comparisons work. Its figures say nothing.\n"
+            )?;
+        }
+        for (name, value) in &self.facts {
+            writeln!(f, "- {name}: {value}")?;
+        }
+        writeln!(
+            f,
+            "- rounds: {}; figures are medians over rounds, ratios geometric means with a t interval over rounds (docs/bench.md)\n",
+            self.rounds
+        )?;
+        writeln!(f, "{HEADING}")?;
+        for row in &self.rows {
+            writeln!(f, "{}", row.markdown())?;
+        }
+        Ok(())
+    }
+}
