@@ -22,8 +22,8 @@ pub enum Stream {
     Order = 5,
     /// Resampling in statistics.
     Resample = 6,
-    /// Which arrivals are the witness's.
-    Witness = 7,
+    /// Which arrivals are the lookout's.
+    Lookout = 7,
 }
 
 /// A short deterministic sequence of random values for one key.

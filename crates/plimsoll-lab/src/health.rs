@@ -4,6 +4,7 @@
 
 use crate::collect::published;
 use crate::probe::HealthProbe;
+use plimsoll_base::histogram::TimeHistogram;
 use plimsoll_base::outcome::OutcomeClass;
 use plimsoll_base::time_kind::TimeKind;
 use plimsoll_load::fragment::Fragment;
@@ -21,6 +22,8 @@ pub struct Health {
     behind: u64,
     exhausted: u64,
     in_flight_s: f64,
+    /// `None` without a lookout.
+    lookout: Option<TimeHistogram>,
     /// `None` where the planned load itself changes.
     halves: Option<Halves>,
     pacing: Pacing,
@@ -37,6 +40,7 @@ impl Health {
             behind: 0,
             exhausted: 0,
             in_flight_s: 0.0,
+            lookout: None,
             halves: is_steady(plan).then(Halves::default),
             pacing: plan.pacing,
         }
@@ -52,6 +56,9 @@ impl Health {
         self.behind = self.behind.max(fragment.behind);
         self.exhausted += fragment.exhausted;
         self.in_flight_s += fragment.in_flight_s;
+        if let Some(lookout) = &fragment.lookout {
+            self.lookout.get_or_insert_default().merge(lookout);
+        }
         if let Some(halves) = &mut self.halves {
             let half = if fragment.start_s + fragment.length_s / 2.0 < self.middle {
                 &mut halves.first
@@ -73,6 +80,7 @@ impl Health {
             schedule_ks: (data.intended > 0 && data.offered_per_s.is_some())
                 .then(|| self.behind as f64 / data.intended as f64),
             littles_law_error: littles_law_error(self.in_flight_s, data),
+            lookout: self.lookout,
             halves: self.halves,
             ..GeneratorHealth::default()
         };
@@ -126,7 +134,6 @@ fn littles_law_error(in_flight_s: f64, data: &ArmData) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plimsoll_base::histogram::TimeHistogram;
     use plimsoll_report::record::LoadModel;
     use std::time::Duration;
 
@@ -150,6 +157,20 @@ mod tests {
         data
     }
 
+    fn nothing_yet() -> Health {
+        Health {
+            middle: 1.0,
+            stalled_s: 0.0,
+            longest_stall_s: 0.0,
+            behind: 0,
+            exhausted: 0,
+            in_flight_s: 0.0,
+            lookout: None,
+            halves: None,
+            pacing: Pacing::Precise,
+        }
+    }
+
     #[test]
     fn little_holds_for_the_time_under_way() {
         let check = |in_flight_s, expected: Option<f64>| {
@@ -169,16 +190,7 @@ mod tests {
 
     #[test]
     fn stalls_and_lateness_are_shares_of_the_load() {
-        let mut health = Health {
-            middle: 1.0,
-            stalled_s: 0.0,
-            longest_stall_s: 0.0,
-            behind: 0,
-            exhausted: 0,
-            in_flight_s: 0.0,
-            halves: None,
-            pacing: Pacing::Precise,
-        };
+        let mut health = nothing_yet();
         for (warmup, stalled, behind) in [(true, 0.5, 90), (false, 0.2, 20), (false, 0.0, 1)] {
             health.add(&Fragment {
                 warmup,
@@ -199,5 +211,35 @@ mod tests {
             ),
             (Some(0.2), Some(0.1), Some(0.1))
         );
+    }
+
+    #[test]
+    fn the_lookout_speaks_of_the_measured_time() {
+        let check = |fragments: &[(bool, Option<u64>)], expected: Option<u64>| {
+            let mut health = nothing_yet();
+            for (warmup, millis) in fragments {
+                health.add(&Fragment {
+                    warmup: *warmup,
+                    lookout: millis.map(|millis| times(&[millis])),
+                    ..Fragment::default()
+                });
+            }
+            let lookout = health.conclude(&data(), None).lookout;
+            assert_eq!(
+                lookout.map(|times| times.count()),
+                expected,
+                "{fragments:?}"
+            );
+        };
+        check(
+            &[
+                (true, Some(9)),
+                (false, Some(1)),
+                (false, None),
+                (false, Some(2)),
+            ],
+            Some(2),
+        );
+        check(&[(true, Some(9)), (false, None)], None);
     }
 }

@@ -1,14 +1,17 @@
 //! When iterations are intended to start: pure, seeded functions of the arrival's index.
 //!
-//! Every profile says where arrival *i* lies; that is all that distinguishes them. Shard *k* of *N* takes the arrivals whose index is
-//! *k* modulo *N*, so the shards together offer exactly what one would. Releasing arrivals in time is the engine's.
+//! Every profile says where arrival *i* lies; that is all that distinguishes them. The lookout, where there is one, takes one arrival in so
+//! many; of the others shard *k* of *N* takes those whose number is *k* modulo *N*. So together they offer exactly what one shard would.
+//! Releasing arrivals in time is the engine's.
 
 mod constant;
+mod picks;
 mod poisson;
 mod ramp;
 mod staircase;
 
 use crate::plan::Profile;
+use picks::Picks;
 use std::time::Duration;
 
 /// One intended start.
@@ -20,12 +23,29 @@ pub struct Arrival {
     pub at: u64,
 }
 
-/// The arrivals of one shard in ascending order.
+/// Which arrivals of a schedule are meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// All of them.
+    All,
+    /// Those of one shard.
+    Shard {
+        /// Which, from 0.
+        shard: usize,
+        /// Of how many.
+        shards: usize,
+        /// One arrival in so many is the lookout's and no shard's; `None` without a lookout.
+        lookout: Option<u64>,
+    },
+    /// Those of the lookout: one in so many, two or more.
+    Lookout(u64),
+}
+
+/// A part of the arrivals in ascending order.
 #[derive(Debug, Clone)]
 pub struct Arrivals {
     schedule: Schedule,
-    next: u64,
-    stride: u64,
+    indices: Indices,
     end: u64,
 }
 
@@ -38,14 +58,26 @@ enum Schedule {
     Staircase(staircase::Staircase),
 }
 
+/// The indices of a part's arrivals, ascending.
+#[derive(Debug, Clone)]
+enum Indices {
+    /// Every so manieth of the arrivals that nobody picked.
+    Stripe {
+        next: u64,
+        stride: u64,
+        picks: Option<Picks>,
+    },
+    /// What was picked, by group.
+    Picked { group: u64, picks: Picks },
+}
+
 impl Arrivals {
-    /// The arrivals of shard `shard` of `shards`, as far as they lie before `total`.
+    /// The arrivals of this part, as far as they lie before `total`.
     ///
     /// # Panics
-    /// Unless `shard < shards`.
+    /// Unless the part is one: `shard < shards`, and the lookout's is one in two or more.
     #[must_use]
-    pub fn new(profile: Profile, seed: u64, total: Duration, shard: usize, shards: usize) -> Self {
-        assert!(shard < shards, "shard {shard} of {shards}");
+    pub fn new(profile: Profile, seed: u64, total: Duration, part: Part) -> Self {
         let length = total.as_secs_f64();
         let schedule = match profile {
             Profile::Constant { rate } => Schedule::Constant(constant::Constant { rate }),
@@ -57,8 +89,7 @@ impl Arrivals {
         };
         Self {
             schedule,
-            next: shard as u64,
-            stride: shards as u64,
+            indices: Indices::new(seed, part),
             end: crate::clock::nanos(total),
         }
     }
@@ -68,7 +99,7 @@ impl Iterator for Arrivals {
     type Item = Arrival;
 
     fn next(&mut self) -> Option<Arrival> {
-        let index = self.next;
+        let index = self.indices.first();
         let seconds = match &mut self.schedule {
             Schedule::Constant(constant) => Some(constant.at(index)),
             Schedule::Poisson(poisson) => Some(poisson.at(index)),
@@ -79,8 +110,55 @@ impl Iterator for Arrivals {
         if at >= self.end {
             return None;
         }
-        self.next += self.stride;
+        self.indices.advance();
         Some(Arrival { index, at })
+    }
+}
+
+impl Indices {
+    fn new(seed: u64, part: Part) -> Self {
+        let stripe = |shard, shards, lookout: Option<u64>| Self::Stripe {
+            next: shard as u64,
+            stride: shards as u64,
+            picks: lookout.map(|one_in| Picks::new(seed, one_in)),
+        };
+        match part {
+            Part::All => stripe(0, 1, None),
+            Part::Shard {
+                shard,
+                shards,
+                lookout,
+            } => {
+                assert!(shard < shards, "shard {shard} of {shards}");
+                stripe(shard, shards, lookout)
+            }
+            Part::Lookout(one_in) => Self::Picked {
+                group: 0,
+                picks: Picks::new(seed, one_in),
+            },
+        }
+    }
+
+    /// The first that has not been passed.
+    fn first(&mut self) -> u64 {
+        match self {
+            Self::Stripe {
+                next, picks: None, ..
+            } => *next,
+            Self::Stripe {
+                next,
+                picks: Some(picks),
+                ..
+            } => picks.other(*next),
+            Self::Picked { group, picks } => picks.picked(*group),
+        }
+    }
+
+    fn advance(&mut self) {
+        match self {
+            Self::Stripe { next, stride, .. } => *next += *stride,
+            Self::Picked { group, .. } => *group += 1,
+        }
     }
 }
 
@@ -122,12 +200,20 @@ mod tests {
 
     proptest! {
         #[test]
-        fn shards_together_offer_what_one_would(profile in profiles(), seed: u64, shards in prop::sample::select(vec![2_usize, 4])) {
+        fn shards_and_lookout_together_offer_what_one_would(
+            profile in profiles(),
+            seed: u64,
+            shards in prop::sample::select(vec![1_usize, 2, 4]),
+            lookout in prop::option::of(2..300_u64),
+        ) {
             let total = Duration::from_millis(2500);
-            let alone: Vec<Arrival> = Arrivals::new(profile, seed, total, 0, 1).collect();
-            let mut together: Vec<Arrival> = (0..shards)
-                .flat_map(|shard| Arrivals::new(profile, seed, total, shard, shards))
-                .collect();
+            let of = |part| Arrivals::new(profile, seed, total, part);
+            let alone: Vec<Arrival> = of(Part::All).collect();
+            let seen: Vec<Arrival> = lookout.map_or(vec![], |one_in| of(Part::Lookout(one_in)).collect());
+            let share = lookout.map_or(0, |one_in| alone.len() as u64 / one_in);
+            prop_assert!((share..=share + 1).contains(&(seen.len() as u64)));
+            let mut together = seen;
+            together.extend((0..shards).flat_map(|shard| of(Part::Shard { shard, shards, lookout })));
             together.sort_by_key(|arrival| arrival.index);
             prop_assert_eq!(&together, &alone);
             prop_assert!(alone.is_sorted_by_key(|arrival| arrival.at));

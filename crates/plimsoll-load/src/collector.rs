@@ -10,6 +10,7 @@ pub(crate) use accounts::AccountsError;
 
 use crate::arrivals::Arrivals;
 use crate::clock::Nanos;
+use crate::deal::Deal;
 use crate::fragment::{Accounts, Fragment};
 use crate::recorder::{Report, SECOND, ShardSecond};
 use crate::watchdog::WatchedSecond;
@@ -33,8 +34,10 @@ pub(crate) struct Collector {
     steps: Vec<StepChecks>,
     /// All arrivals of the plan that no fragment has counted as due yet; `None` in the closed model.
     schedule: Option<Peekable<Arrivals>>,
-    /// By shard, and of the watchdog after them: the first second that it has not handed over; `None` once it has ended.
+    /// By thread, and of the watchdog after them: the first second that it has not handed over; `None` once it has ended.
     progress: Vec<Option<u32>>,
+    /// Which thread is the lookout, if there is one.
+    lookout: Option<usize>,
     pending: BTreeMap<u32, [Fragment; 2]>,
     accounts: Accounts,
 }
@@ -43,10 +46,10 @@ pub(crate) struct Collector {
 pub(crate) type StepChecks = bool;
 
 impl Collector {
-    /// A collector for so many shards and these steps; `schedule` is what all shards together release.
+    /// A collector for the threads of a deal and these steps; `schedule` is what they release together.
     pub(crate) fn new(
         phases: Phases,
-        shards: usize,
+        deal: Deal,
         steps: Vec<StepChecks>,
         schedule: Option<Arrivals>,
     ) -> Self {
@@ -54,14 +57,15 @@ impl Collector {
             phases,
             steps,
             schedule: schedule.map(Iterator::peekable),
-            progress: vec![Some(0); shards + 1],
+            progress: vec![Some(0); deal.threads() + 1],
+            lookout: deal.lookout(),
             pending: BTreeMap::new(),
             accounts: Accounts::default(),
         }
     }
 
     /// Takes reports until every shard and the watchdog have ended; `emit` gets the fragments in order. `ended` says where arrivals ended, once they
-    /// have. Emptied seconds go back through `emptied`, one sender per shard.
+    /// have. Emptied seconds go back through `emptied`, one sender per thread.
     ///
     /// # Errors
     /// When a fragment contradicts itself, or the totals do not add up.
@@ -74,11 +78,11 @@ impl Collector {
     ) -> Result<Accounts, AccountsError> {
         for report in reports {
             match report {
-                Report::Second(shard, mut second) => {
-                    self.add(&second);
-                    self.progress[shard] = Some(second.second + 1);
+                Report::Second(thread, mut second) => {
+                    self.add(thread, &second);
+                    self.progress[thread] = Some(second.second + 1);
                     second.clear();
-                    if emptied[shard].try_send(second).is_err() {
+                    if emptied[thread].try_send(second).is_err() {
                         // The shard has enough of them, or has ended.
                     }
                 }
@@ -88,7 +92,7 @@ impl Collector {
                         *watchdog = Some(seen.second + 1);
                     }
                 }
-                Report::Done(shard) => self.progress[shard] = None,
+                Report::Done(thread) => self.progress[thread] = None,
             }
             if let Some(stopped) = ended() {
                 self.phases.end = stopped;
@@ -101,11 +105,15 @@ impl Collector {
         Ok(self.accounts)
     }
 
-    fn add(&mut self, second: &ShardSecond) {
+    fn add(&mut self, thread: usize, second: &ShardSecond) {
+        let is_lookout = self.lookout == Some(thread);
         let sides = sides(&mut self.pending, second.second, self.steps.len());
         for (fragment, side) in sides.iter_mut().zip(&second.sides) {
             fragment.connections += second.connections;
             merge::add(fragment, side, &self.steps);
+            if is_lookout {
+                merge::add_lookout(fragment, side);
+            }
         }
     }
 
@@ -178,6 +186,7 @@ fn seconds(time: Nanos) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::arrivals::Part;
     use crate::plan::Profile;
     use crate::recorder::{Ended, Recorder};
     use plimsoll_base::outcome::Outcome;
@@ -220,13 +229,18 @@ mod tests {
             end: 3000 * MS,
         };
         let profile = Profile::Constant { rate: 10.0 };
-        let schedule = Arrivals::new(profile, 0, Duration::from_secs(3), 0, 1);
+        let schedule = Arrivals::new(profile, 0, Duration::from_secs(3), Part::All);
         let mut fragments = vec![];
-        let accounts = Collector::new(phases, 2, vec![false], Some(schedule))
-            .collect(received, &emptied, || None, &mut |fragment| {
-                fragments.push(fragment);
-            })
-            .unwrap();
+        let accounts = Collector::new(
+            phases,
+            Deal::without_lookout(2),
+            vec![false],
+            Some(schedule),
+        )
+        .collect(received, &emptied, || None, &mut |fragment| {
+            fragments.push(fragment);
+        })
+        .unwrap();
         (fragments, accounts)
     }
 
@@ -295,7 +309,7 @@ mod tests {
             warmup: 0,
             end: SECOND,
         };
-        let result = Collector::new(phases, 1, vec![false], None).collect(
+        let result = Collector::new(phases, Deal::without_lookout(1), vec![false], None).collect(
             received,
             &[emptied],
             || None,

@@ -16,6 +16,7 @@ mod tests;
 
 use crate::arrivals::Arrivals;
 use crate::clock::{Clock, Nanos, nanos};
+use crate::deal::Deal;
 use crate::plan::{Load, Plan};
 use crate::recorder::{Lost, Recorder};
 use crate::watchdog::Pulse;
@@ -32,12 +33,13 @@ use user::User;
 /// What exchanges under way get when the load is stopped before its time.
 const STOP_GRACE: Duration = Duration::from_secs(1);
 
-/// What a shard needs to begin.
+/// What a shard, or the lookout, needs to begin.
 #[derive(Debug)]
 pub(crate) struct Shard<'a> {
     pub(crate) plan: &'a Plan,
-    pub(crate) index: usize,
-    pub(crate) shards: usize,
+    pub(crate) deal: Deal,
+    /// Which thread of the deal.
+    pub(crate) thread: usize,
     pub(crate) clock: Clock,
     pub(crate) recorder: Recorder,
     pub(crate) pulse: Pulse,
@@ -62,7 +64,7 @@ pub(crate) async fn run_shard(
     shard: Shard<'_>,
     mut stop: watch::Receiver<bool>,
 ) -> Result<(), ShardError> {
-    let numbers = user_numbers(shard.plan, shard.index, shard.shards);
+    let numbers = shard.deal.users(shard.plan.users(), shard.thread);
     let stopped = shard.stopped;
     let stage = Rc::new(open_stage(shard, numbers.len()).map_err(ShardError::Timer)?);
     stage.started().await;
@@ -109,17 +111,11 @@ async fn stop_requested(stop: &mut watch::Receiver<bool>) {
     }
 }
 
-/// The numbers of this shard's users among all.
-fn user_numbers(plan: &Plan, shard: usize, shards: usize) -> Vec<usize> {
-    let users = usize::try_from(plan.users()).expect("invariant: checked to be a million at most");
-    (shard..users).step_by(shards).collect()
-}
-
 fn open_stage(shard: Shard<'_>, users: usize) -> io::Result<Stage> {
     let Shard {
         plan,
-        index,
-        shards,
+        deal,
+        thread,
         clock,
         recorder,
         pulse,
@@ -127,16 +123,11 @@ fn open_stage(shard: Shard<'_>, users: usize) -> io::Result<Stage> {
     } = shard;
     let dispatch = match plan.load {
         Load::Open { profile, queue, .. } => {
-            let arrivals = Arrivals::new(profile, plan.seed, plan.total(), index, shards);
-            Dispatch::open(arrivals, share(queue, index, shards), users)
+            let part = deal.arrivals(thread);
+            let arrivals = Arrivals::new(profile, plan.seed, plan.total(), part);
+            Dispatch::open(arrivals, deal.queue(queue, thread), users)
         }
         Load::Closed { .. } => Dispatch::closed(users),
     };
     Stage::open(plan, clock, dispatch, recorder, pulse)
-}
-
-/// This shard's share of a whole that is dealt out one by one.
-fn share(whole: u32, shard: usize, shards: usize) -> usize {
-    let whole = usize::try_from(whole).expect("invariant: checked to be ten million at most");
-    whole / shards + usize::from(shard < whole % shards)
 }

@@ -10,9 +10,13 @@ use plimsoll_base::outcome::OutcomeClass;
 use plimsoll_base::time_kind::TimeKind;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::ffi::CStr;
 
 /// Histograms by what they measure; a kind without a sample is absent.
 pub type Times = BTreeMap<TimeKind, TimeHistogram>;
+
+/// The name of the lookout's thread: it is no shard, and carries out a hundredth of the load.
+pub const LOOKOUT_THREAD: &CStr = c"lookout";
 
 /// Everything that the generator says. First one `Started`, last one `Finished` or `Failed`, between them fragments in
 /// ascending order of second, the warm-up's before the measured one's.
@@ -33,7 +37,7 @@ pub enum Message {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Started {
-    /// Threads in use.
+    /// Threads in use; a lookout is none of them.
     pub shards: usize,
     /// Virtual users over all shards.
     pub users: u32,
@@ -93,6 +97,9 @@ pub struct Fragment {
     pub exhausted: u64,
     /// Times of iterations: `iteration_time`, `connection_wait`, `pacing_lag`, `connect_time`.
     pub iterations: Times,
+    /// Service times of the lookout's exchanges, which also stand among those of their steps and classes: of all steps and of the classes
+    /// whose times are published. `None` without a lookout, and where it has none.
+    pub lookout: Option<TimeHistogram>,
     /// One per step of the plan, in its order.
     pub steps: Vec<StepFragment>,
 }

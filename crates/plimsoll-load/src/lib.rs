@@ -8,6 +8,7 @@
 pub mod arrivals;
 mod clock;
 mod collector;
+mod deal;
 mod engine;
 pub mod fragment;
 pub mod plan;

@@ -20,7 +20,7 @@ pub(crate) enum Report {
     Second(usize, Box<ShardSecond>),
     /// A second of the watchdog is over.
     Watched(WatchedSecond),
-    /// It, or the watchdog as the one after the last, has ended; there will be no further second of it.
+    /// It, or the watchdog as the one after the last thread, has ended; there will be no further second of it.
     Done(usize),
 }
 

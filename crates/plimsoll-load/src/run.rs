@@ -1,14 +1,16 @@
 //! Carrying out a plan: shards on threads of their own, the collector on the caller's.
 
-use crate::arrivals::Arrivals;
+use crate::arrivals::{Arrivals, Part};
 use crate::clock::{Clock, Nanos, nanos};
 use crate::collector::{AccountsError, Collector, Phases};
+use crate::deal::Deal;
 use crate::engine::{self, Shard, ShardError};
-use crate::fragment::{Message, Started};
+use crate::fragment::{LOOKOUT_THREAD, Message, Started};
 use crate::plan::{Load, Plan, PlanProblems};
 use crate::recorder::{Lost, Recorder, Report, ShardSecond};
 use crate::watchdog::{Pulse, Watchdog, Watched, pulse};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::thread::set_name;
 use std::io;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Mutex, OnceLock};
@@ -71,14 +73,14 @@ fn carry_out(
 ) -> Result<(), LoadError> {
     plan.check()?;
     raise_descriptor_limit();
-    let shards = shard_count(&plan);
+    let deal = Deal::of(&plan);
     let clock = Clock::starting_in(LEAD);
     let phases = Phases {
         warmup: nanos(plan.warmup),
         end: nanos(plan.total()),
     };
     emit(Message::Started(Started {
-        shards,
+        shards: deal.shards,
         users: plan.users(),
         start_monotonic_ns: clock.absolute(0),
     }));
@@ -87,18 +89,19 @@ fn carry_out(
         .iter()
         .map(|step| step.check.status.is_some())
         .collect();
-    let collector = Collector::new(phases, shards, checks, schedule(&plan));
+    let collector = Collector::new(phases, deal, checks, schedule(&plan));
     let Recording {
         recorders,
         watched,
         sender,
         reports,
         emptied,
-    } = recording(&plan, shards);
+    } = recording(&plan, deal);
     let watchdog = Watchdog {
         clock,
         warmup: phases.warmup,
         shards: watched,
+        number: deal.threads(),
         reports: sender,
     };
     let stopped = OnceLock::new();
@@ -111,7 +114,7 @@ fn carry_out(
         let engine = std::thread::Builder::new()
             .name("engine".to_owned())
             .spawn_scoped(scope, move || {
-                run_engine(plan, clock, stop, recorders, stopped)
+                run_engine(plan, deal, clock, stop, recorders, stopped)
             })
             .map_err(LoadError::Shard)?;
         let accounts = collector.collect(
@@ -136,27 +139,29 @@ type Slot = Mutex<Option<(Recorder, Pulse)>>;
 
 /// How shards and watchdog say what happens.
 struct Recording {
-    /// One per shard.
+    /// One per thread.
     recorders: Vec<Slot>,
-    /// One per shard, for the watchdog.
+    /// One per shard, for the watchdog. None of the lookout: so little rests on it that its standing still is no stall of the
+    /// generator, and its own lateness is recorded with each of its arrivals.
     watched: Vec<Watched>,
     /// For the watchdog.
     sender: SyncSender<Report>,
     /// For the collector.
     reports: Receiver<Report>,
-    /// Where emptied seconds go, by shard.
+    /// Where emptied seconds go, by thread.
     emptied: Vec<SyncSender<Box<ShardSecond>>>,
 }
 
-fn recording(plan: &Plan, shards: usize) -> Recording {
-    let (sender, reports) = sync_channel((shards + 1) * SECONDS_BUFFERED);
-    let mut watched = Vec::with_capacity(shards);
-    let mut recorders = Vec::with_capacity(shards);
-    let mut emptied = Vec::with_capacity(shards);
-    for shard in 0..shards {
+fn recording(plan: &Plan, deal: Deal) -> Recording {
+    let threads = deal.threads();
+    let (sender, reports) = sync_channel((threads + 1) * SECONDS_BUFFERED);
+    let mut watched = Vec::with_capacity(threads);
+    let mut recorders = Vec::with_capacity(threads);
+    let mut emptied = Vec::with_capacity(threads);
+    for thread in 0..threads {
         let (give_back, take_back) = sync_channel(SECONDS_KEPT);
         let recorder = Recorder::new(
-            shard,
+            thread,
             nanos(plan.warmup),
             plan.steps.len(),
             sender.clone(),
@@ -164,7 +169,9 @@ fn recording(plan: &Plan, shards: usize) -> Recording {
         );
         let (pulse, of_pulse) = pulse();
         recorders.push(Mutex::new(Some((recorder, pulse))));
-        watched.push(of_pulse);
+        if deal.lookout() != Some(thread) {
+            watched.push(of_pulse);
+        }
         emptied.push(give_back);
     }
     Recording {
@@ -178,24 +185,27 @@ fn recording(plan: &Plan, shards: usize) -> Recording {
 
 fn run_engine(
     plan: &Plan,
+    deal: Deal,
     clock: Clock,
     stop: &watch::Receiver<bool>,
     recorders: Vec<Slot>,
     stopped: &OnceLock<Nanos>,
 ) -> Result<(), LoadError> {
-    let shards = recorders.len();
     // Owned here, so that the recorders and with them the channel are gone when the shards are, and the watchdog knows.
     let recorders = recorders;
-    let results = plimsoll_http::shard::run_shards(shards, "load", |index| {
-        let (recorder, pulse) = recorders[index]
+    let results = plimsoll_http::shard::run_shards(deal.threads(), "load", |thread| {
+        if deal.lookout() == Some(thread) && set_name(LOOKOUT_THREAD).is_err() {
+            // It is then taken for a shard by whoever looks at threads.
+        }
+        let (recorder, pulse) = recorders[thread]
             .lock()
             .ok()
             .and_then(|mut slot| slot.take())
             .expect("invariant: each shard takes its recorder once");
         let shard = Shard {
             plan,
-            index,
-            shards,
+            deal,
+            thread,
             clock,
             recorder,
             pulse,
@@ -217,15 +227,11 @@ fn run_engine(
 /// Every arrival of the plan, whichever shard releases it.
 fn schedule(plan: &Plan) -> Option<Arrivals> {
     match plan.load {
-        Load::Open { profile, .. } => Some(Arrivals::new(profile, plan.seed, plan.total(), 0, 1)),
+        Load::Open { profile, .. } => {
+            Some(Arrivals::new(profile, plan.seed, plan.total(), Part::All))
+        }
         Load::Closed { .. } => None,
     }
-}
-
-/// A shard without a virtual user could start nothing, so there are at most as many as users.
-fn shard_count(plan: &Plan) -> usize {
-    plan.shards
-        .min(usize::try_from(plan.users()).unwrap_or(usize::MAX))
 }
 
 /// Virtual users are connections, and connections are descriptors. When this fails, what is missing shows as `exhausted`.

@@ -38,7 +38,9 @@ pub(crate) struct Watchdog {
     pub(crate) warmup: Nanos,
     /// One per shard.
     pub(crate) shards: Vec<Watched>,
-    /// Where it reports, like a shard after the last.
+    /// Its number among those that report: after every shard's and the lookout's.
+    pub(crate) number: usize,
+    /// Where it reports.
     pub(crate) reports: SyncSender<Report>,
 }
 
@@ -65,7 +67,7 @@ impl Watchdog {
             stall.look(now, expected, &mut seen.sides[side as usize]);
             wake = now + nanos(EVERY);
         }
-        for report in [Report::Watched(seen), Report::Done(self.shards.len())] {
+        for report in [Report::Watched(seen), Report::Done(self.number)] {
             if self.reports.send(report).is_err() {
                 // The collector is gone, and with it whoever wanted to know.
                 return;
@@ -159,6 +161,7 @@ mod tests {
             clock,
             warmup: 0,
             shards: vec![watched],
+            number: 1,
             reports,
         };
         let watching = std::thread::spawn(move || watchdog.watch());

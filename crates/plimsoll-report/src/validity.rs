@@ -9,6 +9,7 @@ mod blocks_used;
 mod both_ends;
 mod failures_alike;
 mod littles_law;
+mod lookout;
 mod network;
 mod pacing_lag;
 mod processor;
@@ -20,7 +21,6 @@ mod schedule;
 mod stalls;
 mod steadiness;
 mod taken_time;
-mod witness;
 
 use crate::metric::Metric;
 use crate::record::{ArmData, Bias, Effect, Statistic, ValidityRow};
@@ -51,7 +51,7 @@ const CRITERIA: [(Scope, Judge); 12] = [
     (Scope::Blocks, schedule::judge),
     (Scope::Arm, accounts::judge),
     (Scope::Arm, littles_law::judge),
-    (Scope::Arm, witness::judge),
+    (Scope::Arm, lookout::judge),
     (Scope::Arm, both_ends::judge),
     (Scope::Arm, steadiness::judge),
 ];

@@ -18,6 +18,19 @@ pub(super) struct ThreadTimes {
     pub(super) waiting_ns: u64,
 }
 
+/// The threads of a process that could be read, but for those named `except`.
+pub(super) fn read_except(pid: u32, except: &str) -> Vec<(ThreadId, ThreadTimes)> {
+    let mut threads = read(pid);
+    threads.retain(|((_, tid), _)| !is_named(pid, *tid, except));
+    threads
+}
+
+/// Whether a thread has this name. The kernel keeps 15 bytes of one.
+fn is_named(pid: u32, tid: u32, name: &str) -> bool {
+    let file = format!("/proc/{pid}/task/{tid}/comm");
+    fs::read_to_string(file).is_ok_and(|comm| comm.trim_end() == name)
+}
+
 /// The threads of a process that could be read.
 pub(super) fn read(pid: u32) -> Vec<(ThreadId, ThreadTimes)> {
     let entries = fs::read_dir(format!("/proc/{pid}/task"));
@@ -66,6 +79,27 @@ fn parse_stat(text: &str, ticks_per_second: u64) -> Option<ThreadTimes> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_thread_may_be_left_out_by_its_name() {
+        let (here, stay) = std::sync::mpsc::channel();
+        let (leave, left) = std::sync::mpsc::channel::<()>();
+        let thread = std::thread::Builder::new().name("left-out".to_owned());
+        let thread = thread.spawn(move || {
+            here.send(rustix::thread::gettid().as_raw_pid().cast_unsigned())
+                .unwrap();
+            left.recv().ok();
+        });
+        let thread = thread.unwrap();
+        let (pid, tid) = (std::process::id(), stay.recv().unwrap());
+        let is_there = |threads: Vec<(ThreadId, ThreadTimes)>| {
+            threads.iter().any(|(thread, _)| *thread == (pid, tid))
+        };
+        assert!(is_there(read_except(pid, "lookout")));
+        assert!(!is_there(read_except(pid, "left-out")));
+        drop(leave);
+        thread.join().unwrap();
+    }
 
     #[test]
     fn captured_text() {

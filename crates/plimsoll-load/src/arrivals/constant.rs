@@ -18,7 +18,7 @@ impl Constant {
 
 #[cfg(test)]
 mod tests {
-    use crate::arrivals::Arrivals;
+    use crate::arrivals::{Arrivals, Part};
     use crate::plan::Profile;
     use std::time::Duration;
 
@@ -28,8 +28,7 @@ mod tests {
             Profile::Constant { rate: 3.0 },
             0,
             Duration::from_secs(2),
-            0,
-            1,
+            Part::All,
         )
         .map(|arrival| arrival.at)
         .collect();

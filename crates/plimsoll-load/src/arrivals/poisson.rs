@@ -37,7 +37,7 @@ impl Poisson {
 
 #[cfg(test)]
 mod tests {
-    use crate::arrivals::Arrivals;
+    use crate::arrivals::{Arrivals, Part};
     use crate::plan::Profile;
     use std::time::Duration;
 
@@ -46,8 +46,7 @@ mod tests {
             Profile::Poisson { rate },
             seed,
             Duration::from_secs(seconds),
-            0,
-            1,
+            Part::All,
         )
         .map(|arrival| arrival.at)
         .collect()

@@ -34,7 +34,7 @@ impl Ramp {
 #[cfg(test)]
 mod tests {
     use super::Ramp;
-    use crate::arrivals::Arrivals;
+    use crate::arrivals::{Arrivals, Part};
     use crate::plan::Profile;
     use std::time::Duration;
 
@@ -42,9 +42,13 @@ mod tests {
     #[test]
     fn counts_are_integrals_of_the_rate() {
         let check = |from: f64, to: f64, expected: usize, expected_half: usize| {
-            let all: Vec<_> =
-                Arrivals::new(Profile::Ramp { from, to }, 0, Duration::from_secs(10), 0, 1)
-                    .collect();
+            let all: Vec<_> = Arrivals::new(
+                Profile::Ramp { from, to },
+                0,
+                Duration::from_secs(10),
+                Part::All,
+            )
+            .collect();
             let half = all.iter().filter(|a| a.at < 5_000_000_000).count();
             assert_eq!((all.len(), half), (expected, expected_half), "{from} {to}");
         };

@@ -48,7 +48,7 @@ impl Staircase {
 
 #[cfg(test)]
 mod tests {
-    use crate::arrivals::Arrivals;
+    use crate::arrivals::{Arrivals, Part};
     use crate::plan::Profile;
     use std::time::Duration;
 
@@ -58,7 +58,12 @@ mod tests {
             let every = Duration::from_secs(1);
             let total = Duration::from_secs(expected.len() as u64);
             let mut counts = vec![0; expected.len()];
-            for arrival in Arrivals::new(Profile::Staircase { from, step, every }, 0, total, 0, 1) {
+            for arrival in Arrivals::new(
+                Profile::Staircase { from, step, every },
+                0,
+                total,
+                Part::All,
+            ) {
                 counts[usize::try_from(arrival.at / 1_000_000_000).unwrap()] += 1;
             }
             assert_eq!(counts, expected, "{from} {step}");

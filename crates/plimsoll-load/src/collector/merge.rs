@@ -52,6 +52,21 @@ pub(super) fn add(fragment: &mut Fragment, side: &SideSecond, checks: &[StepChec
     }
 }
 
+/// Adds the lookout's service times of one side once more, apart from the others'.
+pub(super) fn add_lookout(fragment: &mut Fragment, side: &SideSecond) {
+    let published = OutcomeClass::ALL
+        .into_iter()
+        .filter(|class| class.enters_response_time());
+    for class in published {
+        for step in &side.steps {
+            let service = step.classes[class as usize].service.as_ref();
+            if let Some(service) = service.filter(|service| !service.is_empty()) {
+                fragment.lookout.get_or_insert_default().merge(service);
+            }
+        }
+    }
+}
+
 /// Whether the fragment says anything.
 pub(super) fn has_content(fragment: &Fragment) -> bool {
     let iterations = fragment.intended

@@ -263,6 +263,7 @@ impl Dispatch {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::arrivals::Part;
     use crate::plan::Profile;
     use crate::recorder::{Recorder, Report};
     use std::sync::mpsc::{Receiver, sync_channel};
@@ -280,7 +281,7 @@ mod tests {
     fn dispatch(queue: usize, users: usize) -> Dispatch {
         let profile = Profile::Constant { rate: 100.0 };
         Dispatch::open(
-            Arrivals::new(profile, 0, Duration::from_secs(1), 0, 1),
+            Arrivals::new(profile, 0, Duration::from_secs(1), Part::All),
             queue,
             users,
         )

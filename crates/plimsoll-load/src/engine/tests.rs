@@ -4,5 +4,6 @@
 
 mod accounting;
 mod failures;
+mod lookout;
 mod rig;
 mod times;

@@ -33,8 +33,8 @@ pub struct GeneratorHealth {
     /// |L − X·R| / L of Little's law, with L from an integral over time of the exchanges in flight (never from one reading a second),
     /// X their ends per second and R their mean time.
     pub littles_law_error: Option<f64>,
-    /// Service times that the generator's witness, with few exchanges on a thread of its own, saw at the same target at the same time.
-    pub witness: Option<TimeHistogram>,
+    /// Service times that the generator's lookout, with few exchanges on a thread of its own, saw at the same target at the same time.
+    pub lookout: Option<TimeHistogram>,
     /// The same exchanges seen from both ends.
     pub both_ends: Option<BothEnds>,
     /// Response times by halves of the measured time. `None` where the planned load itself changes.
@@ -101,8 +101,8 @@ impl GeneratorHealth {
         }
         self.exhausted = joined(self.exhausted, other.exhausted, |a, b| a + b);
         self.both_ends = joined(self.both_ends, other.both_ends, BothEnds::wider);
-        if let Some(added) = &other.witness {
-            self.witness.get_or_insert_default().merge(added);
+        if let Some(added) = &other.lookout {
+            self.lookout.get_or_insert_default().merge(added);
         }
         if let Some(added) = &other.halves {
             let own = self.halves.get_or_insert_default();

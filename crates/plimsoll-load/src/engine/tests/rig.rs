@@ -24,6 +24,8 @@ pub(super) enum Answer {
     ThenClose,
     /// Says 200 without having read the request's body, and never reads it.
     BeforeBody,
+    /// Says 200 and 2,000 bytes in chunks of one, which are more work to read than to write.
+    Crumbs,
     /// Never says anything.
     Never,
     /// Sends what is not HTTP.
@@ -128,6 +130,7 @@ async fn converse(mut connection: TcpServer, answer: fn(u64) -> Answer, seen: Ar
             Answer::Truncated => {
                 out.extend_from_slice(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc");
             }
+            Answer::Crumbs => crumbs(out),
             Answer::Never => std::future::pending().await,
             Answer::Reset => return connection.reset(),
         }
@@ -148,6 +151,14 @@ fn respond(out: &mut Vec<u8>, status: u16) {
     encode::content_length(out, 2);
     encode::end_head(out);
     out.extend_from_slice(b"ok");
+}
+
+fn crumbs(out: &mut Vec<u8>) {
+    encode::status_line(out, 200, None);
+    encode::transfer_chunked(out);
+    encode::end_head(out);
+    out.extend(b"1\r\nx\r\n".iter().cycle().take(6 * 2_000));
+    encode::last_chunk(out, None);
 }
 
 /// A plan of one step: three users, closed, for 300 ms.

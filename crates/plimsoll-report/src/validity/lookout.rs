@@ -1,8 +1,8 @@
-//! Criterion 9: the witness, which has few exchanges and a thread of its own, saw the service times that the whole generator saw.
+//! Criterion 9: the lookout, which has few exchanges and a thread of its own, saw the service times that the whole generator saw.
 //!
 //! Where the generator's are longer, exchanges queued in the generator (Leverich and Kozyrakis, "Reconciling High Server Utilization and
 //! Sub-millisecond Quality-of-Service", EuroSys 2014; Zhang et al., "Treadmill", ISCA 2016). Of each quantile the 95 % intervals are
-//! compared: only what lies between the witness's upper and the generator's lower end counts.
+//! compared: only what lies between the lookout's upper and the generator's lower end counts.
 
 use super::reach::{self, Reached};
 use super::row::Finding;
@@ -19,14 +19,15 @@ pub(super) fn judge(arm: &ArmData) -> Vec<ValidityRow> {
     };
     let finding = Finding {
         criterion: 9,
-        name: "service time beyond the witness's",
+        name: "service time beyond the lookout's",
         value: worst.by,
         limit: worst.allowed(),
         unit: "s",
         sense: Sense::AtMost,
-        good: "The generator's witness, on a thread of its own, saw the same service times.".to_owned(),
+        good: "The generator's lookout, on a thread of its own, saw the same service times."
+            .to_owned(),
         bad: format!(
-            "At {} the generator saw at least {} more than its witness, which has few exchanges and a thread of its own: exchanges queue in the generator. Lower the rate, or give it more shards.",
+            "At {} the generator saw at least {} more than its lookout, which has few exchanges and a thread of its own: exchanges queue in the generator. Lower the rate, or give it more shards.",
             worst.figure.label(),
             format_seconds(worst.by)
         ),
@@ -42,22 +43,22 @@ pub(super) fn judge(arm: &ArmData) -> Vec<ValidityRow> {
     })
 }
 
-/// How much longer the generator's quantiles are than the witness's, at least; of those that both know.
+/// How much longer the generator's quantiles are than the lookout's, at least; of those that both know.
 fn gaps(arm: &ArmData) -> Vec<Distortion> {
-    let Some(witness) = &arm.health.witness else {
+    let Some(lookout) = &arm.health.lookout else {
         return Vec::new();
     };
     let own = arm.histogram(TimeKind::ServiceTime);
     let gap = |statistic: Statistic| {
         let share = statistic.share()?;
-        let (mine, witnessed) = (
+        let (mine, lookouts) = (
             quantile_interval(&own, share)?,
-            quantile_interval(witness, share)?,
+            quantile_interval(lookout, share)?,
         );
         Some(Distortion {
             figure: Figure::Of(statistic),
             value: own.quantile(share)?,
-            by: (mine.low - witnessed.high).max(0.0),
+            by: (mine.low - lookouts.high).max(0.0),
         })
     };
     Statistic::ALL.into_iter().filter_map(gap).collect()
@@ -71,9 +72,9 @@ mod tests {
     #[test]
     fn only_a_clear_gap_counts() {
         let own = histogram((0..10_000).map(|i| 5_000 + i));
-        let with = |witness| {
+        let with = |lookout| {
             let mut arm = sample::arm("a", &own);
-            arm.health.witness = Some(witness);
+            arm.health.lookout = Some(lookout);
             judge(&arm)
         };
         let same = with(histogram((0..1_000).map(|i| 5_000 + 10 * i)));
