@@ -1,5 +1,6 @@
 //! What is compared, in the order in which it runs. Each comparison is a file.
 
+mod added;
 mod gateway;
 mod generator_closed;
 mod generator_open;
@@ -25,6 +26,7 @@ const ALL: &[Comparison] = &[
     generator_open::COMPARISON,
     mock::COMPARISON,
     gateway::COMPARISON,
+    added::COMPARISON,
     idle_connections::COMPARISON,
 ];
 
