@@ -1,6 +1,7 @@
 //! What is compared, in the order in which it runs. Each comparison is a file.
 
 mod added;
+mod bodies;
 mod gateway;
 mod generator_closed;
 mod generator_open;
@@ -28,6 +29,7 @@ const ALL: &[Comparison] = &[
     gateway::COMPARISON,
     added::COMPARISON,
     idle_connections::COMPARISON,
+    bodies::COMPARISON,
 ];
 
 /// Those of these names; all of them without any.

@@ -62,7 +62,7 @@ pub struct Server {
     pub address: SocketAddr,
     child: Child,
     /// Its files; they go with it.
-    _directory: TempDir,
+    directory: TempDir,
 }
 
 impl Kind {
@@ -120,7 +120,7 @@ impl Kind {
         Ok(Server {
             address,
             child,
-            _directory: directory,
+            directory,
         })
     }
 }
@@ -134,6 +134,16 @@ impl Server {
     /// User and system time since it started, of its whole tree.
     pub fn processor_time(&self) -> Duration {
         process::processor_time(self.pid())
+    }
+
+    /// Makes nginx serve a file of zeroes; its path.
+    pub fn publish(&self, name: &str, bytes: u64) -> Result<String, Trouble> {
+        let directory = self.directory.path().join("files");
+        std::fs::create_dir_all(&directory)
+            .and_then(|()| std::fs::File::create(directory.join(name)))
+            .and_then(|file| file.set_len(bytes))
+            .map_err(Trouble::io("a file to serve"))?;
+        Ok(format!("/files/{name}"))
     }
 
     /// Requests that nginx counted. Being asked counts as one.

@@ -95,7 +95,7 @@ fn compare(
     ours::summary(directory.path()).map_err(|_| Trouble::Behaved(client.last_words()))
 }
 
-/// The rows of one percentile: ours over no proxy, then beside each peer.
+/// The rows of one percentile: what each proxy adds to none, and ours beside each peer.
 fn percentile(
     summary: &Value,
     running: &[(&str, Kind, Server)],
@@ -111,28 +111,39 @@ fn percentile(
             .map(|(with, without)| Some((*with)? - (*without)?))
             .collect()
     };
+    let judged = |row: Row, arms: [&str; 2]| {
+        let spoilt = arms.iter().any(|arm| is_invalid(summary, arm, name));
+        if spoilt {
+            row.with_verdict("invalid: the generator was disturbed")
+        } else {
+            row
+        }
+    };
     let mut rows = Vec::new();
     for (arm, kind, _) in running {
         let proxy = of(arm);
-        let work = format!("{} added at {RATE}/s ({aim})", kind.name());
-        rows.push(Row::alone(&work, quantity, &added(&proxy), None));
+        let work = format!("{}, added at {RATE}/s ({aim})", kind.name());
+        let row = Row::alone(&work, quantity, &added(&proxy), None);
+        rows.push(judged(row, [DIRECT, arm]));
         if *kind != PROXIES[0].1 {
             let bar = (*kind != Kind::GoProxy).then_some(NO_MORE);
             let work = format!("response time through the gateway at {RATE}/s");
-            rows.push(Row::beside(
-                &work,
-                quantity,
-                &ours,
-                (kind.name(), &proxy),
-                bar,
-            ));
+            let row = Row::beside(&work, quantity, &ours, (kind.name(), &proxy), bar);
+            rows.push(judged(row, [PROXIES[0].0, arm]));
         }
     }
-    if summary.pointer("/verdict/result") == Some(&json!("invalid")) {
-        let invalid = |row: Row| row.with_verdict("the run was called invalid");
-        rows = rows.into_iter().map(invalid).collect();
-    }
     rows
+}
+
+/// Whether a criterion of validity takes an arm's percentile away.
+fn is_invalid(summary: &Value, arm: &str, percentile: &str) -> bool {
+    let figure = format!("response_time.{percentile}");
+    let rows = summary["validity"].as_array().into_iter().flatten();
+    let mut failing = rows.filter(|row| row["arm"] == arm && row["effect"] == "invalid");
+    failing.any(|row| {
+        let affected = row["affects"].as_array().into_iter().flatten();
+        affected.into_iter().any(|name| *name == figure)
+    })
 }
 
 /// A percentile of an arm's response time in microseconds, by block.
@@ -142,4 +153,29 @@ fn by_block(summary: &Value, arm: &str, percentile: &str) -> Rounds {
     blocks
         .map(|block| Some(block["response_time"][percentile].as_f64()? * 1e6))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_percentile_is_judged_by_its_own_arm_and_name() {
+        let summary = json!({ "validity": [
+            { "arm": "nginx", "effect": "invalid", "affects": ["response_time.p99"] },
+            { "arm": "gateway", "effect": "none", "affects": ["response_time.p99"] },
+        ] });
+        let check = |arm, name, expected| assert_eq!(is_invalid(&summary, arm, name), expected);
+        check("nginx", "p99", true);
+        check("nginx", "p50", false);
+        check("gateway", "p99", false);
+    }
+
+    #[test]
+    fn percentiles_are_read_by_block() {
+        let block = |p50: Value| json!({ "response_time": { "p50": p50 } });
+        let blocks = [block(json!(0.001)), block(Value::Null)];
+        let summary = json!({ "arms": { "direct": { "by_block": blocks } } });
+        assert_eq!(by_block(&summary, DIRECT, "p50"), [Some(1_000.0), None]);
+    }
 }
