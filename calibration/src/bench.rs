@@ -87,6 +87,8 @@ pub struct Running {
 pub struct Outcome {
     /// `summary.json`.
     pub summary: Value,
+    /// The interval log of arm `main`; empty without such an arm.
+    pub log: String,
 }
 
 impl Bench {
@@ -254,10 +256,12 @@ impl Running {
         };
         let summary = serde_json::from_str(&text)
             .map_err(|e| Trouble::Measured(format!("a summary that is no JSON: {e}")))?;
+        let log = self.directory.join("run/hist/main.hlog");
+        let log = std::fs::read_to_string(log).unwrap_or_default();
         // The record of a run is read once; many runs would fill the disk.
         std::fs::remove_dir_all(&self.directory)
             .map_err(|e| Trouble::io("removing a scratch directory", e))?;
-        Ok(Outcome { summary })
+        Ok(Outcome { summary, log })
     }
 
     fn said(&self) -> String {

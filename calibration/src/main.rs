@@ -11,6 +11,7 @@ mod child;
 mod clock;
 mod host;
 mod interrupt;
+mod interval_log;
 mod mock;
 mod queueing;
 mod table;

@@ -27,9 +27,11 @@ pub struct Witness {
 
 /// A processor on which a ready thread did not run.
 #[derive(Debug, Clone, Copy)]
-struct Gap {
-    end: Instant,
-    length: Duration,
+pub struct Gap {
+    /// When it ran again.
+    pub end: Instant,
+    /// How long it had not.
+    pub length: Duration,
 }
 
 /// A moment to look back to.
@@ -91,13 +93,17 @@ impl Witness {
         }
     }
 
+    /// Every gap since a mark.
+    pub fn gaps_since(&self, mark: &Mark) -> Vec<Gap> {
+        let gaps = self.gaps.lock().expect("invariant: no holder panics");
+        let recent = gaps.iter().filter(|gap| gap.end > mark.at);
+        recent.copied().collect()
+    }
+
     /// What was seen since a mark.
     pub fn since(&self, mark: &Mark) -> Seen {
-        let gaps = self.gaps.lock().expect("invariant: no holder panics");
-        let lengths = gaps
-            .iter()
-            .filter(|gap| gap.end > mark.at)
-            .map(|gap| gap.length);
+        let gaps = self.gaps_since(mark);
+        let lengths = gaps.iter().map(|gap| gap.length);
         let (count, longest) = lengths.fold((0, Duration::ZERO), |(count, longest), length| {
             (count + 1, longest.max(length))
         });

@@ -20,7 +20,7 @@ pub const CHECK: Check = Check {
 
 fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
     let seconds = bench.pick(10.0, 3.0);
-    let parts: [(&str, fn(&Bench, f64) -> Result<Vec<Bar>, Trouble>); 4] = [
+    let parts: [(&str, Part); 4] = [
         ("clean", clean),
         ("mock killed", killed),
         ("mock stopped", stopped),
@@ -32,6 +32,9 @@ fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
     });
     Ok(bars.collect())
 }
+
+/// One part: a run of so many seconds.
+type Part = fn(&Bench, f64) -> Result<Vec<Bar>, Trouble>;
 
 fn experiment(target: SocketAddr, seconds: f64) -> Value {
     // No warm-up: the other end counts from its first request.

@@ -23,11 +23,20 @@ pub struct SingleServer {
 }
 
 /// What Lindley's recursion gives for the arrivals that really came.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Path {
-    /// How many were served.
-    pub served: u64,
-    /// Sum of their times from arrival to departure by the recursion, in seconds.
+    /// When the first one came.
+    pub first: Option<Instant>,
+    /// By second of arrival, counted from the first one.
+    pub seconds: Vec<Served>,
+}
+
+/// Requests that came in the same second.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Served {
+    /// How many.
+    pub count: f64,
+    /// Their times from arrival to departure by the recursion together, in seconds.
     pub sum_s: f64,
 }
 
@@ -86,9 +95,20 @@ fn serve(queue: &Receiver<Request>, service: Duration) -> Path {
         departure = departure.max(request.arrival) + service;
         clock::until(departure);
         if request.stream.write_all(ANSWER).is_ok() {
-            path.served += 1;
-            path.sum_s += (departure - request.arrival).as_secs_f64();
+            path.add(request.arrival, departure);
         }
     }
     path
+}
+
+impl Path {
+    fn add(&mut self, arrival: Instant, departure: Instant) {
+        let first = *self.first.get_or_insert(arrival);
+        let second = usize::try_from((arrival - first).as_secs()).unwrap_or(usize::MAX);
+        if self.seconds.len() <= second {
+            self.seconds.resize(second + 1, Served::default());
+        }
+        self.seconds[second].count += 1.0;
+        self.seconds[second].sum_s += (departure - arrival).as_secs_f64();
+    }
 }

@@ -1,0 +1,73 @@
+//! Response times second by second, from the interval log that a run leaves behind.
+
+use crate::bench::Trouble;
+use plimsoll_base::histogram::TimeHistogram;
+
+/// What was answered in one interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Interval {
+    /// Where it begins, in seconds since the first one did.
+    pub start_s: f64,
+    /// Its length in seconds.
+    pub length_s: f64,
+    /// How many were answered.
+    pub count: f64,
+    /// Their times together, in seconds.
+    pub sum_s: f64,
+}
+
+/// The intervals of an arm's response times. A line is `Tag=response_time,<start>,<length>,<maximum>,<histogram>`.
+pub fn response_times(log: &str) -> Result<Vec<Interval>, Trouble> {
+    let lines = log
+        .lines()
+        .filter_map(|line| line.strip_prefix("Tag=response_time,"));
+    let mut intervals = lines.map(interval).collect::<Result<Vec<_>, _>>()?;
+    let first = intervals.first().map_or(0.0, |interval| interval.start_s);
+    for interval in &mut intervals {
+        interval.start_s -= first;
+    }
+    Ok(intervals)
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "answers of one second are far below 2^52"
+)]
+fn interval(line: &str) -> Result<Interval, Trouble> {
+    let strange = || Trouble::Measured(format!("an interval log with `{line}`"));
+    let fields: Vec<&str> = line.split(',').collect();
+    let [start, length, _, histogram] = fields[..] else {
+        return Err(strange());
+    };
+    let number = |text: &str| text.parse().map_err(|_| strange());
+    let times = TimeHistogram::decode(histogram).map_err(|_| strange())?;
+    let count = times.count() as f64;
+    Ok(Interval {
+        start_s: number(start)?,
+        length_s: number(length)?,
+        count,
+        sum_s: count * times.mean().unwrap_or(0.0),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn response_times_are_taken_and_others_left() {
+        let mut times = TimeHistogram::new();
+        times.record(Duration::from_millis(1));
+        times.record(Duration::from_millis(3));
+        let text = times.encode();
+        let log = format!(
+            "#[comment]\nTag=pacing_lag,0.100,1.000,3.0,{text}\nTag=response_time,0.100,1.000,3.0,{text}\nTag=response_time,1.100,0.500,3.0,{text}\n"
+        );
+        let intervals = response_times(&log).unwrap();
+        assert_eq!(intervals.len(), 2);
+        let second = intervals[1];
+        assert!((second.start_s - 1.0).abs() < 1e-9 && (second.length_s - 0.5).abs() < 1e-9);
+        assert!((second.count - 2.0).abs() < 1e-9 && (second.sum_s - 0.004).abs() < 1e-5);
+    }
+}
