@@ -2,7 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use plimsoll_http::{ClientConnection, Limits, ReadError};
+use plimsoll_http::decode::{Event, ResponseDecoder};
+use plimsoll_http::{ClientConnection, Limits, ProtocolError, ReadError};
 use std::fmt::Write as _;
 use tokio::io::AsyncWriteExt as _;
 
@@ -86,6 +87,10 @@ async fn framing_and_ends() {
             "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
             "100 Continue None\n103 Early Hints None\n200 OK Length(0)\nend",
         ),
+        (
+            "HTTP/1.1 200 OK\r\nHost: a\r\nHost: b\r\nExpect: x\r\nContent-Length: 0\r\n\r\n",
+            "200 OK Length(0)\nend",
+        ),
         ("", "closed"),
         ("HTTP/1.1 200 OK\r\nCont", "closed"),
         ("HTTP/1.1 20 OK\r\n\r\n", "malformed status line"),
@@ -120,4 +125,36 @@ async fn an_answer_to_head_has_no_body() {
         story(true, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n").await,
         "200 OK Length(5)\nend".replace("Length(5)", "None")
     );
+}
+
+#[test]
+fn a_body_until_close_comes_up_to_its_limit_wherever_it_is_cut() {
+    let limits = Limits {
+        body_bytes: 4,
+        ..Limits::default()
+    };
+    let input = b"HTTP/1.1 200 OK\r\n\r\nabcdef";
+    for cut in 0..input.len() {
+        let mut decoder = ResponseDecoder::new(limits);
+        let mut body = Vec::new();
+        let (mut start, mut end) = (0, cut);
+        let error = loop {
+            match decoder.decode(&input[start..end]) {
+                Err(error) => break error,
+                Ok(step) => {
+                    match step.event {
+                        Event::Data(range) => body.extend_from_slice(&input[start..end][range]),
+                        Event::NeedMore => end = input.len(),
+                        _ => {}
+                    }
+                    start += step.consumed;
+                }
+            }
+        };
+        assert_eq!(
+            (&body[..], error),
+            (&b"abcd"[..], ProtocolError::BodyTooLarge),
+            "at {cut}"
+        );
+    }
 }

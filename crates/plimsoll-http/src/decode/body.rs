@@ -106,14 +106,17 @@ impl BodyDecoder {
                     return Ok(Step::new(at + taken, Event::Data(at..at + taken)));
                 }
                 State::UntilClose => {
-                    let taken = input.len() - at;
-                    self.count(taken as u64, limits)?;
-                    let event = if taken == 0 {
-                        Event::NeedMore
-                    } else {
-                        Event::Data(at..input.len())
-                    };
-                    return Ok(Step::new(input.len(), event));
+                    // What the limit allows is handed out before the rest is refused, however the input is cut.
+                    let room = limits.body_bytes.saturating_sub(self.decoded);
+                    let taken = usize::try_from(room).unwrap_or(usize::MAX).min(input.len());
+                    if input.is_empty() {
+                        return Ok(Step::new(0, Event::NeedMore));
+                    }
+                    if taken == 0 {
+                        return Err(ProtocolError::BodyTooLarge);
+                    }
+                    self.decoded += taken as u64;
+                    return Ok(Step::new(taken, Event::Data(0..taken)));
                 }
                 State::ChunkSize(scanner) => {
                     let line = scanner.next_line(&input[at..], CHUNK_LINE_BYTES);

@@ -150,7 +150,10 @@ pub struct Framers {
     pub(super) close: bool,
     pub(super) keep_alive: bool,
     pub(super) expects_continue: bool,
+    /// An expectation other than `100-continue`.
+    pub(super) expects_more: bool,
     pub(super) host: Option<Range<usize>>,
+    pub(super) repeats_host: bool,
 }
 
 impl Framers {
@@ -161,13 +164,11 @@ impl Framers {
         // The length decides first: most fields are none of these.
         match name.len() {
             4 if name.eq_ignore_ascii_case(b"host") => {
-                once(&mut self.host, entry.value.clone(), ProtocolError::Host)?;
+                self.repeats_host |= self.host.replace(entry.value.clone()).is_some();
             }
             6 if name.eq_ignore_ascii_case(b"expect") => {
-                if !value.eq_ignore_ascii_case(b"100-continue") {
-                    return Err(ProtocolError::Expectation);
-                }
                 self.expects_continue = true;
+                self.expects_more |= !value.eq_ignore_ascii_case(b"100-continue");
             }
             10 if name.eq_ignore_ascii_case(b"connection") => {
                 for option in value.split(|byte| *byte == b',').map(<[u8]>::trim_ascii) {
@@ -177,7 +178,10 @@ impl Framers {
             }
             14 if name.eq_ignore_ascii_case(b"content-length") => {
                 let length = parse_length(value).ok_or(ProtocolError::ContentLength)?;
-                once(&mut self.length, length, ProtocolError::ContentLength)?;
+                // Refused even if it is the same.
+                if self.length.replace(length).is_some() {
+                    return Err(ProtocolError::ContentLength);
+                }
             }
             17 if name.eq_ignore_ascii_case(b"transfer-encoding") => {
                 if self.chunked || !value.eq_ignore_ascii_case(b"chunked") {
@@ -187,15 +191,6 @@ impl Framers {
             }
             _ => {}
         }
-        Ok(())
-    }
-}
-
-/// Fills an empty slot; a second value for it is an error, even if it is the same.
-fn once<T>(slot: &mut Option<T>, value: T, repeated: ProtocolError) -> Result<(), ProtocolError> {
-    if slot.replace(value).is_some() {
-        Err(repeated)
-    } else {
         Ok(())
     }
 }

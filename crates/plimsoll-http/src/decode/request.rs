@@ -26,6 +26,9 @@ impl Head for RequestHead {
     }
 
     fn conclude(&mut self, input: &[u8], framers: &Framers) -> Result<(), ProtocolError> {
+        if framers.expects_more {
+            return Err(ProtocolError::Expectation);
+        }
         self.authority = settle_authority(self, input, framers)?;
         self.framing = match (framers.chunked, framers.length) {
             (true, Some(_)) => return Err(ProtocolError::AmbiguousLength),
@@ -149,6 +152,7 @@ fn settle_authority(
 ) -> Result<Range<usize>, ProtocolError> {
     let target = head.authority.clone();
     match &framers.host {
+        _ if framers.repeats_host => Err(ProtocolError::Host),
         None if head.version == Version::Http11 => Err(ProtocolError::Host),
         None => Ok(target),
         Some(host) if !is_authority(&input[host.clone()]) => Err(ProtocolError::Host),
