@@ -2,6 +2,7 @@
 
 mod added;
 mod bodies;
+mod delay;
 mod gateway;
 mod generator_closed;
 mod generator_open;
@@ -26,6 +27,7 @@ const ALL: &[Comparison] = &[
     generator_closed::COMPARISON,
     generator_open::COMPARISON,
     mock::COMPARISON,
+    delay::COMPARISON,
     gateway::COMPARISON,
     added::COMPARISON,
     idle_connections::COMPARISON,

@@ -8,16 +8,26 @@ use std::time::Duration;
 /// The longest that one may take.
 const LIMIT: Duration = Duration::from_secs(5);
 
-/// Status and body of a GET on a connection of its own. `fields`: further header lines, each with its line end.
+/// Status and body of a GET. `fields`: further header lines, each with its line end.
 pub fn get(address: SocketAddr, path: &str, fields: &str) -> Result<(u16, String), Trouble> {
-    let what = || Trouble::io(format!("GET http://{address}{path}"));
+    let head = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\n{fields}");
+    exchange(address, &format!("{head}Connection: close\r\n\r\n"))
+}
+
+/// Status and body of a POST of JSON.
+pub fn post(address: SocketAddr, path: &str, json: &str) -> Result<(u16, String), Trouble> {
+    let head = format!("POST {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n");
+    let length = json.len();
+    let body = format!("Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n{json}");
+    exchange(address, &format!("{head}{body}"))
+}
+
+/// Sends a request on a connection of its own and reads to the end.
+fn exchange(address: SocketAddr, request: &str) -> Result<(u16, String), Trouble> {
+    let what = || Trouble::io(format!("asking {address}"));
     let mut stream = TcpStream::connect_timeout(&address, LIMIT).map_err(what())?;
     stream.set_read_timeout(Some(LIMIT)).map_err(what())?;
-    write!(
-        stream,
-        "GET {path} HTTP/1.1\r\nHost: {address}\r\n{fields}Connection: close\r\n\r\n"
-    )
-    .map_err(what())?;
+    stream.write_all(request.as_bytes()).map_err(what())?;
     let mut bytes = Vec::new();
     stream.read_to_end(&mut bytes).map_err(what())?;
     let text = String::from_utf8_lossy(&bytes);

@@ -161,17 +161,12 @@ impl Row {
     }
 }
 
+/// A single round has no interval and decides nothing.
 fn judged(ratio: Ratio, bar: Bar) -> &'static str {
-    let (low, high) = match ratio.interval {
-        Some(interval) => (interval.low, interval.high),
-        None => (ratio.value, ratio.value),
-    };
-    if high <= bar.must {
-        HELD
-    } else if low > bar.must {
-        MISSED
-    } else {
-        "undecided"
+    match ratio.interval {
+        Some(interval) if interval.high <= bar.must => HELD,
+        Some(interval) if interval.low > bar.must => MISSED,
+        _ => "undecided",
     }
 }
 
@@ -202,6 +197,10 @@ mod tests {
         check([8.0, 8.1, 7.9], "held");
         check([12.0, 12.1, 11.9], "MISSED");
         check([9.0, 11.0, 10.0], "undecided");
+        let once = vec![Some(1.0)];
+        let bar = Some(Bar::new(1.0, 0.9));
+        let row = Row::beside("w", Quantity::Cost, &once, ("p", &PEER.to_vec()), bar);
+        assert_eq!(row.verdict, "undecided");
     }
 
     #[test]

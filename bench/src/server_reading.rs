@@ -10,7 +10,7 @@ use crate::trouble::Trouble;
 use std::time::Duration;
 
 /// How long a client may take beyond its load.
-const OVERHEAD: Duration = Duration::from_secs(30);
+pub const OVERHEAD: Duration = Duration::from_secs(30);
 
 /// A proxy whose processor was busier than this was the bottleneck.
 pub const SATURATED: f64 = 0.95;
@@ -55,7 +55,7 @@ pub fn read(
 }
 
 /// Drives a server with wrk; what wrk said, and the server's processor time.
-fn saturate(
+pub fn saturate(
     bench: &Bench,
     server: &Server,
     length: Duration,
