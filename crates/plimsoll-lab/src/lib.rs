@@ -5,6 +5,7 @@
 //! signals) to the binary.
 
 mod account;
+mod both_ends;
 mod child;
 mod clock;
 mod collect;

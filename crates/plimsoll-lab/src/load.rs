@@ -3,20 +3,21 @@
 //! Which arm, in which order and how often is the method's decision; what the figures mean the report's.
 
 use crate::account::Ledger;
+use crate::both_ends::{EndTimes, counted};
 use crate::collect::Collector;
 use crate::component::{Address, Topology, cgroup, inherited};
 use crate::error::{ErrorKind, LabError};
-use crate::experiment::{Arm, ComponentKind, Experiment, TargetRef};
+use crate::experiment::{Arm, Experiment, TargetRef};
 use crate::generator::{Generator, GeneratorSpec};
 use crate::health::Health;
 use crate::probe::{HealthProbe, Part, Sampler};
 use crate::process_tree::ProcessTree;
 use crate::recorder::{Recorder, Scene};
-use plimsoll_base::counters::{Counter, Totals};
+use plimsoll_base::counters::Counter;
 use plimsoll_load::fragment::{Accounts, Message, Started};
 use plimsoll_load::plan::{Load, Plan, Profile, Target};
 use plimsoll_report::record::{
-    ArmData, ComponentSample, EventKind, GENERATOR, LoadModel, MockLedger,
+    ArmData, ComponentSample, EventKind, GENERATOR, LoadModel, TargetLedger,
 };
 use std::path::Path;
 use std::time::Duration;
@@ -73,7 +74,7 @@ pub async fn run(
     stop: &mut watch::Receiver<bool>,
 ) -> Result<Loaded, LabError> {
     let plan = plan(spec, topology).await?;
-    let counted_before = counted(spec, topology)?;
+    let counted_before = counted(&spec.arm.target, topology)?;
     let environment = inherited(topology.values().0);
     let placement = &spec.experiment.generator;
     let generator = GeneratorSpec {
@@ -83,19 +84,23 @@ pub async fn run(
         log: recorder.dir().log(GENERATOR),
     };
     let generator = Generator::start(generator, &plan).await?;
-    let mut running = RunningLoad::new(spec, &plan, generator, recorder.now());
+    let counters = topology.counters(&spec.arm.target.component);
+    let both_ends = EndTimes::new(&plan, counters);
+    let mut running = RunningLoad::new(spec, &plan, generator, both_ends, recorder.now());
     let finished = running.until_finished(topology, recorder, stop).await;
     let RunningLoad {
         generator,
         ledger,
         collector,
         health,
+        both_ends,
         probe,
         death,
         ..
     } = running;
     let mut data = collector.into_data();
     data.health = health.conclude(&data, probe.as_ref());
+    data.health.both_ends = both_ends.and_then(EndTimes::conclude);
     let totals = match finished {
         Ok(totals) => totals,
         // Its accounts are open, so they are held against nothing.
@@ -107,16 +112,15 @@ pub async fn run(
     };
     generator.finish().await;
     ledger.check(&totals).map_err(LabError::Internal)?;
-    if let (Some((component, before)), Some((_, after))) =
-        (counted_before, counted(spec, topology)?)
-    {
-        let since = |counter| after.get(counter).saturating_sub(before.get(counter));
-        data.ledgers.push(MockLedger {
-            component,
+    let counted_after = counted(&spec.arm.target, topology)?;
+    if let (Some(before), Some(after)) = (counted_before, counted_after) {
+        let since = after.since(&before);
+        data.ledgers.push(TargetLedger {
+            component: spec.arm.target.component.clone(),
             sent: ledger.exchanges(),
             answered: ledger.answered(),
-            received: since(Counter::Received),
-            served: since(Counter::Served),
+            received: since.get(Counter::Received),
+            served: since.get(Counter::Served),
         });
     }
     let end = match death {
@@ -132,12 +136,16 @@ struct RunningLoad {
     generator: Generator,
     sampler: Sampler,
     health: Health,
+    /// Where the target keeps counters.
+    both_ends: Option<EndTimes>,
     /// From the first sample on.
     probe: Option<HealthProbe>,
     scene: Scene,
     warmup: f64,
     collector: Collector,
     ledger: Ledger,
+    /// When the load begins, once that is known.
+    start: Option<Instant>,
     /// From when the load begins; the first sample is what later ones are compared with.
     ticks: Option<Interval>,
     sampled: bool,
@@ -150,7 +158,13 @@ struct RunningLoad {
 }
 
 impl RunningLoad {
-    fn new(spec: LoadSpec<'_>, plan: &Plan, generator: Generator, now: f64) -> Self {
+    fn new(
+        spec: LoadSpec<'_>,
+        plan: &Plan,
+        generator: Generator,
+        both_ends: Option<EndTimes>,
+        now: f64,
+    ) -> Self {
         let (model, offered) = match plan.load {
             Load::Open { profile, .. } => (LoadModel::Open, mean_rate(profile, plan)),
             Load::Closed { .. } => (LoadModel::Closed, None),
@@ -161,6 +175,7 @@ impl RunningLoad {
             generator,
             sampler: Sampler::default(),
             health: Health::new(plan),
+            both_ends,
             probe: None,
             scene: Scene {
                 arm: spec.arm.name.clone(),
@@ -171,6 +186,7 @@ impl RunningLoad {
             warmup: plan.warmup.as_secs_f64(),
             collector: Collector::new(data, spec.block, steps),
             ledger: Ledger::default(),
+            start: None,
             ticks: None,
             sampled: false,
             latest: Vec::new(),
@@ -187,6 +203,7 @@ impl RunningLoad {
         stop: &mut watch::Receiver<bool>,
     ) -> Result<Accounts, LabError> {
         loop {
+            let reading = self.end_times_due();
             tokio::select! {
                 message = self.generator.next() => match message.map_err(|error| self.first(error))? {
                     Message::Started(started) => self.started(started, recorder)?,
@@ -194,6 +211,9 @@ impl RunningLoad {
                         self.ledger.add(&fragment);
                         self.collector.add(&fragment);
                         self.health.add(&fragment);
+                        if let Some(both_ends) = &mut self.both_ends {
+                            both_ends.add(&fragment);
+                        }
                         recorder.fragment(&self.scene, &self.collector, &fragment, &self.latest)?;
                     }
                     Message::Finished(accounts) => {
@@ -204,6 +224,7 @@ impl RunningLoad {
                         return Err(LabError::Environment(format!("the generator gave up: {reason}")));
                     }
                 },
+                () = passed(reading) => self.read_end_times()?,
                 () = tick(&mut self.ticks) => self.sample(topology, recorder)?,
                 death = topology.death(), if self.death.is_none() => {
                     self.death = Some(death);
@@ -231,8 +252,13 @@ impl RunningLoad {
     fn started(&mut self, started: Started, recorder: &mut Recorder<'_>) -> Result<(), LabError> {
         let lead = lead_seconds(started.start_monotonic_ns);
         self.scene.start = recorder.now() + lead;
-        let lead = Duration::try_from_secs_f64(lead).unwrap_or_default();
-        self.ticks = Some(ticks(Instant::now() + lead));
+        let now = Instant::now();
+        let start = match Duration::try_from_secs_f64(lead) {
+            Ok(lead) => now + lead,
+            Err(_) => now - Duration::from_secs_f64(-lead),
+        };
+        self.start = Some(start);
+        self.ticks = Some(ticks(start.max(now)));
         let start = self.scene.start;
         if self.warmup > 0.0 {
             recorder.load_event(EventKind::WarmupStarted, &self.scene, start, "load begins")?;
@@ -245,7 +271,27 @@ impl RunningLoad {
         )
     }
 
-    fn finished(&self, accounts: &Accounts, recorder: &mut Recorder<'_>) -> Result<(), LabError> {
+    fn end_times_due(&self) -> Option<Instant> {
+        self.both_ends.as_ref()?.due(self.start?)
+    }
+
+    fn read_end_times(&mut self) -> Result<(), LabError> {
+        match &mut self.both_ends {
+            Some(both_ends) => both_ends.read(),
+            None => Ok(()),
+        }
+    }
+
+    fn finished(
+        &mut self,
+        accounts: &Accounts,
+        recorder: &mut Recorder<'_>,
+    ) -> Result<(), LabError> {
+        if let Some(both_ends) = &mut self.both_ends
+            && !accounts.stopped
+        {
+            both_ends.close()?;
+        }
         let end = self.scene.start + accounts.ended_s;
         let message = if accounts.stopped {
             "load ends before its time"
@@ -414,22 +460,6 @@ async fn resolve(address: &Address) -> Result<Vec<std::net::SocketAddr>, LabErro
         return Err(unknown("the name resolves to nothing".to_owned()));
     }
     Ok(addresses)
-}
-
-/// What the arm's direct target has counted so far, if it is a mock of ours.
-fn counted(
-    spec: LoadSpec<'_>,
-    topology: &Topology<'_>,
-) -> Result<Option<(String, Totals)>, LabError> {
-    let name = &spec.arm.target.component;
-    let kind = spec.experiment.component(name).map(|c| &c.kind);
-    let (Some(ComponentKind::Mock(_)), Some(path)) = (kind, topology.counters(name)) else {
-        return Ok(None);
-    };
-    let bytes = std::fs::read(&path).map_err(LabError::storage("read the file", &path))?;
-    let totals = Totals::read(&bytes)
-        .map_err(|error| LabError::Internal(format!("{}: {error}", path.display())))?;
-    Ok(Some((name.clone(), totals)))
 }
 
 #[cfg(test)]

@@ -14,8 +14,8 @@ mod summary;
 mod times;
 
 pub use arm::{
-    ArmBlocks, ArmData, CheckCount, ClassData, LoadModel, MockLedger, SECOND_RELEASED, Second,
-    StepData, merge_times,
+    ArmBlocks, ArmData, CheckCount, ClassData, LoadModel, SECOND_RELEASED, Second, StepData,
+    TargetLedger, merge_times,
 };
 pub use component::{ComponentData, ComponentSample, GENERATOR};
 pub use event::{EventKind, EventRow};

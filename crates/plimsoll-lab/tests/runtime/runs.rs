@@ -59,7 +59,7 @@ fn measure_leaves_a_whole_record() {
     assert!(
         ledger
             .into_iter()
-            .any(|row| row.name == "accounts against the mock")
+            .any(|row| row.name == "accounts against the target")
     );
     let kinds: Vec<&str> = view.histograms["main"]
         .keys()

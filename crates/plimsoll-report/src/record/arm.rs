@@ -71,8 +71,8 @@ pub struct ArmData {
     pub steps: IndexMap<String, StepData>,
     /// Resources per component, and of the generator under [`super::GENERATOR`].
     pub components: IndexMap<String, ComponentData>,
-    /// What our own mock counted, one per block in which it was the target.
-    pub ledgers: Vec<MockLedger>,
+    /// What our own mock or gateway counted, one per block in which it was the target.
+    pub ledgers: Vec<TargetLedger>,
     /// What is known of the generator's own health.
     pub health: GeneratorHealth,
 }
@@ -129,20 +129,20 @@ pub struct CheckCount {
     pub failed: u64,
 }
 
-/// Both ends' counts of one block in which our mock was the arm's direct target, warm-up included.
+/// Both ends' counts of one block in which our mock or gateway was the arm's direct target, warm-up included.
 ///
 /// Law: `answered ≤ served ≤ received ≤ sent`; when everything was answered, all four are equal.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MockLedger {
-    /// The mock's component name.
+pub struct TargetLedger {
+    /// The component's name.
     pub component: String,
     /// Exchanges that the generator started.
     pub sent: u64,
     /// Exchanges that it saw answered.
     pub answered: u64,
-    /// Requests that the mock received.
+    /// Requests that it received.
     pub received: u64,
-    /// Answers that the mock wrote in full.
+    /// Answers that it wrote in full.
     pub served: u64,
 }
 

@@ -41,17 +41,13 @@ pub struct GeneratorHealth {
     pub halves: Option<Halves>,
 }
 
-/// Figures of service times in seconds, as the generator saw them and as the first component of ours behind the wire did.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// The same exchanges as the generator timed them and as the component of ours that was its direct target did.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct BothEnds {
-    /// Median at the generator.
-    pub client_p50: f64,
-    /// Median at the component.
-    pub server_p50: f64,
-    /// 99th percentile at the generator.
-    pub client_p99: f64,
-    /// 99th percentile at the component.
-    pub server_p99: f64,
+    /// Service times of the generator, of answered exchanges.
+    pub client: TimeHistogram,
+    /// The component's own times: from the request's head to its answer handed to the system.
+    pub server: TimeHistogram,
 }
 
 /// Response times of the measured time, by the half of it in which they ended.
@@ -100,7 +96,11 @@ impl GeneratorHealth {
             *own = joined(*own, added, join);
         }
         self.exhausted = joined(self.exhausted, other.exhausted, |a, b| a + b);
-        self.both_ends = joined(self.both_ends, other.both_ends, BothEnds::wider);
+        if let Some(added) = &other.both_ends {
+            let own = self.both_ends.get_or_insert_default();
+            own.client.merge(&added.client);
+            own.server.merge(&added.server);
+        }
         if let Some(added) = &other.lookout {
             self.lookout.get_or_insert_default().merge(added);
         }
@@ -108,23 +108,6 @@ impl GeneratorHealth {
             let own = self.halves.get_or_insert_default();
             own.first.merge(&added.first);
             own.second.merge(&added.second);
-        }
-    }
-}
-
-impl BothEnds {
-    /// The share of the generator's median that passed outside the component.
-    #[must_use]
-    pub fn gap_p50(&self) -> f64 {
-        self.client_p50 - self.server_p50
-    }
-
-    /// Percentiles are never averaged: of two blocks, the one with the wider gap speaks.
-    fn wider(self, other: Self) -> Self {
-        if other.gap_p50() > self.gap_p50() {
-            other
-        } else {
-            self
         }
     }
 }
@@ -151,18 +134,20 @@ mod tests {
 
     #[test]
     fn blocks_merge_by_what_each_value_is() {
-        let ends = |client_p50| BothEnds {
-            client_p50,
-            server_p50: 1.0,
-            client_p99: 9.0,
-            server_p99: 8.0,
+        let ends = |millis: &[u64]| {
+            let mut ends = BothEnds::default();
+            for millis in millis {
+                ends.client.record_nanos(millis * 1_000_000);
+                ends.server.record_nanos(millis * 900_000);
+            }
+            ends
         };
         let mut own = GeneratorHealth {
             longest_stall_s: Some(0.1),
             stalled_share: Some(0.01),
             throttled_s: Some(1.0),
             exhausted: Some(2),
-            both_ends: Some(ends(3.0)),
+            both_ends: Some(ends(&[3])),
             ..GeneratorHealth::default()
         };
         let other = GeneratorHealth {
@@ -171,7 +156,7 @@ mod tests {
             throttled_s: Some(0.5),
             exhausted: None,
             schedule_ks: Some(0.001),
-            both_ends: Some(ends(2.0)),
+            both_ends: Some(ends(&[2])),
             halves: Some(Halves::default()),
             ..GeneratorHealth::default()
         };
@@ -184,7 +169,7 @@ mod tests {
                 throttled_s: Some(1.5),
                 exhausted: Some(2),
                 schedule_ks: Some(0.001),
-                both_ends: Some(ends(3.0)),
+                both_ends: Some(ends(&[2, 3])),
                 halves: Some(Halves::default()),
                 ..GeneratorHealth::default()
             }

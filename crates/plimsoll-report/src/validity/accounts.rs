@@ -1,8 +1,8 @@
 //! Criterion 8: nothing is counted twice or lost. `intended = sent + dropped` per arm, `sent = Σ outcomes + in flight` per step, and
-//! against our own mock `answered ≤ served ≤ received ≤ sent`, equal throughout when everything was answered.
+//! against our own mock or gateway `answered ≤ served ≤ received ≤ sent`, equal throughout when everything was answered.
 
 use super::row::Finding;
-use crate::record::{ArmData, MockLedger, Sense, ValidityRow};
+use crate::record::{ArmData, Sense, TargetLedger, ValidityRow};
 
 pub(super) fn judge(arm: &ArmData) -> Vec<ValidityRow> {
     let mut rows = vec![row(
@@ -15,10 +15,10 @@ pub(super) fn judge(arm: &ArmData) -> Vec<ValidityRow> {
     if !arm.ledgers.is_empty() {
         rows.push(row(
             arm,
-            "accounts against the mock",
+            "accounts against the target",
             arm.ledgers.iter().map(ledger_discrepancy).sum(),
-            "The mock counted what the generator counted.",
-            "Generator and mock disagree on what was exchanged: something else talks to the mock or answers in its place, or this is a fault of Plimsoll.",
+            "The target counted what the generator counted.",
+            "Generator and target disagree on what was exchanged: something else talks to the target or answers in its place, or this is a fault of Plimsoll.",
         ));
     }
     rows
@@ -35,7 +35,7 @@ fn own_discrepancy(arm: &ArmData) -> u64 {
 }
 
 /// How far the chain of the law runs the wrong way, in exchanges.
-fn ledger_discrepancy(ledger: &MockLedger) -> u64 {
+fn ledger_discrepancy(ledger: &TargetLedger) -> u64 {
     let chain = [ledger.answered, ledger.served, ledger.received, ledger.sent];
     chain
         .windows(2)
@@ -95,10 +95,10 @@ mod tests {
     }
 
     #[test]
-    fn against_the_mock() {
+    fn against_the_target() {
         let check = |[answered, served, received, sent]: [u64; 4], expected: f64| {
             let mut arm = ArmData::new("a", "t", LoadModel::Open, None);
-            arm.ledgers.push(MockLedger {
+            arm.ledgers.push(TargetLedger {
                 component: "m".to_owned(),
                 sent,
                 answered,

@@ -1,0 +1,214 @@
+//! The same exchanges from both ends: the service times of the generator's fragments, and what the component of ours that is the direct
+//! target has timed itself.
+//!
+//! Both are taken over the whole seconds of the measured time, by when an exchange ends: fragments are of seconds, and the
+//! component's counters are read at either end of them. What ends in the moment of a reading may be on different sides of it.
+//! What a gap between the two means is left to the report.
+
+use crate::component::Topology;
+use crate::error::LabError;
+use crate::experiment::TargetRef;
+use plimsoll_base::counters::Totals;
+use plimsoll_base::histogram::TimeHistogram;
+use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::time_kind::TimeKind;
+use plimsoll_load::fragment::Fragment;
+use plimsoll_load::plan::Plan;
+use plimsoll_report::record::BothEnds;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// What the arm's direct target has counted so far; `None` if it keeps no counters, as a foreign one does.
+pub fn counted(target: &TargetRef, topology: &Topology<'_>) -> Result<Option<Totals>, LabError> {
+    topology.counters(&target.component).map(read).transpose()
+}
+
+fn read(path: PathBuf) -> Result<Totals, LabError> {
+    let bytes = std::fs::read(&path).map_err(LabError::storage("read the file", &path))?;
+    Totals::read(&bytes).map_err(|error| LabError::Internal(format!("{}: {error}", path.display())))
+}
+
+/// Takes the times of one load at both ends.
+#[derive(Debug)]
+pub struct EndTimes {
+    counters: PathBuf,
+    /// Whole seconds of the load.
+    window: Range<u32>,
+    client: TimeHistogram,
+    readings: Vec<Totals>,
+}
+
+impl EndTimes {
+    /// Nothing yet of this plan; `None` if its target keeps no counters or it measures no whole second.
+    #[must_use]
+    pub fn new(plan: &Plan, counters: Option<PathBuf>) -> Option<Self> {
+        let begin = whole_seconds(plan.warmup + Duration::from_nanos(999_999_999))?;
+        let end = whole_seconds(plan.total())?;
+        (begin < end).then_some(())?;
+        Some(Self {
+            counters: counters?,
+            window: begin..end,
+            client: TimeHistogram::new(),
+            readings: Vec::new(),
+        })
+    }
+
+    /// Takes a fragment into account, of whichever side: the component does not tell them apart.
+    pub fn add(&mut self, fragment: &Fragment) {
+        if !self.window.contains(&fragment.second) {
+            return;
+        }
+        let classes = fragment.steps.iter().flat_map(|step| &step.classes);
+        let answered = classes
+            .filter(|(class, _)| matches!(class, OutcomeClass::Passed | OutcomeClass::CheckFailed));
+        for (_, data) in answered {
+            if let Some(times) = data.times.get(&TimeKind::ServiceTime) {
+                self.client.merge(times);
+            }
+        }
+    }
+
+    /// When the component's counters are to be read next, in a load that began at `start`.
+    #[must_use]
+    pub fn due(&self, start: Instant) -> Option<Instant> {
+        let ends = [self.window.start, self.window.end];
+        let second = *ends.get(self.readings.len())?;
+        Some(start + Duration::from_secs(second.into()))
+    }
+
+    /// Reads them.
+    ///
+    /// # Errors
+    /// [`LabError`] when there is no such file any more.
+    pub fn read(&mut self) -> Result<(), LabError> {
+        self.readings.push(read(self.counters.clone())?);
+        Ok(())
+    }
+
+    /// The load has ended as planned: a reading that was due then is made now, if it was not made already.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn close(&mut self) -> Result<(), LabError> {
+        match self.readings.len() {
+            1 => self.read(),
+            _ => Ok(()),
+        }
+    }
+
+    /// Both ends; `None` if the load ended before the second reading.
+    #[must_use]
+    pub fn conclude(self) -> Option<BothEnds> {
+        let [begin, end] = self.readings.as_slice() else {
+            return None;
+        };
+        Some(BothEnds {
+            client: self.client,
+            server: end.since(begin).own_times(),
+        })
+    }
+}
+
+fn whole_seconds(time: Duration) -> Option<u32> {
+    u32::try_from(time.as_secs()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plimsoll_base::counters::{COUNTERS, HEADER_BYTES, bucket_of};
+    use plimsoll_load::fragment::{ClassFragment, StepFragment};
+    use plimsoll_load::plan::{Check, ConnectionPolicy, Load, Pacing, Step, Target};
+
+    fn plan(warmup: u64, duration: u64) -> Plan {
+        Plan {
+            seed: 1,
+            shards: 1,
+            target: Target {
+                authority: "a".into(),
+                addresses: vec!["127.0.0.1:80".parse().unwrap()],
+            },
+            steps: vec![Step {
+                name: "a".into(),
+                method: "GET".into(),
+                path: "/".into(),
+                headers: vec![],
+                body: vec![],
+                timeout: None,
+                pause: Duration::ZERO,
+                check: Check::default(),
+            }],
+            load: Load::Closed {
+                users: 1,
+                think: Duration::ZERO,
+            },
+            warmup: Duration::from_millis(warmup),
+            duration: Duration::from_millis(duration),
+            connections: ConnectionPolicy::KeepAlive,
+            pacing: Pacing::Precise,
+            timeout: Duration::from_secs(1),
+        }
+    }
+
+    /// One exchange of this class and service time that ended in that second.
+    fn fragment(second: u32, class: OutcomeClass, millis: u64) -> Fragment {
+        let mut times = TimeHistogram::new();
+        times.record(Duration::from_millis(millis));
+        let data = ClassFragment {
+            count: 1,
+            times: [(TimeKind::ServiceTime, times)].into(),
+        };
+        Fragment {
+            second,
+            warmup: second < 3,
+            steps: vec![StepFragment {
+                classes: [(class, data)].into(),
+                ..StepFragment::default()
+            }],
+            ..Fragment::default()
+        }
+    }
+
+    /// Counts so many exchanges of 1 ms at the component.
+    fn count(file: &std::path::Path, exchanges: u8) {
+        let mut bytes = Totals::empty_file(1);
+        bytes[HEADER_BYTES + (COUNTERS + bucket_of(1_000_000)) * 8] = exchanges;
+        std::fs::write(file, bytes).unwrap();
+    }
+
+    #[test]
+    fn both_ends_are_of_the_same_whole_seconds() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("counters");
+        let mut ends = EndTimes::new(&plan(1_500, 3_000), Some(file.clone())).unwrap();
+        let start = Instant::now();
+        let due = |ends: &EndTimes| Some(ends.due(start)?.duration_since(start).as_secs());
+        assert_eq!(due(&ends), Some(2));
+        count(&file, 10);
+        ends.read().unwrap();
+        assert_eq!(due(&ends), Some(4));
+        for second in 0..6 {
+            ends.add(&fragment(second, OutcomeClass::Passed, 2));
+            ends.add(&fragment(second, OutcomeClass::TimedOut, 1_000));
+        }
+        count(&file, 13);
+        ends.close().unwrap();
+        assert_eq!(due(&ends), None);
+        let ends = ends.conclude().unwrap();
+        assert_eq!(ends.client.count(), 2, "of an end of the warm-up too");
+        assert!(ends.client.max().unwrap() < 0.01, "timeouts stay out");
+        assert_eq!(ends.server.count(), 3);
+    }
+
+    #[test]
+    fn where_there_is_one_end_only_there_are_none() {
+        let file = PathBuf::from("counters");
+        let new = |warmup, duration, file| EndTimes::new(&plan(warmup, duration), file);
+        assert!(new(0, 1_000, None).is_none());
+        assert!(new(500, 1_000, Some(file.clone())).is_none());
+        let cut_short = new(0, 1_000, Some(file)).unwrap();
+        assert_eq!(cut_short.conclude(), None);
+    }
+}
