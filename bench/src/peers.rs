@@ -71,7 +71,7 @@ fn version(text: &str) -> Option<String> {
             word.find(|c: char| c.is_ascii_digit())
                 .map(|at| &word[at..])
         })
-        .map(str::to_owned)
+        .map(|version| version.trim_end_matches('"').to_owned())
 }
 
 fn missing(name: &str) -> Trouble {
@@ -95,6 +95,7 @@ mod tests {
             "2.6.12-1",
         );
         check("go version go1.26.8 linux/amd64", "1.26.8");
+        check("openjdk version \"17.0.15\" 2025-04-15", "17.0.15");
     }
 
     #[test]
