@@ -95,7 +95,15 @@ impl Level {
         }
         let theory = md1_mean_response(self.service.as_secs_f64(), self.utilisation());
         let mut formula = Bar::within(format!("{what}: formula"), means.reported, theory, SHARE);
-        formula.measured = aside(&formula.measured);
+        // Much of what a sample's mean differs by comes from how many arrived, which is known.
+        let came = means.rate * self.service.as_secs_f64();
+        let at_came = md1_mean_response(self.service.as_secs_f64(), came);
+        formula.measured = aside(&format!(
+            "{}; at the load that came, {:.2} %, {:+.2} %",
+            formula.measured,
+            came * 100.0,
+            (means.reported / at_came - 1.0) * 100.0
+        ));
         let what = format!("{what}: the recursion over the arrivals that came");
         let recursion = Bar::within(what, means.reported, means.recursion, SHARE);
         Ok(vec![formula, recursion])
@@ -128,6 +136,7 @@ impl Level {
         let mean = |served: Served| served.sum_s / served.count.max(1.0);
         Means {
             seconds: kept.2,
+            rate: kept.1.count / f64::from(kept.2.max(1)),
             reported: mean(kept.0),
             recursion: mean(kept.1),
         }
@@ -145,6 +154,8 @@ impl Level {
 struct Means {
     /// Over how many seconds of the run.
     seconds: u32,
+    /// Arrivals per second.
+    rate: f64,
     /// As the instrument recorded them.
     reported: f64,
     /// From the arrivals that came.
