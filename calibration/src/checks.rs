@@ -6,6 +6,7 @@ mod counts;
 mod freeze;
 mod lognormal;
 mod memory;
+mod peers;
 mod provocation;
 mod same;
 mod single_server;
@@ -24,9 +25,10 @@ pub struct Check {
 }
 
 /// Every check, cheap ones first.
-static CHECKS: [Check; 9] = [
+static CHECKS: [Check; 10] = [
     counts::CHECK,
     freeze::CHECK,
+    peers::CHECK,
     lognormal::CHECK,
     memory::CHECK,
     single_server::CHECK,
