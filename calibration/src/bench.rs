@@ -307,15 +307,14 @@ impl Outcome {
 
     /// The criteria of validity that did not hold, with value and limit.
     pub fn alarms_in_full(&self) -> Vec<String> {
-        self.failing()
-            .map(|row| {
-                let name = row["name"].as_str().unwrap_or_default();
-                format!(
-                    "{} {name} {} (limit {})",
-                    row["criterion"], row["value"], row["limit"]
-                )
-            })
-            .collect()
+        let words = |row: &Value| {
+            let name = row["name"].as_str().unwrap_or_default();
+            let [value, limit] = ["value", "limit"].map(|key| row[key].as_f64().unwrap_or(0.0));
+            format!("{} {name} {value:.5} (limit {limit:.5})", row["criterion"])
+        };
+        let mut alarms: Vec<String> = self.failing().map(words).collect();
+        alarms.dedup();
+        alarms
     }
 
     /// The numbers of the criteria of validity that did not hold, in order.

@@ -57,6 +57,7 @@ const LONG: [Combination; 3] = [
 const SHORT: [Combination; 1] = [combination(0.5, 5.0, 500)];
 
 fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
+    bench.progress("how fast the mock drains a backlog");
     let capacity = capacity(bench)?;
     let bars = bench.pick(&LONG[..], &SHORT[..]).iter().flat_map(|with| {
         bench.progress(&with.to_string());

@@ -25,6 +25,7 @@ fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
         "response": { "status": 200, "delayDistribution": { "type": "lognormal", "median": 20, "sigma": 0.5 } },
     });
     let mock = Mock::start(bench, &[stub])?;
+    bench.progress(&format!("lognormal: one run of {seconds} s"));
     let load = json!({ "rate": "1000/s", "connections": 300, "warmup": "1s", "duration": format!("{seconds}s") });
     let outcome = bench.run(
         &measure(mock.address, "/delayed", load),
