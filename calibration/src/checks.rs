@@ -31,11 +31,11 @@ static CHECKS: [Check; 10] = [
     peers::CHECK,
     lognormal::CHECK,
     memory::CHECK,
-    single_server::CHECK,
     provocation::CHECK,
     same::CHECK,
     added::CHECK,
     clean::CHECK,
+    single_server::CHECK,
 ];
 
 /// The checks of these names, all without one.

@@ -18,7 +18,7 @@ const WARMUP_S: f64 = 0.5;
 const LOAD_S: f64 = 3.0;
 
 fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
-    let (wanted, most) = bench.pick((50, 250), (1, 4));
+    let (wanted, most) = bench.pick((50, 180), (1, 4));
     let (mut judged, mut excused) = (0, 0);
     let (mut alarmed, mut excused_alarmed) = (Vec::new(), 0);
     while judged < wanted && judged + excused < most {
