@@ -12,9 +12,12 @@ use crate::shard::Shard;
 use crate::stub::Stub;
 use plimsoll_base::counters::Counter;
 use plimsoll_http::{Framing, ReadError, RequestHead, TcpServer, Version, encode};
+use std::future::poll_fn;
 use std::io;
+use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::time::Instant;
@@ -79,18 +82,22 @@ impl Connection<'_> {
         let stop = self.shard.stop.notified();
         tokio::pin!(stop);
         loop {
-            if !self.http.requests.has_buffered() || self.http.output.queued() > QUEUE_BYTES {
-                self.flush().await?;
-            }
-            let more = tokio::select! {
-                biased;
-                more = self.http.requests.next_head() => more.inspect_err(|error| {
-                    if matches!(error, ReadError::Protocol(_)) {
-                        self.shard.counters.add(Counter::Received, 1);
+            let more = match self.arrived().await {
+                Some(more) => more,
+                None => {
+                    self.flush().await?;
+                    tokio::select! {
+                        biased;
+                        more = self.http.requests.next_head() => more,
+                        () = &mut stop => Ok(false),
                     }
-                })?,
-                () = &mut stop => false,
+                }
             };
+            let more = more.inspect_err(|error| {
+                if matches!(error, ReadError::Protocol(_)) {
+                    self.shard.counters.add(Counter::Received, 1);
+                }
+            })?;
             if !more {
                 break;
             }
@@ -106,6 +113,20 @@ impl Connection<'_> {
             self.linger().await;
         }
         Ok(())
+    }
+
+    /// The next request's head if it is here already, whole: only then may the answers before it wait for its own. `None`, too, if
+    /// enough of them do.
+    async fn arrived(&mut self) -> Option<Result<bool, ReadError>> {
+        if !self.http.requests.has_buffered() || self.http.output.queued() > QUEUE_BYTES {
+            return None;
+        }
+        let mut head = pin!(self.http.requests.next_head());
+        poll_fn(|context| match head.as_mut().poll(context) {
+            Poll::Ready(more) => Poll::Ready(Some(more)),
+            Poll::Pending => Poll::Ready(None),
+        })
+        .await
     }
 
     /// Reads the rest of the request and queues its answer.
@@ -196,8 +217,9 @@ impl Connection<'_> {
             let out = self.http.output.buffer();
             encode::status_line(out, 100, None);
             encode::end_head(out);
-            self.flush().await?;
         }
+        // The body may come only after the answers before it.
+        self.flush().await?;
         if wanted {
             return self.http.requests.read_body(&mut self.body).await;
         }

@@ -158,6 +158,21 @@ fn pipelined_requests_are_answered_in_order() {
     assert_eq!(client.read("GET").status, 404);
 }
 
+/// The rest of the second request comes only after the first answer.
+#[test]
+fn an_answer_does_not_wait_for_a_request_that_has_only_begun() {
+    let mock = Mock::start(config());
+    let first = "GET /size/3 HTTP/1.1\r\nHost: x\r\n\r\n";
+    let second = "POST /size/4 HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nab";
+    for cut in 1..second.len() {
+        let mut client = mock.client();
+        client.write(&format!("{first}{}", &second[..cut]));
+        assert_eq!(client.read("GET").text(), "abc", "cut at {cut}");
+        client.write(&second[cut..]);
+        assert_eq!(client.read("POST").text(), "abcd", "cut at {cut}");
+    }
+}
+
 #[test]
 fn head_gets_the_head_only() {
     let mock = Mock::with_stubs(&[r#"{"request": {"url": "/x"}, "response": {"body": "hello"}}"#]);
