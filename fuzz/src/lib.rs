@@ -1,0 +1,14 @@
+//! What the fuzz targets share: the story of a connection as our codec tells it and as hyper does, and what may differ.
+//!
+//! Each target takes bytes and panics on a finding. Nothing here touches a socket, a clock or another thread.
+
+pub mod compare;
+mod differences;
+mod drive;
+mod hyper_client;
+mod hyper_server;
+pub mod ours;
+pub mod story;
+
+pub use hyper_client::hyper_reads_response;
+pub use hyper_server::hyper_reads_requests;
