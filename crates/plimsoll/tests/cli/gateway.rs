@@ -1,6 +1,7 @@
 //! `plimsoll gateway` as a process, in front of our mock.
 
 use crate::program::{Server, Workspace, exchange, get};
+use plimsoll_base::counters::{Counter, Totals};
 
 fn config(upstream: &str, more: &str) -> String {
     format!(
@@ -69,4 +70,29 @@ fn paths_that_leave_their_route_are_refused() {
     assert_eq!(status("/json/../xml"), "400");
     assert_eq!(status("/json/%2e%2e/xml"), "400");
     assert_eq!(status("/json%2fvalid"), "400");
+}
+
+#[test]
+fn counters_survive_a_kill() {
+    let workspace = Workspace::new();
+    let mock = Server::start(&workspace, &["mock", "--port", "0"]);
+    let routes = "routes: [{ path: /, upstream: mock }]\n";
+    workspace.write("gateway.yaml", &config(&mock.main().to_string(), routes));
+    let arguments = [
+        "gateway",
+        "--config",
+        "gateway.yaml",
+        "--counters",
+        "counters",
+    ];
+    let mut gateway = Server::start(&workspace, &arguments);
+    for _ in 0..9 {
+        get(gateway.main(), "/json/valid");
+    }
+    gateway.kill();
+    let totals = Totals::read(&std::fs::read(workspace.path().join("counters")).unwrap()).unwrap();
+    assert_eq!(
+        (totals.get(Counter::Received), totals.get(Counter::Served)),
+        (9, 9)
+    );
 }

@@ -104,6 +104,20 @@ fn a_target_that_was_stopped_is_no_fault_of_the_generator() {
     assert!(response["max"].as_f64().unwrap() > 0.4, "{response}");
 }
 
+/// Mock and generator take turns on one processor: what waits for either of them lies outside the mock's own time.
+#[test]
+fn a_processor_shared_by_both_ends() {
+    let workspace = Workspace::new();
+    workspace.write(
+        "shared.yaml",
+        "version: 1\nname: shared\ncomponents:\n  upstream: { mock: {}, cpus: [0] }\ngenerator: { cpus: [0] }\nscenario:\n  - { get: /json/valid }\n\
+         load: { users: 200, duration: 2s }\n",
+    );
+    workspace.run(&["run", "shared.yaml", "--out", "run", "--no-ui"]);
+    let broken = broken(&workspace);
+    assert!(broken.contains(&10) && !broken.contains(&8), "{broken:?}");
+}
+
 #[test]
 fn too_few_descriptors() {
     let workspace = Workspace::new();
