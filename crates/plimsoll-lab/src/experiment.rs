@@ -13,7 +13,7 @@ mod decoded;
 mod load;
 mod loader;
 #[cfg(test)]
-mod memory;
+pub(crate) mod memory;
 mod method;
 mod metric;
 mod name;
@@ -35,7 +35,7 @@ pub use method::Method;
 pub use name::is_name;
 pub use scenario::{Body, Step};
 pub use secret::{Secret, sha256_hex};
-pub use surroundings::{Disk, MAX_FILE_BYTES, Surroundings};
+pub use surroundings::{Disk, Inline, MAX_FILE_BYTES, Surroundings};
 pub use template::{Field, Part, Reference, Template, TemplateError, Value};
 
 use std::path::{Path, PathBuf};

@@ -28,6 +28,13 @@ pub fn read() -> Host {
     }
 }
 
+/// What this machine is called.
+#[must_use]
+pub fn name() -> String {
+    let name = rustix::system::uname();
+    name.nodename().to_string_lossy().into_owned()
+}
+
 fn os_name(os_release: &str) -> Option<String> {
     let line = os_release
         .lines()

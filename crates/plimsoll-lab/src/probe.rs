@@ -12,6 +12,7 @@ mod threads;
 mod throttling;
 
 pub use health::{HealthProbe, Part};
+pub(crate) use steal::MachineTimes;
 
 use crate::process_tree::ProcessTree;
 use plimsoll_report::record::ComponentSample;

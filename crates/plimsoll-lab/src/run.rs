@@ -29,6 +29,8 @@ pub struct RunOptions<'a> {
     pub executable: PathBuf,
     /// Files and variables that the experiment refers to.
     pub surroundings: &'a dyn Surroundings,
+    /// What the person was told before the run began; recorded as its first warnings.
+    pub warnings: &'a [String],
 }
 
 /// What a run gave.
@@ -78,16 +80,19 @@ pub async fn run(
         stop,
         arms: conclude::empty(experiment),
     };
-    let ending = carry_out(&mut session).await;
+    let ending = carry_out(&mut session, options.warnings).await;
     session.topology.stop_all().await;
     let outcome = ending.and_then(|ending| finish(&mut session, ending, &mut manifest));
     outcome.inspect_err(|error| note_failure(&mut session, &mut manifest, error))
 }
 
-async fn carry_out(session: &mut Session<'_, '_>) -> Result<Ending, LabError> {
+async fn carry_out(session: &mut Session<'_, '_>, warnings: &[String]) -> Result<Ending, LabError> {
     session
         .recorder
         .event(EventKind::RunStarted, "the run begins")?;
+    for warning in warnings {
+        session.recorder.event(EventKind::Warning, warning)?;
+    }
     method::run(session).await
 }
 

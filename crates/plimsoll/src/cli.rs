@@ -1,7 +1,7 @@
 //! The command line: what there is to say, and who handles it.
 
 use crate::commands::{
-    gateway, generator, load, mock, report, run as run_experiment, schema, shim, validate,
+    doctor, gateway, generator, load, mock, report, run as run_experiment, schema, shim, validate,
 };
 use crate::{exit, out};
 use clap::{Parser, Subcommand};
@@ -28,6 +28,7 @@ enum Command {
     Report(report::Args),
     Validate(validate::Args),
     Schema(schema::Args),
+    Doctor(doctor::Args),
     #[command(hide = true)]
     Generator,
     #[command(hide = true)]
@@ -45,6 +46,7 @@ pub fn run() -> ExitCode {
         Command::Report(args) => report::run(args),
         Command::Validate(args) => validate::run(args),
         Command::Schema(args) => schema::run(args),
+        Command::Doctor(args) => doctor::run(args),
         Command::Generator => generator::run(),
         Command::Shim => return shim::run(),
     };

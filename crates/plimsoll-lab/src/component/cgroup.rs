@@ -23,7 +23,7 @@ enum Controller {
 ///
 /// # Errors
 /// [`LabError::Environment`] when this host has no place for one.
-pub(super) fn limit(name: &str, cores: f64) -> Result<Cgroup, LabError> {
+pub(crate) fn limit(name: &str, cores: f64) -> Result<Cgroup, LabError> {
     let text = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let controller = locate(&text("/proc/self/cgroup"), &text("/proc/self/mountinfo"));
     let quota = (cores * PERIOD_US).round();

@@ -50,3 +50,29 @@ impl<F: Fn(&str) -> Option<String>> Surroundings for Disk<F> {
         (self.0)(name)
     }
 }
+
+/// One experiment file that exists nowhere but here, and nothing beside it.
+pub struct Inline<'a> {
+    /// What problems of it are located at.
+    pub name: &'a str,
+    /// Its text.
+    pub text: String,
+}
+
+impl Surroundings for Inline<'_> {
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        if path == Path::new(self.name) {
+            Ok(self.text.clone().into_bytes())
+        } else {
+            Err(io::ErrorKind::NotFound.into())
+        }
+    }
+
+    fn is_directory(&self, _: &Path) -> bool {
+        false
+    }
+
+    fn variable(&self, _: &str) -> Option<String> {
+        None
+    }
+}

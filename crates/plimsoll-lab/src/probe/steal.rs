@@ -4,7 +4,7 @@ use std::fs;
 
 /// Totals over all processors since boot, in ticks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct MachineTimes {
+pub(crate) struct MachineTimes {
     /// All time.
     total: u64,
     /// Time in which a processor of ours was ready and another guest's ran.
@@ -13,12 +13,12 @@ pub(super) struct MachineTimes {
 
 impl MachineTimes {
     /// The totals now; `None` when the kernel does not say.
-    pub(super) fn read() -> Option<Self> {
+    pub(crate) fn read() -> Option<Self> {
         parse(&fs::read_to_string("/proc/stat").ok()?)
     }
 
     /// Ticks that were stolen since `before`, and all ticks.
-    pub(super) fn since(self, before: Self) -> (u64, u64) {
+    pub(crate) fn since(self, before: Self) -> (u64, u64) {
         (
             self.stolen.saturating_sub(before.stolen),
             self.total.saturating_sub(before.total),

@@ -306,6 +306,7 @@ impl Run {
             seed: 1,
             executable,
             surroundings: &surroundings,
+            warnings: &[],
         };
         let told = RefCell::new(Vec::new());
         let mut progress = |progress: Progress| {

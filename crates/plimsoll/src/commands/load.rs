@@ -2,9 +2,8 @@
 
 use crate::commands::run;
 use crate::exit::{Ending, Failure};
-use plimsoll_lab::experiment::{Experiment, Surroundings};
+use plimsoll_lab::experiment::{Experiment, Inline};
 use serde_json::{Map, Value, json};
-use std::io;
 use std::path::Path;
 
 /// The methods that a scenario has keys for.
@@ -55,8 +54,11 @@ pub struct Args {
 
 /// Runs it.
 pub fn run(args: Args) -> Result<Ending, Failure> {
-    let text = experiment(&args)?.to_string();
-    let experiment = Experiment::load(Path::new(SOURCE), &[], &CommandLine(text))
+    let inline = Inline {
+        name: SOURCE,
+        text: experiment(&args)?.to_string(),
+    };
+    let experiment = Experiment::load(Path::new(SOURCE), &[], &inline)
         .map_err(|problems| Failure::Input(problems.to_string()))?;
     run::experiment(&experiment, &args.common)
 }
@@ -136,27 +138,6 @@ fn headers(fields: &[String]) -> Result<Map<String, Value>, Failure> {
 /// A text in which the experiment file sees no substitution.
 fn literal(text: &str) -> String {
     text.replace('$', "$$")
-}
-
-/// An experiment file that exists only here.
-struct CommandLine(String);
-
-impl Surroundings for CommandLine {
-    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
-        if path == Path::new(SOURCE) {
-            Ok(self.0.clone().into_bytes())
-        } else {
-            Err(io::ErrorKind::NotFound.into())
-        }
-    }
-
-    fn is_directory(&self, _: &Path) -> bool {
-        false
-    }
-
-    fn variable(&self, _: &str) -> Option<String> {
-        None
-    }
 }
 
 #[cfg(test)]

@@ -1,10 +1,12 @@
 //! `plimsoll run`: one experiment, from its file to its report.
 
+use crate::commands::doctor;
 use crate::exit::{Ending, Failure};
 use crate::live::Live;
 use crate::{clock, out, signals};
+use plimsoll_lab::doctor::Stored;
 use plimsoll_lab::experiment::{Disk, Experiment, Surroundings};
-use plimsoll_lab::{ErrorKind, LabError, Progress, RunOptions, RunOutcome};
+use plimsoll_lab::{ErrorKind, LabError, Progress, RunOptions, RunOutcome, preflight};
 use plimsoll_report::record::VerdictResult;
 use plimsoll_report::render;
 use std::path::{Path, PathBuf};
@@ -49,16 +51,38 @@ pub fn load(path: &Path, overrides: &[String]) -> Result<Experiment, Failure> {
 
 /// The files and variables that an experiment may refer to.
 fn surroundings() -> impl Surroundings {
+    Disk(variable)
+}
+
+/// The one place where the environment is read.
+pub fn variable(name: &str) -> Option<String> {
     #[expect(
         clippy::disallowed_methods,
-        reason = "`${env:NAME}` is resolved here, in the binary"
+        reason = "`${env:NAME}` and the user's directories are resolved here, in the binary"
     )]
-    Disk(|name: &str| std::env::var(name).ok())
+    std::env::var(name).ok()
+}
+
+/// What to say before `experiment` runs on this host: printed, and recorded with the run.
+fn preflight(experiment: &Experiment) -> Vec<String> {
+    let warnings = match doctor::stored() {
+        Stored::Absent => Vec::new(),
+        Stored::Ignored(why) => {
+            out::note(&format!("note: the stored ceiling is ignored: {why}"));
+            Vec::new()
+        }
+        Stored::Usable(ceiling) => preflight::warnings(experiment, &ceiling),
+    };
+    for warning in &warnings {
+        out::note(&format!("warning: {warning}"));
+    }
+    warnings
 }
 
 /// Runs a loaded experiment, shows it while it runs, and prints its summary.
 pub fn experiment(experiment: &Experiment, common: &Common) -> Result<Ending, Failure> {
     let surroundings = surroundings();
+    let warnings = preflight(experiment);
     let options = RunOptions {
         out: common
             .out
@@ -68,6 +92,7 @@ pub fn experiment(experiment: &Experiment, common: &Common) -> Result<Ending, Fa
         executable: std::env::current_exe()
             .map_err(|e| Failure::Environment(format!("finding this program: {e}")))?,
         surroundings: &surroundings,
+        warnings: &warnings,
     };
     let stop =
         signals::stop_on_signal().map_err(|e| Failure::Environment(format!("signals: {e}")))?;

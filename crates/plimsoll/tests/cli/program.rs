@@ -52,6 +52,8 @@ impl Workspace {
         command
             .args(args)
             .current_dir(self.path())
+            // What the person at this machine has stored is none of a test's business.
+            .env("XDG_STATE_HOME", self.path().join("state"))
             .stdin(Stdio::null());
         command
     }
