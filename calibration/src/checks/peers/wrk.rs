@@ -1,4 +1,5 @@
-//! wrk: closed, without a rate; each connection sends as soon as it is answered. Read is a line of `bench/peers/wrk.lua`.
+//! wrk: closed, without a rate; each connection sends as soon as it is answered. Its default timeout of 2 s would take the frozen
+//! requests out of the figures. Read is a line of `bench/peers/wrk.lua`.
 
 use super::{CONNECTIONS, Peer, Reported};
 use serde_json::Value;
@@ -6,7 +7,9 @@ use serde_json::Value;
 pub const PEER: Peer = Peer {
     tool: "wrk",
     command: |seconds| {
-        format!("wrk -t 2 -c {CONNECTIONS} -d {seconds}s --latency -s bench/peers/wrk.lua $URL")
+        format!(
+            "wrk -t 2 -c {CONNECTIONS} -d {seconds}s --latency --timeout 10s -s bench/peers/wrk.lua $URL"
+        )
     },
     read,
 };
