@@ -250,7 +250,7 @@ mod tests {
     fn ceiling(host: Identity) -> Ceiling {
         let closed = ClosedCeiling {
             users: 50,
-            achieved_per_s: 61_234.5,
+            achieved_per_s: 61_235.0,
         };
         let open = OpenCeiling {
             connections: 50,
