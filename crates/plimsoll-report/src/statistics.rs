@@ -14,7 +14,7 @@ mod student;
 
 pub use detectable::{blocks_to_detect, minimum_detectable};
 pub use difference::{MARGIN_SHARE, judge_difference};
-pub use distortion::{Distortion, Figure, Lengthening};
+pub use distortion::{ALWAYS_ALLOWED, Distortion, Figure, Lengthening};
 pub(crate) use interval::method_for;
 pub use interval::{BOOTSTRAP_FROM, CONFIDENCE, Interval, Pivot};
 pub use order::quantile_interval;

@@ -9,11 +9,14 @@ use crate::record::{Effect, Statistic};
 use plimsoll_base::histogram::TimeHistogram;
 
 /// A figure may be too large by this, in seconds, whatever it is.
-const ALWAYS_ALLOWED: f64 = 0.5e-3;
+pub const ALWAYS_ALLOWED: f64 = 0.5e-3;
 /// A figure of which more than this share may have been added is marked.
 const MARKED_SHARE: f64 = 0.10;
 /// Nothing is concluded from a figure of which more than this share may have been added.
 const INVALID_SHARE: f64 = 0.25;
+
+/// A figure that rests on fewer times than this is an anecdote: it can carry a mark, but no criterion fails for it alone.
+const FEW: u64 = 10;
 
 /// A figure of a distribution that can be distorted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +45,8 @@ pub struct Distortion {
     pub value: f64,
     /// By how much of it at most it is too large.
     pub by: f64,
+    /// How many recorded times it rests on: those from it upwards, for the mean all.
+    pub rests_on: u64,
 }
 
 impl Figure {
@@ -81,6 +86,13 @@ impl Figure {
             Self::Of(statistic) => statistic.share(),
             Self::Max => Some(1.0),
         }
+    }
+
+    /// How many of `count` times, at least one, lie at the figure or above; the mean rests on all.
+    #[must_use]
+    pub fn rests_on(self, count: u64) -> u64 {
+        self.share()
+            .map_or(count, |share| count + 1 - rank(share, count))
     }
 }
 
@@ -127,13 +139,14 @@ impl Lengthening {
                 figure,
                 value,
                 by: by.clamp(0.0, value),
+                rests_on: figure.rests_on(ranks.count),
             }
         };
         Figure::ALL.map(one).to_vec()
     }
 
     fn of_quantile(&self, ranks: &Ranks, share: f64) -> (f64, f64) {
-        let rank = ranks.rank(share);
+        let rank = rank(share, ranks.count);
         let value = ranks.at(rank);
         let bounds = self
             .exceedances
@@ -162,6 +175,12 @@ impl Distortion {
         ALWAYS_ALLOWED.max(MARKED_SHARE * self.value)
     }
 
+    /// Whether the figure rests on so few times that it says little of the run as a whole.
+    #[must_use]
+    pub fn rests_on_few(&self) -> bool {
+        self.rests_on < FEW
+    }
+
     /// What follows for the figure.
     #[must_use]
     pub fn effect(&self) -> Effect {
@@ -173,6 +192,17 @@ impl Distortion {
             Effect::Invalid
         }
     }
+}
+
+/// The rank of the quantile that so large a share of `count` times, at least one, does not exceed.
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a rank between 1 and the count"
+)]
+fn rank(share: f64, count: u64) -> u64 {
+    ((share * count as f64).ceil() as u64).clamp(1, count)
 }
 
 /// A histogram by rank: upper edges of its buckets and how many times lie at or below each.
@@ -190,16 +220,6 @@ impl Ranks {
         });
         let buckets = buckets.collect();
         Self { buckets, count }
-    }
-
-    #[expect(
-        clippy::cast_precision_loss,
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a rank between 1 and the count"
-    )]
-    fn rank(&self, share: f64) -> u64 {
-        ((share * self.count as f64).ceil() as u64).clamp(1, self.count)
     }
 
     /// The time of a rank from 1; nothing is known below the first but that no time is negative.
@@ -259,13 +279,32 @@ mod tests {
     fn limits_of_a_figure() {
         let check = |value: f64, by: f64, expected: Effect| {
             let figure = Figure::Max;
-            assert_eq!(Distortion { figure, value, by }.effect(), expected);
+            let distortion = Distortion {
+                figure,
+                value,
+                by,
+                rests_on: 1,
+            };
+            assert_eq!(distortion.effect(), expected);
         };
         check(0.2e-3, 0.2e-3, Effect::None);
         check(10e-3, 1.0e-3, Effect::None);
         check(10e-3, 1.1e-3, Effect::Marked);
         check(10e-3, 2.6e-3, Effect::Invalid);
         check(1e-3, 0.6e-3, Effect::Invalid);
+    }
+
+    #[test]
+    fn what_a_figure_rests_on() {
+        let check = |statistic, count, expected| {
+            assert_eq!(Figure::Of(statistic).rests_on(count), expected);
+        };
+        check(Statistic::Mean, 1_000, 1_000);
+        check(Statistic::P50, 1_000, 501);
+        check(Statistic::P99, 1_000, 11);
+        check(Statistic::P999, 1_000, 2);
+        check(Statistic::P50, 1, 1);
+        assert_eq!(Figure::Max.rests_on(1_000), 1);
     }
 
     #[test]

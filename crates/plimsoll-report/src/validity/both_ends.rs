@@ -60,9 +60,11 @@ fn gaps(arm: &ArmData) -> Vec<Distortion> {
         quantile_interval(client, share)?;
         quantile_interval(server, share)?;
         let value = client.quantile(share)?;
+        let figure = Figure::Of(statistic);
         Some(Distortion {
-            figure: Figure::Of(statistic),
+            figure,
             value,
+            rests_on: figure.rests_on(client.count()),
             by: (value - server.quantile(share)?).max(0.0),
         })
     };

@@ -55,8 +55,10 @@ fn gaps(arm: &ArmData) -> Vec<Distortion> {
             quantile_interval(&own, share)?,
             quantile_interval(lookout, share)?,
         );
+        let figure = Figure::Of(statistic);
         Some(Distortion {
-            figure: Figure::Of(statistic),
+            figure,
+            rests_on: figure.rests_on(own.count()),
             value: own.quantile(share)?,
             by: (mine.low - lookouts.high).max(0.0),
         })

@@ -7,7 +7,7 @@
 use super::reach::{self, FROM_ARRIVAL, Reached};
 use super::row::Finding;
 use crate::record::{ArmData, Effect, LoadModel, Sense, ValidityRow};
-use crate::statistics::{Distortion, Figure, Lengthening};
+use crate::statistics::{Distortion, Lengthening};
 use plimsoll_base::time_kind::TimeKind;
 use plimsoll_base::units::format_seconds;
 
@@ -37,7 +37,7 @@ pub(super) fn judge(arm: &ArmData) -> Vec<ValidityRow> {
     })
 }
 
-/// The figure that is furthest beyond, or least within, what is allowed for it. The largest time comes last: it rests on one exchange.
+/// The figure that is furthest beyond, or least within, what is allowed for it. Those that rest on few exchanges come last.
 fn worst(bounds: &[(TimeKind, Distortion)]) -> Option<Distortion> {
     let excess = |bound: &Distortion| bound.by / bound.allowed();
     let all = || bounds.iter().map(|(_, bound)| *bound);
@@ -45,12 +45,12 @@ fn worst(bounds: &[(TimeKind, Distortion)]) -> Option<Distortion> {
         let chosen = all().filter(wanted);
         chosen.max_by(|a, b| excess(a).total_cmp(&excess(b)))
     };
-    let figure = of(|bound| bound.figure != Figure::Max)?;
-    let largest = of(|bound| bound.figure == Figure::Max);
-    if excess(&figure) <= 1.0 && largest.as_ref().is_some_and(|l| excess(l) > 1.0) {
-        return largest;
-    }
-    Some(figure)
+    let well_founded = of(|bound| !bound.rests_on_few());
+    let beyond = |bound: &Distortion| excess(bound) > 1.0;
+    well_founded
+        .filter(beyond)
+        .or_else(|| of(Distortion::rests_on_few).filter(beyond))
+        .or(well_founded)
 }
 
 fn finding(worst: &Distortion) -> Finding {

@@ -40,6 +40,8 @@ pub(super) struct Reached {
     pub path: String,
     pub effect: Effect,
     pub bias: Bias,
+    /// Whether the figure rests on so few times that no criterion fails for it alone.
+    pub rests_on_few: bool,
 }
 
 /// Every figure that rests on the load.
@@ -59,6 +61,7 @@ pub(super) fn paths<'a>(paths: impl IntoIterator<Item = &'a str>, effect: Effect
         path,
         effect,
         bias: Bias::Either,
+        rests_on_few: false,
     };
     paths.map(reached).collect()
 }
@@ -91,5 +94,6 @@ pub(super) fn reached(kind: TimeKind, distortion: crate::statistics::Distortion)
         path: format!("{}.{}", kind.name(), distortion.figure.name()),
         effect: distortion.effect(),
         bias: Bias::TooLarge,
+        rests_on_few: distortion.rests_on_few(),
     }
 }

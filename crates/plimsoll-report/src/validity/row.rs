@@ -75,9 +75,7 @@ impl Finding {
         let effect = reached.first().map_or(Effect::None, |first| first.effect);
         let affects: Vec<String> = reached.iter().map(|reached| reached.path.clone()).collect();
         let enlarges = |reached: &&Reached| reached.bias == Bias::TooLarge;
-        // The largest time rests on one exchange: that alone breaks nothing.
-        let ok = effect == Effect::None
-            || (!affects.is_empty() && affects.iter().all(|path| path.ends_with(".max")));
+        let ok = effect == Effect::None || reached.iter().all(|reached| reached.rests_on_few);
         let good = if self.is_within() || effect != Effect::None {
             self.good.clone()
         } else {
