@@ -19,7 +19,7 @@ pub use arm::{
 };
 pub use component::{ComponentData, ComponentSample, GENERATOR};
 pub use event::{EventKind, EventRow};
-pub use health::{BothEnds, GeneratorHealth, Halves};
+pub use health::{BothEnds, GeneratorHealth, Halves, Segments};
 pub use manifest::{
     ArmFacts, ComponentFacts, Host, Input, MANIFEST_SCHEMA, Manifest, MethodName, RunState,
 };

@@ -1,11 +1,11 @@
 //! Samples of what could hold the generator back: processors, quotas, the hypervisor, the network, descriptors.
 
-use super::segments::Segments;
+use super::segments;
 use super::steal::MachineTimes;
 use super::threads::{ThreadId, ThreadTimes};
 use super::{descriptors, threads, throttling};
 use plimsoll_load::fragment::LOOKOUT_THREAD;
-use plimsoll_report::record::GeneratorHealth;
+use plimsoll_report::record::{GeneratorHealth, Segments};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use tokio::time::Instant;
@@ -16,7 +16,7 @@ struct Reading {
     at: Instant,
     threads: HashMap<ThreadId, ThreadTimes>,
     machine: Option<MachineTimes>,
-    segments: Option<Segments>,
+    segments: Option<segments::Segments>,
     /// By group.
     throttled: Vec<Option<f64>>,
     descriptors_share: Option<f64>,
@@ -129,7 +129,8 @@ impl HealthProbe {
         health.throttled_s = self.throttled.iter().flatten().copied().reduce(f64::max);
         health.steal_share_mean = share(self.stolen);
         health.steal_share_max = self.stolen_share_max;
-        health.retransmit_share = share(self.segments);
+        let (again, sent) = self.segments;
+        health.segments = (sent > 0).then_some(Segments { sent, again });
         health.descriptors_share = self.descriptors_share;
     }
 }
@@ -140,7 +141,7 @@ impl Reading {
             at,
             threads: working_threads(pid),
             machine: MachineTimes::read(),
-            segments: Segments::read(pid),
+            segments: segments::Segments::read(pid),
             throttled: groups
                 .iter()
                 .map(|file| throttling::seconds(file))

@@ -51,8 +51,8 @@ pub struct ArmData {
     pub sent: u64,
     /// Arrivals that were never started, for whatever reason.
     pub dropped: u64,
-    /// Of `dropped`, those that the generator itself could not start (late beyond use, no port, no descriptor), as opposed
-    /// to those for which every allowed connection was busy.
+    /// Of `dropped`, those that the generator released too late to find a connection that might have been free in time, as opposed
+    /// to those for which every allowed connection was busy. (Without a port or descriptor an exchange is refused, not dropped.)
     pub dropped_by_generator: u64,
     /// Exchanges of these arrivals that were answered only after the measured time.
     pub answered_late: u64,

@@ -22,8 +22,8 @@ pub struct GeneratorHealth {
     pub steal_share_mean: Option<f64>,
     /// The same in the worst second.
     pub steal_share_max: Option<f64>,
-    /// TCP segments that it sent again, as a share of all it sent.
-    pub retransmit_share: Option<f64>,
+    /// TCP segments of the generator's network namespace, other programs' in it included.
+    pub segments: Option<Segments>,
     /// How often it had no port or no descriptor for a connection.
     pub exhausted: Option<u64>,
     /// The largest share of its descriptor limit that was in use.
@@ -50,6 +50,31 @@ pub struct BothEnds {
     pub server: TimeHistogram,
 }
 
+/// TCP segments of a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Segments {
+    /// Sent in all, those sent again included.
+    pub sent: u64,
+    /// Sent again.
+    pub again: u64,
+}
+
+impl Segments {
+    /// The share of all that was sent again; 0 when nothing was sent.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "a share")]
+    pub fn again_share(self) -> f64 {
+        self.again as f64 / self.sent.max(1) as f64
+    }
+
+    fn plus(self, other: Self) -> Self {
+        Self {
+            sent: self.sent + other.sent,
+            again: self.again + other.again,
+        }
+    }
+}
+
 /// Response times of the measured time, by the half of it in which they ended.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Halves {
@@ -70,7 +95,6 @@ impl GeneratorHealth {
         mean(&mut self.stalled_share, other.stalled_share);
         mean(&mut self.run_delay_share, other.run_delay_share);
         mean(&mut self.steal_share_mean, other.steal_share_mean);
-        mean(&mut self.retransmit_share, other.retransmit_share);
         let pairs: [(&mut Option<f64>, Option<f64>, Join); 7] = [
             (&mut self.longest_stall_s, other.longest_stall_s, f64::max),
             (
@@ -96,6 +120,7 @@ impl GeneratorHealth {
             *own = joined(*own, added, join);
         }
         self.exhausted = joined(self.exhausted, other.exhausted, |a, b| a + b);
+        self.segments = joined(self.segments, other.segments, Segments::plus);
         if let Some(added) = &other.both_ends {
             let own = self.both_ends.get_or_insert_default();
             own.client.merge(&added.client);

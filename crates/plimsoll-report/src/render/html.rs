@@ -13,6 +13,7 @@ mod provenance;
 mod resources;
 mod response_times;
 mod style;
+mod thresholds;
 mod validity;
 mod verdict;
 
@@ -41,9 +42,10 @@ pub fn render(view: &RunView) -> String {
             body {
                 main {
                     (verdict::section(view))
+                    (validity::section(view))
+                    (thresholds::section(view))
                     (arms::section(view))
                     (added::section(view))
-                    (validity::section(view))
                     (response_times::section(view))
                     (over_time::section(view))
                     (resources::section(view))

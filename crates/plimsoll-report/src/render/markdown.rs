@@ -4,7 +4,7 @@ use super::figures;
 use super::table::{Table, escape_markdown};
 use super::words::{
     bound, comparison_method, conclusion, has_differences, headline, interval, mark_legend, method,
-    signed_time, validity_limit, validity_value,
+    signed_time, trust, validity_limit, validity_value,
 };
 use crate::record::{Statistic, Summary};
 use crate::view::RunView;
@@ -22,6 +22,11 @@ pub fn render(view: &RunView) -> String {
             escape_markdown(&view.manifest.started_at)
         ),
         verdict(summary),
+        format!(
+            "## Validity\n\n{}\n{}",
+            trust(&summary.validity),
+            broken(summary)
+        ),
     ];
     if !summary.thresholds.is_empty() {
         parts.push(format!(
@@ -46,10 +51,6 @@ pub fn render(view: &RunView) -> String {
             escape_markdown(&how)
         ));
     }
-    parts.push(format!(
-        "## Validity\n\n{}",
-        validity(summary).to_markdown()
-    ));
     let failures = figures::failures_by_kind(summary);
     if !failures.rows.is_empty() {
         parts.push(format!("## Failures by kind\n\n{}", failures.to_markdown()));
@@ -63,6 +64,10 @@ pub fn render(view: &RunView) -> String {
             components.to_markdown()
         ));
     }
+    parts.push(format!(
+        "## All criteria of validity\n\n{}",
+        validity(summary).to_markdown()
+    ));
     parts.join("\n")
 }
 
@@ -126,6 +131,30 @@ fn added(summary: &Summary) -> Table {
         }
     }
     table
+}
+
+/// What to do about each criterion that does not hold.
+fn broken(summary: &Summary) -> String {
+    let broken = summary.validity.iter().filter(|row| !row.ok);
+    let items: String = broken
+        .map(|row| {
+            let (value, limit) = (validity_value(row.value, row), validity_limit(row));
+            let what = format!(
+                "{} {}, {}: {value} ({limit})",
+                row.criterion, row.name, row.arm
+            );
+            format!(
+                "- {}. {}\n",
+                escape_markdown(&what),
+                escape_markdown(&row.advice)
+            )
+        })
+        .collect();
+    if items.is_empty() {
+        items
+    } else {
+        format!("\n{items}")
+    }
 }
 
 fn validity(summary: &Summary) -> Table {

@@ -10,6 +10,7 @@ use crate::validity;
 use crate::verdict::describe_power;
 use crate::view::RunView;
 use plimsoll_base::units::{format_bytes, format_number, format_seconds};
+use std::collections::BTreeSet;
 
 /// What stands where there is no sample.
 pub(super) const NOTHING: &str = "–";
@@ -232,6 +233,23 @@ pub(super) fn comparison_method(summary: &Summary) -> Option<String> {
         short_percent(comparison.margin_share),
         comparison.baseline
     ))
+}
+
+/// How many criteria these rows are of: each has rows for every arm, and may look at several things.
+pub(super) fn criteria<'a>(rows: impl IntoIterator<Item = &'a ValidityRow>) -> usize {
+    let numbers: BTreeSet<u32> = rows.into_iter().map(|row| row.criterion).collect();
+    numbers.len()
+}
+
+/// Whether the measurement can be trusted, in a sentence.
+pub(super) fn trust(rows: &[ValidityRow]) -> String {
+    let all = criteria(rows);
+    match criteria(rows.iter().filter(|row| !row.ok)) {
+        0 => format!("All {all} criteria hold: what follows may be concluded."),
+        broken => format!(
+            "{broken} of {all} criteria do not hold. They are judged per claim: what they do not concern stands."
+        ),
+    }
 }
 
 /// Whether an arm was compared with the baseline at all.

@@ -15,7 +15,7 @@ const MARKED_SHARE: f64 = 0.10;
 /// Nothing is concluded from a figure of which more than this share may have been added.
 const INVALID_SHARE: f64 = 0.25;
 
-/// A figure that rests on fewer times than this is an anecdote: it can carry a mark, but no criterion fails for it alone.
+/// A figure beyond the p99 that rests on fewer times than this is an anecdote: it can carry a mark, but no criterion fails for it alone.
 const FEW: u64 = 10;
 
 /// A figure of a distribution that can be distorted.
@@ -175,10 +175,11 @@ impl Distortion {
         ALWAYS_ALLOWED.max(MARKED_SHARE * self.value)
     }
 
-    /// Whether the figure rests on so few times that it says little of the run as a whole.
+    /// Whether the figure lies so far out, and rests on so few times, that it says little of the run as a whole.
     #[must_use]
-    pub fn rests_on_few(&self) -> bool {
-        self.rests_on < FEW
+    pub fn is_anecdote(&self) -> bool {
+        let far_out = matches!(self.figure, Figure::Max | Figure::Of(Statistic::P999));
+        far_out && self.rests_on < FEW
     }
 
     /// What follows for the figure.

@@ -33,7 +33,10 @@ pub(super) fn judge(arm: &ArmData) -> Vec<ValidityRow> {
         limit: worst.allowed(),
         unit: "s",
         sense: Sense::AtMost,
-        good: "Generator and component saw the same times.".to_owned(),
+        good: format!(
+            "Generator and component saw the same times at {}.",
+            reach::list(gaps.iter().map(|gap| gap.figure.label()))
+        ),
         bad: match busy {
             Some(cores) => format!(
                 "{longer}, but a thread of it used {cores:.2} cores in its busiest second: requests waited until it read them."

@@ -24,8 +24,10 @@ pub(super) fn judge(arm: &ArmData) -> Vec<ValidityRow> {
         limit: worst.allowed(),
         unit: "s",
         sense: Sense::AtMost,
-        good: "The generator's lookout, on a thread of its own, saw the same service times."
-            .to_owned(),
+        good: format!(
+            "The generator's lookout, on a thread of its own, saw the same service times at {}; for other figures it saw too few.",
+            reach::list(gaps.iter().map(|gap| gap.figure.label()))
+        ),
         bad: format!(
             "At {} the generator saw at least {} more than its lookout, which has few exchanges and a thread of its own: exchanges queue in the generator. Lower the rate, or give it more shards.",
             worst.figure.label(),

@@ -1,6 +1,7 @@
 //! Criterion 6: our own end of the network had no trouble: at most one segment in a thousand was sent again, and ports and
 //! descriptors did not run out.
 //!
+//! A segment that was sent again made one exchange longer, or none, if it was another program's in the same network namespace.
 //! What could not connect for want of a port or a descriptor never reached the target: it is missing from every figure.
 
 use super::reach;
@@ -11,20 +12,18 @@ const RETRANSMITTED: f64 = 0.001;
 const DESCRIPTORS: f64 = 0.9;
 /// Beyond this share of arrivals without port or descriptor, what was measured is another load.
 const EXHAUSTED_SHARE: f64 = 0.01;
-/// Segments of ours in an exchange on a connection that is kept: the request and the acknowledgement of its answer.
-const SEGMENTS: f64 = 2.0;
 
 pub(super) fn judge(arm: &ArmData) -> Vec<ValidityRow> {
     let mut rows = Vec::new();
-    if let Some(share) = arm.health.retransmit_share {
+    if let Some(segments) = arm.health.segments {
         let row = finding(
             "segments sent again",
-            share,
+            segments.again_share(),
             RETRANSMITTED,
             "share",
             "Segments were lost on the way and sent again, each after 200 ms or more: look at the network between generator and target.",
         );
-        let reached = || reach::of_exchange_share(arm, SEGMENTS * share);
+        let reached = || reach::of_exchanges(arm, segments.again);
         rows.extend(row.rows(&arm.name, reached));
     }
     if let Some(times) = arm.health.exhausted {
@@ -74,17 +73,19 @@ fn finding(name: &'static str, value: f64, limit: f64, unit: &'static str, bad: 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::Segments;
     use crate::validity::sample;
 
     #[test]
     fn each_trouble_reaches_what_it_can() {
         let mut arm = sample::spread("a", 0.02);
         assert_eq!(judge(&arm), []);
-        (arm.health.retransmit_share, arm.health.exhausted) = (Some(0.001), Some(0));
+        let segments = |again| Some(Segments { sent: 2_000, again });
+        (arm.health.segments, arm.health.exhausted) = (segments(2), Some(0));
         arm.health.descriptors_share = Some(0.5);
         assert!(judge(&arm).iter().all(|row| row.ok));
 
-        arm.health.retransmit_share = Some(0.01);
+        arm.health.segments = segments(20);
         let rows = judge(&arm);
         assert_eq!(sample::effect(&rows, "response_time.p99"), Effect::Invalid);
         assert_eq!(sample::effect(&rows, "response_time.p50"), Effect::None);

@@ -37,7 +37,7 @@ pub(super) fn judge(arm: &ArmData) -> Vec<ValidityRow> {
     })
 }
 
-/// The figure that is furthest beyond, or least within, what is allowed for it. Those that rest on few exchanges come last.
+/// The figure that is furthest beyond, or least within, what is allowed for it. Anecdotes come last.
 fn worst(bounds: &[(TimeKind, Distortion)]) -> Option<Distortion> {
     let excess = |bound: &Distortion| bound.by / bound.allowed();
     let all = || bounds.iter().map(|(_, bound)| *bound);
@@ -45,11 +45,11 @@ fn worst(bounds: &[(TimeKind, Distortion)]) -> Option<Distortion> {
         let chosen = all().filter(wanted);
         chosen.max_by(|a, b| excess(a).total_cmp(&excess(b)))
     };
-    let well_founded = of(|bound| !bound.rests_on_few());
+    let well_founded = of(|bound| !bound.is_anecdote());
     let beyond = |bound: &Distortion| excess(bound) > 1.0;
     well_founded
         .filter(beyond)
-        .or_else(|| of(Distortion::rests_on_few).filter(beyond))
+        .or_else(|| of(Distortion::is_anecdote).filter(beyond))
         .or(well_founded)
 }
 
@@ -137,6 +137,23 @@ mod tests {
         assert!(judge(&arm).iter().all(|row| !row.ok));
     }
 
+    /// What rules the p99 out breaks the criterion, on however few arrivals that rests.
+    #[test]
+    fn a_late_tail_is_never_praised() {
+        let (mut lag, mut response) = ([20; 500], [20_000; 500]);
+        for i in 0..8 {
+            (lag[i], response[i]) = (60_000, 80_000);
+        }
+        let rows = judge(&arm(LoadModel::Open, &lag, &response));
+        let on_p99 = rows.iter().find(|row| {
+            let mut affects = row.affects.iter();
+            affects.any(|path| path == "response_time.p99")
+        });
+        let row = on_p99.unwrap();
+        assert!(!row.ok && row.effect == Effect::Invalid);
+        assert!(row.advice.contains("released late"), "{}", row.advice);
+    }
+
     /// One arrival in a thousand late breaks nothing but the largest time.
     #[test]
     fn one_late_arrival_breaks_nothing() {
@@ -145,6 +162,9 @@ mod tests {
         (lag[0], response[0]) = (9_000, 10_000);
         let arm = arm(LoadModel::Open, &lag, &response);
         check(&arm, &[], &["max"]);
-        assert!(judge(&arm)[0].ok);
+        let row = &judge(&arm)[0];
+        assert!(row.ok);
+        assert!(row.advice.contains("released late"), "{}", row.advice);
+        assert!(row.advice.contains("fewer than ten"), "{}", row.advice);
     }
 }

@@ -41,7 +41,7 @@ pub(super) struct Reached {
     pub effect: Effect,
     pub bias: Bias,
     /// Whether the figure rests on so few times that no criterion fails for it alone.
-    pub rests_on_few: bool,
+    pub is_anecdote: bool,
 }
 
 /// Every figure that rests on the load.
@@ -54,6 +54,16 @@ pub(super) fn all_times(effect: Effect) -> Vec<Reached> {
     paths(OF_EXCHANGES.map(TimeKind::name), effect)
 }
 
+/// Figures by their labels: "p50, p90 and p99".
+pub(super) fn list(labels: impl IntoIterator<Item = &'static str>) -> String {
+    let labels: Vec<&str> = labels.into_iter().collect();
+    match labels.as_slice() {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [most @ .., last] => format!("{} and {last}", most.join(", ")),
+    }
+}
+
 /// The same effect on each of these.
 pub(super) fn paths<'a>(paths: impl IntoIterator<Item = &'a str>, effect: Effect) -> Vec<Reached> {
     let paths = paths.into_iter().map(str::to_owned);
@@ -61,28 +71,34 @@ pub(super) fn paths<'a>(paths: impl IntoIterator<Item = &'a str>, effect: Effect
         path,
         effect,
         bias: Bias::Either,
-        rests_on_few: false,
+        is_anecdote: false,
     };
     paths.map(reached).collect()
 }
 
 /// Figures that may be distorted because for this share of the time (0 to 1) the generator did not run.
 pub(super) fn of_time_share(arm: &ArmData, share: f64) -> Vec<Reached> {
-    of_exchange_share(arm, UNDER_WAY * share)
+    let share = (UNDER_WAY * share).clamp(0.0, 1.0);
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a count of exchanges"
+    )]
+    let cases = |count: u64| (share * count as f64).ceil() as u64;
+    lengthened(arm, cases)
 }
 
-/// Figures that may be distorted because this share of exchanges (0 to 1) was lengthened by nobody knows how much.
-pub(super) fn of_exchange_share(arm: &ArmData, share: f64) -> Vec<Reached> {
+/// Figures that may be distorted because so many exchanges were lengthened by nobody knows how much.
+pub(super) fn of_exchanges(arm: &ArmData, cases: u64) -> Vec<Reached> {
+    lengthened(arm, |_| cases)
+}
+
+/// The same, where `cases` says how many of so many.
+fn lengthened(arm: &ArmData, cases: impl Fn(u64) -> u64) -> Vec<Reached> {
     let distorted = OF_EXCHANGES.into_iter().flat_map(|kind| {
         let times = arm.histogram(kind);
-        #[expect(
-            clippy::cast_precision_loss,
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a count of exchanges"
-        )]
-        let cases = (share.clamp(0.0, 1.0) * times.count() as f64).ceil() as u64;
-        let distorted = Lengthening::unlimited(cases).distorts(&times);
+        let distorted = Lengthening::unlimited(cases(times.count())).distorts(&times);
         distorted.into_iter().map(move |d| reached(kind, d))
     });
     distorted.filter(|r| r.effect != Effect::None).collect()
@@ -94,6 +110,6 @@ pub(super) fn reached(kind: TimeKind, distortion: crate::statistics::Distortion)
         path: format!("{}.{}", kind.name(), distortion.figure.name()),
         effect: distortion.effect(),
         bias: Bias::TooLarge,
-        rests_on_few: distortion.rests_on_few(),
+        is_anecdote: distortion.is_anecdote(),
     }
 }

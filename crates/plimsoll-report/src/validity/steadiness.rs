@@ -8,60 +8,84 @@ use super::reach;
 use super::row::Finding;
 use crate::record::{ArmData, Effect, Halves, Sense, Statistic, ValidityRow};
 use crate::statistics::{ALWAYS_ALLOWED, quantile_interval};
+use plimsoll_base::units::format_seconds;
+use std::cmp::Ordering;
 
 const LIMIT: f64 = 0.25;
 const LOOKED_AT: [Statistic; 3] = [Statistic::P50, Statistic::P90, Statistic::P99];
+
+/// A quantile in the two halves.
+struct Change {
+    statistic: Statistic,
+    /// By which share of the larger it changed; 0 while its intervals meet.
+    share: f64,
+    /// By how much it changed, in seconds.
+    by: f64,
+}
 
 pub(super) fn judge(arm: &ArmData) -> Vec<ValidityRow> {
     let Some(halves) = &arm.health.halves else {
         return Vec::new();
     };
-    let changes: Vec<(Statistic, f64)> = LOOKED_AT
+    let changes: Vec<Change> = LOOKED_AT
         .into_iter()
-        .filter_map(|statistic| Some((statistic, change(halves, statistic)?)))
+        .filter_map(|statistic| change(halves, statistic))
         .collect();
-    let Some((worst, value)) = changes.iter().max_by(|a, b| a.1.total_cmp(&b.1)) else {
+    // Whatever counts comes before whatever does not.
+    let order = |a: &&Change, b: &&Change| {
+        let key = |change: &Change| (change.counts(), change.share);
+        key(a).partial_cmp(&key(b)).unwrap_or(Ordering::Equal)
+    };
+    let Some(worst) = changes.iter().max_by(order) else {
         return Vec::new();
     };
     let finding = Finding {
         criterion: 12,
         name: "change from first to second half",
-        value: *value,
+        value: worst.share,
         limit: LIMIT,
         unit: "share",
         sense: Sense::AtMost,
-        good: "The second half was like the first.".to_owned(),
+        good: format!(
+            "The second half was like the first at {}.",
+            reach::list(changes.iter().map(|change| change.statistic.label()))
+        ),
         bad: format!(
-            "{} was not the same in the second half as in the first: warm up longer, measure longer, or look for what changed.",
-            worst.label()
+            "{} changed by {} from the first half to the second: warm up longer, measure longer, or look for what changed.",
+            worst.statistic.label(),
+            format_seconds(worst.by)
         ),
     };
     finding.rows(&arm.name, || {
-        let changed = changes.iter().filter(|(_, change)| *change > LIMIT);
+        let changed = changes.iter().filter(|change| change.counts());
         let names: Vec<String> = changed
-            .map(|(statistic, _)| format!("response_time.{}", statistic.name()))
+            .map(|change| format!("response_time.{}", change.statistic.name()))
             .collect();
         reach::paths(names.iter().map(String::as_str), Effect::Marked)
     })
 }
 
-/// By which share of the larger the quantile changed; 0 while the intervals meet or the change is small, `None` without intervals.
-fn change(halves: &Halves, statistic: Statistic) -> Option<f64> {
+impl Change {
+    fn counts(&self) -> bool {
+        self.share > LIMIT && self.by > ALWAYS_ALLOWED
+    }
+}
+
+/// How the quantile changed; `None` without intervals.
+fn change(halves: &Halves, statistic: Statistic) -> Option<Change> {
     let share = statistic.share()?;
     let first = quantile_interval(&halves.first, share)?;
     let second = quantile_interval(&halves.second, share)?;
-    if first.low <= second.high && second.low <= first.high {
-        return Some(0.0);
-    }
     let (a, b) = (
         halves.first.quantile(share)?,
         halves.second.quantile(share)?,
     );
-    let change = (a - b).abs();
-    Some(if change > ALWAYS_ALLOWED {
-        change / a.max(b)
-    } else {
-        0.0
+    let meet = first.low <= second.high && second.low <= first.high;
+    let by = if meet { 0.0 } else { (a - b).abs() };
+    Some(Change {
+        statistic,
+        share: if by > 0.0 { by / a.max(b) } else { 0.0 },
+        by,
     })
 }
 

@@ -1,30 +1,19 @@
 //! Whether the measurement can be trusted, criterion by criterion.
 
-use crate::record::{Effect, ThresholdOutcome, ValidityRow};
-use crate::render::words::{bound, validity_limit, validity_value};
+use crate::record::{Effect, ValidityRow};
+use crate::render::words::{criteria, trust, validity_limit, validity_value};
 use crate::view::RunView;
 use maud::{Markup, html};
 
 pub(super) fn section(view: &RunView) -> Markup {
     let rows = &view.summary.validity;
-    let broken = rows.iter().filter(|row| !row.ok).count();
-    let reading = match broken {
-        0 => "Every criterion holds: what follows may be concluded.".to_owned(),
-        n => format!(
-            "Broken: {n} of {} criteria. They are judged per claim: what they do not concern stands.",
-            rows.len()
-        ),
-    };
     let all: Vec<&ValidityRow> = rows.iter().collect();
     let speaking: Vec<&ValidityRow> = rows.iter().filter(|row| speaks(row)).collect();
     let content = html! {
         @if !speaking.is_empty() { (table(&speaking)) }
-        details { summary { "All " (rows.len()) " criteria" } (table(&all)) }
+        details { summary { "All " (criteria(rows)) " criteria" } (table(&all)) }
     };
-    html! {
-        (thresholds(&view.summary.thresholds))
-        (super::section("Can it be trusted?", &reading, content))
-    }
+    super::section("Can it be trusted?", &trust(rows), content)
 }
 
 /// Whether a row has something to say beyond that it holds.
@@ -62,27 +51,4 @@ fn criterion(row: &ValidityRow) -> Markup {
             td.w.wrap.sub { (row.advice) }
         }
     }
-}
-
-fn thresholds(outcomes: &[ThresholdOutcome]) -> Markup {
-    if outcomes.is_empty() {
-        return Markup::default();
-    }
-    let table = html! {
-        div.scroll tabindex="0" {
-            table {
-                thead { tr { th.w scope="col" { "threshold" } th.w scope="col" { "result" } th.w scope="col" { "because" } } }
-                tbody {
-                    @for outcome in outcomes {
-                        tr {
-                            th.name scope="row" { (outcome.arm) " " (outcome.metric) " " (bound(outcome)) }
-                            td.w { span class={ "chip " (outcome.result.name()) } { (outcome.result.name()) } }
-                            td.w.wrap { (outcome.reason) }
-                        }
-                    }
-                }
-            }
-        }
-    };
-    super::section("Thresholds", "", table)
 }

@@ -1,0 +1,29 @@
+//! What the run was asked, and what it answers.
+
+use crate::render::words::bound;
+use crate::view::RunView;
+use maud::{Markup, html};
+
+pub(super) fn section(view: &RunView) -> Markup {
+    let outcomes = &view.summary.thresholds;
+    if outcomes.is_empty() {
+        return Markup::default();
+    }
+    let table = html! {
+        div.scroll tabindex="0" {
+            table {
+                thead { tr { th.w scope="col" { "threshold" } th.w scope="col" { "result" } th.w scope="col" { "because" } } }
+                tbody {
+                    @for outcome in outcomes {
+                        tr {
+                            th.name scope="row" { (outcome.arm) " " (outcome.metric) " " (bound(outcome)) }
+                            td.w { span class={ "chip " (outcome.result.name()) } { (outcome.result.name()) } }
+                            td.w.wrap { (outcome.reason) }
+                        }
+                    }
+                }
+            }
+        }
+    };
+    super::section("Thresholds", "", table)
+}
