@@ -84,9 +84,10 @@ pub(crate) async fn serve(shard: &Shard, client: &mut Client) -> After {
     let aborted = ended.after == After::Abort;
     if ended.status != 0 {
         metrics.answered(ended.status);
-        match aborted {
-            true => shard.counters.withdraw(Counter::Served, 1),
-            false => shard.counters.record(times.total),
+        if aborted {
+            shard.counters.withdraw(Counter::Served, 1);
+        } else {
+            shard.counters.record(times.total);
         }
     }
     metrics.aborted.add(u64::from(aborted));

@@ -11,7 +11,7 @@ use memmap2::{MmapMut, MmapOptions, MmapRaw};
 use plimsoll_base::counters::{
     COUNTERS, Counter, HEADER_BYTES, ROW_BYTES, Totals, WORDS, bucket_of,
 };
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::Path;
 use std::sync::Arc;
@@ -38,19 +38,15 @@ pub struct Row {
 }
 
 impl CountersFile {
-    /// Makes the file anew with every counter at zero; without a path the counters live in memory only.
+    /// Makes the file anew with every counter at zero; without a path the counters live in memory only. Another server that still has
+    /// a file of this name goes on with its own, which has no name any more.
     ///
     /// # Errors
     /// The system's, when the file cannot be made or mapped.
     pub fn create(path: Option<&Path>, shards: usize) -> io::Result<Self> {
         let empty = Totals::empty_file(shards);
         let map = if let Some(path) = path {
-            let mut file = OpenOptions::new()
-                .read(true)
-                .write(true)
-                .create(true)
-                .truncate(true)
-                .open(path)?;
+            let mut file = new_file(path)?;
             file.write_all(&empty)?;
             MmapOptions::new().len(empty.len()).map_raw(&file)?
         } else {
@@ -90,9 +86,22 @@ impl CountersFile {
         let offset = HEADER_BYTES + shard * ROW_BYTES + index * 8;
         // SAFETY: the offset lies within the map, whose length is that of a file with `shards` rows (asserted above), and is a
         // multiple of 8 from a page-aligned start. The map lives as long as `self`. All access within this process is atomic;
-        // other processes only read copies of the file.
+        // other processes only read copies of the file, which nobody but us opened for writing.
         unsafe { AtomicU64::from_ptr(self.map.as_mut_ptr().add(offset).cast()) }
     }
+}
+
+/// A file that nobody else has mapped: one of that name is taken away first, not emptied under whoever uses it.
+fn new_file(path: &Path) -> io::Result<File> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create_new(true)
+        .open(path)
 }
 
 impl Row {
@@ -140,6 +149,18 @@ mod tests {
         assert_eq!(times.count(), 1);
         assert!((times.max().unwrap() / 3e-3 - 1.0).abs() < 1.0 / 64.0);
         assert_eq!(counters.total(Counter::Received), 7);
+    }
+
+    #[test]
+    fn a_second_server_on_the_same_file_leaves_the_first_its_own() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("counters");
+        let [first, second] = [2, 1].map(|n| CountersFile::create(Some(&path), n).unwrap());
+        first.row(1).add(Counter::Received, 3);
+        second.row(0).add(Counter::Received, 4);
+        assert_eq!(first.total(Counter::Received), 3);
+        let totals = Totals::read(&std::fs::read(&path).unwrap()).unwrap();
+        assert_eq!(totals.get(Counter::Received), 4);
     }
 
     #[test]
