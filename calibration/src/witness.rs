@@ -14,6 +14,8 @@ use std::time::{Duration, Instant};
 const TICK: Duration = Duration::from_millis(1);
 /// Gaps up to this are ordinary scheduling.
 const GAP: Duration = Duration::from_millis(5);
+/// A gap from which on the machine, and not its scheduler, stood still.
+const STALL: Duration = Duration::from_millis(10);
 /// Gaps that are kept, at most: months of a machine that stalls every ten seconds.
 const MOST_GAPS: usize = 1_000_000;
 
@@ -93,8 +95,14 @@ impl Witness {
         }
     }
 
-    /// Every gap since a mark.
-    pub fn gaps_since(&self, mark: &Mark) -> Vec<Gap> {
+    /// The gaps since a mark that disturb what is measured.
+    pub fn stalls_since(&self, mark: &Mark) -> Vec<Gap> {
+        let mut gaps = self.gaps_since(mark);
+        gaps.retain(|gap| gap.length >= STALL);
+        gaps
+    }
+
+    fn gaps_since(&self, mark: &Mark) -> Vec<Gap> {
         let gaps = self.gaps.lock().expect("invariant: no holder panics");
         let recent = gaps.iter().filter(|gap| gap.end > mark.at);
         recent.copied().collect()
@@ -137,7 +145,7 @@ impl Seen {
     /// on a processor, for instance when a run starts its own; it excuses nothing. Half of the steal that criterion 5 allows: a clock
     /// tick more or less at the edges of a short run must not decide.
     pub fn quiet(&self) -> bool {
-        self.longest_s < 0.010 && self.steal_share < 0.005
+        self.longest_s < STALL.as_secs_f64() && self.steal_share < 0.005
     }
 
     /// In brackets behind a figure; nothing when all was quiet.

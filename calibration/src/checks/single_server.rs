@@ -78,7 +78,7 @@ impl Level {
         });
         let outcome = bench.run(&measure(target.address(), "/", load), f64::from(seconds))?;
         let path = target.stop()?;
-        let gaps = bench.witness.gaps_since(&mark);
+        let gaps = bench.witness.stalls_since(&mark);
         let means = self.means(&response_times(&outcome.log)?, &path, &gaps);
         let all = outcome.main("response_time/mean")?;
         let what = format!(
