@@ -4,16 +4,30 @@ use crate::bench::Trouble;
 use plimsoll_base::histogram::TimeHistogram;
 
 /// What was answered in one interval.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Interval {
     /// Where it begins, in seconds since the first one did.
     pub start_s: f64,
     /// Its length in seconds.
     pub length_s: f64,
+    /// The times of what was answered.
+    pub times: TimeHistogram,
+}
+
+impl Interval {
     /// How many were answered.
-    pub count: f64,
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "answers of one second are far below 2^52"
+    )]
+    pub fn count(&self) -> f64 {
+        self.times.count() as f64
+    }
+
     /// Their times together, in seconds.
-    pub sum_s: f64,
+    pub fn sum_s(&self) -> f64 {
+        self.count() * self.times.mean().unwrap_or(0.0)
+    }
 }
 
 /// The intervals of an arm's response times. A line is `Tag=response_time,<start>,<length>,<maximum>,<histogram>`.
@@ -29,10 +43,6 @@ pub fn response_times(log: &str) -> Result<Vec<Interval>, Trouble> {
     Ok(intervals)
 }
 
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "answers of one second are far below 2^52"
-)]
 fn interval(line: &str) -> Result<Interval, Trouble> {
     let strange = || Trouble::Measured(format!("an interval log with `{line}`"));
     let fields: Vec<&str> = line.split(',').collect();
@@ -40,13 +50,10 @@ fn interval(line: &str) -> Result<Interval, Trouble> {
         return Err(strange());
     };
     let number = |text: &str| text.parse().map_err(|_| strange());
-    let times = TimeHistogram::decode(histogram).map_err(|_| strange())?;
-    let count = times.count() as f64;
     Ok(Interval {
         start_s: number(start)?,
         length_s: number(length)?,
-        count,
-        sum_s: count * times.mean().unwrap_or(0.0),
+        times: TimeHistogram::decode(histogram).map_err(|_| strange())?,
     })
 }
 
@@ -66,8 +73,8 @@ mod tests {
         );
         let intervals = response_times(&log).unwrap();
         assert_eq!(intervals.len(), 2);
-        let second = intervals[1];
+        let second = &intervals[1];
         assert!((second.start_s - 1.0).abs() < 1e-9 && (second.length_s - 0.5).abs() < 1e-9);
-        assert!((second.count - 2.0).abs() < 1e-9 && (second.sum_s - 0.004).abs() < 1e-5);
+        assert!((second.count() - 2.0).abs() < 1e-9 && (second.sum_s() - 0.004).abs() < 1e-5);
     }
 }

@@ -2,13 +2,18 @@
 
 use crate::bench::{Bench, Trouble};
 use crate::child::Child;
-use plimsoll_base::counters::Totals;
+use crate::clock;
+use plimsoll_base::counters::{Counter, Totals};
 use rustix::process::Signal;
 use serde_json::Value;
 use std::io::{BufRead as _, BufReader};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// How often the first request is looked for.
+const LOOK: Duration = Duration::from_millis(5);
 
 /// A running mock.
 pub struct Mock {
@@ -51,6 +56,18 @@ impl Mock {
     /// Sends it a signal.
     pub fn signal(&self, signal: Signal) -> Result<(), Trouble> {
         self.child.signal(signal)
+    }
+
+    /// Waits for the first request and says when it came, to within a few milliseconds.
+    pub fn first_request(&self, limit: Duration) -> Result<Instant, Trouble> {
+        let deadline = clock::now() + limit;
+        while self.totals()?.get(Counter::Received) == 0 {
+            if clock::now() > deadline {
+                return Err(Trouble::Measured("no request came".to_owned()));
+            }
+            clock::pause(LOOK);
+        }
+        Ok(clock::now())
     }
 
     /// Its totals so far.

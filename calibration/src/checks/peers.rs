@@ -18,7 +18,6 @@ use crate::clock;
 use crate::interrupt;
 use crate::mock::Mock;
 use crate::queueing::Freeze;
-use plimsoll_base::counters::Counter;
 use serde_json::json;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -201,13 +200,7 @@ fn start(root: &Path, command: &str, mock: &Mock, logs: &Path) -> Result<Child, 
 
 /// Freezes the mock in the middle of the load, which begins with the first request; what callers at the rate then meet.
 fn frozen(mock: &Mock, work: &Work, load: f64) -> Result<Freeze, Trouble> {
-    let deadline = clock::now() + OVERHEAD;
-    while mock.totals()?.get(Counter::Received) == 0 {
-        if clock::now() > deadline {
-            return Err(Trouble::Measured("no request came".to_owned()));
-        }
-        clock::pause(Duration::from_millis(5));
-    }
+    mock.first_request(OVERHEAD)?;
     let run = f64::from(work.seconds);
     clock::pause(Duration::from_secs_f64((run - work.freeze_s) / 2.0));
     let length = freeze::stand_still(mock, work.freeze_s)?;
