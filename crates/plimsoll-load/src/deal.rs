@@ -2,20 +2,23 @@
 //!
 //! Shards take what there is one by one. The lookout (Leverich and Kozyrakis, "Reconciling High Server Utilization and Sub-millisecond
 //! Quality-of-Service", EuroSys 2014) is one thread more, with few exchanges of its own: where the others' service times exceed its,
-//! exchanges queued in the generator. It adds no load: its users and arrivals are the plan's. Comparing the times is left to others.
+//! exchanges queued in the generator. It adds no load: its users and arrivals are the plan's. The closed model has none: there a user goes
+//! round as fast as its thread lets it, so one that waits for nobody would make a share of the exchanges that no plan gave it. Comparing
+//! the times is left to others.
 
 use crate::arrivals::Part;
 use crate::plan::{Load, Pacing, Plan, Profile};
 use std::time::Duration;
 
-/// The lookout has at most one arrival in so many ...
-const ONE_ARRIVAL_IN: f64 = 100.0;
-/// ... and at most so many a second, which costs half a percent of a core.
+/// The lookout has at most one arrival in so many, so that its own lateness and its arrivals' waiting for its few users can be at most
+/// half of what lies beyond the p99 of all arrivals ...
+const ONE_ARRIVAL_IN: f64 = 200.0;
+/// ... and at most so many a second, lest it becomes one more shard at high rates.
 const ARRIVALS_PER_S: f64 = 100.0;
-/// Its users have at most this many times their part of the arrivals each, so that few of its arrivals wait that would not have.
+/// Its part of the users is this many times its part of the arrivals, rounded up to whole users: few users help each other out less than
+/// many do. One user is the least, and more room than that with fewer than 100 (four times its part with 50).
 const ROOM: u64 = 2;
-/// At most one user in so many is the lookout's, so that the others do not miss it. Where there are fewer users, few exchanges can be
-/// under way at once, and hardly queue in the generator.
+/// At most one user in so many is the lookout's: by so much at most the others have fewer than the plan gives to all.
 const ONE_USER_IN: u64 = 20;
 /// Fewer times than this in the measured part say nothing of a p90.
 const FEWEST_TIMES: f64 = 50.0;
@@ -32,8 +35,8 @@ pub(crate) struct Deal {
 struct Lookout {
     /// The first so many.
     users: usize,
-    /// One arrival in so many; `None` in the closed model, where users give themselves their iterations.
-    one_arrival_in: Option<u64>,
+    /// One arrival in so many.
+    one_arrival_in: u64,
 }
 
 impl Deal {
@@ -80,7 +83,7 @@ impl Deal {
 
     /// Which arrivals a thread releases.
     pub(crate) fn arrivals(&self, thread: usize) -> Part {
-        let lookout = self.lookout.and_then(|lookout| lookout.one_arrival_in);
+        let lookout = self.lookout.map(|lookout| lookout.one_arrival_in);
         match lookout {
             Some(one_in) if thread == self.shards => Part::Lookout(one_in),
             _ => Part::Shard {
@@ -91,12 +94,11 @@ impl Deal {
         }
     }
 
-    /// A thread's part of the places in the queue: the lookout's like its part of the arrivals, but not less than one.
+    /// A thread's part of the places in the queue: the lookout's like its part of the arrivals, rounded down.
     pub(crate) fn queue(&self, queue: u32, thread: usize) -> usize {
         let queue = to_usize(queue);
-        let lookout = self.lookout.and_then(|lookout| lookout.one_arrival_in);
-        let lookouts = lookout.map_or(0, |one_in| {
-            queue.div_ceil(usize::try_from(one_in).unwrap_or(usize::MAX))
+        let lookouts = self.lookout.map_or(0, |lookout| {
+            queue / usize::try_from(lookout.one_arrival_in).unwrap_or(usize::MAX)
         });
         if thread == self.shards {
             return lookouts;
@@ -111,20 +113,15 @@ fn lookout(plan: &Plan) -> Option<Lookout> {
     if plan.pacing == Pacing::Precise {
         return None;
     }
-    let (least_users, one_arrival_in) = match plan.load {
-        Load::Open { profile, .. } => {
-            let one_in = one_arrival_in(profile, plan)?;
-            let users = u64::from(plan.users());
-            ((ROOM * users).div_ceil(one_in), Some(one_in))
-        }
-        Load::Closed { think, .. } => {
-            let most_times = plan.duration.as_secs_f64() / think.as_secs_f64();
-            if most_times < FEWEST_TIMES {
-                return None;
-            }
-            (1, None)
-        }
+    let Load::Open { profile, queue, .. } = plan.load else {
+        return None;
     };
+    let one_arrival_in = one_arrival_in(profile, plan)?;
+    // Without a place in the queue, what finds its users busy would be dropped while another's user is idle, or its queue has room.
+    if u64::from(queue) < one_arrival_in {
+        return None;
+    }
+    let least_users = (ROOM * u64::from(plan.users())).div_ceil(one_arrival_in);
     // As many at each address, like the others.
     let users = least_users.next_multiple_of(plan.target.addresses.len() as u64);
     (users * ONE_USER_IN <= u64::from(plan.users())).then_some(Lookout {
@@ -206,41 +203,50 @@ mod tests {
 
     #[test]
     fn the_lookout_is_no_burden_and_sees_enough() {
-        let check = |plan: &Plan, expected: Option<(usize, Option<u64>)>| {
+        let check = |plan: &Plan, expected: Option<(usize, u64)>| {
             let lookout = Deal::of(plan).lookout;
             let lookout = lookout.map(|lookout| (lookout.users, lookout.one_arrival_in));
             assert_eq!(lookout, expected, "{:?}", plan.load);
         };
-        let constant =
-            |rate, connections| plan(open(Profile::Constant { rate }, connections, 0), 1);
-        check(&constant(5_000.0, 50), Some((1, Some(100))));
-        check(&constant(500.0, 20), Some((1, Some(100))));
-        check(&constant(500.0, 19), None);
-        check(&constant(499.0, 50), None);
-        check(&constant(5_000.0, 1_000), Some((20, Some(100))));
-        check(&constant(50_000.0, 1_000), Some((4, Some(500))));
-        check(&plan(closed(50, 0), 1), Some((1, None)));
-        check(&plan(closed(50, 200), 1), Some((1, None)));
-        check(&plan(closed(50, 201), 1), None);
-        check(&plan(closed(19, 0), 1), None);
+        let of = |profile, connections| plan(open(profile, connections, 10_000), 1);
+        let constant = |rate, connections| of(Profile::Constant { rate }, connections);
+        check(&constant(5_000.0, 50), Some((1, 200)));
+        check(&constant(1_000.0, 20), Some((1, 200)));
+        check(&constant(1_000.0, 19), None);
+        check(&constant(999.0, 50), None);
+        check(&constant(5_000.0, 100), Some((1, 200)));
+        check(&constant(5_000.0, 101), Some((2, 200)));
+        check(&constant(5_000.0, 1_000), Some((10, 200)));
+        check(&constant(20_000.0, 50), Some((1, 200)));
+        check(&constant(50_000.0, 1_000), Some((4, 500)));
         // As many users at each address.
-        check(&plan(closed(50, 0), 2), Some((2, None)));
-        check(&plan(closed(50, 0), 3), None);
-        let rate = |rate, addresses| plan(open(Profile::Poisson { rate }, 200, 0), addresses);
-        check(&rate(1_000.0, 3), Some((6, Some(100))));
-        let ramp = |from, to| plan(open(Profile::Ramp { from, to }, 50, 0), 1);
-        check(&ramp(0.0, 1_000.0), Some((1, Some(100))));
-        check(&ramp(20_000.0, 0.0), Some((1, Some(200))));
-        check(&ramp(0.0, 800.0), None);
+        let poisson = |rate, addresses| {
+            let profile = Profile::Poisson { rate };
+            plan(open(profile, 59, 10_000), addresses)
+        };
+        check(&poisson(1_000.0, 2), Some((2, 200)));
+        check(&poisson(1_000.0, 3), None);
+        let ramp = |from, to| of(Profile::Ramp { from, to }, 50);
+        check(&ramp(0.0, 2_000.0), Some((1, 200)));
+        check(&ramp(30_000.0, 0.0), Some((1, 300)));
+        check(&ramp(0.0, 1_800.0), None);
         let staircase = Profile::Staircase {
             from: 1_000.0,
-            step: 4_000.0,
+            step: 8_000.0,
             every: Duration::from_secs(3),
         };
-        check(&plan(open(staircase, 50, 0), 1), Some((1, Some(130))));
+        check(&of(staircase, 50), Some((1, 250)));
         let mut precise = constant(5_000.0, 50);
         precise.pacing = Pacing::Precise;
         check(&precise, None);
+    }
+
+    /// There a user that waits for nobody goes round more often than the plan's others.
+    #[test]
+    fn the_closed_model_has_no_lookout() {
+        for think_ms in [0, 1, 200] {
+            assert_eq!(Deal::of(&plan(closed(1_000, think_ms), 1)).lookout(), None);
+        }
     }
 
     #[test]
@@ -258,12 +264,16 @@ mod tests {
             assert_eq!(users, Vec::from_iter(0..to_usize(plan.users())));
         };
         let load = |queue| open(Profile::Constant { rate: 5_000.0 }, 50, queue);
-        check(load(1_000), 1_000, &[(25, 495), (24, 495), (1, 10)]);
-        check(load(3), 3, &[(25, 1), (24, 1), (1, 1)]);
-        check(load(0), 0, &[(25, 0), (24, 0), (1, 0)]);
+        check(load(1_000), 1_000, &[(25, 498), (24, 497), (1, 5)]);
+        check(load(399), 399, &[(25, 199), (24, 199), (1, 1)]);
+        check(load(200), 200, &[(25, 100), (24, 99), (1, 1)]);
         let few = open(Profile::Constant { rate: 10.0 }, 5, 3);
         check(few, 3, &[(3, 2), (2, 1)]);
-        check(closed(50, 0), 0, &[(25, 0), (24, 0), (1, 0)]);
+        check(closed(50, 0), 0, &[(25, 0), (25, 0)]);
         check(closed(1, 0), 0, &[(1, 0)]);
+        // Too short a queue to give the lookout a place in it: none is taken from the others, and there is no lookout.
+        check(load(199), 199, &[(25, 100), (25, 99)]);
+        check(load(1), 1, &[(25, 1), (25, 0)]);
+        check(load(0), 0, &[(25, 0), (25, 0)]);
     }
 }

@@ -15,7 +15,7 @@ use std::ffi::CStr;
 /// Histograms by what they measure; a kind without a sample is absent.
 pub type Times = BTreeMap<TimeKind, TimeHistogram>;
 
-/// The name of the lookout's thread: it is no shard, and carries out a hundredth of the load.
+/// The name of the lookout's thread: it is no shard, and carries out a small part of an open load.
 pub const LOOKOUT_THREAD: &CStr = c"lookout";
 
 /// Everything that the generator says. First one `Started`, last one `Finished` or `Failed`, between them fragments in
@@ -98,7 +98,7 @@ pub struct Fragment {
     /// Times of iterations: `iteration_time`, `connection_wait`, `pacing_lag`, `connect_time`.
     pub iterations: Times,
     /// Service times of the lookout's exchanges, which also stand among those of their steps and classes: of all steps and of the classes
-    /// whose times are published. `None` without a lookout, and where it has none.
+    /// whose times are published. `None` without a lookout, as in the closed model, and where it has none.
     pub lookout: Option<TimeHistogram>,
     /// One per step of the plan, in its order.
     pub steps: Vec<StepFragment>,

@@ -1,7 +1,6 @@
 //! The lookout: a part of the plan's own load on a thread of its own, which does not wait behind the others' exchanges.
 
 use super::rig::{Answer, Outcome, Server, count, open, plan, run};
-use crate::plan::Load;
 use plimsoll_base::histogram::TimeHistogram;
 use plimsoll_base::outcome::OutcomeClass;
 use plimsoll_base::time_kind::TimeKind;
@@ -12,27 +11,27 @@ fn the_lookout_takes_over_a_part_of_the_load_and_adds_none() {
     let server = Server::start(|number| Answer::Status(if number % 2 == 0 { 200 } else { 503 }));
     let mut plan = plan(server.address);
     plan.shards = 2;
-    plan.load = open(10_000.0, 40, 10_000);
+    plan.load = open(5_000.0, 40, 10_000);
     plan.warmup = Duration::from_millis(200);
-    plan.duration = Duration::from_millis(600);
+    plan.duration = Duration::from_secs(2);
     let outcome = run(plan);
     let (warmup, measured) = (&outcome.accounts.warmup, &outcome.accounts.measured);
-    assert_eq!((warmup.sent, measured.sent), (2_000, 6_000));
-    assert_eq!(server.requests(), 8_000);
+    assert_eq!((warmup.sent, measured.sent), (1_000, 10_000));
+    assert_eq!(server.requests(), 11_000);
     assert_eq!(server.connections(), 40);
     let lookout = outcome.lookout();
-    assert_eq!(lookout.count(), 60, "answers of both classes");
+    assert_eq!(lookout.count(), 50, "answers of both classes");
     let published = [OutcomeClass::Passed, OutcomeClass::CheckFailed];
     assert_eq!(
         published
             .map(|class| count(measured, class))
             .iter()
             .sum::<u64>(),
-        6_000
+        10_000
     );
     let warm = outcome.fragments.iter().filter(|fragment| fragment.warmup);
     let warm = warm.filter_map(|fragment| fragment.lookout.as_ref());
-    assert_eq!(warm.map(TimeHistogram::count).sum::<u64>(), 20);
+    assert_eq!(warm.map(TimeHistogram::count).sum::<u64>(), 5);
 }
 
 /// Where the target never answers, the lookout's arrivals wait, are dropped and are accounted for like any other's.
@@ -40,29 +39,26 @@ fn the_lookout_takes_over_a_part_of_the_load_and_adds_none() {
 fn the_lookout_waits_for_the_target_like_everyone() {
     let server = Server::start(|_| Answer::Never);
     let mut plan = plan(server.address);
-    plan.load = open(10_000.0, 20, 100);
+    plan.load = open(20_000.0, 20, 400);
     plan.duration = Duration::from_millis(500);
     plan.timeout = Duration::from_secs(2);
     let outcome = run(plan);
     let measured = &outcome.accounts.measured;
     assert_eq!(
         (measured.intended, measured.sent, measured.unstarted),
-        (5_000, 20, 100)
+        (10_000, 20, 400)
     );
     assert_eq!(server.requests(), 20);
     assert_eq!(outcome.lookout().count(), 1, "its exchange timed out");
 }
 
-/// Answers that take the generator far longer to read than the server to write: 149 users of one thread wait for each other there, and
-/// the lookout for none of them.
+/// Answers that take the generator far longer to read than the server to write, at a rate at which one thread falls behind: its 149 users
+/// wait for each other there, and the lookout for none of them.
 #[test]
 fn what_queues_in_the_generator_does_not_queue_for_the_lookout() {
     let server = Server::start(|_| Answer::Crumbs);
     let mut plan = plan(server.address);
-    plan.load = Load::Closed {
-        users: 150,
-        think: Duration::ZERO,
-    };
+    plan.load = open(50_000.0, 150, 10_000);
     plan.duration = Duration::from_secs(1);
     let outcome = run(plan);
     let lookout = outcome.lookout();
