@@ -151,8 +151,8 @@ impl Reading {
     }
 }
 
-/// The generator's threads that carry the load. Not the lookout: it sleeps mostly and waits for a processor each time it wakes, which makes
-/// hardly one exchange in a hundred late, and criterion 2 sees these.
+/// The generator's threads that carry the load. Not the lookout: it sleeps mostly and waits for a processor each time it wakes, which can
+/// make at most one arrival in two hundred late, and criterion 2 sees these.
 fn working_threads(pid: u32) -> HashMap<ThreadId, ThreadTimes> {
     let lookout = LOOKOUT_THREAD.to_str().unwrap_or_default();
     threads::read_except(pid, lookout).into_iter().collect()
