@@ -1,4 +1,7 @@
 //! Half a millisecond that the mock adds in one arm must be found, and the interval must cover it.
+//!
+//! Both arms are delayed, one by half a millisecond more. Beside an arm without any delay the truth would not be half a millisecond: a
+//! processor that slept through the delay takes some 30 µs to wake, at the mock and at the generator, and one that answers at once does not sleep.
 
 use super::Check;
 use crate::bar::Bar;
@@ -14,6 +17,8 @@ pub const CHECK: Check = Check {
     run,
 };
 
+/// The delay of both arms, in milliseconds.
+const BASE_MS: f64 = 1.0;
 /// What one arm adds, in milliseconds.
 const ADDED_MS: f64 = 0.5;
 
@@ -24,7 +29,10 @@ const WARMUP_S: f64 = 0.5;
 
 fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
     let (comparisons, blocks) = bench.pick((20, 6), (1, 2));
-    let mock = Mock::start(bench, &[stub()])?;
+    let mock = Mock::start(
+        bench,
+        &[stub("fast", BASE_MS), stub("slow", BASE_MS + ADDED_MS)],
+    )?;
     let experiment = experiment(mock.address, blocks);
     let seconds = f64::from(2 * blocks) * (WARMUP_S + LOAD_S + 1.0);
     let done = bench.repeat(
@@ -94,10 +102,10 @@ impl fmt::Display for Interval {
 }
 
 /// A log-normal delay without spread is a fixed one that need not be a whole number of milliseconds.
-fn stub() -> Value {
+fn stub(arm: &str, delay_ms: f64) -> Value {
     json!({
-        "request": { "url": "/json/valid", "method": "GET", "headers": { "X-Arm": { "equalTo": "slow" } } },
-        "response": { "status": 200, "delayDistribution": { "type": "lognormal", "median": ADDED_MS, "sigma": 0 } },
+        "request": { "url": "/json/valid", "method": "GET", "headers": { "X-Arm": { "equalTo": arm } } },
+        "response": { "status": 200, "delayDistribution": { "type": "lognormal", "median": delay_ms, "sigma": 0 } },
     })
 }
 
