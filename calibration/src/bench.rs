@@ -91,6 +91,17 @@ pub struct Outcome {
     pub log: String,
 }
 
+/// What validity says of a figure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Mark {
+    /// Nothing.
+    None,
+    /// It may be distorted: †.
+    Marked,
+    /// Nothing may be concluded from it: ‡.
+    Invalid,
+}
+
 impl Bench {
     /// Finds or builds the executable and starts the witness.
     pub fn new(plimsoll: Option<PathBuf>, form: Form) -> Result<Self, Trouble> {
@@ -299,10 +310,14 @@ impl Outcome {
         self.summary.pointer("/verdict/result") == Some(&json!("invalid"))
     }
 
+    /// The rows of validity.
+    fn rows(&self) -> impl Iterator<Item = &Value> {
+        self.summary["validity"].as_array().into_iter().flatten()
+    }
+
     /// The rows of the criteria of validity that did not hold.
     fn failing(&self) -> impl Iterator<Item = &Value> {
-        let rows = self.summary["validity"].as_array();
-        rows.into_iter().flatten().filter(|row| row["ok"] == false)
+        self.rows().filter(|row| row["ok"] == false)
     }
 
     /// The criteria of validity that did not hold, with value and limit.
@@ -319,22 +334,79 @@ impl Outcome {
 
     /// The numbers of the criteria of validity that did not hold, in order.
     pub fn alarms(&self) -> Vec<u64> {
-        let mut numbers: Vec<u64> = self
-            .failing()
-            .filter_map(|row| row["criterion"].as_u64())
-            .collect();
-        numbers.sort_unstable();
-        numbers.dedup();
-        numbers
+        numbers(self.failing())
     }
+
+    /// The numbers of the criteria that were looked at, in order.
+    pub fn criteria(&self) -> Vec<u64> {
+        numbers(self.rows())
+    }
+
+    /// What the rows of arm `main` say of a figure, such as `response_time.p99`.
+    pub fn mark(&self, figure: &str) -> Mark {
+        let effects = self.concerning(figure).map(|row| Mark::of(&row["effect"]));
+        effects.max().unwrap_or(Mark::None)
+    }
+
+    /// The numbers of the criteria after which nothing may be concluded from a figure of arm `main`.
+    pub fn invalidating(&self, figure: &str) -> Vec<u64> {
+        numbers(
+            self.concerning(figure)
+                .filter(|row| Mark::of(&row["effect"]) == Mark::Invalid),
+        )
+    }
+
+    /// The rows of arm `main` that concern a figure: their `affects` names it, or what it is part of, or nothing, which means everything.
+    fn concerning(&self, figure: &str) -> impl Iterator<Item = &Value> {
+        let concerns = move |row: &&Value| {
+            let affects = row["affects"].as_array();
+            let mut paths = affects.into_iter().flatten().filter_map(Value::as_str);
+            let is_below = |path: &str| {
+                let rest = figure.strip_prefix(path);
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            };
+            row["arm"] == "main" && (affects.is_none_or(Vec::is_empty) || paths.any(is_below))
+        };
+        self.rows().filter(concerns)
+    }
+}
+
+impl Mark {
+    /// An `effect` of the summary.
+    fn of(effect: &Value) -> Self {
+        match effect.as_str() {
+            Some("none") => Self::None,
+            Some("marked") => Self::Marked,
+            // What is not understood must not pass for fine.
+            _ => Self::Invalid,
+        }
+    }
+}
+
+/// The criteria of rows, in order.
+fn numbers<'a>(rows: impl Iterator<Item = &'a Value>) -> Vec<u64> {
+    let mut numbers: Vec<u64> = rows.filter_map(|row| row["criterion"].as_u64()).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers
 }
 
 /// An experiment that measures one address with one GET. `load` is the load section.
 pub fn measure(target: SocketAddr, path: &str, load: Value) -> Value {
+    let external = json!({ "external": format!("http://{target}"), "probe": "none" });
+    measure_component(external, path, load)
+}
+
+/// The same against a mock that the lab itself starts, so that both ends of the wire are known.
+pub fn measure_own_mock(path: &str, load: Value) -> Value {
+    measure_component(json!({ "mock": {} }), path, load)
+}
+
+fn measure_component(target: Value, path: &str, load: Value) -> Value {
     json!({
         "version": 1,
         "name": "calibration",
-        "components": { "target": { "external": format!("http://{target}"), "probe": "none" } },
+        "components": { "target": target },
         "scenario": [{ "name": "step", "get": path }],
         "load": load,
         "arms": { "main": { "target": "target" } },
@@ -360,5 +432,32 @@ fn build() -> Result<PathBuf, Trouble> {
             "no {}: run with `cargo run --release`, or name the executable with --plimsoll",
             beside.display()
         )))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_figure_carries_the_strongest_mark_of_the_rows_that_concern_it() {
+        let row = |criterion: u64, arm, effect, affects: &[&str]| json!({ "criterion": criterion, "arm": arm, "effect": effect, "affects": affects });
+        let outcome = Outcome {
+            summary: json!({ "validity": [
+                row(12, "main", "marked", &["response_time.p99", "response_time.p90"]),
+                row(3, "main", "invalid", &["response_time.p99"]),
+                row(6, "main", "none", &[]),
+                row(2, "main", "marked", &["service_time"]),
+                row(8, "other", "invalid", &[]),
+            ] }),
+            log: String::new(),
+        };
+        let check = |figure, mark| assert_eq!(outcome.mark(figure), mark, "{figure}");
+        check("response_time.p99", Mark::Invalid);
+        check("response_time.p999", Mark::None);
+        check("response_time.p90", Mark::Marked);
+        check("service_time.p50", Mark::Marked);
+        assert_eq!(outcome.invalidating("response_time.p99"), [3]);
+        assert_eq!(outcome.criteria(), [2, 3, 6, 8, 12]);
     }
 }

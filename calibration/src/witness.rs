@@ -148,6 +148,11 @@ impl Seen {
         self.longest_s < STALL.as_secs_f64() && self.steal_share < 0.005
     }
 
+    /// Whether what it saw excuses a figure that misses its limit.
+    pub fn excuses(&self) -> bool {
+        !self.quiet()
+    }
+
     /// In brackets behind a figure; nothing when all was quiet.
     pub fn aside(&self) -> String {
         if self.quiet() {

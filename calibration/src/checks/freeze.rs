@@ -2,10 +2,11 @@
 
 use super::Check;
 use crate::bar::Bar;
-use crate::bench::{Bench, Trouble, measure};
+use crate::bench::{Bench, Outcome, Trouble, measure};
 use crate::clock;
 use crate::mock::Mock;
 use crate::queueing::Freeze;
+use crate::witness::Seen;
 use rustix::process::Signal;
 use serde_json::json;
 use std::fmt;
@@ -21,6 +22,11 @@ pub const CHECK: Check = Check {
 pub const SHARE: f64 = 0.03;
 /// Connections, in the frozen run and in the one that finds the capacity of the drain.
 const CONNECTIONS: u32 = 50;
+
+/// Figures of the response time that are looked at.
+const FIGURES: [(&str, f64); 2] = [("p95", 0.95), ("p99", 0.99)];
+/// Criteria that a machine which stands still breaks as well as a generator that does.
+const OF_STALLS: [u64; 5] = [2, 3, 4, 5, 7];
 
 /// One combination: seconds frozen, seconds measured, arrivals per second.
 struct Combination {
@@ -77,6 +83,7 @@ pub fn capacity(bench: &Bench) -> Result<f64, Trouble> {
 }
 
 fn frozen(bench: &Bench, with: &Combination, capacity: f64) -> Result<Vec<Bar>, Trouble> {
+    let mark = bench.witness.mark();
     let mock = Mock::start(bench, &[])?;
     let load = json!({
         "rate": format!("{}/s", with.rate), "connections": CONNECTIONS,
@@ -97,13 +104,8 @@ fn frozen(bench: &Bench, with: &Combination, capacity: f64) -> Result<Vec<Bar>, 
         load: f64::from(with.rate) / capacity,
     };
     let name = with.to_string();
-    let mut bars = vec![Bar::judged(
-        format!("{name}: not invalid"),
-        "the target stalled, not the generator",
-        format!("{}; alarms {:?}", outcome.verdict(), outcome.alarms()),
-        !outcome.is_invalid(),
-    )];
-    for (figure, q) in [("p95", 0.95), ("p99", 0.99)] {
+    let mut bars = vec![valid(&name, &outcome, bench.witness.since(&mark))];
+    for (figure, q) in FIGURES {
         let theory = expected
             .quantile(q)
             .expect("invariant: the freeze covers the figure");
@@ -118,6 +120,46 @@ fn frozen(bench: &Bench, with: &Combination, capacity: f64) -> Result<Vec<Bar>, 
     Ok(bars)
 }
 
+/// Nothing forbids conclusions from the tail. What does because the generator stood still is excused where the witness saw the machine
+/// stand still, and the bar is not measured then.
+fn valid(name: &str, outcome: &Outcome, seen: Seen) -> Bar {
+    let what = format!("{name}: valid");
+    let marks = FIGURES.map(|(figure, _)| {
+        let criteria = outcome.invalidating(&format!("response_time.{figure}"));
+        (figure, criteria)
+    });
+    let against: Vec<String> = marks
+        .iter()
+        .filter(|(_, criteria)| !criteria.is_empty())
+        .map(|(figure, criteria)| format!("{figure} invalid by {criteria:?}"))
+        .collect();
+    let is_held = against.is_empty() && !outcome.is_invalid();
+    let measured = format!(
+        "{}; {}; alarms {:?}",
+        outcome.verdict(),
+        if against.is_empty() {
+            "p95 and p99 without ‡".to_owned()
+        } else {
+            against.join(", ")
+        },
+        outcome.alarms()
+    );
+    let mut reasons = marks.iter().flat_map(|(_, criteria)| criteria);
+    let is_stall = reasons.all(|criterion| OF_STALLS.contains(criterion));
+    if !against.is_empty() && is_stall && seen.excuses() {
+        return Bar::not_measured(
+            what,
+            format!("excused, for the machine stood still ({seen}): {measured}"),
+        );
+    }
+    Bar::judged(
+        what,
+        "p95 and p99 without ‡: the target stalled, not the generator",
+        measured,
+        is_held,
+    )
+}
+
 /// Stops the mock for some seconds; how many they were by the clock.
 pub fn stand_still(mock: &Mock, seconds: f64) -> Result<f64, Trouble> {
     let before = clock::now();
@@ -125,4 +167,31 @@ pub fn stand_still(mock: &Mock, seconds: f64) -> Result<f64, Trouble> {
     clock::until(before + Duration::from_secs_f64(seconds));
     mock.signal(Signal::CONT)?;
     Ok((clock::now() - before).as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bar::Verdict;
+
+    #[test]
+    fn a_tail_that_is_invalid_is_excused_by_the_machine_only() {
+        let check = |figure: &str, criterion: u64, longest_s: f64, expected: Verdict| {
+            let row = json!({ "criterion": criterion, "arm": "main", "effect": "invalid", "affects": [figure] });
+            let outcome = Outcome {
+                summary: json!({ "verdict": { "result": "passed" }, "validity": [row] }),
+                log: String::new(),
+            };
+            let seen = Seen {
+                longest_s,
+                ..Seen::default()
+            };
+            let bar = valid("a freeze", &outcome, seen);
+            assert_eq!(bar.verdict, expected, "{bar:?}");
+        };
+        check("response_time.max", 3, 0.0, Verdict::Held);
+        check("response_time.p99", 3, 0.0, Verdict::Failed);
+        check("response_time.p99", 3, 0.06, Verdict::NotMeasured);
+        check("response_time.p95", 6, 0.06, Verdict::Failed);
+    }
 }

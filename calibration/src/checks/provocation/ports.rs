@@ -1,7 +1,7 @@
 //! Forty usable ports, in a network namespace of the run's own, for a load that needs fifty connections at once.
 
 use super::{Provocation, SECONDS};
-use crate::bench::{Bench, Outcome, Trouble};
+use crate::bench::{Bench, Outcome, Trouble, measure_own_mock};
 use serde_json::{Value, json};
 
 pub const PROVOCATION: Provocation = Provocation {
@@ -20,15 +20,7 @@ fn provoke(bench: &Bench) -> Result<Outcome, Trouble> {
 
 /// Runs load against a mock of the lab's own, both in a fresh network namespace that `setup` prepares before it gives way to `"$@"`.
 pub fn isolated(bench: &Bench, setup: &str, path: &str, load: Value) -> Result<Outcome, Trouble> {
-    let experiment = json!({
-        "version": 1,
-        "name": "isolated",
-        "components": { "target": { "mock": {} } },
-        "scenario": [{ "name": "step", "get": path }],
-        "load": load,
-        "arms": { "main": { "target": "target" } },
-        "method": "measure",
-    });
+    let experiment = measure_own_mock(path, load);
     let wrapper = ["unshare", "--net", "sh", "-c", setup, "sh"];
     bench.start_under(&wrapper, &experiment, SECONDS)?.finish()
 }
