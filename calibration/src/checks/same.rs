@@ -53,15 +53,15 @@ fn bar(what: String, index: usize, done: &[Repetition<[String; 2]>]) -> Bar {
         .map(|(verdict, one)| format!("{verdict}{}", one.seen.aside()))
         .collect();
     let measured = format!("{different} of {judged} judged: {}", words.join(", "));
-    if judged * 2 < done.len() {
+    if judged * 5 < done.len() * 4 {
         return Bar::not_measured(what, format!("too few could be judged: {measured}"));
     }
-    // Two of ten or fewer has a probability of 98.8 % at the nominal 5 %.
+    // At the nominal 5 %, two of ten or fewer have a probability of 98.8 %, one of eight or fewer 94 %.
     Bar::judged(
         what,
-        "called different at most 2 of 10",
+        "called different at most in a fifth of those judged",
         measured,
-        different <= 2,
+        different * 5 <= judged,
     )
 }
 
@@ -81,4 +81,37 @@ fn difference(outcome: &Outcome, figure: &str) -> String {
     let pointer = format!("/arms/two/added/{figure}/verdict");
     let word = outcome.summary.pointer(&pointer).and_then(Value::as_str);
     word.unwrap_or("none").to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bar::Verdict;
+    use crate::witness::Seen;
+
+    #[test]
+    fn a_fifth_of_those_judged_may_be_called_different() {
+        let check = |different: usize, alike: usize, invalid: usize, expected: Verdict| {
+            let verdicts = [
+                ("worse", different),
+                ("equivalent", alike),
+                ("invalid", invalid),
+            ];
+            let done: Vec<Repetition<[String; 2]>> = verdicts
+                .iter()
+                .flat_map(|(word, count)| std::iter::repeat_n(word, *count))
+                .map(|word| Repetition {
+                    found: Ok([(*word).to_owned(), String::new()]),
+                    words: String::new(),
+                    seen: Seen::default(),
+                })
+                .collect();
+            assert_eq!(bar("p50".to_owned(), 0, &done).verdict, expected);
+        };
+        check(2, 8, 0, Verdict::Held);
+        check(3, 7, 0, Verdict::Failed);
+        check(2, 7, 1, Verdict::Failed);
+        check(1, 7, 2, Verdict::Held);
+        check(0, 7, 3, Verdict::NotMeasured);
+    }
 }
