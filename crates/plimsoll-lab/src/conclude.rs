@@ -1,17 +1,22 @@
 //! From what was measured to the summary: the experiment's words in the report's terms.
 
 use crate::experiment::{self, Experiment};
+use crate::preflight::Warning;
 use plimsoll_report::record::{ArmBlocks, Manifest, Summary};
 use plimsoll_report::summarise::{self, Facts, Method};
 use std::collections::BTreeMap;
 
-/// The experiment's arms, without any block yet.
+/// The experiment's arms, without any block yet, and what was said of each before the run.
 #[must_use]
-pub fn empty(experiment: &Experiment) -> Vec<ArmBlocks> {
+pub fn empty(experiment: &Experiment, warnings: &[Warning]) -> Vec<ArmBlocks> {
     let arms = experiment.arms.iter();
-    arms.map(|arm| ArmBlocks {
-        name: arm.name.clone(),
-        blocks: BTreeMap::new(),
+    arms.map(|arm| {
+        let said = warnings.iter().filter(|warning| warning.arm == arm.name);
+        ArmBlocks {
+            name: arm.name.clone(),
+            blocks: BTreeMap::new(),
+            notes: said.map(|warning| warning.sentence.clone()).collect(),
+        }
     })
     .collect()
 }
@@ -43,4 +48,38 @@ pub fn summarise(
         .cloned()
         .collect();
     summarise::summarise(&facts, &method, &measured, &experiment.thresholds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::memory::with_load;
+    use plimsoll_report::record::{ArmData, LoadModel};
+
+    #[test]
+    fn what_was_said_before_the_run_stands_beside_its_arm() {
+        let load = "{ rate: 10/s, duration: 5s }";
+        let experiment = with_load(load, "arms: { one: {}, two: {} }");
+        let experiment = experiment.load(&[]).unwrap();
+        let warnings = [Warning {
+            arm: "two".to_owned(),
+            sentence: "offers much".to_owned(),
+        }];
+        let mut arms = empty(&experiment, &warnings);
+        for arm in &mut arms {
+            let data = ArmData::new(&arm.name, "upstream", LoadModel::Closed, None);
+            arm.blocks.insert(1, data);
+        }
+        let facts = Facts {
+            experiment: String::new(),
+            seed: 1,
+            host: crate::host::read(),
+            complete: true,
+            deaths: Vec::new(),
+        };
+        let summary = summarise::summarise(&facts, &Method::Measure, &arms, &[]);
+        let label = "closed model: stalls are under-sampled";
+        assert_eq!(summary.arms["one"].notes, [label]);
+        assert_eq!(summary.arms["two"].notes, ["offers much", label]);
+    }
 }

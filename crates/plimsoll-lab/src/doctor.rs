@@ -18,9 +18,11 @@ mod processors;
 mod search;
 mod steal;
 mod timer;
+mod tries;
 
 pub use calibrate::{Calibration, Calibrator, Trial};
-pub use ceiling::{Ceiling, ClosedCeiling, Identity, OpenCeiling, Stored};
+pub use ceiling::{Ceiling, ClosedThroughput, Identity, OpenCeiling, Stored};
+pub use tries::NoneHeld;
 
 use serde::Serialize;
 

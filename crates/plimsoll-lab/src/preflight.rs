@@ -3,32 +3,78 @@
 //! A warning and nothing more. What the generator did is judged after the run, from what was measured. Pure.
 
 use crate::doctor::Ceiling;
-use crate::experiment::{Arm, ComponentKind, Experiment};
+use crate::experiment::{Arm, Body, ComponentKind, Experiment, Placement, Step};
 use plimsoll_base::units::format_number;
-use plimsoll_load::plan::{Load, Profile};
+use plimsoll_load::plan::{ConnectionPolicy, Load, Pacing, Profile};
+use std::fmt;
 use std::time::Duration;
 
 /// Of the ceiling, what a plan may ask for without a word: beyond it lateness begins to show in high percentiles.
 const EASY: f64 = 0.5;
+/// The largest request body in bytes that costs about what none costs, which is what the ceiling was measured with.
+const SMALL_BODY: usize = 16 * 1024;
 
-/// A sentence for each arm that offers more than half of the ceiling at its peak. None for the closed model, which offers what is
-/// answered, nor for a generator of another number of threads than the ceiling was measured with.
+/// What is said of one arm.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Warning {
+    /// The arm.
+    pub arm: String,
+    /// The sentence, to be read after the arm's name.
+    pub sentence: String,
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "arm `{}` {}", self.arm, self.sentence)
+    }
+}
+
+/// A warning for each arm that offers more than half of the ceiling at its peak. None for the closed model, which offers what is
+/// answered, nor where the ceiling was measured with another kind of load: it says nothing of that.
 #[must_use]
-pub fn warnings(experiment: &Experiment, ceiling: &Ceiling) -> Vec<String> {
-    let Some(open) = &ceiling.open else {
-        return Vec::new();
-    };
-    if experiment.generator.shards != ceiling.shards {
+pub fn warnings(experiment: &Experiment, ceiling: &Ceiling) -> Vec<Warning> {
+    if !is_placed_as_measured(experiment, ceiling) {
         return Vec::new();
     }
-    let arms = experiment.arms.iter();
+    let arms = experiment.arms.iter().filter(|arm| is_as_measured(arm));
     arms.filter_map(|arm| {
         let peak = peak_per_s(arm)?;
         let elsewhere = is_external(experiment, arm);
-        let sentence = sentence(peak, open.holds_per_s, elsewhere)?;
-        Some(format!("arm `{}` {sentence}", arm.name))
+        Some(Warning {
+            arm: arm.name.clone(),
+            sentence: sentence(peak, ceiling.open.holds_per_s, elsewhere)?,
+        })
     })
     .collect()
+}
+
+/// Whether generator and components share the host as in the calibration: as many threads, nobody pinned or under a quota.
+fn is_placed_as_measured(experiment: &Experiment, ceiling: &Ceiling) -> bool {
+    let generator = &experiment.generator;
+    let free = Placement::default();
+    generator.shards == ceiling.shards
+        && generator.cpus.is_empty()
+        && experiment
+            .components
+            .iter()
+            .all(|component| component.placement == free)
+}
+
+/// Whether an arm's load is of the kind that the calibration used.
+fn is_as_measured(arm: &Arm) -> bool {
+    let settings = &arm.settings;
+    settings.pacing == Pacing::default()
+        && settings.connections == ConnectionPolicy::KeepAlive
+        && arm.steps.iter().all(|step| body_bytes(step) <= SMALL_BODY)
+}
+
+/// The length of a step's body; of one with substitutions, as it is written.
+fn body_bytes(step: &Step) -> usize {
+    match &step.body {
+        Body::Empty => 0,
+        Body::Inline(template) => template.source().len(),
+        Body::File { bytes, .. } => bytes.len(),
+    }
 }
 
 /// The most exchanges per second that an arm plans at any moment; `None` in the closed model.
@@ -77,7 +123,7 @@ fn sentence(peak: f64, ceiling: f64, elsewhere: bool) -> Option<String> {
         (false, _) => {
             format!("{offer}, so high percentiles may be the generator's: {remedy}; {judged}")
         }
-        (true, false) => format!("{offer}, so it can not be reached here: {remedy}; {judged}"),
+        (true, false) => format!("{offer}, so it cannot be reached here: {remedy}; {judged}"),
         (true, true) => {
             format!("{offer}, and a generator alone can hardly reach it either: {remedy}; {judged}")
         }
@@ -87,12 +133,12 @@ fn sentence(peak: f64, ceiling: f64, elsewhere: bool) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::doctor::{ClosedCeiling, OpenCeiling};
-    use crate::experiment::memory::with_load;
+    use crate::doctor::{ClosedThroughput, OpenCeiling};
+    use crate::experiment::memory::{Memory, with_load};
 
     /// A host with a ceiling of 10,000 exchanges per second.
     fn ceiling(shards: usize) -> Ceiling {
-        let closed = ClosedCeiling {
+        let closed = ClosedThroughput {
             users: 50,
             achieved_per_s: 12_000.0,
         };
@@ -101,15 +147,23 @@ mod tests {
             holds_per_s: 10_000.0,
             fails_per_s: None,
             gives_way: None,
+            doubt: None,
             pacing_lag_p50_s: None,
             pacing_lag_p99_s: None,
         };
-        Ceiling::new(String::new(), shards, closed, Some(open))
+        Ceiling::new(String::new(), shards, closed, open)
+    }
+
+    /// What is said of an experiment, each warning on a line.
+    fn said_of(experiment: &Memory) -> String {
+        let experiment = experiment.load(&[]).unwrap();
+        let warnings = warnings(&experiment, &ceiling(1));
+        let lines: Vec<String> = warnings.iter().map(Warning::to_string).collect();
+        lines.join("\n")
     }
 
     fn said(load: &str) -> String {
-        let experiment = with_load(load, "").load(&[]).unwrap();
-        warnings(&experiment, &ceiling(1)).join("\n")
+        said_of(&with_load(load, ""))
     }
 
     #[test]
@@ -124,7 +178,7 @@ mod tests {
     #[test]
     fn beyond_half_there_is_a_sentence() {
         insta::assert_snapshot!(said("{ rate: 6200/s, duration: 5s }"), @"arm `main` offers up to 6,200/s, 62 % of the 10,000/s that generator and mock reach together on this host, so high percentiles may be the generator's: lower the rate, or use more processors or a second host; the run's own criteria will judge");
-        insta::assert_snapshot!(said("{ ramp: { from: 20000/s, to: 1/s }, duration: 5s }"), @"arm `main` offers up to 20,000/s, 200 % of the 10,000/s that generator and mock reach together on this host, so it can not be reached here: lower the rate, or use more processors or a second host; the run's own criteria will judge");
+        insta::assert_snapshot!(said("{ ramp: { from: 20000/s, to: 1/s }, duration: 5s }"), @"arm `main` offers up to 20,000/s, 200 % of the 10,000/s that generator and mock reach together on this host, so it cannot be reached here: lower the rate, or use more processors or a second host; the run's own criteria will judge");
         assert_ne!(
             said("{ staircase: { from: 1000/s, step: 1000/s, every: 1s }, duration: 6s }"),
             ""
@@ -138,14 +192,61 @@ mod tests {
 
     #[test]
     fn a_ceiling_says_nothing_of_other_generators() {
-        let load = "{ rate: 60000/s, duration: 5s }";
-        let experiment = with_load(load, "").load(&[]).unwrap();
-        assert_eq!(warnings(&experiment, &ceiling(2)), Vec::<String>::new());
-        let nothing = Ceiling {
-            open: None,
-            ..ceiling(1)
+        let experiment = with_load("{ rate: 60000/s, duration: 5s }", "");
+        let experiment = experiment.load(&[]).unwrap();
+        assert_eq!(warnings(&experiment, &ceiling(2)), []);
+    }
+
+    #[test]
+    fn a_ceiling_says_nothing_of_other_kinds_of_load() {
+        let check = |load: &str, rest: &str, silent: bool| {
+            let load = format!("{{ rate: 60000/s, duration: 5s{load} }}");
+            let said = said_of(&with_load(&load, rest));
+            assert_eq!(said.is_empty(), silent, "{load} {rest}: {said}");
         };
-        assert_eq!(warnings(&experiment, &nothing), Vec::<String>::new());
+        check("", "", false);
+        check(", keep_alive: true, connections: 1000", "", false);
+        check(", pacing: precise", "", true);
+        check(", pacing: 1ms", "", true);
+        check(", pacing: 200us", "", false);
+        check(", keep_alive: false", "", true);
+        check("", "generator: { cpus: [0] }", true);
+    }
+
+    /// An experiment whose mock has these further keys, and whose one step has them too, at a rate that is warned of.
+    fn with(mock: &str, step: &str) -> Memory {
+        let body = "x".repeat(SMALL_BODY + 1);
+        let text = format!(
+            "version: 1\nname: x\ncomponents: {{ upstream: {{ mock: {{}}{mock} }} }}\nscenario: [{{ post: /a{step} }}]\nload: {{ rate: 60000/s, duration: 5s }}\n"
+        );
+        Memory::new(
+            &text,
+            &[("e/large", &body), ("e/small", &body[..SMALL_BODY])],
+        )
+    }
+
+    #[test]
+    fn components_in_other_places_and_large_bodies_pass_in_silence() {
+        let check = |mock: &str, step: &str, silent: bool| {
+            let said = said_of(&with(mock, step));
+            assert_eq!(said.is_empty(), silent, "{mock} {step:.40}: {said}");
+        };
+        check("", "", false);
+        check(", cpus: [1]", "", true);
+        check(", cpu_quota: 0.5", "", true);
+        check("", ", body: small", false);
+        check("", ", body_file: small", false);
+        check("", ", body_file: large", true);
+        let inline = format!(", body: {}", "x".repeat(SMALL_BODY + 1));
+        check("", &inline, true);
+    }
+
+    #[test]
+    fn each_arm_is_judged_by_its_own_load() {
+        let arms = "arms: { plain: {}, exact: { load: { pacing: precise } }, calm: { load: { rate: 10/s } } }";
+        let said = said_of(&with_load("{ rate: 60000/s, duration: 5s }", arms));
+        assert!(said.starts_with("arm `plain` offers"), "{said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
     }
 
     #[test]

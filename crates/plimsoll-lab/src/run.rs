@@ -5,6 +5,7 @@ use crate::component::{Places, Topology, Values};
 use crate::error::LabError;
 use crate::experiment::{Experiment, Surroundings};
 use crate::method::{self, Ending, Session};
+use crate::preflight::Warning;
 use crate::progress::Progress;
 use crate::recorder::Recorder;
 use crate::rundir::{REPORT_HTML, REPORT_MARKDOWN, RunDir, SUMMARY};
@@ -29,8 +30,8 @@ pub struct RunOptions<'a> {
     pub executable: PathBuf,
     /// Files and variables that the experiment refers to.
     pub surroundings: &'a dyn Surroundings,
-    /// What the person was told before the run began; recorded as its first warnings.
-    pub warnings: &'a [String],
+    /// What the person was told before the run began: recorded as its first warnings, and as notes of their arms.
+    pub warnings: &'a [Warning],
 }
 
 /// What a run gave.
@@ -78,7 +79,7 @@ pub async fn run(
         topology: Topology::new(experiment, places, values),
         recorder: Recorder::new(dir, RunClock::start(), progress),
         stop,
-        arms: conclude::empty(experiment),
+        arms: conclude::empty(experiment, options.warnings),
     };
     let ending = carry_out(&mut session, options.warnings).await;
     session.topology.stop_all().await;
@@ -86,12 +87,16 @@ pub async fn run(
     outcome.inspect_err(|error| note_failure(&mut session, &mut manifest, error))
 }
 
-async fn carry_out(session: &mut Session<'_, '_>, warnings: &[String]) -> Result<Ending, LabError> {
+async fn carry_out(
+    session: &mut Session<'_, '_>,
+    warnings: &[Warning],
+) -> Result<Ending, LabError> {
     session
         .recorder
         .event(EventKind::RunStarted, "the run begins")?;
     for warning in warnings {
-        session.recorder.event(EventKind::Warning, warning)?;
+        let message = warning.to_string();
+        session.recorder.event(EventKind::Warning, &message)?;
     }
     method::run(session).await
 }

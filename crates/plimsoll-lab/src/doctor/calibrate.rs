@@ -3,15 +3,13 @@
 //! Every try is a whole run of a small experiment: shim, mock, generator, probes and record are those of any other. Generator and mock
 //! share the host's processors, so what is found is the ceiling of both together, and a lower bound of the generator's.
 
-use super::ceiling::{Ceiling, ClosedCeiling, OpenCeiling};
-use super::search::Search;
+use super::ceiling::{Ceiling, ClosedThroughput};
+use super::tries::{NoneHeld, Tries, Try};
 use crate::clock::wall_clock;
 use crate::error::LabError;
 use crate::experiment::{Experiment, Inline};
 use crate::run::{RunOptions, RunOutcome, run};
-use plimsoll_report::metric::Metric;
-use plimsoll_report::record::{ArmSummary, Summary};
-use plimsoll_report::validity;
+use plimsoll_report::record::Summary;
 use std::path::{Path, PathBuf};
 use tokio::sync::watch;
 
@@ -19,12 +17,6 @@ use tokio::sync::watch;
 const USERS: u32 = 50;
 /// The experiment's only arm.
 const ARM: &str = "main";
-/// The criteria that look at the generator and not at its target: docs/truth.md.
-const OF_THE_GENERATOR: std::ops::RangeInclusive<u32> = 1..=7;
-/// The figures that these must leave alone.
-const FIGURES: [&str; 2] = ["response_time.p50", "response_time.p99"];
-/// Of the offered rate, what must be answered: less, and it was not offered.
-const ANSWERED: f64 = 0.99;
 /// What problems of our own experiment would be located at.
 const SOURCE: &str = "(calibration)";
 
@@ -62,6 +54,8 @@ pub enum Trial {
 pub enum Calibration {
     /// A ceiling was measured.
     Done(Box<Ceiling>),
+    /// There is none: this host holds no rate that was tried.
+    NoneHeld(NoneHeld),
     /// It was told to stop; nothing is concluded.
     Interrupted,
 }
@@ -70,7 +64,7 @@ pub enum Calibration {
 type Tried = Option<Summary>;
 
 impl Calibrator<'_> {
-    /// Measures the ceiling; takes about forty seconds at most. Must be called within a tokio runtime with time and I/O.
+    /// Measures the ceiling; takes half a minute, or a little more than a whole one when tries contradict each other. Must be called within a tokio runtime with time and I/O.
     ///
     /// # Errors
     /// [`LabError`] when a try cannot be run.
@@ -84,45 +78,44 @@ impl Calibrator<'_> {
         let Some(summary) = self.try_load(directory, "closed", &load).await? else {
             return Ok(Calibration::Interrupted);
         };
-        let achieved_per_s = arm(&summary)?.achieved_per_s.unwrap_or(0.0);
-        (self.tell)(&Trial::Closed { achieved_per_s });
-        let closed = ClosedCeiling {
+        let closed = ClosedThroughput {
             users: USERS,
-            achieved_per_s,
+            achieved_per_s: achieved_per_s(&summary)?,
         };
-        let Some(open) = self.search(directory, achieved_per_s / 2.0).await? else {
+        (self.tell)(&Trial::Closed {
+            achieved_per_s: closed.achieved_per_s,
+        });
+        let guess = closed.achieved_per_s / 2.0;
+        let Some(tries) = self.search(directory, guess).await? else {
             return Ok(Calibration::Interrupted);
         };
-        let ceiling = Ceiling::new(wall_clock(), shards()?, closed, open.ceiling());
-        Ok(Calibration::Done(Box::new(ceiling)))
+        Ok(match tries.conclude(USERS) {
+            Ok(open) => {
+                let ceiling = Ceiling::new(wall_clock(), shards()?, closed, open);
+                Calibration::Done(Box::new(ceiling))
+            }
+            Err(none) => Calibration::NoneHeld(none),
+        })
     }
 
     /// Searches the open model's ceiling; `None` when it was interrupted.
-    async fn search(&mut self, directory: &Path, guess: f64) -> Result<Option<Found>, LabError> {
-        let mut search = Search::from(guess);
-        let mut found = Found::default();
+    async fn search(&mut self, directory: &Path, guess: f64) -> Result<Option<Tries>, LabError> {
+        let mut tries = Tries::from(guess);
         for number in 1_u32.. {
-            let Some(rate) = search.next() else { break };
+            let Some(rate) = tries.next() else { break };
             let load = open_load(rate);
             let name = format!("open-{number}");
             let Some(summary) = self.try_load(directory, &name, &load).await? else {
                 return Ok(None);
             };
-            let arm = arm(&summary)?;
-            let gives_way = gives_way(&summary, arm, rate);
-            search.take(gives_way.is_none());
-            match &gives_way {
-                None => {
-                    let lag = arm.times.pacing_lag;
-                    found.lag = (lag.p50, lag.p99);
-                }
-                Some(what) if search.fails() == Some(rate) => found.gives_way = Some(what.clone()),
-                Some(_) => (),
-            }
-            (self.tell)(&Trial::Open { rate, gives_way });
+            let tried = Try::of(rate, ARM, &summary).ok_or_else(nothing_measured)?;
+            (self.tell)(&Trial::Open {
+                rate,
+                gives_way: tried.gives_way.clone(),
+            });
+            tries.take(tried);
         }
-        (found.holds, found.fails) = (search.holds(), search.fails());
-        Ok(Some(found))
+        Ok(Some(tries))
     }
 
     /// Runs one load to its end; `None` when it was interrupted.
@@ -150,28 +143,6 @@ impl Calibrator<'_> {
     }
 }
 
-/// What the search found.
-#[derive(Debug, Default)]
-struct Found {
-    holds: Option<f64>,
-    fails: Option<f64>,
-    gives_way: Option<String>,
-    lag: (Option<f64>, Option<f64>),
-}
-
-impl Found {
-    fn ceiling(self) -> Option<OpenCeiling> {
-        Some(OpenCeiling {
-            connections: USERS,
-            holds_per_s: self.holds?,
-            fails_per_s: self.fails,
-            gives_way: self.gives_way,
-            pacing_lag_p50_s: self.lag.0,
-            pacing_lag_p99_s: self.lag.1,
-        })
-    }
-}
-
 fn open_load(rate: f64) -> String {
     format!("{{ rate: {rate:.0}/s, connections: {USERS}, warmup: 500ms, duration: 2s }}")
 }
@@ -193,33 +164,14 @@ fn shards() -> Result<usize, LabError> {
     Ok(experiment(&inline(&open_load(1.0)))?.generator.shards)
 }
 
-fn arm(summary: &Summary) -> Result<&ArmSummary, LabError> {
-    let arm = summary.arms.get(ARM);
-    arm.ok_or_else(|| LabError::Internal("the calibration measured nothing".to_owned()))
+/// The throughput of a run.
+fn achieved_per_s(summary: &Summary) -> Result<f64, LabError> {
+    let arm = summary.arms.get(ARM).ok_or_else(nothing_measured)?;
+    Ok(arm.achieved_per_s.unwrap_or(0.0))
 }
 
-/// What did not hold at this rate; `None` when everything did.
-fn gives_way(summary: &Summary, arm: &ArmSummary, rate: f64) -> Option<String> {
-    let own = summary.validity.iter();
-    let own: Vec<_> = own
-        .filter(|row| OF_THE_GENERATOR.contains(&row.criterion))
-        .cloned()
-        .collect();
-    let broken = FIGURES.iter().find_map(|figure| {
-        let metric = Metric::parse(figure).ok()?;
-        validity::strongest(&own, ARM, &metric)
-    });
-    if let Some(row) = broken {
-        return Some(format!("criterion {}, {}", row.criterion, row.name));
-    }
-    if arm.failed > 0 || arm.dropped > 0 {
-        return Some(format!(
-            "{} exchanges failed, {} were never started",
-            arm.failed, arm.dropped
-        ));
-    }
-    let achieved = arm.achieved_per_s.unwrap_or(0.0);
-    (achieved < rate * ANSWERED).then(|| "generator and mock did not keep up".to_owned())
+fn nothing_measured() -> LabError {
+    LabError::Internal("the calibration measured nothing".to_owned())
 }
 
 #[cfg(test)]

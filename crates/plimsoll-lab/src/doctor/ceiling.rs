@@ -30,16 +30,16 @@ pub struct Ceiling {
     pub host: Identity,
     /// The generator's threads.
     pub shards: usize,
-    /// The closed model.
-    pub closed: ClosedCeiling,
-    /// The open model; `None` when no rate held.
-    pub open: Option<OpenCeiling>,
+    /// The closed model. A throughput and no ceiling: no criterion is asked there.
+    pub closed: ClosedThroughput,
+    /// The open model.
+    pub open: OpenCeiling,
 }
 
-/// The most exchanges per second without any schedule.
+/// What generator and mock reach without any schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ClosedCeiling {
+pub struct ClosedThroughput {
     /// Virtual users.
     pub users: u32,
     /// Answered exchanges per second.
@@ -54,10 +54,12 @@ pub struct OpenCeiling {
     pub connections: u32,
     /// The highest rate tried that held, in exchanges per second.
     pub holds_per_s: f64,
-    /// The lowest rate tried that failed twice; `None` when none did.
+    /// The lowest rate tried that failed; `None` when none did.
     pub fails_per_s: Option<f64>,
     /// What gave way there.
     pub gives_way: Option<String>,
+    /// Why this is less than sure: either rate was tried too few times, or they are more than a tenth apart. `None` when it is sure.
+    pub doubt: Option<String>,
     /// Median pacing lag at the rate that held, in seconds.
     pub pacing_lag_p50_s: Option<f64>,
     /// 99th percentile of it.
@@ -136,8 +138,8 @@ impl Ceiling {
     pub fn new(
         measured_at: String,
         shards: usize,
-        closed: ClosedCeiling,
-        open: Option<OpenCeiling>,
+        closed: ClosedThroughput,
+        open: OpenCeiling,
     ) -> Self {
         Self {
             schema: SCHEMA.to_owned(),
@@ -197,7 +199,7 @@ impl Stored {
     /// The ceiling as a fact beside the others.
     #[must_use]
     pub fn fact(&self) -> Fact {
-        let measure = "`plimsoll doctor --calibrate`, which takes about half a minute";
+        let measure = "`plimsoll doctor --calibrate`, which takes about a minute";
         let warning = "the warning before a run whose rate is too high for this host";
         match self {
             Self::Absent => Fact::limits(NAME, "not measured", warning, measure),
@@ -209,21 +211,18 @@ impl Stored {
 
 impl std::fmt::Display for Ceiling {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match &self.open {
-            Some(open) => write!(f, "open {}/s holds", format_number(open.holds_per_s))?,
-            None => f.write_str("open: no rate held")?,
+        let (open, closed) = (&self.open, &self.closed);
+        write!(f, "{}/s holds", format_number(open.holds_per_s))?;
+        if let Some(doubt) = &open.doubt {
+            write!(f, " ({doubt})")?;
         }
-        let closed = &self.closed;
         write!(
             f,
-            ", closed {}/s with {} users",
+            ", closed throughput {}/s with {} users",
             format_number(closed.achieved_per_s),
             closed.users
         )?;
-        let lag = self.open.as_ref();
-        if let Some((p50, p99)) =
-            lag.and_then(|open| open.pacing_lag_p50_s.zip(open.pacing_lag_p99_s))
-        {
+        if let Some((p50, p99)) = open.pacing_lag_p50_s.zip(open.pacing_lag_p99_s) {
             let (p50, p99) = (format_seconds(p50), format_seconds(p99));
             write!(f, "; pacing lag p50 {p50}, p99 {p99}")?;
         }
@@ -248,7 +247,7 @@ mod tests {
     }
 
     fn ceiling(host: Identity) -> Ceiling {
-        let closed = ClosedCeiling {
+        let closed = ClosedThroughput {
             users: 50,
             achieved_per_s: 61_235.0,
         };
@@ -257,17 +256,13 @@ mod tests {
             holds_per_s: 43_300.0,
             fails_per_s: Some(47_200.0),
             gives_way: Some("criterion 4, busiest thread".to_owned()),
+            doubt: None,
             pacing_lag_p50_s: Some(0.000_09),
             pacing_lag_p99_s: Some(0.000_21),
         };
         Ceiling {
             host,
-            ..Ceiling::new(
-                "2026-11-21T01:00:00+00:00".to_owned(),
-                1,
-                closed,
-                Some(open),
-            )
+            ..Ceiling::new("2026-11-21T01:00:00+00:00".to_owned(), 1, closed, open)
         }
     }
 
@@ -333,7 +328,14 @@ mod tests {
 
     #[test]
     fn it_reads_as_one_line() {
-        insta::assert_snapshot!(ceiling(identity()), @"open 43,300/s holds, closed 61,235/s with 50 users; pacing lag p50 90.0 µs, p99 210 µs; measured 2026-11-21T01:00:00+00:00");
+        insta::assert_snapshot!(ceiling(identity()), @"43,300/s holds, closed throughput 61,235/s with 50 users; pacing lag p50 90.0 µs, p99 210 µs; measured 2026-11-21T01:00:00+00:00");
+        let mut doubted = ceiling(identity());
+        doubted.open.doubt = Some("it held in one try only".to_owned());
+        let said = doubted.to_string();
+        assert!(
+            said.starts_with("43,300/s holds (it held in one try only), closed"),
+            "{said}"
+        );
         let absent = Stored::Absent.fact();
         assert!(matches!(absent.judgement, Judgement::Limits { .. }));
     }

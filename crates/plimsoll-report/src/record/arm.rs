@@ -27,6 +27,8 @@ pub struct ArmBlocks {
     pub name: String,
     /// The arm's data per block. Blocks with the same number are compared with each other.
     pub blocks: BTreeMap<u32, ArmData>,
+    /// Sentences that were said of the arm before it ran: the first of its notes in the summary.
+    pub notes: Vec<String>,
 }
 
 /// A full second in which a smaller share than this of its arrivals was released was not loaded as planned.

@@ -50,7 +50,7 @@ pub(super) fn summarise<'a>(
             .iter()
             .map(|(block, data)| block_summary(*block, data, void_for(*block)))
             .collect(),
-        notes: notes(merged),
+        notes: arm.notes.iter().cloned().chain(notes(merged)).collect(),
     }
 }
 

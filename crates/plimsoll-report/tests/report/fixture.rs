@@ -119,6 +119,7 @@ pub fn view(
         .map(|arm| ArmBlocks {
             name: arm.name.to_owned(),
             blocks: BTreeMap::new(),
+            notes: Vec::new(),
         })
         .collect();
     let (mut series, mut events) = (

@@ -33,6 +33,7 @@ fn arm(name: &str, blocks: impl IntoIterator<Item = ArmData>) -> ArmBlocks {
     ArmBlocks {
         name: name.to_owned(),
         blocks: (1..).zip(blocks).collect(),
+        notes: Vec::new(),
     }
 }
 

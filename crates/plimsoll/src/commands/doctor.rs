@@ -16,7 +16,7 @@ pub use state::stored;
 /// Say what this host allows: processors, clock, timer, limits, permissions, and the generator's own ceiling.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Measure the generator's ceiling first, against a mock that answers at once, and store it for later runs; takes about 40 seconds at most.
+    /// Measure the generator's ceiling first, against a mock that answers at once, and store it for later runs; takes half a minute to somewhat more than a whole one.
     #[arg(long)]
     calibrate: bool,
     /// In which form.
@@ -65,7 +65,9 @@ fn calibrate(directory: &Path) -> Result<Ending, Failure> {
         .enable_all()
         .build()
         .map_err(|e| Failure::Environment(format!("starting the runtime: {e}")))?;
-    out::note("measuring generator and mock together, about 40 s at most");
+    out::note(
+        "measuring generator and mock together: half a minute, somewhat more than a whole one at most",
+    );
     let calibrator = Calibrator {
         executable: std::env::current_exe()
             .map_err(|e| Failure::Environment(format!("finding this program: {e}")))?,
@@ -77,15 +79,12 @@ fn calibrate(directory: &Path) -> Result<Ending, Failure> {
         .block_on(calibrator.measure())
         .map_err(run::failure)?
     {
-        Calibration::Done(ceiling) if ceiling.open.is_none() => Err(Failure::Environment(
-            "no rate held, so nothing is stored: end other work on this host and measure again"
-                .to_owned(),
-        )),
         Calibration::Done(ceiling) => {
             let file = ceiling.store(directory).map_err(run::failure)?;
             out::note(&format!("stored in {}", file.display()));
             Ok(Ending::Passed)
         }
+        Calibration::NoneHeld(none) => Err(Failure::Environment(text::none_held(&none))),
         Calibration::Interrupted => Ok(Ending::Interrupted),
     }
 }

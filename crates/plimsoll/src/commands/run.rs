@@ -6,7 +6,8 @@ use crate::live::Live;
 use crate::{clock, out, signals};
 use plimsoll_lab::doctor::Stored;
 use plimsoll_lab::experiment::{Disk, Experiment, Surroundings};
-use plimsoll_lab::{ErrorKind, LabError, Progress, RunOptions, RunOutcome, preflight};
+use plimsoll_lab::preflight::{self, Warning};
+use plimsoll_lab::{ErrorKind, LabError, Progress, RunOptions, RunOutcome};
 use plimsoll_report::record::VerdictResult;
 use plimsoll_report::render;
 use std::path::{Path, PathBuf};
@@ -64,7 +65,7 @@ pub fn variable(name: &str) -> Option<String> {
 }
 
 /// What to say before `experiment` runs on this host: printed, and recorded with the run.
-fn preflight(experiment: &Experiment) -> Vec<String> {
+fn preflight(experiment: &Experiment) -> Vec<Warning> {
     let warnings = match doctor::stored() {
         Stored::Absent => Vec::new(),
         Stored::Ignored(why) => {

@@ -83,11 +83,14 @@ fn a_rate_near_the_ceiling_is_warned_of_and_recorded() {
         .find(|line| line.contains("\"warning\""))
         .unwrap();
     assert!(recorded.contains(warning), "{recorded}");
-    assert!(
-        workspace
-            .read("run/report.html")
-            .contains("80 % of the 125/s")
-    );
+    let summary: Value = serde_json::from_str(&workspace.read("run/summary.json")).unwrap();
+    let note = summary["arms"]["main"]["notes"][0].as_str().unwrap();
+    assert!(note.starts_with("offers up to 100/s, 80 % of"), "{note}");
+    let share = "80 % of the 125/s";
+    assert!(finished.stdout.contains(share), "{}", finished.stdout);
+    for report in ["run/report.html", "run/report.md"] {
+        assert!(workspace.read(report).contains(share), "{report}");
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What `doctor` says to people: one line per fact, and below it what follows from one that limits.
 
 use plimsoll_base::units::format_number;
-use plimsoll_lab::doctor::{Fact, Judgement, Stored, Trial};
+use plimsoll_lab::doctor::{Fact, Judgement, NoneHeld, Stored, Trial};
 
 /// What a ceiling is worth.
 const HONESTLY: &str = "Generator and mock share this host's processors: the ceiling is that of both together, and a lower bound of the generator's own.";
@@ -28,9 +28,8 @@ pub(super) fn render(facts: &[Fact], stored: &Stored) -> String {
         }
     }
     if let Stored::Usable(ceiling) = stored {
-        if let Some(open) = &ceiling.open
-            && let (Some(fails), Some(what)) = (open.fails_per_s, &open.gives_way)
-        {
+        let open = &ceiling.open;
+        if let (Some(fails), Some(what)) = (open.fails_per_s, &open.gives_way) {
             text.push_str(&format!(
                 "\nAt {}/s gives way: {what}.",
                 format_number(fails)
@@ -45,7 +44,7 @@ pub(super) fn render(facts: &[Fact], stored: &Stored) -> String {
 pub(super) fn trial(trial: &Trial) -> String {
     match trial {
         Trial::Closed { achieved_per_s } => {
-            format!("  closed: {}/s", format_number(*achieved_per_s))
+            format!("  closed throughput: {}/s", format_number(*achieved_per_s))
         }
         Trial::Open { rate, gives_way } => {
             let end = gives_way
@@ -53,5 +52,50 @@ pub(super) fn trial(trial: &Trial) -> String {
                 .map_or_else(|| "holds".to_owned(), |what| format!("gives way: {what}"));
             format!("  open {}/s: {end}", format_number(*rate))
         }
+    }
+}
+
+/// Why there is no ceiling.
+pub(super) fn none_held(none: &NoneHeld) -> String {
+    let (lowest, highest) = (
+        format_number(none.lowest_per_s),
+        format_number(none.highest_per_s),
+    );
+    let what = &none.gives_way;
+    format!(
+        "none of {lowest}/s to {highest}/s held (at {lowest}/s gave way: {what}), so nothing is stored: end other work on this host and measure again"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tries_and_their_failure_are_sentences() {
+        let open = |gives_way: Option<&str>| {
+            trial(&Trial::Open {
+                rate: 27_800.0,
+                gives_way: gives_way.map(str::to_owned),
+            })
+        };
+        assert_eq!(open(None), "  open 27,800/s: holds");
+        assert_eq!(
+            open(Some("criterion 2, lateness of arrivals")),
+            "  open 27,800/s: gives way: criterion 2, lateness of arrivals"
+        );
+        let closed = Trial::Closed {
+            achieved_per_s: 204_742.0,
+        };
+        assert_eq!(trial(&closed), "  closed throughput: 204,742/s");
+        let none = NoneHeld {
+            lowest_per_s: 100.0,
+            highest_per_s: 102_000.0,
+            gives_way: "criterion 3, time stalled".to_owned(),
+        };
+        assert_eq!(
+            none_held(&none),
+            "none of 100/s to 102,000/s held (at 100/s gave way: criterion 3, time stalled), so nothing is stored: end other work on this host and measure again"
+        );
     }
 }
