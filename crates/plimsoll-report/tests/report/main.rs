@@ -5,4 +5,5 @@
 mod contract;
 mod fixture;
 mod pages;
+mod same_against_same;
 mod verdicts;
