@@ -27,6 +27,7 @@ pub fn facts(bench: &Bench) -> Vec<(&'static str, String)> {
         ),
         ("memory", field("/proc/meminfo", "MemTotal")),
         ("load before", read("/proc/loadavg")),
+        ("witness", bench.witness.post()),
     ]
 }
 

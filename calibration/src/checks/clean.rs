@@ -102,7 +102,7 @@ fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
     if quiet.runs() < wanted && quiet.alarmed.is_empty() {
         return Ok(vec![Bar::not_measured(
             "false alarms",
-            format!("the machine was too restless: {measured}"),
+            format!("the machine was too restless, or not watched: {measured}"),
         )]);
     }
     Ok(vec![Bar::judged(
