@@ -64,7 +64,8 @@ pub enum Calibration {
 type Tried = Option<Summary>;
 
 impl Calibrator<'_> {
-    /// Measures the ceiling; takes half a minute, or a little more than a whole one when tries contradict each other. Must be called within a tokio runtime with time and I/O.
+    /// Measures the ceiling; takes about half a minute, or up to a minute and a half where tries contradict each other. Must be
+    /// called within a tokio runtime with time and I/O.
     ///
     /// # Errors
     /// [`LabError`] when a try cannot be run.

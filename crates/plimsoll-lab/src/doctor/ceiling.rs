@@ -199,7 +199,7 @@ impl Stored {
     /// The ceiling as a fact beside the others.
     #[must_use]
     pub fn fact(&self) -> Fact {
-        let measure = "`plimsoll doctor --calibrate`, which takes about a minute";
+        let measure = "`plimsoll doctor --calibrate`, which takes about half a minute";
         let warning = "the warning before a run whose rate is too high for this host";
         match self {
             Self::Absent => Fact::limits(NAME, "not measured", warning, measure),

@@ -16,7 +16,7 @@ pub use state::stored;
 /// Say what this host allows: processors, clock, timer, limits, permissions, and the generator's own ceiling.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Measure the generator's ceiling first, against a mock that answers at once, and store it for later runs; takes half a minute to somewhat more than a whole one.
+    /// Measure the generator's ceiling first, against a mock that answers at once, and store it for later runs; takes about half a minute, or up to a minute and a half where tries contradict each other.
     #[arg(long)]
     calibrate: bool,
     /// In which form.
@@ -66,7 +66,7 @@ fn calibrate(directory: &Path) -> Result<Ending, Failure> {
         .build()
         .map_err(|e| Failure::Environment(format!("starting the runtime: {e}")))?;
     out::note(
-        "measuring generator and mock together: half a minute, somewhat more than a whole one at most",
+        "measuring generator and mock together: about half a minute, a minute and a half at most",
     );
     let calibrator = Calibrator {
         executable: std::env::current_exe()
