@@ -5,6 +5,7 @@ use crate::child::{self, Child};
 use crate::clock;
 use crate::interrupt;
 use crate::witness::{Seen, Witness};
+use rustix::io::Errno;
 use rustix::process::Pid;
 use serde_json::{Value, json};
 use std::cell::Cell;
@@ -43,6 +44,16 @@ impl Trouble {
     pub fn io(what: impl Into<String>, source: std::io::Error) -> Self {
         let what = what.into();
         Self::Io { what, source }
+    }
+
+    /// An error that came of touching a process that shall be running. That it is gone is its own failure, not the machine's: ESRCH, and
+    /// under `/proc` ENOENT.
+    pub fn at_process(what: impl Into<String>, source: std::io::Error) -> Self {
+        let gone = [Errno::SRCH, Errno::NOENT].map(|errno| Some(errno.raw_os_error()));
+        if gone.contains(&source.raw_os_error()) {
+            return Self::Measured(format!("{}: the process has vanished", what.into()));
+        }
+        Self::io(what, source)
     }
 }
 
@@ -438,6 +449,18 @@ fn build() -> Result<PathBuf, Trouble> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bar::{Bar, Verdict};
+
+    #[test]
+    fn a_process_that_vanished_has_failed() {
+        let check = |errno: Errno, expected: Verdict| {
+            let trouble = Trouble::at_process("sending a signal", errno.into());
+            assert_eq!(Bar::trouble("a bar", &trouble).verdict, expected);
+        };
+        check(Errno::SRCH, Verdict::Failed);
+        check(Errno::NOENT, Verdict::Failed);
+        check(Errno::PERM, Verdict::NotMeasured);
+    }
 
     #[test]
     fn a_figure_carries_the_strongest_mark_of_the_rows_that_concern_it() {

@@ -113,7 +113,8 @@ impl Drop for Child {
 
 /// Sends a signal to a process below one of our own.
 pub fn send(pid: Pid, signal: Signal) -> Result<(), Trouble> {
-    kill_process(pid, signal).map_err(|source| Trouble::io("sending a signal", source.into()))
+    kill_process(pid, signal)
+        .map_err(|source| Trouble::at_process("sending a signal", source.into()))
 }
 
 /// Every process below `root`, from `/proc`, with its arguments.

@@ -6,6 +6,7 @@
 
 mod bar;
 mod bench;
+mod busy;
 mod checks;
 mod child;
 mod clock;

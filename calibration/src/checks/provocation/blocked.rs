@@ -32,7 +32,7 @@ fn provoke(bench: &Bench) -> Result<Outcome, Trouble> {
         Errno::EPERM | Errno::ENOSYS => {
             Trouble::Missing(format!("ptrace is not permitted here: {error}"))
         }
-        _ => Trouble::io("stopping a thread with ptrace", error.into()),
+        _ => Trouble::at_process("stopping a thread with ptrace", error.into()),
     })?;
     let outcome = running.finish()?;
     mock.stop()?;
@@ -52,10 +52,12 @@ fn block(thread: Thread) -> Result<(), Errno> {
 /// A shard's thread, by its name.
 fn shard(process: Pid) -> Result<Thread, Trouble> {
     let tasks = format!("/proc/{}/task", process.as_raw_nonzero());
-    let tasks = std::fs::read_dir(tasks).map_err(|e| Trouble::io("listing threads", e))?;
+    let tasks = std::fs::read_dir(tasks).map_err(|e| Trouble::at_process("listing threads", e))?;
     let mut names = Vec::new();
     for task in tasks {
-        let path = task.map_err(|e| Trouble::io("listing threads", e))?.path();
+        let path = task
+            .map_err(|e| Trouble::at_process("listing threads", e))?
+            .path();
         let name = std::fs::read_to_string(path.join("comm")).unwrap_or_default();
         let number = path
             .file_name()

@@ -29,7 +29,7 @@ fn provoke(bench: &Bench) -> Result<Outcome, Trouble> {
     });
     let running = bench.start(&measure(mock.address, "/slow", load), SECONDS)?;
     prlimit(Some(running.generator()?), Resource::Nofile, LIMIT)
-        .map_err(|e| Trouble::io("limiting descriptors", e.into()))?;
+        .map_err(|e| Trouble::at_process("limiting descriptors", e.into()))?;
     let outcome = running.finish()?;
     mock.stop()?;
     Ok(outcome)

@@ -18,7 +18,8 @@ fn provoke(bench: &Bench) -> Result<Outcome, Trouble> {
     let load = json!({ "rate": "5000/s", "duration": format!("{SECONDS}s") });
     let running = bench.start(&measure(mock.address, "/json/valid", load), SECONDS)?;
     let generator = running.generator()?.as_raw_nonzero();
-    write(&group.0.join("cgroup.procs"), &generator.to_string())?;
+    std::fs::write(group.0.join("cgroup.procs"), generator.to_string())
+        .map_err(|e| Trouble::at_process("moving the generator into a control group", e))?;
     let outcome = running.finish()?;
     mock.stop()?;
     Ok(outcome)
