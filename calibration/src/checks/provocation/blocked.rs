@@ -1,4 +1,4 @@
-//! One thread of the generator stands still for 200 ms while all others go on: what a blocking call in a shard looks like from outside.
+//! One shard of two stands still for 200 ms while the other goes on: what a blocking call in a shard looks like from outside.
 //!
 //! A debugger's stop reaches a single thread, where a signal would stop the process.
 
@@ -12,20 +12,26 @@ use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::Pid as Thread;
 use rustix::process::Pid;
 use serde_json::json;
+use std::collections::BTreeMap;
 
 pub const PROVOCATION: Provocation = Provocation {
-    what: "a shard blocked for 200 ms",
+    what: "one shard of two blocked for 200 ms",
     criteria: &[3],
     provoke,
 };
 
-/// How the generator calls the thread of its first shard.
-const SHARD: &str = "load-0";
+/// How many share the load.
+const SHARDS: usize = 2;
+/// How the generator calls the threads of its shards.
+const NAMES: [&str; SHARDS] = ["load-0", "load-1"];
 
 fn provoke(bench: &Bench) -> Result<Outcome, Trouble> {
     let mock = Mock::start(bench, &[])?;
-    let load = json!({ "rate": "500/s", "duration": format!("{SECONDS}s") });
-    let running = bench.start(&measure(mock.address, "/json/valid", load), SECONDS)?;
+    // Both shards release an arrival every millisecond.
+    let load = json!({ "rate": "2000/s", "connections": 50, "duration": format!("{SECONDS}s") });
+    let mut experiment = measure(mock.address, "/json/valid", load);
+    experiment["generator"] = json!({ "shards": SHARDS });
+    let running = bench.start(&experiment, SECONDS)?;
     let generator = running.generator()?;
     into_the_load();
     block(shard(generator)?).map_err(|error| match error {
@@ -49,26 +55,26 @@ fn block(thread: Thread) -> Result<(), Errno> {
     detach(thread, None)
 }
 
-/// A shard's thread, by its name.
+/// The thread of the first shard. All of them must be there: with one alone nothing would go on beside it.
 fn shard(process: Pid) -> Result<Thread, Trouble> {
+    let listing = |e| Trouble::at_process("listing threads", e);
     let tasks = format!("/proc/{}/task", process.as_raw_nonzero());
-    let tasks = std::fs::read_dir(tasks).map_err(|e| Trouble::at_process("listing threads", e))?;
-    let mut names = Vec::new();
-    for task in tasks {
-        let path = task
-            .map_err(|e| Trouble::at_process("listing threads", e))?
-            .path();
+    let mut names = BTreeMap::new();
+    for task in std::fs::read_dir(tasks).map_err(listing)? {
+        let path = task.map_err(listing)?.path();
         let name = std::fs::read_to_string(path.join("comm")).unwrap_or_default();
         let number = path
             .file_name()
             .and_then(|text| text.to_str()?.parse().ok());
-        match number {
-            Some(number) if name.trim() == SHARD => return Ok(Thread::from_raw(number)),
-            _ => names.push(name.trim().to_owned()),
-        }
+        names.extend(number.map(|number| (name.trim().to_owned(), Thread::from_raw(number))));
     }
-    Err(Trouble::Measured(format!(
-        "the generator has no thread `{SHARD}`, only {}",
-        names.join(", ")
-    )))
+    let threads = NAMES.map(|name| names.get(name).copied());
+    match threads {
+        [Some(first), Some(_)] => Ok(first),
+        _ => Err(Trouble::Measured(format!(
+            "the generator has not the threads {}, only {}",
+            NAMES.join(" and "),
+            names.into_keys().collect::<Vec<_>>().join(", ")
+        ))),
+    }
 }
