@@ -24,6 +24,16 @@ impl Interval {
         self.times.count() as f64
     }
 
+    /// The second since the beginning of the first interval in which it begins, to the nearest.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a run has few seconds, and none before its first"
+    )]
+    pub fn second(&self) -> usize {
+        self.start_s.round() as usize
+    }
+
     /// Their times together, in seconds.
     pub fn sum_s(&self) -> f64 {
         self.count() * self.times.mean().unwrap_or(0.0)

@@ -124,7 +124,11 @@ impl Level {
             .collect();
         let is_free = |from: f64, to: f64| disturbed.iter().all(|(a, b)| to <= *a || *b <= from);
         let mut kept = (Served::default(), Served::default(), 0);
-        for (interval, came) in reported.iter().zip(&path.seconds) {
+        for interval in reported {
+            // A second in which nothing was answered has no interval.
+            let Some(came) = path.seconds.get(interval.second()) else {
+                continue;
+            };
             if is_free(interval.start_s, interval.start_s + interval.length_s) {
                 kept.0.count += interval.count();
                 kept.0.sum_s += interval.sum_s();
@@ -142,8 +146,8 @@ impl Level {
         }
     }
 
-    /// How long a queue remembers that nothing ran for `length` seconds: what has piled up is worked off at the rate 1 − ρ, and then five
-    /// relaxation times of about ρ·s / (1 − ρ)².
+    /// How long a queue remembers that nothing ran for `length` seconds: what has piled up is worked off at the rate 1 − ρ, and then two
+    /// and a half relaxation times of about 2·ρ·s / (1 − ρ)².
     fn recovery(&self, length: f64) -> f64 {
         let (load, service) = (self.utilisation(), self.service.as_secs_f64());
         length / (1.0 - load) + 5.0 * load * service / (1.0 - load).powi(2)
@@ -174,6 +178,29 @@ mod tests {
     use super::*;
     use crate::clock;
     use plimsoll_base::histogram::TimeHistogram;
+
+    /// Without an answer in a second its successors stay where they are.
+    #[test]
+    fn seconds_are_compared_with_themselves() {
+        let interval = |second: u32, time| {
+            let mut times = TimeHistogram::new();
+            times.record(Duration::from_secs_f64(time));
+            Interval {
+                start_s: f64::from(second),
+                length_s: 1.0,
+                times,
+            }
+        };
+        let reported = [interval(0, 0.9), interval(1, 0.015), interval(3, 0.017)];
+        let came = [0.9, 0.015, 0.5, 0.017].map(|sum_s| Served { count: 1.0, sum_s });
+        let path = Path {
+            first: None,
+            seconds: came.to_vec(),
+        };
+        let means = LEVELS[0].means(&reported, &path, &[]);
+        assert_eq!(means.seconds, 2);
+        assert!((means.recursion - 0.016).abs() < 1e-9);
+    }
 
     /// At half load a service of 10 ms is forgotten after 0.1 s: the first second and the one with the gap are left out.
     #[test]
