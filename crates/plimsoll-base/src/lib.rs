@@ -8,5 +8,6 @@ pub mod document;
 pub mod histogram;
 pub mod outcome;
 pub mod random;
+pub mod tally;
 pub mod time_kind;
 pub mod units;

@@ -25,11 +25,9 @@ impl Ledger {
         side.dropped += fragment.dropped;
         side.unstarted += fragment.unstarted;
         side.exhausted += fragment.exhausted;
-        for step in &fragment.steps {
-            if side.steps.len() <= step.step {
-                side.steps.resize_with(step.step + 1, Default::default);
-            }
-            let sums = &mut side.steps[step.step];
+        let known = side.steps.len().max(fragment.steps.len());
+        side.steps.resize_with(known, Default::default);
+        for (sums, step) in side.steps.iter_mut().zip(&fragment.steps) {
             sums.sent += step.sent;
             for (class, data) in &step.classes {
                 *sums.classes.entry(*class).or_default() += data.count;
@@ -114,22 +112,23 @@ impl Ledger {
 mod tests {
     use super::*;
     use plimsoll_base::outcome::OutcomeClass;
-    use plimsoll_load::fragment::{ClassFragment, StepAccounts, StepFragment};
+    use plimsoll_base::tally::{ClassTally, StepTally};
+    use plimsoll_load::fragment::StepAccounts;
 
     fn fragment(warmup: bool) -> Fragment {
-        let class = ClassFragment {
+        let class = ClassTally {
             count: 4,
-            ..ClassFragment::default()
+            ..ClassTally::default()
         };
         Fragment {
             warmup,
             intended: 5,
             sent: 4,
             dropped: 1,
-            steps: vec![StepFragment {
+            steps: vec![StepTally {
                 sent: 4,
                 classes: [(OutcomeClass::Passed, class)].into(),
-                ..StepFragment::default()
+                ..StepTally::default()
             }],
             ..Fragment::default()
         }

@@ -119,7 +119,7 @@ fn whole_seconds(time: Duration) -> Option<u32> {
 mod tests {
     use super::*;
     use plimsoll_base::counters::{COUNTERS, HEADER_BYTES, bucket_of};
-    use plimsoll_load::fragment::{ClassFragment, StepFragment};
+    use plimsoll_base::tally::{ClassTally, StepTally};
     use plimsoll_load::plan::{Check, ConnectionPolicy, Load, Pacing, Step, Target};
 
     fn plan(warmup: u64, duration: u64) -> Plan {
@@ -156,16 +156,16 @@ mod tests {
     fn fragment(second: u32, class: OutcomeClass, millis: u64) -> Fragment {
         let mut times = TimeHistogram::new();
         times.record(Duration::from_millis(millis));
-        let data = ClassFragment {
+        let data = ClassTally {
             count: 1,
             times: [(TimeKind::ServiceTime, times)].into(),
         };
         Fragment {
             second,
             warmup: second < 3,
-            steps: vec![StepFragment {
+            steps: vec![StepTally {
                 classes: [(class, data)].into(),
-                ..StepFragment::default()
+                ..StepTally::default()
             }],
             ..Fragment::default()
         }

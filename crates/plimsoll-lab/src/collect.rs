@@ -3,12 +3,10 @@
 use crate::rundir::series_tag;
 use plimsoll_base::histogram::TimeHistogram;
 use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::tally::{StepTally, merge_times};
 use plimsoll_base::time_kind::TimeKind;
-use plimsoll_load::fragment::{Fragment, StepFragment};
-use plimsoll_report::record::{
-    ArmData, LoadModel, LoadRow, Second, SecondTimes, StepData, merge_times,
-};
-use std::collections::BTreeMap;
+use plimsoll_load::fragment::Fragment;
+use plimsoll_report::record::{ArmData, LoadModel, LoadRow, Second, SecondTimes};
 
 /// A second counts as a full one from this length on.
 const FULL_SECOND: f64 = 0.999;
@@ -37,7 +35,7 @@ impl Collector {
     #[must_use]
     pub fn new(mut data: ArmData, block: u32, steps: Vec<String>) -> Self {
         for step in &steps {
-            data.steps.insert(step.clone(), StepData::default());
+            data.steps.insert(step.clone(), StepTally::default());
         }
         Self {
             data,
@@ -84,10 +82,9 @@ impl Collector {
         }
         self.waiting = fragment.waiting;
         merge_times(&mut self.data.times, &fragment.iterations);
-        for step in &fragment.steps {
-            if let Some(name) = self.steps.get(step.step) {
-                let own = self.data.steps.entry(name.clone()).or_default();
-                own.merge(&step_data(step));
+        for (step, name) in fragment.steps.iter().zip(&self.steps) {
+            if let Some(own) = self.data.steps.get_mut(name) {
+                own.merge(step);
                 // A gauge, not a count: the last one holds.
                 own.in_flight = step.in_flight;
             }
@@ -159,8 +156,7 @@ impl Collector {
         let of_exchanges = [TimeKind::ResponseTime, TimeKind::ServiceTime]
             .map(|kind| (kind.name().to_owned(), published(fragment, kind)));
         let mut tagged: Vec<_> = of_arm.chain(of_exchanges).collect();
-        for step in &fragment.steps {
-            let name = self.steps.get(step.step).map_or("?", String::as_str);
+        for (step, name) in fragment.steps.iter().zip(&self.steps) {
             for (class, data) in &step.classes {
                 let series = data.times.iter().map(|(kind, histogram)| {
                     (
@@ -187,10 +183,7 @@ pub fn covered(fragment: &Fragment) -> f64 {
 
 /// Exchanges that were answered, over all steps.
 fn answered(fragment: &Fragment) -> u64 {
-    let classes = fragment.steps.iter().flat_map(|step| &step.classes);
-    let answered = classes
-        .filter(|(class, _)| matches!(class, OutcomeClass::Passed | OutcomeClass::CheckFailed));
-    answered.map(|(_, data)| data.count).sum()
+    fragment.steps.iter().map(StepTally::answered).sum()
 }
 
 /// Exchanges under way at the fragment's end, over all steps.
@@ -201,40 +194,10 @@ fn in_flight(fragment: &Fragment) -> u64 {
 /// Times of one kind over all steps, of the classes whose times are published.
 pub(crate) fn published(fragment: &Fragment, kind: TimeKind) -> TimeHistogram {
     let mut merged = TimeHistogram::new();
-    let classes = fragment.steps.iter().flat_map(|step| &step.classes);
-    for (_, data) in classes.filter(|(class, _)| class.enters_response_time()) {
-        if let Some(histogram) = data.times.get(&kind) {
-            merged.merge(histogram);
-        }
+    for step in &fragment.steps {
+        merged.merge(&step.histogram(kind));
     }
     merged
-}
-
-fn step_data(fragment: &StepFragment) -> StepData {
-    use plimsoll_report::record::{CheckCount, ClassData};
-    let checks = fragment.checks.iter().map(|(name, count)| {
-        let count = CheckCount {
-            passed: count.passed,
-            failed: count.failed,
-        };
-        (name.clone(), count)
-    });
-    let classes = fragment.classes.iter().map(|(class, data)| {
-        let data = ClassData {
-            count: data.count,
-            times: data.times.clone(),
-        };
-        (*class, data)
-    });
-    StepData {
-        sent: fragment.sent,
-        in_flight: 0,
-        statuses: fragment.statuses.clone(),
-        checks: checks.collect::<BTreeMap<_, _>>(),
-        bytes_sent: fragment.bytes_sent,
-        bytes_received: fragment.bytes_received,
-        classes: classes.collect(),
-    }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts of one second")]
@@ -245,17 +208,17 @@ fn per_second(count: u64, seconds: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plimsoll_load::fragment::ClassFragment;
+    use plimsoll_base::tally::ClassTally;
     use std::time::Duration;
 
     fn fragment(warmup: bool, start_s: f64, length_s: f64) -> Fragment {
         let mut response = TimeHistogram::new();
         response.record(Duration::from_millis(10));
-        let passed = ClassFragment {
+        let passed = ClassTally {
             count: 8,
             times: [(TimeKind::ResponseTime, response.clone())].into(),
         };
-        let refused = ClassFragment {
+        let refused = ClassTally {
             count: 1,
             times: [(TimeKind::ResponseTime, response)].into(),
         };
@@ -266,7 +229,7 @@ mod tests {
             intended: 10,
             sent: 9,
             dropped: 1,
-            steps: vec![StepFragment {
+            steps: vec![StepTally {
                 sent: 9,
                 in_flight: 3,
                 statuses: [(200, 8)].into(),
@@ -275,7 +238,7 @@ mod tests {
                     (OutcomeClass::Refused, refused),
                 ]
                 .into(),
-                ..StepFragment::default()
+                ..StepTally::default()
             }],
             ..Fragment::default()
         }

@@ -7,13 +7,10 @@
 
 use plimsoll_base::histogram::TimeHistogram;
 use plimsoll_base::outcome::OutcomeClass;
-use plimsoll_base::time_kind::TimeKind;
+use plimsoll_base::tally::{StepTally, Times};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ffi::CStr;
-
-/// Histograms by what they measure; a kind without a sample is absent.
-pub type Times = BTreeMap<TimeKind, TimeHistogram>;
 
 /// The name of the lookout's thread: it is no shard, and carries out a small part of an open load.
 pub const LOOKOUT_THREAD: &CStr = c"lookout";
@@ -101,7 +98,7 @@ pub struct Fragment {
     /// whose times are published. `None` without a lookout, as in the closed model, and where it has none.
     pub lookout: Option<TimeHistogram>,
     /// One per step of the plan, in its order.
-    pub steps: Vec<StepFragment>,
+    pub steps: Vec<StepTally>,
 }
 
 /// For how long the generator stood still although it should have been at work, as its watchdog saw it: a shard was overdue or the whole
@@ -114,48 +111,6 @@ pub struct Stalls {
     pub longest_s: f64,
     /// The sum of all, in seconds; several shards that stand still at once count once.
     pub total_s: f64,
-}
-
-/// What happened to one step in one second.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct StepFragment {
-    /// Which step, by its place in the plan.
-    pub step: usize,
-    /// Exchanges that began.
-    pub sent: u64,
-    /// Exchanges under way at the end of the second.
-    pub in_flight: u64,
-    /// Answered exchanges by status.
-    pub statuses: BTreeMap<u16, u64>,
-    /// Results by check; only the plan's checks, on answered exchanges.
-    pub checks: BTreeMap<String, CheckCount>,
-    /// Bytes of requests, heads included.
-    pub bytes_sent: u64,
-    /// Bytes of the bodies of answers, without heads and framing.
-    pub bytes_received: u64,
-    /// Exchanges that ended, by outcome class; a class without one is absent.
-    pub classes: BTreeMap<OutcomeClass, ClassFragment>,
-}
-
-/// How often a check held.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CheckCount {
-    /// It held.
-    pub passed: u64,
-    /// It did not.
-    pub failed: u64,
-}
-
-/// One series within one second.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ClassFragment {
-    /// Exchanges that ended so.
-    pub count: u64,
-    /// `response_time` and `service_time`; `service_time` only when something was sent. Aborted exchanges have neither.
-    pub times: Times,
 }
 
 /// The totals of a run, exact: see [`PhaseAccounts`].

@@ -13,10 +13,7 @@ mod series;
 mod summary;
 mod times;
 
-pub use arm::{
-    ArmBlocks, ArmData, CheckCount, ClassData, LoadModel, SECOND_RELEASED, Second, StepData,
-    TargetLedger, merge_times,
-};
+pub use arm::{ArmBlocks, ArmData, LoadModel, SECOND_RELEASED, Second, TargetLedger};
 pub use component::{ComponentData, ComponentSample, GENERATOR};
 pub use event::{EventKind, EventRow};
 pub use health::{BothEnds, GeneratorHealth, Halves, Segments};

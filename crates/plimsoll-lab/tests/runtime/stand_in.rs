@@ -3,10 +3,9 @@
 use plimsoll_base::counters::{Counter, HEADER_BYTES, Totals};
 use plimsoll_base::histogram::TimeHistogram;
 use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::tally::{ClassTally, StepTally};
 use plimsoll_base::time_kind::TimeKind;
-use plimsoll_load::fragment::{
-    Accounts, ClassFragment, Fragment, Message, PhaseAccounts, Started, StepAccounts, StepFragment,
-};
+use plimsoll_load::fragment::{Accounts, Fragment, Message, PhaseAccounts, Started, StepAccounts};
 use plimsoll_load::plan::Plan;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -165,7 +164,7 @@ fn second_of(plan: &Plan, second: u64, warmup: bool) -> Fragment {
     let mut lag = TimeHistogram::new();
     lag.record(Duration::from_micros(10));
     let lag: BTreeMap<_, _> = [(TimeKind::PacingLag, lag)].into();
-    let passed = ClassFragment {
+    let passed = ClassTally {
         count: EXCHANGES,
         times: [(TimeKind::ResponseTime, times)].into(),
     };
@@ -179,11 +178,11 @@ fn second_of(plan: &Plan, second: u64, warmup: bool) -> Fragment {
         intended: EXCHANGES,
         sent: EXCHANGES,
         iterations: lag,
-        steps: vec![StepFragment {
+        steps: vec![StepTally {
             sent: EXCHANGES,
             statuses: [(200, EXCHANGES)].into(),
             classes: [(OutcomeClass::Passed, passed)].into(),
-            ..StepFragment::default()
+            ..StepTally::default()
         }],
         ..Fragment::default()
     }

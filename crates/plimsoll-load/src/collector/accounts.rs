@@ -69,14 +69,10 @@ fn check_side(name: &str, side: &PhaseAccounts) -> Result<(), AccountsError> {
 
 /// Checks that a fragment does not contradict itself.
 pub(super) fn check_fragment(fragment: &Fragment) -> Result<(), AccountsError> {
-    for step in &fragment.steps {
-        let place = || format!("second {}, step {}", fragment.second, step.step);
+    for (index, step) in fragment.steps.iter().enumerate() {
+        let place = || format!("second {}, step {index}", fragment.second);
         let statuses: u64 = step.statuses.values().sum();
-        let answered: u64 = [OutcomeClass::Passed, OutcomeClass::CheckFailed]
-            .iter()
-            .filter_map(|class| step.classes.get(class))
-            .map(|series| series.count)
-            .sum();
+        let answered = step.answered();
         ensure(statuses == answered, || {
             format!(
                 "{}: {answered} exchanges were answered, with {statuses} statuses",

@@ -1,10 +1,11 @@
 //! Adding what a shard did in a second to the fragment of all shards.
 
 use super::StepChecks;
-use crate::fragment::{Fragment, StepFragment, Times};
+use crate::fragment::Fragment;
 use crate::recorder::{SideSecond, StepSecond};
 use plimsoll_base::histogram::TimeHistogram;
 use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::tally::{StepTally, Times};
 use plimsoll_base::time_kind::TimeKind;
 use std::time::Duration;
 
@@ -16,12 +17,7 @@ pub(super) fn empty(second: u32, warmup: bool, steps: usize) -> Fragment {
     Fragment {
         second,
         warmup,
-        steps: (0..steps)
-            .map(|step| StepFragment {
-                step,
-                ..StepFragment::default()
-            })
-            .collect(),
+        steps: vec![StepTally::default(); steps],
         ..Fragment::default()
     }
 }
@@ -84,7 +80,7 @@ pub(super) fn has_content(fragment: &Fragment) -> bool {
             .any(|step| step.sent + step.in_flight > 0 || !step.classes.is_empty())
 }
 
-fn add_step(into: &mut StepFragment, step: &StepSecond, has_check: StepChecks) {
+fn add_step(into: &mut StepTally, step: &StepSecond, has_check: StepChecks) {
     into.sent += step.sent;
     into.in_flight += step.in_flight;
     into.bytes_sent += step.bytes_sent;
@@ -94,8 +90,7 @@ fn add_step(into: &mut StepFragment, step: &StepSecond, has_check: StepChecks) {
     }
     if has_check {
         let check = into.checks.entry(STATUS_CHECK.to_owned()).or_default();
-        check.passed += step.check.passed;
-        check.failed += step.check.failed;
+        check.add(step.check);
     }
     for class in OutcomeClass::ALL {
         let recorded = &step.classes[class as usize];

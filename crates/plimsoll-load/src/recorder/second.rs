@@ -3,9 +3,9 @@
 //! A histogram takes some 180 KB, so each is made when its series has its first sample, and kept.
 
 use crate::clock::Nanos;
-use crate::fragment::CheckCount;
 use plimsoll_base::histogram::TimeHistogram;
 use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::tally::CheckCount;
 use plimsoll_base::time_kind::TimeKind;
 use std::collections::BTreeMap;
 

@@ -5,6 +5,7 @@ use super::health::GeneratorHealth;
 use indexmap::IndexMap;
 use plimsoll_base::histogram::TimeHistogram;
 use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::tally::{StepTally, Times, merge_times};
 use plimsoll_base::time_kind::TimeKind;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -68,9 +69,9 @@ pub struct ArmData {
     /// Of these, those in which less than [`SECOND_RELEASED`] of the arrivals were released.
     pub seconds_short: u32,
     /// Times that belong to iterations and connections, not to a step: iteration time, connection wait, pacing lag, connect time.
-    pub times: BTreeMap<TimeKind, TimeHistogram>,
+    pub times: Times,
     /// Steps in the scenario's order, by name.
-    pub steps: IndexMap<String, StepData>,
+    pub steps: IndexMap<String, StepTally>,
     /// Resources per component, and of the generator under [`super::GENERATOR`].
     pub components: IndexMap<String, ComponentData>,
     /// What our own mock or gateway counted, one per block in which it was the target.
@@ -92,43 +93,6 @@ pub struct Second {
     pub waiting_before: u64,
     /// Released arrivals that waited for a connection at its end.
     pub waiting_after: u64,
-}
-
-/// One step of the scenario.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct StepData {
-    /// Exchanges started. `sent = Σ classes + in_flight`.
-    pub sent: u64,
-    /// Exchanges without an outcome when the measurement ended.
-    pub in_flight: u64,
-    /// Answers by status.
-    pub statuses: BTreeMap<u16, u64>,
-    /// Checks by name.
-    pub checks: BTreeMap<String, CheckCount>,
-    /// Bytes written to the wire.
-    pub bytes_sent: u64,
-    /// Bytes read from the wire.
-    pub bytes_received: u64,
-    /// The series of the step.
-    pub classes: BTreeMap<OutcomeClass, ClassData>,
-}
-
-/// One series: the exchanges of one step that ended alike.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct ClassData {
-    /// How many.
-    pub count: u64,
-    /// Their response and service times.
-    pub times: BTreeMap<TimeKind, TimeHistogram>,
-}
-
-/// How often a check held and did not.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct CheckCount {
-    /// Exchanges for which it held.
-    pub passed: u64,
-    /// Exchanges for which it did not.
-    pub failed: u64,
 }
 
 /// Both ends' counts of one block in which our mock or gateway was the arm's direct target, warm-up included.
@@ -250,59 +214,6 @@ impl ArmData {
     #[must_use]
     pub fn in_flight(&self) -> u64 {
         self.steps.values().map(|step| step.in_flight).sum()
-    }
-}
-
-impl StepData {
-    /// Adds the same step of another block.
-    pub fn merge(&mut self, other: &Self) {
-        self.sent += other.sent;
-        self.in_flight += other.in_flight;
-        self.bytes_sent += other.bytes_sent;
-        self.bytes_received += other.bytes_received;
-        for (status, count) in &other.statuses {
-            *self.statuses.entry(*status).or_default() += count;
-        }
-        for (name, count) in &other.checks {
-            let own = self.checks.entry(name.clone()).or_default();
-            own.passed += count.passed;
-            own.failed += count.failed;
-        }
-        for (class, data) in &other.classes {
-            let own = self.classes.entry(*class).or_default();
-            own.count += data.count;
-            merge_times(&mut own.times, &data.times);
-        }
-    }
-
-    /// The step's histogram of one kind, over the classes whose times are published: answered exchanges and timeouts.
-    #[must_use]
-    pub fn histogram(&self, kind: TimeKind) -> TimeHistogram {
-        let mut merged = TimeHistogram::new();
-        let published = self
-            .classes
-            .iter()
-            .filter(|(c, _)| c.enters_response_time());
-        for histogram in published.filter_map(|(_, data)| data.times.get(&kind)) {
-            merged.merge(histogram);
-        }
-        merged
-    }
-
-    /// Exchanges that ended in `class`.
-    #[must_use]
-    pub fn count(&self, class: OutcomeClass) -> u64 {
-        self.classes.get(&class).map_or(0, |data| data.count)
-    }
-}
-
-/// Merges histograms kind by kind.
-pub fn merge_times(
-    into: &mut BTreeMap<TimeKind, TimeHistogram>,
-    from: &BTreeMap<TimeKind, TimeHistogram>,
-) {
-    for (kind, histogram) in from {
-        into.entry(*kind).or_default().merge(histogram);
     }
 }
 

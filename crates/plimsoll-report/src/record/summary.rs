@@ -1,10 +1,11 @@
 //! The shape of `summary.json`: the contract for scripts. Additive within a major version; `null` where there is no sample;
 //! times in seconds, rates per second, sizes in bytes.
 
-use super::arm::{CheckCount, LoadModel};
+use super::arm::LoadModel;
 use super::manifest::{Host, MethodName};
 use super::times::{Statistic, TimeStatistics, Times};
 use indexmap::IndexMap;
+use plimsoll_base::tally::CheckCount;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -1,10 +1,11 @@
 //! One arm's figures over its blocks.
 
 use crate::record::{
-    ArmBlocks, ArmData, ArmSummary, BlockSummary, CheckCount, ComponentData, ComponentSummary,
-    GENERATOR, LoadModel, Outcomes, Statistic, StepData, StepSummary, TimeStatistics, Times,
+    ArmBlocks, ArmData, ArmSummary, BlockSummary, ComponentData, ComponentSummary, GENERATOR,
+    LoadModel, Outcomes, Statistic, StepSummary, TimeStatistics, Times,
 };
 use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::tally::{CheckCount, StepTally};
 use plimsoll_base::time_kind::TimeKind;
 use plimsoll_base::units::{format_number, format_seconds};
 use std::collections::BTreeMap;
@@ -54,7 +55,7 @@ pub(super) fn summarise<'a>(
     }
 }
 
-fn step_summary(step: &StepData, seconds: f64) -> StepSummary {
+fn step_summary(step: &StepTally, seconds: f64) -> StepSummary {
     let failed = failed([step]);
     StepSummary {
         sent: step.sent,
@@ -93,7 +94,7 @@ fn block_summary(block: u32, data: &ArmData, void_for: &[Statistic]) -> BlockSum
     }
 }
 
-fn outcomes<'a>(steps: impl IntoIterator<Item = &'a StepData>) -> Outcomes {
+fn outcomes<'a>(steps: impl IntoIterator<Item = &'a StepTally>) -> Outcomes {
     let mut total = Outcomes::default();
     for step in steps {
         for (status, count) in &step.statuses {
@@ -112,17 +113,13 @@ fn outcomes<'a>(steps: impl IntoIterator<Item = &'a StepData>) -> Outcomes {
 fn checks(arm: &ArmData) -> BTreeMap<String, CheckCount> {
     let mut total: BTreeMap<String, CheckCount> = BTreeMap::new();
     for (name, count) in arm.steps.values().flat_map(|step| &step.checks) {
-        let sum = total.entry(name.clone()).or_default();
-        sum.passed += count.passed;
-        sum.failed += count.failed;
+        total.entry(name.clone()).or_default().add(*count);
     }
     total
 }
 
-fn answered<'a>(steps: impl IntoIterator<Item = &'a StepData>) -> u64 {
-    count(steps, |class| {
-        matches!(class, OutcomeClass::Passed | OutcomeClass::CheckFailed)
-    })
+fn answered<'a>(steps: impl IntoIterator<Item = &'a StepTally>) -> u64 {
+    steps.into_iter().map(StepTally::answered).sum()
 }
 
 /// What throughput counts: exchanges that were answered within the measured time, whenever they were to start.
@@ -130,16 +127,16 @@ fn answered_in_time(arm: &ArmData) -> u64 {
     (answered(arm.steps.values()) + arm.answered_of_warmup).saturating_sub(arm.answered_late)
 }
 
-fn failed<'a>(steps: impl IntoIterator<Item = &'a StepData>) -> u64 {
+fn failed<'a>(steps: impl IntoIterator<Item = &'a StepTally>) -> u64 {
     count(steps, OutcomeClass::is_failure)
 }
 
-fn with_result<'a>(steps: impl IntoIterator<Item = &'a StepData>) -> u64 {
+fn with_result<'a>(steps: impl IntoIterator<Item = &'a StepTally>) -> u64 {
     count(steps, |class| class != OutcomeClass::Aborted)
 }
 
 fn count<'a>(
-    steps: impl IntoIterator<Item = &'a StepData>,
+    steps: impl IntoIterator<Item = &'a StepTally>,
     counted: impl Fn(OutcomeClass) -> bool,
 ) -> u64 {
     steps

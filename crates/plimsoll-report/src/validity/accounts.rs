@@ -62,25 +62,26 @@ fn row(arm: &ArmData, name: &'static str, discrepancy: u64, good: &str, bad: &st
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{ClassData, LoadModel, StepData};
+    use crate::record::LoadModel;
     use plimsoll_base::outcome::OutcomeClass;
+    use plimsoll_base::tally::{ClassTally, StepTally};
 
     #[test]
     fn own() {
         let check = |intended, sent, dropped, step: (u64, u64, u64), expected: f64| {
             let mut arm = ArmData::new("a", "t", LoadModel::Open, None);
             (arm.intended, arm.sent, arm.dropped) = (intended, sent, dropped);
-            let class = ClassData {
+            let class = ClassTally {
                 count: step.1,
-                ..ClassData::default()
+                ..ClassTally::default()
             };
             arm.steps.insert(
                 "s".to_owned(),
-                StepData {
+                StepTally {
                     sent: step.0,
                     in_flight: step.2,
                     classes: [(OutcomeClass::Passed, class)].into(),
-                    ..StepData::default()
+                    ..StepTally::default()
                 },
             );
             let rows = judge(&arm);

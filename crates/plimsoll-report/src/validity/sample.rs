@@ -2,9 +2,10 @@
 
 use super::effect_on;
 use crate::metric::Metric;
-use crate::record::{ArmData, ClassData, Effect, LoadModel, StepData, ValidityRow};
+use crate::record::{ArmData, Effect, LoadModel, ValidityRow};
 use plimsoll_base::histogram::TimeHistogram;
 use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::tally::{ClassTally, StepTally};
 use plimsoll_base::time_kind::TimeKind;
 
 /// Times in µs as a histogram.
@@ -20,7 +21,7 @@ pub(super) fn histogram(micros: impl IntoIterator<Item = u64>) -> TimeHistogram 
 pub(super) fn arm(name: &str, times: &TimeHistogram) -> ArmData {
     let mut arm = ArmData::new(name, "t", LoadModel::Open, Some(100.0));
     arm.seconds = 10.0;
-    let class = ClassData {
+    let class = ClassTally {
         count: times.count(),
         times: [
             (TimeKind::ResponseTime, times.clone()),
@@ -28,10 +29,10 @@ pub(super) fn arm(name: &str, times: &TimeHistogram) -> ArmData {
         ]
         .into(),
     };
-    let step = StepData {
+    let step = StepTally {
         sent: times.count(),
         classes: [(OutcomeClass::Passed, class)].into(),
-        ..StepData::default()
+        ..StepTally::default()
     };
     (arm.intended, arm.sent) = (step.sent, step.sent);
     arm.steps.insert("s".to_owned(), step);

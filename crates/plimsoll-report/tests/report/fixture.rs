@@ -10,6 +10,7 @@ use indexmap::IndexMap;
 use plimsoll_base::histogram::TimeHistogram;
 use plimsoll_base::outcome::OutcomeClass;
 use plimsoll_base::random::{Draw, Stream};
+use plimsoll_base::tally::merge_times;
 use plimsoll_base::time_kind::TimeKind;
 use plimsoll_report::metric::Metric;
 use plimsoll_report::record::*;
