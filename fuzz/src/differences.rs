@@ -202,8 +202,9 @@ pub(crate) const STRICTER: &[StricterRule] = &[
         "larger than the limit",
         ProtocolError::BodyTooLarge,
         |refusal| {
-            let length = announced_length(refusal.rest);
-            length.unwrap_or(refusal.their.body.len() as u128) > refusal.limits.body_bytes.into()
+            let limit = refusal.limits.body_bytes.into();
+            // In the middle of a body, what looks like a head is data.
+            announced_length(refusal.rest) > Some(limit) || refusal.their.body.len() as u128 > limit
         },
     ),
     rule(
