@@ -112,12 +112,21 @@ impl Recorder {
         while now >= self.live_until {
             self.integrate(self.live_until);
             let report = self.close_second();
-            match self.reports.try_send(report) {
-                Ok(()) => {}
-                Err(TrySendError::Full(_)) => self.lost = Some(Lost::NotTaken),
-                Err(TrySendError::Disconnected(_)) => self.lost = Some(Lost::NoCollector),
-            }
             self.live_until += SECOND;
+            // Several seconds at once are those of a shard that was kept from running, probably with the collector: then it may wait
+            // for it. One that is on time must not.
+            let is_late = now >= self.live_until;
+            self.lost = if is_late {
+                let sent = self.reports.send(report);
+                sent.err().map(|_| Lost::NoCollector)
+            } else {
+                match self.reports.try_send(report) {
+                    Ok(()) => None,
+                    Err(TrySendError::Full(_)) => Some(Lost::NotTaken),
+                    Err(TrySendError::Disconnected(_)) => Some(Lost::NoCollector),
+                }
+            }
+            .or(self.lost);
         }
         self.integrate(now);
     }
@@ -288,5 +297,43 @@ impl Recorder {
             }
         }
         Report::Second(self.shard, full)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::sync_channel;
+
+    fn recorder(capacity: usize) -> (Recorder, Receiver<Report>) {
+        let (sender, reports) = sync_channel(capacity);
+        let (_, emptied) = sync_channel(1);
+        (Recorder::new(0, 0, 1, sender, emptied), reports)
+    }
+
+    /// A shard that did not run for half a minute loses nothing, however few seconds the channel holds.
+    #[test]
+    fn seconds_that_pile_up_wait_for_the_collector() {
+        let (mut recorder, reports) = recorder(2);
+        let taken = std::thread::scope(|scope| {
+            let taken = scope.spawn(move || reports.iter().count());
+            recorder.roll(30 * SECOND);
+            assert_eq!(recorder.lost(), None);
+            drop(recorder);
+            taken.join()
+        });
+        assert_eq!(taken.unwrap(), 30);
+    }
+
+    #[test]
+    fn a_shard_on_time_waits_for_nobody() {
+        let (mut recorder, reports) = recorder(2);
+        for second in 1..=3 {
+            recorder.roll(second * SECOND);
+        }
+        assert_eq!(recorder.lost(), Some(Lost::NotTaken));
+        drop(reports);
+        recorder.roll(4 * SECOND);
+        assert_eq!(recorder.lost(), Some(Lost::NoCollector));
     }
 }
