@@ -18,11 +18,6 @@ impl Core {
         Ok(Self(last.unwrap_or(0)))
     }
 
-    /// Its number.
-    pub fn number(self) -> usize {
-        self.0
-    }
-
     /// Does something while so many loops keep it busy.
     pub fn busy_while<T>(self, loops: usize, work: impl FnOnce() -> T) -> T {
         let stop = AtomicBool::new(false);

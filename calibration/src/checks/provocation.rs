@@ -8,7 +8,6 @@ mod descriptors;
 mod loss;
 mod ports;
 mod quota;
-mod shared_core;
 mod stopped;
 
 use super::Check;
@@ -32,12 +31,11 @@ struct Provocation {
     provoke: fn(&Bench) -> Result<Outcome, Trouble>,
 }
 
-const PROVOCATIONS: [Provocation; 8] = [
+const PROVOCATIONS: [Provocation; 7] = [
     stopped::PROVOCATION,
     blocked::PROVOCATION,
     busy_core::PROVOCATION,
     quota::PROVOCATION,
-    shared_core::PROVOCATION,
     ports::PROVOCATION,
     descriptors::PROVOCATION,
     loss::PROVOCATION,
