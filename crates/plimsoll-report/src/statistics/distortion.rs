@@ -15,9 +15,6 @@ const MARKED_SHARE: f64 = 0.10;
 /// Nothing is concluded from a figure of which more than this share may have been added.
 const INVALID_SHARE: f64 = 0.25;
 
-/// A figure beyond the p99 that rests on fewer times than this is an anecdote: it can carry a mark, but no criterion fails for it alone.
-const FEW: u64 = 10;
-
 /// A figure of a distribution that can be distorted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Figure {
@@ -45,8 +42,6 @@ pub struct Distortion {
     pub value: f64,
     /// By how much of it at most it is too large.
     pub by: f64,
-    /// How many recorded times it rests on: those from it upwards, for the mean all.
-    pub rests_on: u64,
 }
 
 impl Figure {
@@ -86,13 +81,6 @@ impl Figure {
             Self::Of(statistic) => statistic.share(),
             Self::Max => Some(1.0),
         }
-    }
-
-    /// How many of `count` times, at least one, lie at the figure or above; the mean rests on all.
-    #[must_use]
-    pub fn rests_on(self, count: u64) -> u64 {
-        self.share()
-            .map_or(count, |share| count + 1 - rank(share, count))
     }
 }
 
@@ -139,7 +127,6 @@ impl Lengthening {
                 figure,
                 value,
                 by: by.clamp(0.0, value),
-                rests_on: figure.rests_on(ranks.count),
             }
         };
         Figure::ALL.map(one).to_vec()
@@ -175,11 +162,10 @@ impl Distortion {
         ALWAYS_ALLOWED.max(MARKED_SHARE * self.value)
     }
 
-    /// Whether the figure lies so far out, and rests on so few times, that it says little of the run as a whole.
+    /// Whether the figure lies beyond the p99: it carries its mark, but no criterion fails for it alone.
     #[must_use]
-    pub fn is_anecdote(&self) -> bool {
-        let far_out = matches!(self.figure, Figure::Max | Figure::Of(Statistic::P999));
-        far_out && self.rests_on < FEW
+    pub fn is_beyond_p99(&self) -> bool {
+        matches!(self.figure, Figure::Max | Figure::Of(Statistic::P999))
     }
 
     /// What follows for the figure.
@@ -280,32 +266,13 @@ mod tests {
     fn limits_of_a_figure() {
         let check = |value: f64, by: f64, expected: Effect| {
             let figure = Figure::Max;
-            let distortion = Distortion {
-                figure,
-                value,
-                by,
-                rests_on: 1,
-            };
-            assert_eq!(distortion.effect(), expected);
+            assert_eq!(Distortion { figure, value, by }.effect(), expected);
         };
         check(0.2e-3, 0.2e-3, Effect::None);
         check(10e-3, 1.0e-3, Effect::None);
         check(10e-3, 1.1e-3, Effect::Marked);
         check(10e-3, 2.6e-3, Effect::Invalid);
         check(1e-3, 0.6e-3, Effect::Invalid);
-    }
-
-    #[test]
-    fn what_a_figure_rests_on() {
-        let check = |statistic, count, expected| {
-            assert_eq!(Figure::Of(statistic).rests_on(count), expected);
-        };
-        check(Statistic::Mean, 1_000, 1_000);
-        check(Statistic::P50, 1_000, 501);
-        check(Statistic::P99, 1_000, 11);
-        check(Statistic::P999, 1_000, 2);
-        check(Statistic::P50, 1, 1);
-        assert_eq!(Figure::Max.rests_on(1_000), 1);
     }
 
     #[test]

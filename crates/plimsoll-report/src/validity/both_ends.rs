@@ -67,7 +67,6 @@ fn gaps(arm: &ArmData) -> Vec<Distortion> {
         Some(Distortion {
             figure,
             value,
-            rests_on: figure.rests_on(client.count()),
             by: (value - server.quantile(share)?).max(0.0),
         })
     };

@@ -60,7 +60,6 @@ fn gaps(arm: &ArmData) -> Vec<Distortion> {
         let figure = Figure::Of(statistic);
         Some(Distortion {
             figure,
-            rests_on: figure.rests_on(own.count()),
             value: own.quantile(share)?,
             by: (mine.low - lookouts.high).max(0.0),
         })

@@ -37,7 +37,7 @@ pub(super) fn judge(arm: &ArmData) -> Vec<ValidityRow> {
     })
 }
 
-/// The figure that is furthest beyond, or least within, what is allowed for it. Anecdotes come last.
+/// The figure that is furthest beyond, or least within, what is allowed for it. Those beyond the p99 come last.
 fn worst(bounds: &[(TimeKind, Distortion)]) -> Option<Distortion> {
     let excess = |bound: &Distortion| bound.by / bound.allowed();
     let all = || bounds.iter().map(|(_, bound)| *bound);
@@ -45,12 +45,12 @@ fn worst(bounds: &[(TimeKind, Distortion)]) -> Option<Distortion> {
         let chosen = all().filter(wanted);
         chosen.max_by(|a, b| excess(a).total_cmp(&excess(b)))
     };
-    let well_founded = of(|bound| !bound.is_anecdote());
+    let usual = of(|bound| !bound.is_beyond_p99());
     let beyond = |bound: &Distortion| excess(bound) > 1.0;
-    well_founded
+    usual
         .filter(beyond)
-        .or_else(|| of(Distortion::is_anecdote).filter(beyond))
-        .or(well_founded)
+        .or_else(|| of(Distortion::is_beyond_p99).filter(beyond))
+        .or(usual)
 }
 
 fn finding(worst: &Distortion) -> Finding {
@@ -165,6 +165,6 @@ mod tests {
         let row = &judge(&arm)[0];
         assert!(row.ok);
         assert!(row.advice.contains("released late"), "{}", row.advice);
-        assert!(row.advice.contains("fewer than ten"), "{}", row.advice);
+        assert!(row.advice.contains("beyond the p99"), "{}", row.advice);
     }
 }

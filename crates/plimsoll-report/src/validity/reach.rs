@@ -40,8 +40,8 @@ pub(super) struct Reached {
     pub path: String,
     pub effect: Effect,
     pub bias: Bias,
-    /// Whether the figure rests on so few times that no criterion fails for it alone.
-    pub is_anecdote: bool,
+    /// Whether the figure lies so far out that no criterion fails for it alone.
+    pub is_beyond_p99: bool,
 }
 
 /// Every figure that rests on the load.
@@ -71,7 +71,7 @@ pub(super) fn paths<'a>(paths: impl IntoIterator<Item = &'a str>, effect: Effect
         path,
         effect,
         bias: Bias::Either,
-        is_anecdote: false,
+        is_beyond_p99: false,
     };
     paths.map(reached).collect()
 }
@@ -110,6 +110,6 @@ pub(super) fn reached(kind: TimeKind, distortion: crate::statistics::Distortion)
         path: format!("{}.{}", kind.name(), distortion.figure.name()),
         effect: distortion.effect(),
         bias: Bias::TooLarge,
-        is_anecdote: distortion.is_anecdote(),
+        is_beyond_p99: distortion.is_beyond_p99(),
     }
 }

@@ -17,8 +17,6 @@ pub(super) struct Finding {
     pub bad: String,
 }
 
-const ANECDOTES: &str = "only figures that rest on fewer than ten exchanges";
-
 impl Finding {
     /// Whether the value lies on the right side of the limit.
     pub(super) fn is_within(&self) -> bool {
@@ -77,14 +75,14 @@ impl Finding {
         let effect = reached.first().map_or(Effect::None, |first| first.effect);
         let affects: Vec<String> = reached.iter().map(|reached| reached.path.clone()).collect();
         let enlarges = |reached: &&Reached| reached.bias == Bias::TooLarge;
-        let ok = effect == Effect::None || reached.iter().all(|reached| reached.is_anecdote);
+        let ok = effect == Effect::None || reached.iter().all(|reached| reached.is_beyond_p99);
         let advice = match (self.is_within(), ok) {
             (true, _) => self.good.clone(),
             (false, false) => self.bad.clone(),
             (false, true) if effect == Effect::None => {
                 format!("{} This reaches no reported figure.", self.bad)
             }
-            (false, true) => format!("{} This reaches {ANECDOTES}.", self.bad),
+            (false, true) => format!("{} This reaches only figures beyond the p99.", self.bad),
         };
         ValidityRow {
             criterion: self.criterion,
