@@ -3,8 +3,8 @@
 use super::figures;
 use super::table::Table;
 use super::words::{
-    comparison_method, conclusion, criteria, has_differences, headline, interval, mark_legend,
-    method, plain, signed_time, validity_limit, validity_value,
+    all_hold, comparison_method, conclusion, criteria, has_differences, headline, interval,
+    mark_legend, method, plain, signed_time, validity_limit, validity_value,
 };
 use crate::record::{Statistic, Summary, ValidityRow};
 use crate::view::RunView;
@@ -65,10 +65,10 @@ fn verdict(summary: &Summary) -> String {
 
 fn validity(rows: &[ValidityRow]) -> String {
     let broken: Vec<&ValidityRow> = rows.iter().filter(|row| !row.ok).collect();
-    let all = criteria(rows);
     if broken.is_empty() {
-        return format!("validity: all {all} criteria hold\n");
+        return format!("validity: {}\n", all_hold(rows));
     }
+    let all = criteria(rows);
     let mut text = format!(
         "validity: {} of {all} criteria do not hold\n",
         criteria(broken.iter().copied())

@@ -241,11 +241,21 @@ pub(super) fn criteria<'a>(rows: impl IntoIterator<Item = &'a ValidityRow>) -> u
     numbers.len()
 }
 
+/// That every criterion holds, as far as that is true: those that reach only figures beyond the p99 hold, and mark these.
+pub(super) fn all_hold(rows: &[ValidityRow]) -> String {
+    let all = criteria(rows);
+    if rows.iter().all(|row| row.effect == Effect::None) {
+        format!("all {all} criteria hold")
+    } else {
+        format!("all {all} criteria hold up to the p99; figures beyond it are marked")
+    }
+}
+
 /// Whether the measurement can be trusted, in a sentence.
 pub(super) fn trust(rows: &[ValidityRow]) -> String {
     let all = criteria(rows);
     match criteria(rows.iter().filter(|row| !row.ok)) {
-        0 => format!("All {all} criteria hold: what follows may be concluded."),
+        0 => format!("Every figure without a mark stands: {}.", all_hold(rows)),
         broken => format!(
             "{broken} of {all} criteria do not hold. They are judged per claim: what they do not concern stands."
         ),

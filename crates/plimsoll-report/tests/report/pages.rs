@@ -1,7 +1,7 @@
 //! Every output of a synthetic run, as people see it.
 
 use crate::fixture::{self, Behaviour, DIRECT, GATEWAY};
-use plimsoll_report::record::{Added, EventKind, EventRow, SeriesRow};
+use plimsoll_report::record::{Added, Effect, EventKind, EventRow, SeriesRow};
 use plimsoll_report::render;
 use plimsoll_report::summarise::Method;
 use plimsoll_report::view::RunView;
@@ -153,4 +153,19 @@ fn a_comparison_of_one_block_compares_nothing() {
         assert!(text.contains("Fewer than two blocks"), "{name}: {text}");
         assert!(!text.contains("conclusion"), "{name}: no empty table");
     }
+}
+
+/// A mark beyond the p99 breaks no criterion, and is not passed over either.
+#[test]
+fn marks_beyond_the_p99_are_told() {
+    let mut view = fixture::MEASURE.clone();
+    for row in &mut view.summary.validity {
+        (row.ok, row.effect) = (true, Effect::None);
+    }
+    let told = |view: &RunView| render::terminal::render(view).contains("up to the p99");
+    assert!(!told(&view));
+    view.summary.validity[0].effect = Effect::Invalid;
+    assert!(told(&view));
+    assert!(render::markdown::render(&view).contains("up to the p99"));
+    assert!(render::html::render(&view).contains("up to the p99"));
 }
