@@ -1,13 +1,15 @@
 //! The bench on which everything is compared: the executable, how long and how often, where programs run, scratch directories.
 
+use crate::Trouble;
 use crate::placement::Placement;
-use crate::trouble::Trouble;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::time::Duration;
+use crate::progress::Progress;
+use crate::witness::{Mark, Witness};
+use crate::{clock, executable};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// Rounds, unless told otherwise: the fewest from which an interval is worth printing.
+/// Rounds, unless told otherwise: the fewest of which a table is a result.
 const ROUNDS: usize = 5;
 
 /// What every comparison needs.
@@ -16,69 +18,148 @@ pub struct Bench {
     pub plimsoll: PathBuf,
     /// The root of the sources.
     pub root: PathBuf,
+    /// What stood still meanwhile.
+    pub witness: Witness,
+    /// How far it is.
+    pub progress: Progress,
     /// Where programs run.
     pub placement: Placement,
+    /// How long and how often.
+    pub lengths: Lengths,
+}
+
+/// How long and how often everything is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lengths {
     /// How often each side is measured.
     pub rounds: usize,
-    /// Whether figures mean anything.
+    /// Whether figures mean nothing.
     pub short: bool,
+}
+
+impl Lengths {
+    /// The shipped ones, but for the number of rounds.
+    pub fn of(rounds: Option<usize>, short: bool) -> Self {
+        Self {
+            rounds: rounds.unwrap_or(if short { 2 } else { ROUNDS }),
+            short,
+        }
+    }
+
+    /// Whether figures of so much are worth keeping.
+    pub fn are_enough(self) -> bool {
+        !self.short && self.rounds >= ROUNDS
+    }
+
+    /// How long something is measured. What differs between rounds does so from start to start of a program, not within seconds.
+    pub fn measured_time(self) -> Duration {
+        Duration::from_secs(if self.short { 1 } else { 5 })
+    }
+
+    /// How long something runs before it is measured.
+    pub fn lead(self) -> Duration {
+        Duration::from_millis(if self.short { 500 } else { 1_500 })
+    }
 }
 
 impl Bench {
     /// Finds or builds the executable.
     pub fn new(
         plimsoll: Option<PathBuf>,
-        rounds: Option<usize>,
-        short: bool,
+        lengths: Lengths,
+        progress: Progress,
     ) -> Result<Self, Trouble> {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("..")
-            .canonicalize()
-            .map_err(Trouble::io("finding the sources"))?;
-        let plimsoll = plimsoll.map_or_else(|| build(&root), Ok)?;
-        let plimsoll = plimsoll
-            .canonicalize()
-            .map_err(Trouble::io(format!("finding {}", plimsoll.display())))?;
         Ok(Self {
-            plimsoll,
-            root,
+            plimsoll: executable::plimsoll(plimsoll)?,
+            root: executable::sources()?,
+            witness: Witness::start().map_err(Trouble::when("starting the witness"))?,
+            progress,
             placement: Placement::of_this_host()?,
-            rounds: rounds.unwrap_or(if short { 2 } else { ROUNDS }),
-            short,
+            lengths,
         })
     }
 
     /// How long something is measured.
-    pub fn window(&self) -> Duration {
-        Duration::from_secs(if self.short { 1 } else { 8 })
+    pub fn measured_time(&self) -> Duration {
+        self.lengths.measured_time()
     }
 
     /// How long something runs before it is measured.
     pub fn lead(&self) -> Duration {
-        Duration::from_millis(if self.short { 500 } else { 2_000 })
+        self.lengths.lead()
+    }
+
+    /// Begins to watch whether the machine stands still.
+    pub fn watch(&self) -> Watch<'_> {
+        Watch {
+            witness: &self.witness,
+            mark: self.witness.mark(),
+            begin: clock::now(),
+        }
     }
 
     /// A fresh directory.
     pub fn directory(&self) -> Result<TempDir, Trouble> {
-        tempfile::tempdir().map_err(Trouble::io("a scratch directory"))
+        tempfile::tempdir().map_err(Trouble::when("a scratch directory"))
     }
 }
 
-/// The release build, made from these sources, so that no stale executable is compared.
-fn build(root: &Path) -> Result<PathBuf, Trouble> {
-    let here = std::env::current_exe().map_err(Trouble::io("finding this program"))?;
-    let status = Command::new("cargo")
-        .args(["build", "--release", "--quiet", "--package", "plimsoll"])
-        .current_dir(root)
-        .status()
-        .map_err(Trouble::io("starting cargo"))?;
-    let beside = here.with_file_name("plimsoll");
-    if status.success() && beside.exists() {
-        Ok(beside)
-    } else {
-        Err(Trouble::Asked(format!(
-            "no {}: run with `cargo run --release`, or name the executable with --plimsoll",
-            beside.display()
-        )))
+/// A look at the machine from a moment on.
+pub struct Watch<'a> {
+    witness: &'a Witness,
+    mark: Mark,
+    begin: Instant,
+}
+
+impl Watch<'_> {
+    /// Something that was measured since, with the share of that time in which the machine stood still or gave its processors to others.
+    pub fn ends<T>(self, figures: T) -> Reading<T> {
+        let length = (clock::now() - self.begin).as_secs_f64();
+        let still = self.witness.stood_still_since(&self.mark).as_secs_f64() / length;
+        let stolen = self.witness.since(&self.mark).steal_share;
+        Reading {
+            figures,
+            lost: still.max(stolen),
+        }
+    }
+}
+
+/// One reading of one side.
+#[derive(Debug, Clone, Copy)]
+pub struct Reading<T> {
+    /// What was measured.
+    pub figures: T,
+    /// The share of its time in which the machine was not there.
+    pub lost: f64,
+}
+
+impl<T> Reading<T> {
+    /// The same reading with what was made of it.
+    pub fn with<U>(&self, figures: U) -> Reading<U> {
+        let lost = self.lost;
+        Reading { figures, lost }
+    }
+
+    /// Whatever the machine did, where stillness changes nothing.
+    pub fn unmoved(figures: T) -> Self {
+        Self { figures, lost: 0.0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_rounds_or_short_ones_are_no_result() {
+        let check = |rounds, short, expected| {
+            let lengths = Lengths::of(rounds, short);
+            assert_eq!(lengths.are_enough(), expected, "{lengths:?}");
+        };
+        check(None, false, true);
+        check(Some(8), false, true);
+        check(Some(4), false, false);
+        check(Some(1), false, false);
+        check(Some(8), true, false);
     }
 }

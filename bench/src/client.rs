@@ -7,9 +7,9 @@ mod oha;
 pub mod ours;
 pub mod wrk;
 
+use crate::Trouble;
 use crate::bench::Bench;
-use crate::trouble::Trouble;
-use std::net::SocketAddr;
+use crate::server::Entrance;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
@@ -32,11 +32,42 @@ pub enum Kind {
     H2load,
 }
 
+/// How clients and servers speak.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Protocol {
+    /// HTTP/1.1 over TCP.
+    Clear,
+    /// HTTP/1.1 over TLS 1.3.
+    Tls,
+    /// HTTP/2 over TCP, by prior knowledge: 10 connections with 10 streams each.
+    Http2,
+}
+
+/// Connections of HTTP/2.
+pub const HTTP2_CONNECTIONS: u32 = 10;
+/// Streams of each.
+pub const HTTP2_STREAMS: u32 = 10;
+
+/// What is requested.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Work {
+    /// The same small answer again and again.
+    Constant,
+    /// A small document of JSON, with a path that does not change.
+    Document,
+    /// The same, with a path and a field from a file, a value taken from the answer, and two checks. Ours only.
+    Templated,
+}
+
 /// What to do.
 #[derive(Debug, Clone, Copy)]
 pub struct Job<'a> {
     /// Where to.
-    pub target: SocketAddr,
+    pub target: Entrance,
+    /// The certificate to trust over TLS, where a generator verifies it.
+    pub authority: &'a Path,
+    /// What is requested.
+    pub work: Work,
     /// Arrivals per second; without it as fast as answers come.
     pub rate: Option<u32>,
     /// Our `pacing`; ignored by others, which have none.
@@ -76,9 +107,20 @@ impl Kind {
     }
 }
 
+impl Work {
+    /// What is requested, if that does not change.
+    pub fn path(self) -> &'static str {
+        match self {
+            Self::Constant => crate::server::PATH,
+            Self::Document | Self::Templated => "/item/17",
+        }
+    }
+}
+
 impl Job<'_> {
     fn url(&self) -> String {
-        format!("http://{}{}", self.target, crate::server::PATH)
+        let (scheme, address) = (self.target.scheme(), self.target.address);
+        format!("{scheme}://{address}{}", self.work.path())
     }
 
     /// Whole seconds, as most programs want them.

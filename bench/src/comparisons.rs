@@ -6,12 +6,18 @@ mod delay;
 mod gateway;
 mod generator_closed;
 mod generator_open;
+mod http2;
 mod idle_connections;
 mod mock;
+mod templated;
+mod tls;
+mod user_memory;
 
-use crate::bench::Bench;
+use crate::Trouble;
+use crate::bench::{Bench, Lengths};
+use crate::rounds::Sides;
 use crate::row::Row;
-use crate::trouble::Trouble;
+use std::time::Duration;
 
 /// One comparison.
 pub struct Comparison {
@@ -19,18 +25,69 @@ pub struct Comparison {
     pub name: &'static str,
     /// What it shows, for the terminal.
     pub about: &'static str,
+    /// What a round of it takes.
+    pub round: Round,
     /// Measures it.
-    pub run: fn(&Bench) -> Result<Vec<Row>, Trouble>,
+    pub run: fn(&Bench) -> Result<Findings, Trouble>,
+}
+
+/// How long one of five rounds takes on the average, from which the remaining time is foretold.
+#[derive(Debug, Clone, Copy)]
+pub struct Round {
+    /// Programs that are started and ended.
+    pub starts: u32,
+    /// Warm-ups.
+    pub leads: u32,
+    /// Measured times.
+    pub measured_times: u32,
+}
+
+/// What a comparison found.
+#[derive(Debug, Default)]
+pub struct Findings {
+    /// The rows of the table.
+    pub rows: Vec<Row>,
+    /// What is said of its readings at the foot of the table.
+    pub notes: Vec<String>,
+}
+
+impl Findings {
+    /// Rows that rest on the readings of some sides.
+    pub fn of<R>(rows: Vec<Row>, sides: &Sides<R>) -> Self {
+        let notes = vec![sides.note()];
+        Self { rows, notes }
+    }
+}
+
+/// What it takes to start and end a program, on the average.
+const START: Duration = Duration::from_millis(700);
+
+impl Comparison {
+    /// How long it is expected to take.
+    pub fn expected(&self, lengths: Lengths) -> Duration {
+        let Round {
+            starts,
+            leads,
+            measured_times,
+        } = self.round;
+        let round =
+            START * starts + lengths.lead() * leads + lengths.measured_time() * measured_times;
+        round * u32::try_from(lengths.rounds).unwrap_or(u32::MAX)
+    }
 }
 
 const ALL: &[Comparison] = &[
     generator_closed::COMPARISON,
     generator_open::COMPARISON,
+    templated::COMPARISON,
+    http2::COMPARISON,
+    tls::COMPARISON,
     mock::COMPARISON,
     delay::COMPARISON,
     gateway::COMPARISON,
     added::COMPARISON,
     idle_connections::COMPARISON,
+    user_memory::COMPARISON,
     bodies::COMPARISON,
 ];
 

@@ -1,16 +1,18 @@
-//! One reading of a load generator: it runs on a processor of its own against nginx on the other, and in a window of its run its
+//! One reading of a load generator: it runs on a processor of its own against nginx on the other, and in a measured time within its run its
 //! processor time and the requests that nginx counted are taken. Both sides are counted by the same counter, not by their own words.
 
-use crate::bench::Bench;
-use crate::child::{Child, Output};
-use crate::client::{self, Job, ours};
+use crate::Trouble;
+use crate::bench::{Bench, Reading};
+use crate::client::{self, Job, Protocol, Work, ours};
 use crate::clock;
 use crate::process;
+use crate::program::Program;
 use crate::server;
-use crate::trouble::Trouble;
+use serde_json::Value;
+use std::path::Path;
 use std::time::Duration;
 
-/// How long a program runs on after the window, so that its end is not in it.
+/// How long a program runs on after the measured time, so that its end is not in it.
 const TAIL: Duration = Duration::from_millis(700);
 /// How long a program may take beyond its load.
 const OVERHEAD: Duration = Duration::from_secs(30);
@@ -24,9 +26,26 @@ pub struct Use {
     pub rate: Option<u32>,
     /// Our `pacing`.
     pub pacing: Option<&'static str>,
+    /// How it speaks to nginx.
+    pub protocol: Protocol,
+    /// What it requests.
+    pub work: Work,
 }
 
-/// What was seen in the window.
+impl Use {
+    /// As fast as answers of nginx come, in clear.
+    pub fn closed(kind: client::Kind) -> Self {
+        Self {
+            kind,
+            rate: None,
+            pacing: None,
+            protocol: Protocol::Clear,
+            work: Work::Constant,
+        }
+    }
+}
+
+/// What was seen in the measured time.
 #[derive(Debug, Clone, Copy)]
 pub struct GeneratorReading {
     /// User and system time of the program and its children, in microseconds per request.
@@ -38,51 +57,66 @@ pub struct GeneratorReading {
 }
 
 /// Takes one.
-pub fn read(bench: &Bench, usage: Use) -> Result<GeneratorReading, Trouble> {
-    let target = server::Kind::NginxReturn.start(bench, bench.placement.server, None)?;
+pub fn read(bench: &Bench, usage: Use) -> Result<Reading<GeneratorReading>, Trouble> {
+    let target = match usage.protocol {
+        Protocol::Clear => server::Kind::NginxReturn,
+        protocol => server::Kind::NginxBeside(protocol),
+    };
+    let target = target.start(bench, bench.placement.server, None)?;
+    let authority = target.authority();
     let directory = bench.directory()?;
     let job = Job {
-        target: target.address,
+        target: target.entrance,
+        authority: &authority,
+        work: usage.work,
         rate: usage.rate,
         pacing: usage.pacing,
-        length: bench.lead() + bench.window() + TAIL,
+        length: bench.lead() + bench.measured_time() + TAIL,
         warmup: bench.lead(),
     };
     let command = usage.kind.command(bench, &job, directory.path())?;
-    let mut client = Child::spawn(
-        &command,
-        bench.placement.clients,
-        directory.path(),
-        Output::Messages,
-    )?;
+    let mut client = Program::client(bench, &command, directory.path())?;
     clock::pause(bench.lead());
     client.check_alive()?;
+    let watch = bench.watch();
     let (begin, requests, used) = (
         clock::now(),
         target.nginx_requests()?,
         process::processor_time(client.pid()),
     );
-    clock::pause(bench.window());
+    clock::pause(bench.measured_time());
     let used = process::processor_time(client.pid()).saturating_sub(used);
     // The asking itself is one of them.
     let requests = target.nginx_requests()? - requests - 1.0;
     let seconds = (clock::now() - begin).as_secs_f64();
+    let watched = watch.ends(());
     client.check_alive()?;
     client.wait(job.length + OVERHEAD)?;
     if requests < 1.0 {
         let said = client.last_words();
-        return Err(Trouble::Behaved(format!("no request came: {said}")));
+        return Err(Trouble::Measured(format!("no request came: {said}")));
     }
-    let lag_p99_us = match (usage.kind, usage.rate) {
-        (client::Kind::Ours, Some(_)) => {
-            let summary = ours::summary(directory.path())?;
-            Some(ours::number(&summary, "/arms/main/pacing_lag/p99")? * 1e6)
-        }
+    let lag_p99_us = match usage.kind {
+        client::Kind::Ours => lag_p99_us(directory.path())?,
         _ => None,
     };
-    Ok(GeneratorReading {
+    let figures = GeneratorReading {
         cost_us: used.as_secs_f64() * 1e6 / requests,
         per_s: requests / seconds,
         lag_p99_us,
-    })
+    };
+    Ok(watched.with(figures))
+}
+
+/// What our own summary says of the lag, where arrivals have a time. A run in which something failed or was
+/// dropped did other work than its peers.
+fn lag_p99_us(directory: &Path) -> Result<Option<f64>, Trouble> {
+    let summary = ours::summary(directory)?;
+    let undone = ours::undone(&summary)?;
+    if undone > 0.0 {
+        let text = format!("{undone} exchanges failed or were dropped");
+        return Err(Trouble::Measured(text));
+    }
+    let seconds = summary.pointer("/arms/main/pacing_lag/p99");
+    Ok(seconds.and_then(Value::as_f64).map(|seconds| seconds * 1e6))
 }

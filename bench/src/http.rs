@@ -1,12 +1,17 @@
-//! One small request at a time: is a server ready, how many requests has it seen. No load is made with it.
+//! One request at a time: is a server ready, how many requests has it seen, a connection that is to be held or read slowly. No load is
+//! made with it.
 
-use crate::trouble::Trouble;
+use crate::Trouble;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 /// The longest that one may take.
 const LIMIT: Duration = Duration::from_secs(5);
+/// The longest that a proxy may keep one waiting that has others to serve.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How an answer begins that is meant to come.
+const WELL: &[u8; 12] = b"HTTP/1.1 200";
 
 /// Status and body of a GET. `fields`: further header lines, each with its line end.
 pub fn get(address: SocketAddr, path: &str, fields: &str) -> Result<(u16, String), Trouble> {
@@ -22,9 +27,26 @@ pub fn post(address: SocketAddr, path: &str, json: &str) -> Result<(u16, String)
     exchange(address, &format!("{head}{body}"))
 }
 
+/// A connection that is kept, on which a GET was sent and the answer has begun well; the rest of it is still to be read.
+pub fn begin(address: SocketAddr, path: &str) -> std::io::Result<TcpStream> {
+    let mut stream = TcpStream::connect(address)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    // In one piece: a second one would wait for the first to be acknowledged, which some proxies put off.
+    let request = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\n\r\n");
+    stream.write_all(request.as_bytes())?;
+    let mut begin = [0; WELL.len()];
+    stream.read_exact(&mut begin)?;
+    if begin == *WELL {
+        Ok(stream)
+    } else {
+        let begin = String::from_utf8_lossy(&begin);
+        Err(std::io::Error::other(format!("answered `{begin}`")))
+    }
+}
+
 /// Sends a request on a connection of its own and reads to the end.
 fn exchange(address: SocketAddr, request: &str) -> Result<(u16, String), Trouble> {
-    let what = || Trouble::io(format!("asking {address}"));
+    let what = || Trouble::when(format!("asking {address}"));
     let mut stream = TcpStream::connect_timeout(&address, LIMIT).map_err(what())?;
     stream.set_read_timeout(Some(LIMIT)).map_err(what())?;
     stream.write_all(request.as_bytes()).map_err(what())?;
@@ -34,6 +56,6 @@ fn exchange(address: SocketAddr, request: &str) -> Result<(u16, String), Trouble
     let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
     let status = head.split(' ').nth(1).and_then(|word| word.parse().ok());
     let status =
-        status.ok_or_else(|| Trouble::Behaved(format!("{address} answered no status: {head}")))?;
+        status.ok_or_else(|| Trouble::Measured(format!("{address} answered no status: {head}")))?;
     Ok((status, body.to_owned()))
 }

@@ -4,18 +4,19 @@
 //! Comparisons run one after the other, each in its own file under `comparisons/`. What is equal between the sides, where they run and how
 //! to read the table stands in `docs/bench.md`.
 
+mod authority;
 mod bench;
-mod child;
 mod client;
-mod clock;
+mod closed;
 mod comparisons;
 mod generator_reading;
-mod host;
 mod http;
-mod limits;
+mod memory_rows;
 mod peers;
 mod placement;
-mod process;
+mod program;
+mod progress;
+mod results;
 mod rounds;
 mod row;
 mod server;
@@ -23,16 +24,21 @@ mod server_reading;
 mod server_rows;
 mod statistics;
 mod table;
-mod trouble;
 
-use bench::Bench;
+use bench::{Bench, Lengths};
 use clap::Parser;
+use comparisons::{Comparison, Findings};
+use plimsoll_testbed::child::Child;
+use plimsoll_testbed::terminal::say;
+use plimsoll_testbed::{
+    Trouble, announcement, clock, executable, host, interrupt, limits, process, witness,
+};
+use progress::Progress;
 use row::Row;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use table::Table;
-use trouble::Trouble;
 
 /// Measure Plimsoll beside its peers, in turns, and write a dated table.
 #[derive(Debug, Parser)]
@@ -49,9 +55,12 @@ struct Arguments {
     /// The executable to compare [default: built beside this one]
     #[arg(long)]
     plimsoll: Option<PathBuf>,
-    /// Directory of the tables [default: bench/results]
+    /// Directory of the table [default: bench/results for a whole one of 5 rounds or more, target/bench for others]
     #[arg(long)]
     results: Option<PathBuf>,
+    /// Measure nothing; write the bars of the newest table in bench/results to the README.
+    #[arg(long, exclusive = true)]
+    quote: bool,
 }
 
 fn main() -> ExitCode {
@@ -70,46 +79,90 @@ fn main() -> ExitCode {
 
 /// Runs the chosen comparisons. The table is rewritten after each, so that an interruption loses only the one that it interrupts.
 fn measure(arguments: &Arguments) -> Result<(), Trouble> {
+    if arguments.quote {
+        let changed = results::quote_newest(&executable::sources()?)?;
+        say(if changed {
+            "README.md: written anew"
+        } else {
+            "README.md: quotes the newest table already"
+        });
+        return Ok(());
+    }
     let chosen = comparisons::chosen(&arguments.only)?;
     limits::raise_descriptors();
-    let rounds = arguments.rounds.map(usize::from);
-    let bench = Bench::new(arguments.plimsoll.clone(), rounds, arguments.short)?;
-    let home = bench.root.join("bench/results");
-    let results = arguments.results.as_ref().unwrap_or(&home);
+    interrupt::watch()?;
+    let lengths = Lengths::of(arguments.rounds.map(usize::from), arguments.short);
+    let plan: Vec<_> = chosen
+        .iter()
+        .map(|comparison| (comparison.name, comparison.expected(lengths)))
+        .collect();
+    let bench = Bench::new(arguments.plimsoll.clone(), lengths, Progress::of(&plan))?;
     let mut table = Table {
         stamp: clock::stamp(),
-        facts: host::facts(&bench),
-        rounds: bench.rounds,
-        short: bench.short,
+        facts: facts(&bench),
+        lengths,
         rows: Vec::new(),
+        notes: Vec::new(),
     };
-    let file = results.join(format!("{}.md", table.stamp));
-    for comparison in chosen {
-        say(&format!("{}: {}", comparison.name, comparison.about));
-        let rows = (comparison.run)(&bench);
-        let rows = rows.unwrap_or_else(|e| vec![Row::absent(comparison.name, "", &e.to_string())]);
-        for row in &rows {
+    // A table that is not whole, or says little, is no result.
+    let is_result = arguments.only.is_empty() && lengths.are_enough();
+    let draft = bench.root.join("target/bench");
+    let draft = arguments.results.as_ref().unwrap_or(&draft);
+    let name = format!("{}-{}.md", table.stamp, host::machine());
+    let mut file = draft.join(&name);
+    for (index, comparison) in chosen.into_iter().enumerate() {
+        bench.progress.comparison(index, comparison.about);
+        let found = found(comparison, &bench)?;
+        for row in &found.rows {
             say(&format!("  {}", row.markdown()));
         }
-        table.rows.extend(rows);
+        table.rows.extend(found.rows);
+        let notes = found.notes.into_iter();
+        table
+            .notes
+            .extend(notes.map(|note| (comparison.name, note)));
+        write(&file, &table.to_string())?;
+    }
+    if is_result && arguments.results.is_none() {
+        file = bench.root.join(results::DIRECTORY).join(name);
         write(&file, &table.to_string())?;
     }
     say(&format!("table: {}", file.display()));
     std::io::stdout()
         .write_all(table.to_string().as_bytes())
-        .map_err(Trouble::io("printing the table"))
+        .map_err(Trouble::when("printing the table"))
+}
+
+/// What one comparison found. Trouble with it is a row, and leaves the others standing; being asked to stop ends the whole.
+fn found(comparison: &Comparison, bench: &Bench) -> Result<Findings, Trouble> {
+    match (comparison.run)(bench) {
+        Err(Trouble::Interrupted) => Err(Trouble::Interrupted),
+        Err(trouble) => Ok(Findings {
+            rows: vec![Row::failed(comparison.name, &trouble.to_string())],
+            notes: Vec::new(),
+        }),
+        found => found,
+    }
+}
+
+/// What the figures were measured on, and of which programs.
+fn facts(bench: &Bench) -> Vec<(&'static str, String)> {
+    let cpus = bench.placement;
+    let stillness = bench.witness.post();
+    let placement = format!(
+        "clients, and what stands behind a proxy, on CPU {}; the server or proxy on CPU {}",
+        cpus.clients, cpus.server
+    );
+    let mut facts = host::facts(&bench.plimsoll);
+    facts.push(("peers", peers::versions(bench).join(", ")));
+    facts.push(("placement", placement));
+    facts.push(("witness", stillness));
+    facts
 }
 
 fn write(file: &Path, text: &str) -> Result<(), Trouble> {
     let directory = file.parent().unwrap_or(file);
     std::fs::create_dir_all(directory)
         .and_then(|()| std::fs::write(file, text))
-        .map_err(Trouble::io(format!("writing {}", file.display())))
-}
-
-/// A line for the person at the terminal. There is nowhere to report a failure of standard error to.
-fn say(line: &str) {
-    if writeln!(std::io::stderr().lock(), "{line}").is_err() {
-        // Nobody listens.
-    }
+        .map_err(Trouble::when(format!("writing {}", file.display())))
 }

@@ -1,7 +1,7 @@
 //! Where the programs are that stand beside ours: installed by `bench/peers/install`, or by the system.
 
+use crate::Trouble;
 use crate::bench::Bench;
-use crate::trouble::Trouble;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -76,10 +76,11 @@ fn version(text: &str) -> Option<String> {
 
 fn missing(name: &str) -> Trouble {
     let package = PACKAGES.iter().find(|(program, _)| *program == name);
-    Trouble::Missing(match package {
+    let remedy = match package {
         Some((_, package)) => format!("apt-get install {package}"),
         None => format!("bench/peers/install {name}"),
-    })
+    };
+    Trouble::Missing(format!("not installed: `{remedy}`"))
 }
 
 #[cfg(test)]

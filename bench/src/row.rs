@@ -1,10 +1,17 @@
 //! A row of the table: what was compared, both figures, the ratio, the bar and whether it holds.
 
-use crate::statistics::{Ratio, Rounds, median};
+use crate::statistics::{Ratio, Rounds, median, rests_on_most};
 
-const HELD: &str = "held";
-const MISSED: &str = "MISSED";
-const NOT_MEASURED: &str = "not measured";
+/// The limit holds.
+pub const HELD: &str = "held";
+/// The limit does not hold.
+pub const MISSED: &str = "MISSED";
+/// The interval has the limit in it.
+pub const UNDECIDED: &str = "undecided";
+/// There is no figure.
+pub const NOT_MEASURED: &str = "not measured";
+/// There is a figure, but of so few rounds that the others may have told another story.
+const TOO_FEW: &str = "invalid: too few rounds";
 /// Stands where there is no figure.
 const ABSENT: &str = "—";
 
@@ -27,6 +34,24 @@ impl Bar {
     }
 }
 
+/// What a bar limits.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Limit {
+    /// The ratio of ours to a peer's.
+    Ratio(Bar),
+    /// Our own figure.
+    Figure(Bar),
+}
+
+impl Limit {
+    fn write(self, quantity: Quantity, value: f64) -> String {
+        match self {
+            Self::Ratio(_) => format!("≤ {value:.2} ×"),
+            Self::Figure(_) => format!("≤ {}", quantity.write(value)),
+        }
+    }
+}
+
 /// A quantity and how it is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Quantity {
@@ -38,6 +63,8 @@ pub enum Quantity {
     Time(&'static str),
     /// Megabytes; the text says of what.
     Memory(&'static str),
+    /// Kilobytes; the text says of what.
+    SmallMemory(&'static str),
 }
 
 /// One row, as it is written.
@@ -58,7 +85,7 @@ impl Quantity {
         match self {
             Self::Cost => "CPU µs per request",
             Self::Throughput => "requests/s",
-            Self::Time(name) | Self::Memory(name) => name,
+            Self::Time(name) | Self::Memory(name) | Self::SmallMemory(name) => name,
         }
     }
 
@@ -68,6 +95,7 @@ impl Quantity {
             Self::Throughput => format!("{value:.0}"),
             Self::Time(_) => format!("{value:.1} µs"),
             Self::Memory(_) => format!("{value:.1} MB"),
+            Self::SmallMemory(_) => format!("{value:.1} kB"),
         }
     }
 
@@ -87,8 +115,9 @@ impl Row {
     ) -> Self {
         let ratio = Ratio::of(ours, theirs);
         let verdict = match (ratio, bar) {
-            (_, None) => "",
             (None, Some(_)) => NOT_MEASURED,
+            (Some(_), _) if !rests_on_most([ours, theirs]) => TOO_FEW,
+            (_, None) => "",
             (Some(ratio), Some(bar)) => judged(ratio, bar),
         };
         Self {
@@ -100,14 +129,15 @@ impl Row {
             verdict,
             ..Self::default()
         }
-        .with_bar(bar, |limit| format!("≤ {limit:.2} ×"))
+        .with_limit(quantity, bar.map(Limit::Ratio))
     }
 
     /// A figure of ours alone; a bar is one on its median.
     pub fn alone(work: &str, quantity: Quantity, ours: &Rounds, bar: Option<Bar>) -> Self {
         let verdict = match (median(ours), bar) {
-            (_, None) => "",
             (None, Some(_)) => NOT_MEASURED,
+            (Some(_), _) if !rests_on_most([ours, ours]) => TOO_FEW,
+            (_, None) => "",
             (Some(value), Some(bar)) if value <= bar.must => HELD,
             _ => MISSED,
         };
@@ -118,14 +148,32 @@ impl Row {
             verdict,
             ..Self::default()
         }
-        .with_bar(bar, |limit| format!("≤ {}", quantity.write(limit)))
+        .with_limit(quantity, bar.map(Limit::Figure))
     }
 
-    /// Something that could not be measured, and why.
-    pub fn absent(work: &str, side: &str, reason: &str) -> Self {
+    /// Something that could not be measured of a side, why, and the limit that nobody knows of now whether it holds.
+    pub fn absent(
+        work: &str,
+        quantity: Quantity,
+        (side, reason): (&str, &str),
+        limit: Option<Limit>,
+    ) -> Self {
         Self {
             work: work.to_owned(),
+            quantity: quantity.name(),
             peer: format!("{side}: {reason}"),
+            verdict: NOT_MEASURED,
+            ..Self::default()
+        }
+        .with_limit(quantity, limit)
+    }
+
+    /// A whole comparison that came to nothing, whatever its limits are.
+    pub fn failed(comparison: &str, reason: &str) -> Self {
+        Self {
+            work: comparison.to_owned(),
+            peer: reason.to_owned(),
+            must: ABSENT.to_owned(),
             verdict: NOT_MEASURED,
             ..Self::default()
         }
@@ -153,10 +201,14 @@ impl Row {
         format!("| {} |", cells.join(" | "))
     }
 
-    fn with_bar(mut self, bar: Option<Bar>, write: impl Fn(f64) -> String) -> Self {
-        self.must = bar.map(|bar| write(bar.must)).unwrap_or_default();
-        let aim = bar.and_then(|bar| bar.aim);
-        self.aim = aim.map(write).unwrap_or_default();
+    fn with_limit(mut self, quantity: Quantity, limit: Option<Limit>) -> Self {
+        let Some(limit) = limit else {
+            return self;
+        };
+        let (Limit::Ratio(bar) | Limit::Figure(bar)) = limit;
+        self.must = limit.write(quantity, bar.must);
+        let aim = bar.aim.map(|aim| limit.write(quantity, aim));
+        self.aim = aim.unwrap_or_default();
         self
     }
 }
@@ -166,7 +218,7 @@ fn judged(ratio: Ratio, bar: Bar) -> &'static str {
     match ratio.interval {
         Some(interval) if interval.high <= bar.must => HELD,
         Some(interval) if interval.low > bar.must => MISSED,
-        _ => "undecided",
+        _ => UNDECIDED,
     }
 }
 
@@ -217,7 +269,35 @@ mod tests {
         insta::assert_snapshot!(row.markdown(), @"| closed | CPU µs per request | 8.00 | wrk: 10.00 | 0.810 (0.764 … 0.858) | ≤ 1.00 × | ≤ 0.90 × | held |");
         let lag = Row::alone("open", Quantity::Time("p99 of pacing lag"), &ours, bar);
         insta::assert_snapshot!(lag.markdown(), @"| open | p99 of pacing lag | 8.0 µs |  |  | ≤ 1.0 µs | ≤ 0.9 µs | MISSED |");
-        let absent = Row::absent("open", "oha", "not installed: `x`");
-        insta::assert_snapshot!(absent.markdown(), @"| open |  |  | oha: not installed: `x` |  |  |  | not measured |");
+        let oha = ("oha", "not installed: `x`");
+        let absent = Row::absent("open", Quantity::Cost, oha, bar.map(Limit::Ratio));
+        insta::assert_snapshot!(absent.markdown(), @"| open | CPU µs per request |  | oha: not installed: `x` |  | ≤ 1.00 × | ≤ 0.90 × | not measured |");
+        let lag = Quantity::Time("lag");
+        let absent = Row::absent("open", lag, ("plimsoll", "gone"), bar.map(Limit::Figure));
+        insta::assert_snapshot!(absent.markdown(), @"| open | lag |  | plimsoll: gone |  | ≤ 1.0 µs | ≤ 0.9 µs | not measured |");
+        let absent = Row::absent("open", Quantity::Cost, oha, None);
+        insta::assert_snapshot!(absent.markdown(), @"| open | CPU µs per request |  | oha: not installed: `x` |  |  |  | not measured |");
+        insta::assert_snapshot!(Row::failed("open", "gone").markdown(), @"| open |  |  | gone |  | — |  | not measured |");
+    }
+
+    #[test]
+    fn a_figure_of_too_few_rounds_is_not_judged() {
+        let check = |ours: [Option<f64>; 3], bar: Option<Bar>, expected: [&str; 2]| {
+            let ours = ours.to_vec();
+            let peer = ("p", &PEER.to_vec());
+            let beside = Row::beside("w", Quantity::Cost, &ours, peer, bar);
+            let alone = Row::alone("w", Quantity::Cost, &ours, bar);
+            assert_eq!([beside.verdict, alone.verdict], expected, "{ours:?}");
+        };
+        let bar = Some(Bar::new(10.0, 9.0));
+        check([Some(8.0), None, Some(8.0)], bar, [HELD, HELD]);
+        check([Some(8.0), None, None], bar, [TOO_FEW, TOO_FEW]);
+        check([Some(8.0), None, None], None, [TOO_FEW, TOO_FEW]);
+        check([None; 3], bar, [NOT_MEASURED, NOT_MEASURED]);
+        check([None; 3], None, ["", ""]);
+        // A side that takes part in the first rounds only is asked for no others.
+        let five = vec![Some(8.0); 5];
+        let row = Row::beside("w", Quantity::Cost, &five, ("p", &PEER.to_vec()), None);
+        assert_eq!(row.verdict, "");
     }
 }

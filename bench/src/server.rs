@@ -8,15 +8,18 @@ mod mock;
 mod nginx;
 mod wiremock;
 
+use crate::Trouble;
+use crate::authority;
 use crate::bench::Bench;
-use crate::child::{Child, Output};
+use crate::client::Protocol;
 use crate::clock;
 use crate::http;
+use crate::limits;
 use crate::process;
-use crate::trouble::Trouble;
+use crate::program::{Output, Program};
 use rustix::process::Pid;
 use std::net::{SocketAddr, TcpListener};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 use tempfile::TempDir;
@@ -42,6 +45,8 @@ pub enum Kind {
     Mock,
     /// nginx with `return 200`.
     NginxReturn,
+    /// The same, with a second port for another protocol.
+    NginxBeside(Protocol),
     /// WireMock with the same stub.
     WireMock,
     /// Our gateway as a reverse proxy and nothing else.
@@ -56,11 +61,32 @@ pub enum Kind {
     GoProxy,
 }
 
+/// Where a server takes load, and how.
+#[derive(Debug, Clone, Copy)]
+pub struct Entrance {
+    /// Where.
+    pub address: SocketAddr,
+    /// By which protocol.
+    pub protocol: Protocol,
+}
+
+impl Entrance {
+    /// The scheme of its URLs.
+    pub fn scheme(self) -> &'static str {
+        match self.protocol {
+            Protocol::Clear | Protocol::Http2 => "http",
+            Protocol::Tls => "https",
+        }
+    }
+}
+
 /// A running server.
 pub struct Server {
-    /// Where it listens.
+    /// Where it listens, in clear.
     pub address: SocketAddr,
-    child: Child,
+    /// Where load goes.
+    pub entrance: Entrance,
+    child: Program,
     /// Its files; they go with it.
     directory: TempDir,
 }
@@ -70,7 +96,7 @@ impl Kind {
     pub fn name(self) -> &'static str {
         match self {
             Self::Mock => "plimsoll mock",
-            Self::NginxReturn => "nginx `return 200`",
+            Self::NginxReturn | Self::NginxBeside(_) => "nginx `return 200`",
             Self::WireMock => "WireMock",
             Self::GatewayPlain => "plimsoll gateway, plain",
             Self::GatewayEverything => "plimsoll gateway, everything",
@@ -102,26 +128,38 @@ impl Kind {
             directory: directory.path(),
             upstream,
         };
-        let (child, address) = match self {
-            Self::Mock => mock::start(&site),
-            Self::NginxReturn => nginx::start_return(&site),
-            Self::WireMock => wiremock::start(&site),
-            Self::GatewayPlain => gateway::start_plain(&site),
-            Self::GatewayEverything => gateway::start_everything(&site),
-            Self::NginxProxy => nginx::start_proxy(&site),
-            Self::HaProxy => haproxy::start(&site),
-            Self::GoProxy => go_proxy::start(&site),
+        let (child, address, entrance) = match self {
+            Self::NginxBeside(protocol) => nginx::start_beside(&site, protocol),
+            _ => self.start_in_clear(&site),
         }?;
         let (status, body) = http::get(address, PATH, &authorization())?;
         if status != 200 || body != BODY.replace("\\n", "\n") {
             let name = self.name();
-            return Err(Trouble::Behaved(format!("{name} answered {status} {body}")));
+            return Err(Trouble::Measured(format!(
+                "{name} answered {status} {body}"
+            )));
         }
         Ok(Server {
             address,
+            entrance,
             child,
             directory,
         })
+    }
+
+    fn start_in_clear(self, site: &Site<'_>) -> Result<(Program, SocketAddr, Entrance), Trouble> {
+        let (child, address) = match self {
+            Self::Mock => mock::start(site),
+            Self::NginxReturn | Self::NginxBeside(_) => nginx::start_return(site),
+            Self::WireMock => wiremock::start(site),
+            Self::GatewayPlain => gateway::start_plain(site),
+            Self::GatewayEverything => gateway::start_everything(site),
+            Self::NginxProxy => nginx::start_proxy(site),
+            Self::HaProxy => haproxy::start(site),
+            Self::GoProxy => go_proxy::start(site),
+        }?;
+        let protocol = Protocol::Clear;
+        Ok((child, address, Entrance { address, protocol }))
     }
 }
 
@@ -136,20 +174,25 @@ impl Server {
         process::processor_time(self.pid())
     }
 
+    /// The certificate of the authority that vouches for it, where it speaks TLS.
+    pub fn authority(&self) -> PathBuf {
+        self.directory.path().join(authority::AUTHORITY)
+    }
+
     /// Makes nginx serve a file of zeroes; its path.
     pub fn publish(&self, name: &str, bytes: u64) -> Result<String, Trouble> {
         let directory = self.directory.path().join("files");
         std::fs::create_dir_all(&directory)
             .and_then(|()| std::fs::File::create(directory.join(name)))
             .and_then(|file| file.set_len(bytes))
-            .map_err(Trouble::io("a file to serve"))?;
+            .map_err(Trouble::when("a file to serve"))?;
         Ok(format!("/files/{name}"))
     }
 
     /// Requests that nginx counted. Being asked counts as one.
     pub fn nginx_requests(&self) -> Result<f64, Trouble> {
         let (_, body) = http::get(self.address, "/status", "")?;
-        nginx::requests(&body).ok_or_else(|| Trouble::Behaved(format!("nginx reported {body}")))
+        nginx::requests(&body).ok_or_else(|| Trouble::Measured(format!("nginx reported {body}")))
     }
 }
 
@@ -173,26 +216,27 @@ impl Site<'_> {
             .replace("@dir@", &self.directory.display().to_string())
             .replace("@port@", &port.to_string())
             .replace("@body@", BODY)
+            .replace("@connections@", &limits::connections().to_string())
             .replace("@key@", KEY);
         if let Some(upstream) = self.upstream {
             text = text.replace("@upstream@", &upstream.to_string());
         }
         let path = self.directory.join(name);
         if let Some(parent) = path.parent() {
-            std::fs::create_dir_all(parent).map_err(Trouble::io("a configuration directory"))?;
+            std::fs::create_dir_all(parent).map_err(Trouble::when("a configuration directory"))?;
         }
-        std::fs::write(path, text).map_err(Trouble::io(format!("writing {name}")))
+        std::fs::write(path, text).map_err(Trouble::when(format!("writing {name}")))
     }
 
-    fn spawn(&self, command: &Command, output: Output) -> Result<Child, Trouble> {
-        Child::spawn(command, self.cpu, self.directory, output)
+    fn spawn(&self, command: &Command, output: Output) -> Result<Program, Trouble> {
+        Program::spawn(command, self.cpu, self.directory, output)
     }
 
     /// Starts a program that has to be told its port, and waits until it listens; another port is tried when it was taken meanwhile.
     fn listen(
         &self,
         command: impl Fn(u16) -> Result<Command, Trouble>,
-    ) -> Result<(Child, SocketAddr), Trouble> {
+    ) -> Result<(Program, SocketAddr), Trouble> {
         let mut last = None;
         for _ in 0..TRIES {
             let address = free_address()?;
@@ -207,7 +251,7 @@ impl Site<'_> {
 }
 
 /// Waits for any answer.
-fn answers(child: &mut Child, address: SocketAddr) -> Result<(), Trouble> {
+fn answers(child: &mut Program, address: SocketAddr) -> Result<(), Trouble> {
     let deadline = clock::now() + READY;
     loop {
         child.check_alive()?;
@@ -215,7 +259,7 @@ fn answers(child: &mut Child, address: SocketAddr) -> Result<(), Trouble> {
         match tried {
             Ok((200, _)) => return Ok(()),
             Ok((status, _)) if clock::now() > deadline => {
-                return Err(Trouble::Behaved(format!("still answers {status}")));
+                return Err(Trouble::Measured(format!("still answers {status}")));
             }
             Err(trouble) if clock::now() > deadline => return Err(trouble),
             _ => clock::pause(LOOK),
@@ -226,5 +270,5 @@ fn answers(child: &mut Child, address: SocketAddr) -> Result<(), Trouble> {
 fn free_address() -> Result<SocketAddr, Trouble> {
     TcpListener::bind(("127.0.0.1", 0))
         .and_then(|listener| listener.local_addr())
-        .map_err(Trouble::io("finding a free port"))
+        .map_err(Trouble::when("finding a free port"))
 }

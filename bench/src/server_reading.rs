@@ -2,11 +2,11 @@
 //! by our generator at a common rate. Its processor time is taken before and after each; clients and upstream are on the other
 //! processor.
 
-use crate::bench::Bench;
-use crate::child::{Child, Output};
-use crate::client::{self, Job, ours, wrk};
+use crate::Trouble;
+use crate::bench::{Bench, Reading};
+use crate::client::{self, Job, Work, ours, wrk};
+use crate::program::Program;
 use crate::server::{Kind, Server};
-use crate::trouble::Trouble;
 use std::time::Duration;
 
 /// How long a client may take beyond its load.
@@ -24,8 +24,29 @@ pub struct ServerReading {
     pub saturated_cost_us: f64,
     /// How much of its processor it used then.
     pub busy: f64,
-    /// Microseconds of processor time per request at the common rate; `None` where that was not asked for or not kept up with.
-    pub common_cost_us: Option<f64>,
+    /// How it fared at the common rate.
+    pub common: Common,
+}
+
+/// What was seen at the common rate.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Common {
+    /// It was not asked for.
+    NotAsked,
+    /// Something failed or was dropped.
+    NotKept,
+    /// Microseconds of processor time per request.
+    Cost(f64),
+}
+
+impl Common {
+    /// Microseconds of processor time per request, where it kept up.
+    pub fn cost_us(self) -> Option<f64> {
+        match self {
+            Self::Cost(us) => Some(us),
+            Self::NotAsked | Self::NotKept => None,
+        }
+    }
 }
 
 /// Takes one. `rate`: the common rate per second. `upstream`: what stands behind a proxy.
@@ -34,23 +55,31 @@ pub fn read(
     kind: Kind,
     upstream: Option<Kind>,
     rate: Option<u32>,
-) -> Result<ServerReading, Trouble> {
+) -> Result<Reading<ServerReading>, Trouble> {
     let behind = upstream
         .map(|kind| kind.start(bench, bench.placement.clients, None))
         .transpose()?;
     let behind = behind.as_ref().map(|upstream| upstream.address);
     let server = kind.start(bench, bench.placement.server, behind)?;
     saturate(bench, &server, kind.warmup(bench.lead()))?;
-    let (said, used) = saturate(bench, &server, bench.window())?;
-    let common_cost_us = match rate {
+    let watch = bench.watch();
+    let (said, used) = saturate(bench, &server, bench.measured_time())?;
+    let saturated = watch.ends(());
+    let watch = bench.watch();
+    let common = match rate {
         Some(rate) => at_rate(bench, &server, rate)?,
-        None => None,
+        None => Common::NotAsked,
     };
-    Ok(ServerReading {
+    let common = watch.ends(common);
+    let figures = ServerReading {
         saturated_per_s: said.requests / said.seconds,
         saturated_cost_us: used.as_secs_f64() * 1e6 / said.requests,
         busy: used.as_secs_f64() / said.seconds,
-        common_cost_us,
+        common: common.figures,
+    };
+    Ok(Reading {
+        figures,
+        lost: saturated.lost.max(common.lost),
     })
 }
 
@@ -60,8 +89,11 @@ pub fn saturate(
     server: &Server,
     length: Duration,
 ) -> Result<(wrk::Said, Duration), Trouble> {
+    let authority = server.authority();
     let job = Job {
-        target: server.address,
+        target: server.entrance,
+        authority: &authority,
+        work: Work::Constant,
         rate: None,
         pacing: None,
         length,
@@ -70,43 +102,34 @@ pub fn saturate(
     let directory = bench.directory()?;
     let command = client::Kind::Wrk.command(bench, &job, directory.path())?;
     let before = server.processor_time();
-    let mut client = drive(bench, &command, directory.path())?;
+    let mut client = Program::client(bench, &command, directory.path())?;
     client.wait(job.length + OVERHEAD)?;
     let used = server.processor_time().saturating_sub(before);
     Ok((wrk::said(&client.messages())?, used))
 }
 
-/// Drives a server at the common rate; its microseconds per request, if it kept up.
-fn at_rate(bench: &Bench, server: &Server, rate: u32) -> Result<Option<f64>, Trouble> {
+/// Drives a server at the common rate.
+fn at_rate(bench: &Bench, server: &Server, rate: u32) -> Result<Common, Trouble> {
+    let authority = server.authority();
     let job = Job {
-        target: server.address,
+        target: server.entrance,
+        authority: &authority,
+        work: Work::Constant,
         rate: Some(rate),
         pacing: None,
-        length: bench.window(),
+        length: bench.measured_time(),
         warmup: Duration::ZERO,
     };
     let directory = bench.directory()?;
     let command = client::Kind::Ours.command(bench, &job, directory.path())?;
     let before = server.processor_time();
-    let mut client = drive(bench, &command, directory.path())?;
+    let mut client = Program::client(bench, &command, directory.path())?;
     client.wait(job.length + OVERHEAD)?;
     let used = server.processor_time().saturating_sub(before);
     let summary = ours::summary(directory.path())?;
-    let of = |name: &str| ours::number(&summary, &format!("/arms/main/{name}"));
-    let (sent, failed, dropped) = (of("sent")?, of("failed")?, of("dropped")?);
-    let kept_up = failed == 0.0 && dropped == 0.0;
-    Ok(kept_up.then(|| used.as_secs_f64() * 1e6 / sent))
-}
-
-fn drive(
-    bench: &Bench,
-    command: &std::process::Command,
-    directory: &std::path::Path,
-) -> Result<Child, Trouble> {
-    Child::spawn(
-        command,
-        bench.placement.clients,
-        directory,
-        Output::Messages,
-    )
+    if ours::undone(&summary)? > 0.0 {
+        return Ok(Common::NotKept);
+    }
+    let sent = ours::number(&summary, "/arms/main/sent")?;
+    Ok(Common::Cost(used.as_secs_f64() * 1e6 / sent))
 }

@@ -1,8 +1,8 @@
 //! The rows of two servers side by side: processor time when saturated and at the common rate, and throughput.
 
-use crate::rounds::Side;
-use crate::row::{Bar, Quantity, Row};
-use crate::server_reading::{SATURATED, ServerReading};
+use crate::rounds::{Side, Sides, counted};
+use crate::row::{Bar, Limit, Quantity, Row};
+use crate::server_reading::{Common, SATURATED, ServerReading};
 use crate::statistics::median;
 
 /// Ours beside a peer.
@@ -23,29 +23,30 @@ pub struct Beside<'a> {
 
 /// The rows of a comparison of two.
 pub fn rows(beside: &Beside<'_>) -> Vec<Row> {
-    let Beside {
-        work, ours, peer, ..
-    } = beside;
-    if let Some(reason) = ours.absent() {
-        return vec![Row::absent(work, "plimsoll", &reason)];
-    }
-    if let Some(reason) = peer.absent() {
-        return vec![Row::absent(work, beside.name, &reason)];
-    }
+    let work = beside.work;
     let saturated = format!("{work}, saturated");
     let common = format!("{work}, {}/s", beside.rate);
+    let sides = [("plimsoll", beside.ours), (beside.name, beside.peer)];
+    for (name, side) in sides {
+        if let Some(reason) = side.absent() {
+            return [&saturated, &common]
+                .map(|work| beside.absent(work, (name, &reason)))
+                .to_vec();
+        }
+    }
     let throughput = beside.row(
         &saturated,
         Quantity::Throughput,
         |r| r.saturated_per_s,
         None,
     );
-    let slack = beside.was_idle();
-    let throughput = if slack {
+    let throughput = if beside.was_idle() {
         throughput.with_verdict("not saturated: the clients' processor was full first")
     } else {
         throughput
     };
+    let at_rate = |r: &ServerReading| r.common.cost_us();
+    let never = |side: &Side<ServerReading>| median(&side.rounds(at_rate)).is_none();
     let mut rows = vec![
         beside.row(
             &saturated,
@@ -55,17 +56,24 @@ pub fn rows(beside: &Beside<'_>) -> Vec<Row> {
         ),
         throughput,
     ];
-    let at_rate = |r: &ServerReading| r.common_cost_us;
-    if median(&peer.rounds(at_rate)).is_some() {
-        rows.push(beside.row(&common, Quantity::Cost, at_rate, beside.bar));
-    } else {
-        rows.push(Row::absent(
-            &common,
-            beside.name,
-            "does not serve this rate on one processor",
-        ));
-    }
+    let reason = "does not serve this rate on one processor";
+    rows.push(match sides.iter().find(|(_, side)| never(side)) {
+        Some((name, _)) => beside.absent(&common, (name, reason)),
+        None => beside.row(&common, Quantity::Cost, at_rate, beside.bar),
+    });
     rows
+}
+
+/// In how many rounds which sides failed or dropped something at the common rate and so have no figure there, for the foot of the table.
+pub fn not_kept(sides: &Sides<ServerReading>) -> Option<String> {
+    let each = sides.iter().map(|side| {
+        let readings = side.readings.iter().flatten();
+        let count = readings.filter(|reading| reading.common == Common::NotKept);
+        (&*side.name, count.count())
+    });
+    let counts = counted(each)?;
+    let text = "rounds without a figure at the common rate, as something failed or was dropped";
+    Some(format!("{text}: {counts}"))
 }
 
 impl Beside<'_> {
@@ -84,6 +92,11 @@ impl Beside<'_> {
             (self.name, &theirs),
             bar,
         )
+    }
+
+    /// A row of processor time for which a side has no figure.
+    fn absent(&self, work: &str, side: (&str, &str)) -> Row {
+        Row::absent(work, Quantity::Cost, side, self.bar.map(Limit::Ratio))
     }
 
     /// Whether one of the two had processor time left over, so that its throughput is a lower bound.

@@ -2,7 +2,7 @@
 
 use plimsoll_report::statistics::{CONFIDENCE, Interval, Pivot, Sample};
 
-/// One side's readings of one quantity, by round; `None` where a round failed.
+/// One side's readings of one quantity, by round, of those rounds in which it was to be measured; `None` where that failed.
 pub type Rounds = Vec<Option<f64>>;
 
 /// Ours over the peer's.
@@ -39,6 +39,19 @@ impl Ratio {
             }),
         }
     }
+}
+
+/// Whether both sides have figures in two thirds of the rounds in which both were to be measured.
+pub fn rests_on_most(sides: [&Rounds; 2]) -> bool {
+    let [one, other] = sides;
+    let planned = one.len().min(other.len());
+    in_both(sides) * 3 >= planned * 2
+}
+
+/// In how many rounds both sides have a figure.
+pub fn in_both([one, other]: [&Rounds; 2]) -> usize {
+    let pairs = one.iter().zip(other);
+    pairs.filter(|(a, b)| a.is_some() && b.is_some()).count()
 }
 
 /// The median; between two it is their mean. `None` for nothing.

@@ -1,5 +1,6 @@
 //! The dated table of one run, as Markdown.
 
+use crate::bench::Lengths;
 use crate::row::Row;
 use std::fmt;
 
@@ -9,12 +10,12 @@ pub struct Table {
     pub stamp: String,
     /// Facts of host and versions.
     pub facts: Vec<(&'static str, String)>,
-    /// How often each side was measured.
-    pub rounds: usize,
-    /// Whether it is too short to mean anything.
-    pub short: bool,
+    /// How long and how often each side was measured.
+    pub lengths: Lengths,
     /// The rows.
     pub rows: Vec<Row>,
+    /// What is said of the readings, by comparison.
+    pub notes: Vec<(&'static str, String)>,
 }
 
 /// The heading of the table.
@@ -23,7 +24,7 @@ pub const HEADING: &str = "| work | quantity | ours | peer | ratio (95 %) | must
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "# Benchmark of {}\n", self.stamp)?;
-        if self.short {
+        if self.lengths.short {
             writeln!(
                 f,
                 "Short form: shows that the comparisons work. Its figures say nothing.\n"
@@ -35,11 +36,15 @@ impl fmt::Display for Table {
         writeln!(
             f,
             "- rounds: {}; figures are medians over rounds, ratios geometric means with a t interval over rounds (docs/bench.md)\n",
-            self.rounds
+            self.lengths.rounds
         )?;
         writeln!(f, "{HEADING}")?;
         for row in &self.rows {
             writeln!(f, "{}", row.markdown())?;
+        }
+        writeln!(f)?;
+        for (comparison, note) in &self.notes {
+            writeln!(f, "- {comparison}: {note}")?;
         }
         Ok(())
     }

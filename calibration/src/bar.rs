@@ -99,7 +99,9 @@ impl Bar {
     pub fn trouble(what: impl Into<String>, trouble: &Trouble) -> Self {
         let verdict = match trouble {
             Trouble::Measured(_) => Verdict::Failed,
-            Trouble::Io { .. } | Trouble::Missing(_) | Trouble::Interrupted => Verdict::NotMeasured,
+            Trouble::Io { .. } | Trouble::Missing(_) | Trouble::Asked(_) | Trouble::Interrupted => {
+                Verdict::NotMeasured
+            }
         };
         Self {
             verdict,
@@ -119,5 +121,36 @@ impl Bar {
             seen: Some(seen),
             ..self
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::io::Errno;
+
+    #[test]
+    fn a_process_that_vanished_has_failed() {
+        let check = |errno: Errno, expected: Verdict| {
+            let trouble = Trouble::at_process("sending a signal", errno.into());
+            assert_eq!(Bar::trouble("a bar", &trouble).verdict, expected);
+        };
+        check(Errno::SRCH, Verdict::Failed);
+        check(Errno::NOENT, Verdict::Failed);
+        check(Errno::PERM, Verdict::NotMeasured);
+    }
+
+    #[test]
+    fn a_server_that_does_not_talk_has_failed_and_a_machine_without_room_has_not_measured() {
+        let check = |errno: Errno, expected: Verdict| {
+            let trouble = Trouble::at_server("asking a server", errno.into());
+            assert_eq!(Bar::trouble("a bar", &trouble).verdict, expected, "{errno}");
+        };
+        check(Errno::CONNREFUSED, Verdict::Failed);
+        check(Errno::CONNRESET, Verdict::Failed);
+        check(Errno::PIPE, Verdict::Failed);
+        check(Errno::AGAIN, Verdict::Failed);
+        check(Errno::MFILE, Verdict::NotMeasured);
+        check(Errno::ADDRNOTAVAIL, Verdict::NotMeasured);
     }
 }

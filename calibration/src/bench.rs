@@ -1,61 +1,21 @@
 //! The bench on which a check works: the executable that is measured, the length of the form, the witness, a scratch directory,
 //! and how an experiment is run the way a user would.
 
-use crate::child::{self, Child};
-use crate::clock;
-use crate::interrupt;
+use crate::child::Child;
 use crate::witness::{Seen, Witness};
-use rustix::io::Errno;
+use crate::{clock, executable, interrupt, process};
 use rustix::process::Pid;
 use serde_json::{Value, json};
 use std::cell::Cell;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+pub use plimsoll_testbed::Trouble;
+
 /// How long a run may take beyond its load.
 const OVERHEAD: Duration = Duration::from_secs(120);
-
-/// Why a check could not be carried out.
-#[derive(Debug, thiserror::Error)]
-pub enum Trouble {
-    /// The system refused something.
-    #[error("{what}: {source}")]
-    Io {
-        /// What was tried.
-        what: String,
-        /// What came back.
-        source: std::io::Error,
-    },
-    /// What was measured did not behave as a check needs it.
-    #[error("{0}")]
-    Measured(String),
-    /// This machine lacks something.
-    #[error("{0}")]
-    Missing(String),
-    /// It was asked to stop.
-    #[error("interrupted")]
-    Interrupted,
-}
-
-impl Trouble {
-    /// An error of the system.
-    pub fn io(what: impl Into<String>, source: std::io::Error) -> Self {
-        let what = what.into();
-        Self::Io { what, source }
-    }
-
-    /// An error that came of touching a process that shall be running. That it is gone is its own failure, not the machine's: ESRCH, and
-    /// under `/proc` ENOENT.
-    pub fn at_process(what: impl Into<String>, source: std::io::Error) -> Self {
-        let gone = [Errno::SRCH, Errno::NOENT].map(|errno| Some(errno.raw_os_error()));
-        if gone.contains(&source.raw_os_error()) {
-            return Self::Measured(format!("{}: the process has vanished", what.into()));
-        }
-        Self::io(what, source)
-    }
-}
 
 /// How long checks take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,12 +76,8 @@ pub enum Mark {
 impl Bench {
     /// Finds or builds the executable and starts the witness.
     pub fn new(plimsoll: Option<PathBuf>, form: Form) -> Result<Self, Trouble> {
-        let plimsoll = plimsoll.map_or_else(build, Ok)?;
-        let plimsoll = plimsoll
-            .canonicalize()
-            .map_err(|source| Trouble::io(format!("finding {}", plimsoll.display()), source))?;
         Ok(Self {
-            plimsoll,
+            plimsoll: executable::plimsoll(plimsoll)?,
             witness: Witness::start().map_err(|e| Trouble::io("starting the witness", e))?,
             form,
             scratch: tempfile::tempdir().map_err(|e| Trouble::io("a scratch directory", e))?,
@@ -247,7 +203,7 @@ impl Running {
     pub fn generator(&self) -> Result<Pid, Trouble> {
         let deadline = clock::now() + Duration::from_secs(15);
         while clock::now() < deadline {
-            let below = child::descendants(self.child.pid());
+            let below = process::descendants(self.child.pid());
             let is_generator =
                 |words: &Vec<String>| words.get(1).is_some_and(|word| word == "generator");
             if let Some((pid, _)) = below.into_iter().find(|(_, words)| is_generator(words)) {
@@ -425,42 +381,9 @@ fn measure_component(target: Value, path: &str, load: Value) -> Value {
     })
 }
 
-/// The release build, made from these sources, so that no stale executable is measured.
-fn build() -> Result<PathBuf, Trouble> {
-    let here = std::env::current_exe().map_err(|e| Trouble::io("finding this program", e))?;
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let mut command = Command::new("cargo");
-    command.args(["build", "--release", "--quiet", "--package", "plimsoll"]);
-    let status = command
-        .current_dir(root)
-        .status()
-        .map_err(|e| Trouble::io("starting cargo", e))?;
-    let beside = here.with_file_name("plimsoll");
-    if status.success() && beside.exists() {
-        Ok(beside)
-    } else {
-        Err(Trouble::Missing(format!(
-            "no {}: run with `cargo run --release`, or name the executable with --plimsoll",
-            beside.display()
-        )))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bar::{Bar, Verdict};
-
-    #[test]
-    fn a_process_that_vanished_has_failed() {
-        let check = |errno: Errno, expected: Verdict| {
-            let trouble = Trouble::at_process("sending a signal", errno.into());
-            assert_eq!(Bar::trouble("a bar", &trouble).verdict, expected);
-        };
-        check(Errno::SRCH, Verdict::Failed);
-        check(Errno::NOENT, Verdict::Failed);
-        check(Errno::PERM, Verdict::NotMeasured);
-    }
 
     #[test]
     fn a_figure_carries_the_strongest_mark_of_the_rows_that_concern_it() {

@@ -8,6 +8,7 @@ mod lognormal;
 mod memory;
 mod peers;
 mod provocation;
+mod robustness;
 mod same;
 mod single_server;
 
@@ -25,12 +26,15 @@ pub struct Check {
 }
 
 /// Every check, cheap ones first.
-static CHECKS: [Check; 10] = [
+static CHECKS: [Check; 13] = [
     counts::CHECK,
     freeze::CHECK,
     peers::CHECK,
     lognormal::CHECK,
     memory::CHECK,
+    robustness::MOCK,
+    robustness::GATEWAY,
+    robustness::GENERATOR,
     provocation::CHECK,
     same::CHECK,
     added::CHECK,

@@ -8,20 +8,18 @@ mod bar;
 mod bench;
 mod busy;
 mod checks;
-mod child;
-mod clock;
-mod host;
-mod interrupt;
 mod interval_log;
 mod mock;
 mod queueing;
 mod table;
 mod target;
-mod witness;
 
 use bench::{Bench, Form, Trouble};
 use clap::Parser;
-use std::io::Write as _;
+use plimsoll_testbed::terminal::say;
+use plimsoll_testbed::{
+    announcement, child, clock, executable, host, interrupt, limits, process, witness,
+};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -62,12 +60,15 @@ fn calibrate(arguments: &Arguments) -> Result<bool, Trouble> {
     } else {
         Form::Long
     };
+    limits::raise_descriptors();
     interrupt::watch()?;
     let bench = Bench::new(arguments.plimsoll.clone(), form)?;
     let home = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("results");
     let results = arguments.results.clone().unwrap_or(home);
     let file = results.join(format!("{}.md", clock::stamp()));
-    let mut table = table::Table::new(host::facts(&bench), form);
+    let mut facts = host::facts(&bench.plimsoll);
+    facts.push(("witness", bench.witness.post()));
+    let mut table = table::Table::new(facts, form);
     for check in chosen {
         say(&format!("{}: {}", check.name, check.about));
         let (bars, seen) = bench.witnessed(|| (check.run)(&bench));
@@ -84,11 +85,4 @@ fn calibrate(arguments: &Arguments) -> Result<bool, Trouble> {
     }
     say(&format!("table: {}", file.display()));
     Ok(table.all_held())
-}
-
-/// A line for the person at the terminal. There is nowhere to report a failure of standard error to.
-fn say(line: &str) {
-    if writeln!(std::io::stderr().lock(), "{line}").is_err() {
-        // Nobody listens.
-    }
 }

@@ -1,12 +1,12 @@
 //! Our mock as a program of its own, with its counters and the stubs that a check needs.
 
+use crate::announcement;
 use crate::bench::{Bench, Trouble};
 use crate::child::Child;
 use crate::clock;
 use plimsoll_base::counters::{Counter, Totals};
 use rustix::process::Signal;
 use serde_json::Value;
-use std::io::{BufRead as _, BufReader};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -45,7 +45,7 @@ impl Mock {
             .stdout(Stdio::piped())
             .stderr(Stdio::null());
         let mut child = Child::spawn(&mut command)?;
-        let address = announced(&mut child)?;
+        let address = announcement::address(&mut child)?;
         Ok(Self {
             address,
             child,
@@ -86,21 +86,6 @@ impl Mock {
         self.child.kill()?;
         totals(&self.counters)
     }
-}
-
-fn announced(child: &mut Child) -> Result<SocketAddr, Trouble> {
-    let output = child
-        .take_stdout()
-        .expect("invariant: standard output is piped");
-    let mut line = String::new();
-    BufReader::new(output)
-        .read_line(&mut line)
-        .map_err(|e| Trouble::io("reading what the mock announces", e))?;
-    let value: Value = serde_json::from_str(&line).unwrap_or_default();
-    let address = value["listening"]["main"].as_str().unwrap_or_default();
-    address
-        .parse()
-        .map_err(|_| Trouble::Measured(format!("the mock announced `{}`", line.trim())))
 }
 
 fn totals(counters: &PathBuf) -> Result<Totals, Trouble> {

@@ -1,18 +1,25 @@
-//! h2load over HTTP/1.1, with one thread and one request at a time on each connection.
+//! h2load with one thread: over HTTP/1.1 with one request at a time on each connection, or over HTTP/2.
 
-use super::{CONNECTIONS, Job};
+use super::{CONNECTIONS, HTTP2_CONNECTIONS, HTTP2_STREAMS, Job, Protocol};
+use crate::Trouble;
 use crate::bench::Bench;
 use crate::peers;
-use crate::trouble::Trouble;
 use std::process::Command;
 
 pub(super) fn command(bench: &Bench, job: &Job<'_>) -> Result<Command, Trouble> {
     let mut command = Command::new(peers::find(&bench.root, "h2load")?);
     command
-        .args(["--h1", "-t1", "-m1"])
-        .args(["-c", &CONNECTIONS.to_string()])
+        .arg("-t1")
         .args(["-D", &job.seconds().to_string()])
         .args(["-H", crate::server::authorization().trim()])
         .arg(job.url());
+    match job.target.protocol {
+        Protocol::Http2 => command
+            .args(["-c", &HTTP2_CONNECTIONS.to_string()])
+            .args(["-m", &HTTP2_STREAMS.to_string()]),
+        Protocol::Clear | Protocol::Tls => {
+            command.args(["--h1", "-m1", "-c", &CONNECTIONS.to_string()])
+        }
+    };
     Ok(command)
 }

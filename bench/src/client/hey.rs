@@ -1,9 +1,9 @@
 //! hey. Its own `-q` is a rate per connection.
 
 use super::{CONNECTIONS, Job};
+use crate::Trouble;
 use crate::bench::Bench;
 use crate::peers;
-use crate::trouble::Trouble;
 use std::process::Command;
 
 pub(super) fn command(bench: &Bench, job: &Job<'_>) -> Result<Command, Trouble> {

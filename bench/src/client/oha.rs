@@ -1,16 +1,27 @@
 //! oha, without its live view.
 
-use super::{CONNECTIONS, Job};
+use super::{CONNECTIONS, HTTP2_CONNECTIONS, HTTP2_STREAMS, Job, Protocol};
+use crate::Trouble;
 use crate::bench::Bench;
 use crate::peers;
-use crate::trouble::Trouble;
 use std::process::Command;
 
 pub(super) fn command(bench: &Bench, job: &Job<'_>) -> Result<Command, Trouble> {
     let mut command = Command::new(peers::find(&bench.root, "oha")?);
+    command.arg("--no-tui");
+    match job.target.protocol {
+        Protocol::Clear => command.args(["-c", &CONNECTIONS.to_string()]),
+        Protocol::Tls => command
+            .args(["-c", &CONNECTIONS.to_string(), "--cacert"])
+            .arg(job.authority),
+        Protocol::Http2 => {
+            let (connections, streams) = (HTTP2_CONNECTIONS, HTTP2_STREAMS);
+            command
+                .args(["--http2", "-c", &connections.to_string()])
+                .args(["-p", &streams.to_string()])
+        }
+    };
     command
-        .arg("--no-tui")
-        .args(["-c", &CONNECTIONS.to_string()])
         .args(["-z", &format!("{}s", job.seconds())])
         .args(["-H", crate::server::authorization().trim()]);
     if let Some(rate) = job.rate {

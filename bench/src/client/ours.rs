@@ -1,58 +1,112 @@
 //! Our generator, run as a user runs it. It also drives servers at a common rate, and compares them.
 
-use super::{CONNECTIONS, Job};
+use super::{CONNECTIONS, HTTP2_CONNECTIONS, HTTP2_STREAMS, Job, Protocol, Work};
+use crate::Trouble;
 use crate::bench::Bench;
-use crate::server::{KEY, PATH};
-use crate::trouble::Trouble;
+use crate::server::{Entrance, KEY, PATH};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Command;
 
+/// The data of the templated scenario, below the scratch directory.
+const ROWS: &str = "rows.csv";
 /// The directory of the run, below the scratch directory.
 const RUN: &str = "run";
 
 pub(super) fn command(bench: &Bench, job: &Job<'_>, directory: &Path) -> Result<Command, Trouble> {
+    if job.work == Work::Templated {
+        std::fs::write(directory.join(ROWS), rows())
+            .map_err(Trouble::when("writing rows of data"))?;
+    }
     run(bench, &measure(job), directory)
 }
 
 /// Measures one target.
 fn measure(job: &Job<'_>) -> Value {
     let measured = job.length.saturating_sub(job.warmup);
-    let mut load = json!({
-        "warmup": format!("{}ms", job.warmup.as_millis()),
-        "duration": format!("{}ms", measured.as_millis()),
-    });
-    match job.rate {
-        Some(rate) => {
+    let mut experiment = experiment(job.target, job.authority);
+    let load = &mut experiment["load"];
+    load["warmup"] = format!("{}ms", job.warmup.as_millis()).into();
+    load["duration"] = format!("{}ms", measured.as_millis()).into();
+    match (job.rate, job.target.protocol) {
+        (Some(rate), _) => {
             load["rate"] = format!("{rate}/s").into();
             load["connections"] = CONNECTIONS.into();
         }
-        None => load["users"] = CONNECTIONS.into(),
+        (None, Protocol::Http2) => load["users"] = (HTTP2_CONNECTIONS * HTTP2_STREAMS).into(),
+        (None, _) => load["users"] = CONNECTIONS.into(),
     }
     if let Some(pacing) = job.pacing {
         load["pacing"] = pacing.into();
     }
+    experiment["scenario"] = match job.work {
+        Work::Constant => json!([step()]),
+        Work::Document => json!([document()]),
+        Work::Templated => {
+            experiment["feeders"] = json!({ "rows": { "csv": ROWS } });
+            json!([templated()])
+        }
+    };
+    experiment
+}
+
+/// An experiment that measures one target; its scenario, and how much load, are to be added. `authority`: whom to trust over TLS.
+pub fn experiment(target: Entrance, authority: &Path) -> Value {
+    let (url, load) = match target.protocol {
+        Protocol::Clear => (format!("http://{}", target.address), json!({})),
+        Protocol::Tls => (
+            format!("https://{}", target.address),
+            json!({ "tls": { "ca": authority, "min_version": "1.3" } }),
+        ),
+        Protocol::Http2 => (
+            format!("http://{}", target.address),
+            json!({ "protocol": "http2", "streams": HTTP2_STREAMS }),
+        ),
+    };
     json!({
         "version": 1,
         "name": "bench",
-        "components": { "target": { "external": format!("http://{}", job.target), "probe": "none" } },
-        "scenario": [step()],
+        "components": { "target": { "external": url, "probe": "none" } },
         "load": load,
         "arms": { "main": { "target": "target" } },
         "method": "measure",
     })
 }
 
-/// The one request of every experiment.
+/// The one request of nearly every experiment.
 pub fn step() -> Value {
     json!({ "name": "step", "get": PATH, "headers": { "Authorization": KEY } })
+}
+
+/// A request that is always the same, for a document of JSON.
+fn document() -> Value {
+    json!({ "name": "step", "get": Work::Document.path(), "headers": { "X-User": "anna" } })
+}
+
+/// The same document, with two values of a row, one taken from the answer and two checks.
+fn templated() -> Value {
+    json!({
+        "name": "step",
+        "get": "/item/${item}",
+        "headers": { "X-User": "${owner}" },
+        "extract": { "id": { "jsonpath": "$.item.id" } },
+        "check": { "status": 200, "body": { "contains": "plimsoll" } },
+    })
+}
+
+/// A hundred rows for the templated scenario.
+fn rows() -> String {
+    let row = |number: u32| format!("{number},owner-{number}\n");
+    let rows: String = (100..200).map(row).collect();
+    format!("item,owner\n{rows}")
 }
 
 /// The command that runs an experiment.
 pub fn run(bench: &Bench, experiment: &Value, directory: &Path) -> Result<Command, Trouble> {
     let file = directory.join("experiment.yaml");
     // JSON is YAML.
-    std::fs::write(&file, experiment.to_string()).map_err(Trouble::io("writing an experiment"))?;
+    std::fs::write(&file, experiment.to_string())
+        .map_err(Trouble::when("writing an experiment"))?;
     let mut command = Command::new(&bench.plimsoll);
     command
         .arg("run")
@@ -65,12 +119,18 @@ pub fn run(bench: &Bench, experiment: &Value, directory: &Path) -> Result<Comman
 /// The summary of a run that has ended.
 pub fn summary(directory: &Path) -> Result<Value, Trouble> {
     let path = directory.join(RUN).join("summary.json");
-    let text = std::fs::read_to_string(path).map_err(Trouble::io("reading a summary"))?;
-    serde_json::from_str(&text).map_err(|e| Trouble::Behaved(format!("a summary: {e}")))
+    let text = std::fs::read_to_string(path).map_err(Trouble::when("reading a summary"))?;
+    serde_json::from_str(&text).map_err(|e| Trouble::Measured(format!("a summary: {e}")))
+}
+
+/// Exchanges of a run of one arm that failed, and arrivals that were never started: work that was not done, which makes what was measured
+/// look better.
+pub fn undone(summary: &Value) -> Result<f64, Trouble> {
+    Ok(number(summary, "/arms/main/failed")? + number(summary, "/arms/main/dropped")?)
 }
 
 /// A number of a summary by JSON pointer.
 pub fn number(summary: &Value, pointer: &str) -> Result<f64, Trouble> {
     let found = summary.pointer(pointer).and_then(Value::as_f64);
-    found.ok_or_else(|| Trouble::Behaved(format!("the summary has no number at {pointer}")))
+    found.ok_or_else(|| Trouble::Measured(format!("the summary has no number at {pointer}")))
 }

@@ -1,9 +1,9 @@
 //! wrk with one thread. It also drives servers at saturation.
 
 use super::{CONNECTIONS, Job};
+use crate::Trouble;
 use crate::bench::Bench;
 use crate::peers;
-use crate::trouble::Trouble;
 use std::process::Command;
 
 pub(super) fn command(bench: &Bench, job: &Job<'_>) -> Result<Command, Trouble> {
@@ -31,7 +31,7 @@ pub fn said(output: &str) -> Result<Said, Trouble> {
         line.trim_start().starts_with("Socket errors") || line.trim_start().starts_with("Non-2xx")
     };
     if let Some(line) = output.lines().find(odd) {
-        return Err(Trouble::Behaved(format!("wrk saw {}", line.trim())));
+        return Err(Trouble::Measured(format!("wrk saw {}", line.trim())));
     }
     let figures = output.lines().find_map(|line| {
         let (requests, rest) = line.trim().split_once(" requests in ")?;
@@ -41,7 +41,7 @@ pub fn said(output: &str) -> Result<Said, Trouble> {
             seconds: seconds(length)?,
         })
     });
-    figures.ok_or_else(|| Trouble::Behaved(format!("wrk said {output}")))
+    figures.ok_or_else(|| Trouble::Measured(format!("wrk said {output}")))
 }
 
 /// A length as wrk writes it: `950.12ms`, `10.00s`, `1.02m`.

@@ -1,19 +1,25 @@
 //! What a proxy adds to the response time at 10,000/s: one comparison of our generator, all proxies in every block, on the same arrivals.
 
-use super::Comparison;
+use super::{Comparison, Findings, Round};
+use crate::Trouble;
 use crate::bench::Bench;
-use crate::child::{Child, Output};
 use crate::client::{CONNECTIONS, ours};
-use crate::row::{Bar, Quantity, Row};
+use crate::program::Program;
+use crate::rounds::counted;
+use crate::row::{Bar, Limit, Quantity, Row};
 use crate::server::{Kind, Server};
-use crate::statistics::Rounds;
-use crate::trouble::Trouble;
+use crate::statistics::{Rounds, in_both, rests_on_most};
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
 pub const COMPARISON: Comparison = Comparison {
     name: "added",
     about: "response time that reverse proxies add at 10,000/s",
+    round: Round {
+        starts: 6,
+        leads: 6,
+        measured_times: 6,
+    },
     run,
 };
 
@@ -24,6 +30,9 @@ const PROXIES: [(&str, Kind); 4] = [
     ("haproxy", Kind::HaProxy),
     ("go", Kind::GoProxy),
 ];
+const OURS: Kind = PROXIES[0].1;
+/// What is compared, and what is aimed at.
+const PERCENTILES: [(&str, &str); 2] = [("p50", "aim 30 µs"), ("p99", "aim 150 µs")];
 /// The arm without a proxy.
 const DIRECT: &str = "direct";
 const RATE: u32 = 10_000;
@@ -32,24 +41,76 @@ const NO_MORE: Bar = Bar {
     must: 1.0,
     aim: None,
 };
+/// Blocks beyond the rounds, for those that the generator's own validity sets aside.
+const SPARE: usize = 1;
+/// A figure rests on so many blocks at least, of any number that was planned: what `plimsoll` demands of a comparison (criterion 13).
+const FEWEST: usize = 3;
 /// How long a run may take beyond its load.
 const OVERHEAD: Duration = Duration::from_secs(120);
 
-fn run(bench: &Bench) -> Result<Vec<Row>, Trouble> {
+/// What a row says of which too few blocks stand.
+const TOO_FEW: &str = "invalid: too few blocks";
+
+fn run(bench: &Bench) -> Result<Findings, Trouble> {
+    match measured(bench) {
+        Err(Trouble::Interrupted) => Err(Trouble::Interrupted),
+        Err(trouble) => Ok(Findings {
+            rows: nothing(&trouble.to_string()),
+            notes: Vec::new(),
+        }),
+        found => found,
+    }
+}
+
+fn measured(bench: &Bench) -> Result<Findings, Trouble> {
     let upstream = Kind::Mock.start(bench, bench.placement.clients, None)?;
     let mut running = Vec::new();
     let mut rows = Vec::new();
     for (arm, kind) in PROXIES {
         match kind.start(bench, bench.placement.server, Some(upstream.address)) {
             Ok(server) => running.push((arm, kind, server)),
-            Err(trouble) => rows.push(Row::absent("added", kind.name(), &trouble.to_string())),
+            Err(Trouble::Interrupted) => return Err(Trouble::Interrupted),
+            // Nothing can be said beside ours without it.
+            Err(trouble) if kind == OURS => return Err(trouble),
+            Err(trouble) => rows.extend(absent(kind, (kind.name(), &trouble.to_string()))),
         }
     }
+    bench.progress.round(1, 1);
     let summary = compare(bench, &upstream, &running)?;
-    for (name, limit) in [("p50", "aim 30 µs"), ("p99", "aim 150 µs")] {
+    for (name, limit) in PERCENTILES {
         rows.extend(percentile(&summary, &running, name, limit));
     }
-    Ok(rows)
+    let notes = notes(&summary, &running);
+    Ok(Findings { rows, notes })
+}
+
+/// The rows with a bar, when ours, or all, could not be measured.
+fn nothing(reason: &str) -> Vec<Row> {
+    let peers = PROXIES.into_iter().filter(|(_, kind)| *kind != OURS);
+    let side = ("plimsoll", reason);
+    peers.flat_map(|(_, kind)| absent(kind, side)).collect()
+}
+
+/// The rows that compare ours with a peer, when a side could not be measured.
+fn absent(peer: Kind, side: (&str, &str)) -> Vec<Row> {
+    let limit = bar(peer).map(Limit::Ratio);
+    let row = |(name, _)| Row::absent(&through(), Quantity::Time(name), side, limit);
+    PERCENTILES.map(row).to_vec()
+}
+
+/// What ours is held to beside a peer.
+fn bar(peer: Kind) -> Option<Bar> {
+    (peer != Kind::GoProxy).then_some(NO_MORE)
+}
+
+/// The work of the rows with a ratio.
+fn through() -> String {
+    format!("response time through the gateway at {RATE}/s")
+}
+
+/// Every side is in every block.
+fn blocks(bench: &Bench) -> usize {
+    (bench.lengths.rounds + SPARE).max(FEWEST)
 }
 
 /// Every arm in every block, in random order.
@@ -67,7 +128,7 @@ fn compare(
         components.insert(arm.into(), json!({ "external": url, "probe": "none" }));
         arms.insert(arm.into(), json!({ "target": arm }));
     }
-    let load = (bench.lead(), bench.window());
+    let load = (bench.lead(), bench.measured_time());
     let experiment = json!({
         "version": 1,
         "name": "bench",
@@ -80,19 +141,14 @@ fn compare(
             "duration": format!("{}ms", load.1.as_millis()),
         },
         "arms": arms,
-        "method": { "compare": { "baseline": DIRECT, "blocks": bench.rounds.max(2) } },
+        "method": { "compare": { "baseline": DIRECT, "blocks": blocks(bench) } },
     });
     let directory = bench.directory()?;
     let command = ours::run(bench, &experiment, directory.path())?;
-    let mut client = Child::spawn(
-        &command,
-        bench.placement.clients,
-        directory.path(),
-        Output::Messages,
-    )?;
-    let trials = u32::try_from(bench.rounds.max(2) * (running.len() + 1)).unwrap_or(u32::MAX);
+    let mut client = Program::client(bench, &command, directory.path())?;
+    let trials = u32::try_from(blocks(bench) * (running.len() + 1)).unwrap_or(u32::MAX);
     client.wait((load.0 + load.1) * trials * 2 + OVERHEAD)?;
-    ours::summary(directory.path()).map_err(|_| Trouble::Behaved(client.last_words()))
+    ours::summary(directory.path()).map_err(|_| Trouble::Measured(client.last_words()))
 }
 
 /// The rows of one percentile: what each proxy adds to none, and ours beside each peer.
@@ -111,12 +167,11 @@ fn percentile(
             .map(|(with, without)| Some((*with)? - (*without)?))
             .collect()
     };
-    let judged = |row: Row, arms: [&str; 2]| {
-        let spoilt = arms.iter().any(|arm| is_invalid(summary, arm, name));
-        if spoilt {
-            row.with_verdict("invalid: the generator was disturbed")
-        } else {
+    let judged = |row: Row, sides: [&Rounds; 2]| {
+        if is_enough(sides) {
             row
+        } else {
+            row.with_verdict(TOO_FEW)
         }
     };
     let mut rows = Vec::new();
@@ -124,35 +179,64 @@ fn percentile(
         let proxy = of(arm);
         let work = format!("{}, added at {RATE}/s ({aim})", kind.name());
         let row = Row::alone(&work, quantity, &added(&proxy), None);
-        rows.push(judged(row, [DIRECT, arm]));
-        if *kind != PROXIES[0].1 {
-            let bar = (*kind != Kind::GoProxy).then_some(NO_MORE);
-            let work = format!("response time through the gateway at {RATE}/s");
-            let row = Row::beside(&work, quantity, &ours, (kind.name(), &proxy), bar);
-            rows.push(judged(row, [PROXIES[0].0, arm]));
+        rows.push(judged(row, [&direct, &proxy]));
+        if *kind != OURS {
+            let peer = (kind.name(), &proxy);
+            let row = Row::beside(&through(), quantity, &ours, peer, bar(*kind));
+            rows.push(judged(row, [&ours, &proxy]));
         }
     }
     rows
 }
 
-/// Whether a criterion of validity takes an arm's percentile away.
-fn is_invalid(summary: &Value, arm: &str, percentile: &str) -> bool {
-    let figure = format!("response_time.{percentile}");
-    let rows = summary["validity"].as_array().into_iter().flatten();
-    let mut failing = rows.filter(|row| row["arm"] == arm && row["effect"] == "invalid");
-    failing.any(|row| {
-        let affected = row["affects"].as_array().into_iter().flatten();
-        affected.into_iter().any(|name| *name == figure)
-    })
+/// Whether two thirds of the blocks, and no fewer than three, stand on both sides.
+fn is_enough(sides: [&Rounds; 2]) -> bool {
+    in_both(sides) >= FEWEST && rests_on_most(sides)
 }
 
-/// A percentile of an arm's response time in microseconds, by block.
+/// A percentile of an arm's response time in microseconds, by block; `None` where the block is void for it, since the generator was
+/// disturbed, or something failed: who refuses at once has the shortest response time.
 fn by_block(summary: &Value, arm: &str, percentile: &str) -> Rounds {
+    let figure = |block: &Value| {
+        let seconds = block["response_time"][percentile].as_f64();
+        let stands = !has_failures(block) && !is_void(block, percentile);
+        seconds.filter(|_| stands).map(|seconds| seconds * 1e6)
+    };
+    blocks_of(summary, arm).map(figure).collect()
+}
+
+fn blocks_of<'a>(summary: &'a Value, arm: &str) -> impl Iterator<Item = &'a Value> {
     let blocks = summary.pointer(&format!("/arms/{arm}/by_block"));
-    let blocks = blocks.and_then(Value::as_array).into_iter().flatten();
-    blocks
-        .map(|block| Some(block["response_time"][percentile].as_f64()? * 1e6))
-        .collect()
+    blocks.and_then(Value::as_array).into_iter().flatten()
+}
+
+fn has_failures(block: &Value) -> bool {
+    block["failed"].as_u64() != Some(0)
+}
+
+fn is_void(block: &Value, percentile: &str) -> bool {
+    let mut void = block["void_for"].as_array().into_iter().flatten();
+    void.any(|figure| figure == percentile)
+}
+
+/// How many figures were left out, and why.
+fn notes(summary: &Value, running: &[(&str, Kind, Server)]) -> Vec<String> {
+    let arms = || std::iter::once(DIRECT).chain(running.iter().map(|(arm, _, _)| *arm));
+    let count = |arm, left_out: &dyn Fn(&Value) -> bool| {
+        let blocks = blocks_of(summary, arm);
+        blocks.filter(|block| left_out(block)).count()
+    };
+    let left_out = |left_out: &dyn Fn(&Value) -> bool| {
+        let counts = arms().map(|arm| (arm, count(arm, left_out)));
+        counted(counts).unwrap_or_else(|| "none".to_owned())
+    };
+    let void = PERCENTILES.map(|(name, _)| {
+        let counts = left_out(&|block| is_void(block, name));
+        format!("blocks in which the generator was disturbed, so that {name} is left out: {counts}")
+    });
+    let failed = left_out(&has_failures);
+    let failed = format!("blocks in which something failed, so that both are left out: {failed}");
+    [void.to_vec(), vec![failed]].concat()
 }
 
 #[cfg(test)]
@@ -160,22 +244,46 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_percentile_is_judged_by_its_own_arm_and_name() {
-        let summary = json!({ "validity": [
-            { "arm": "nginx", "effect": "invalid", "affects": ["response_time.p99"] },
-            { "arm": "gateway", "effect": "none", "affects": ["response_time.p99"] },
-        ] });
-        let check = |arm, name, expected| assert_eq!(is_invalid(&summary, arm, name), expected);
-        check("nginx", "p99", true);
-        check("nginx", "p50", false);
-        check("gateway", "p99", false);
+    fn a_figure_rests_on_two_thirds_of_the_blocks_of_both() {
+        let check = |one: &[u8], other: &[u8], expected| {
+            let rounds = |marks: &[u8]| marks.iter().map(|m| (*m == 1).then_some(1.0)).collect();
+            let (one, other): (Rounds, Rounds) = (rounds(one), rounds(other));
+            assert_eq!(is_enough([&one, &other]), expected, "{one:?} {other:?}");
+        };
+        check(&[1, 1, 1, 1, 1, 1], &[1, 1, 1, 1, 0, 1], true);
+        check(&[1, 1, 0, 1, 1, 1], &[1, 1, 1, 1, 0, 1], true);
+        check(&[1, 0, 0, 1, 1, 1], &[1, 1, 1, 1, 0, 1], false);
+        check(&[1, 1], &[1, 1], false);
     }
 
     #[test]
-    fn percentiles_are_read_by_block() {
-        let block = |p50: Value| json!({ "response_time": { "p50": p50 } });
-        let blocks = [block(json!(0.001)), block(Value::Null)];
+    fn no_bar_is_lost_when_nothing_could_be_measured() {
+        let rows = nothing("gone")
+            .iter()
+            .map(Row::markdown)
+            .collect::<Vec<_>>();
+        let barred = rows.iter().filter(|row| row.contains("≤ 1.00 ×"));
+        assert_eq!(barred.count(), 4, "{rows:#?}");
+    }
+
+    #[test]
+    fn percentiles_are_read_by_block_unless_void_or_with_failures() {
+        let block = |p50: Value, void: &[&str], failed| json!({ "response_time": { "p50": p50 }, "void_for": void, "failed": failed });
+        let blocks = [
+            block(json!(0.001), &["p99"], 0),
+            block(Value::Null, &[], 0),
+            block(json!(0.001), &["p50", "p99"], 0),
+            block(json!(0.001), &[], 1),
+        ];
         let summary = json!({ "arms": { "direct": { "by_block": blocks } } });
-        assert_eq!(by_block(&summary, DIRECT, "p50"), [Some(1_000.0), None]);
+        assert_eq!(
+            by_block(&summary, DIRECT, "p50"),
+            [Some(1_000.0), None, None, None]
+        );
+        insta::assert_snapshot!(notes(&summary, &[]).join("\n"), @r"
+        blocks in which the generator was disturbed, so that p50 is left out: direct 1
+        blocks in which the generator was disturbed, so that p99 is left out: direct 2
+        blocks in which something failed, so that both are left out: direct 1
+        ");
     }
 }

@@ -1,20 +1,24 @@
 //! Memory of proxies while readers take large bodies slowly: a proxy that streams holds little of each, whatever the size.
 
-use super::Comparison;
-use crate::bench::Bench;
-use crate::clock;
-use crate::process;
-use crate::rounds::{Side, interleave};
-use crate::row::{Bar, Quantity, Row};
+use super::{Comparison, Findings, Round};
+use crate::Trouble;
+use crate::bench::{Bench, Reading};
+use crate::rounds::{MEMORY, interleave};
+use crate::row::{Bar, Quantity};
 use crate::server::Kind;
-use crate::trouble::Trouble;
-use std::io::{Read as _, Write as _};
-use std::net::{SocketAddr, TcpStream};
+use crate::{clock, http, interrupt, memory_rows, process};
+use std::io::Read as _;
+use std::net::TcpStream;
 use std::time::Duration;
 
 pub const COMPARISON: Comparison = Comparison {
     name: "bodies",
     about: "100 MB bodies, taken slowly by 20 readers",
+    round: Round {
+        starts: 5,
+        leads: 0,
+        measured_times: 2,
+    },
     run,
 };
 
@@ -38,21 +42,13 @@ const GROWTH: Bar = Bar {
 const WORK: &str = "gateway, 100 MB bodies, 20 slow readers";
 const QUANTITY: Quantity = Quantity::Memory("growth per stream");
 
-fn run(bench: &Bench) -> Result<Vec<Row>, Trouble> {
-    let sides = interleave(bench, &PROXIES, |kind| growth(bench, kind));
-    let of = |side: &Side<f64>| side.rounds(|megabytes| *megabytes);
-    if let Some(reason) = sides[0].absent() {
-        return Ok(vec![Row::absent(WORK, "plimsoll", &reason)]);
-    }
-    let ours = of(&sides[0]);
-    let mut rows = vec![Row::alone(WORK, QUANTITY, &ours, Some(GROWTH))];
-    for (kind, side) in PROXIES.iter().zip(&sides).skip(1) {
-        rows.push(match side.absent() {
-            Some(reason) => Row::absent(WORK, kind.name(), &reason),
-            None => Row::beside(WORK, QUANTITY, &ours, (kind.name(), &of(side)), None),
-        });
-    }
-    Ok(rows)
+fn run(bench: &Bench) -> Result<Findings, Trouble> {
+    let name = |kind: Kind| kind.name().to_owned();
+    let sides = interleave(bench, &PROXIES, MEMORY, name, |kind| {
+        growth(bench, kind).map(Reading::unmoved)
+    })?;
+    let rows = memory_rows::rows(WORK, QUANTITY, &sides, GROWTH);
+    Ok(Findings::of(rows, &sides))
 }
 
 /// By how many megabytes per reader a proxy grew at most.
@@ -60,39 +56,25 @@ fn growth(bench: &Bench, kind: Kind) -> Result<f64, Trouble> {
     let upstream = Kind::NginxReturn.start(bench, bench.placement.clients, None)?;
     let path = upstream.publish("body", BODY_BYTES)?;
     let proxy = kind.start(bench, bench.placement.server, Some(upstream.address))?;
-    let before = process::resident_megabytes(proxy.pid());
-    let failed = || Trouble::io(format!("reading a body through {}", kind.name()));
+    let before = process::proportional_megabytes(proxy.pid());
+    let failed = || Trouble::when(format!("reading a body through {}", kind.name()));
     let mut readers: Vec<TcpStream> = (0..READERS)
-        .map(|_| request(proxy.address, &path))
+        .map(|_| http::begin(proxy.address, &path))
         .collect::<Result<_, _>>()
         .map_err(failed())?;
     let mut most = before;
-    let end = clock::now() + bench.window();
+    let end = clock::now() + bench.measured_time();
     let mut bite = vec![0; BITE];
     while clock::now() < end {
         for reader in &mut readers {
             if reader.read(&mut bite).map_err(failed())? == 0 {
                 let name = kind.name();
-                return Err(Trouble::Behaved(format!("{name} ended a body early")));
+                return Err(Trouble::Measured(format!("{name} ended a body early")));
             }
         }
-        most = most.max(process::resident_megabytes(proxy.pid()));
+        interrupt::check()?;
+        most = most.max(process::proportional_megabytes(proxy.pid()));
         clock::pause(REST);
     }
     Ok((most - before) / f64::from(READERS))
-}
-
-/// A connection on which the body was asked for and its answer has begun well.
-fn request(address: SocketAddr, path: &str) -> std::io::Result<TcpStream> {
-    let mut stream = TcpStream::connect(address)?;
-    stream.set_read_timeout(Some(Duration::from_secs(10)))?;
-    write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\n\r\n")?;
-    let mut begin = [0; 12];
-    stream.read_exact(&mut begin)?;
-    if begin == *b"HTTP/1.1 200" {
-        Ok(stream)
-    } else {
-        let begin = String::from_utf8_lossy(&begin).into_owned();
-        Err(std::io::Error::other(format!("answered `{begin}`")))
-    }
 }

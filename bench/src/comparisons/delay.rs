@@ -1,18 +1,23 @@
 //! How much later than asked for a stub with a delay is answered, by our mock and by WireMock.
 
-use super::Comparison;
-use crate::bench::Bench;
-use crate::child::{Child, Output};
-use crate::client::{self, Job, ours};
-use crate::rounds::{Side, interleave};
+use super::{Comparison, Findings, Round};
+use crate::Trouble;
+use crate::bench::{Bench, Reading};
+use crate::client::{self, Job, Work, ours};
+use crate::program::Program;
+use crate::rounds::{Side, Turns, interleave};
 use crate::row::{Quantity, Row};
 use crate::server::{self, Kind};
-use crate::trouble::Trouble;
 use crate::{http, server_reading};
 
 pub const COMPARISON: Comparison = Comparison {
     name: "delay",
     about: "a stub with a delay of 5 ms, at 2,000/s",
+    round: Round {
+        starts: 5,
+        leads: 4,
+        measured_times: 4,
+    },
     run,
 };
 
@@ -21,6 +26,11 @@ const SIDES: [Kind; 2] = [Kind::Mock, Kind::WireMock];
 const RATE: u32 = 2_000;
 /// What the stub in `config/delayed.json` asks for, in microseconds.
 const DELAY_US: f64 = 5_000.0;
+/// As for every p99: that of the machine where it stands still for 1 % of the time.
+const TURNS: Turns = Turns {
+    judged: 1,
+    tolerated: 0.005,
+};
 const WORK: &str = "mock, delay of 5 ms at 2000/s, answered later than that";
 
 /// Service times in microseconds, less the delay.
@@ -29,11 +39,14 @@ struct Late {
     p99: f64,
 }
 
-fn run(bench: &Bench) -> Result<Vec<Row>, Trouble> {
-    let sides = interleave(bench, &SIDES, |kind| late(bench, kind));
-    for (kind, side) in SIDES.iter().zip(&sides) {
+fn run(bench: &Bench) -> Result<Findings, Trouble> {
+    let name = |kind: Kind| kind.name().to_owned();
+    let sides = interleave(bench, &SIDES, TURNS, name, |kind| late(bench, kind))?;
+    for (kind, side) in SIDES.iter().zip(sides.iter()) {
         if let Some(reason) = side.absent() {
-            return Ok(vec![Row::absent(WORK, kind.name(), &reason)]);
+            let side = (kind.name(), &*reason);
+            let rows = vec![Row::absent(WORK, Quantity::Time("p50"), side, None)];
+            return Ok(Findings::of(rows, &sides));
         }
     }
     let row = |name, of: fn(&Late) -> f64| {
@@ -47,38 +60,46 @@ fn run(bench: &Bench) -> Result<Vec<Row>, Trouble> {
             None,
         )
     };
-    Ok(vec![
-        row("p50", |late| late.p50),
-        row("p99", |late| late.p99),
-    ])
+    let rows = vec![row("p50", |late| late.p50), row("p99", |late| late.p99)];
+    Ok(Findings::of(rows, &sides))
 }
 
-fn late(bench: &Bench, kind: Kind) -> Result<Late, Trouble> {
+fn late(bench: &Bench, kind: Kind) -> Result<Reading<Late>, Trouble> {
     let server = kind.start(bench, bench.placement.server, None)?;
     server_reading::saturate(bench, &server, kind.warmup(bench.lead()))?;
     // Added last, so it answers before the stub without a delay.
     let stub = include_str!("../../config/delayed.json").replace("@body@", server::BODY);
     let (status, body) = http::post(server.address, "/__admin/mappings", &stub)?;
     if status != 201 {
-        return Err(Trouble::Behaved(format!("the stub got {status} {body}")));
+        return Err(Trouble::Measured(format!("the stub got {status} {body}")));
     }
+    let authority = server.authority();
     let job = Job {
-        target: server.address,
+        target: server.entrance,
+        authority: &authority,
+        work: Work::Constant,
         rate: Some(RATE),
         pacing: None,
-        length: bench.lead() + bench.window(),
+        length: bench.lead() + bench.measured_time(),
         warmup: bench.lead(),
     };
     let directory = bench.directory()?;
     let command = client::Kind::Ours.command(bench, &job, directory.path())?;
-    let cpu = bench.placement.clients;
-    let mut client = Child::spawn(&command, cpu, directory.path(), Output::Messages)?;
+    let watch = bench.watch();
+    let mut client = Program::client(bench, &command, directory.path())?;
     client.wait(job.length + server_reading::OVERHEAD)?;
+    let run = watch.ends(());
     let summary = ours::summary(directory.path())?;
+    let undone = ours::undone(&summary)?;
+    if undone > 0.0 {
+        let name = kind.name();
+        let text = format!("{name}: {undone} exchanges failed or were dropped");
+        return Err(Trouble::Measured(text));
+    }
     let of = |name: &str| ours::number(&summary, &format!("/arms/main/service_time/{name}"));
     let late = |seconds: f64| seconds * 1e6 - DELAY_US;
-    Ok(Late {
+    Ok(run.with(Late {
         p50: late(of("p50")?),
         p99: late(of("p99")?),
-    })
+    }))
 }

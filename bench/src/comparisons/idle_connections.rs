@@ -1,136 +1,108 @@
-//! Memory with 10,000 connections: proxies that hold them idle, and our generator with as many users.
+//! Memory of proxies that hold 10,000 idle connections.
 
-use super::Comparison;
-use crate::bench::Bench;
-use crate::child::{Child, Output};
-use crate::client::ours;
-use crate::clock;
-use crate::process;
-use crate::rounds::{Side, interleave};
-use crate::row::{Bar, Quantity, Row};
+use super::{Comparison, Findings, Round};
+use crate::Trouble;
+use crate::bench::{Bench, Reading};
+use crate::rounds::{MEMORY, interleave};
+use crate::row::{Bar, Quantity};
 use crate::server::{self, Kind};
-use crate::trouble::Trouble;
-use serde_json::json;
-use std::io::{Read as _, Write as _};
+use crate::{http, interrupt, limits, memory_rows, process};
+use std::io::Read as _;
 use std::net::{SocketAddr, TcpStream};
-use std::time::Duration;
 
 pub const COMPARISON: Comparison = Comparison {
     name: "memory",
-    about: "10,000 connections",
+    about: "proxies with 10,000 idle connections",
+    round: Round {
+        starts: 10,
+        leads: 0,
+        measured_times: 0,
+    },
     run,
 };
 
-const CONNECTIONS: usize = 10_000;
-/// Our gateway first, then other proxies. HAProxy reserves two descriptors for each connection that it might get, more than this many
-/// connections leave under a usual limit of 20,000.
-const PROXIES: [Kind; 3] = [Kind::GatewayPlain, Kind::NginxProxy, Kind::GoProxy];
+const CONNECTIONS: u32 = 10_000;
+/// Connections that are not ours: the look whether it is ready.
+const SPARE: u32 = 50;
+/// Our gateway first, then other proxies.
+const PROXIES: [Kind; 4] = [
+    Kind::GatewayPlain,
+    Kind::NginxProxy,
+    Kind::HaProxy,
+    Kind::GoProxy,
+];
 const GATEWAY: Bar = Bar::new(150.0, 80.0);
-const GENERATOR: Bar = Bar::new(200.0, 100.0);
 const QUANTITY: Quantity = Quantity::Memory("memory");
-/// The longest that one answer may take while the connections are made.
-const ANSWER: Duration = Duration::from_secs(10);
+const WORK: &str = "gateway, 10,000 idle connections";
 
-fn run(bench: &Bench) -> Result<Vec<Row>, Trouble> {
-    let sides = interleave(bench, &PROXIES, |kind| idle(bench, kind));
-    let of = |side: &Side<f64>| side.rounds(|megabytes| *megabytes);
-    let work = "gateway, 10,000 idle connections";
-    let mut rows = match sides[0].absent() {
-        Some(reason) => vec![Row::absent(work, "plimsoll", &reason)],
-        None => vec![Row::alone(work, QUANTITY, &of(&sides[0]), Some(GATEWAY))],
-    };
-    for (kind, side) in PROXIES.iter().zip(&sides).skip(1) {
-        rows.push(match side.absent() {
-            Some(reason) => Row::absent(work, kind.name(), &reason),
-            None => Row::beside(
-                work,
-                QUANTITY,
-                &of(&sides[0]),
-                (kind.name(), &of(side)),
-                None,
-            ),
-        });
-    }
-    let work = "generator, 10,000 connected users";
-    let generator = interleave(bench, &[()], |()| users(bench)).remove(0);
-    rows.push(match generator.absent() {
-        Some(reason) => Row::absent(work, "plimsoll", &reason),
-        None => Row::alone(work, QUANTITY, &of(&generator), Some(GENERATOR)),
-    });
-    Ok(rows)
+fn run(bench: &Bench) -> Result<Findings, Trouble> {
+    let name = |kind: Kind| kind.name().to_owned();
+    let sides = interleave(bench, &PROXIES, MEMORY, name, |kind| {
+        idle(bench, kind).map(Reading::unmoved)
+    })?;
+    let rows = memory_rows::rows(WORK, QUANTITY, &sides, GATEWAY);
+    Ok(Findings::of(rows, &sides))
 }
 
 /// Megabytes of a proxy that holds connections on each of which one request was answered.
 fn idle(bench: &Bench, kind: Kind) -> Result<f64, Trouble> {
+    let count = held_by(kind, limits::connections())?;
     let upstream = Kind::Mock.start(bench, bench.placement.clients, None)?;
     let proxy = kind.start(bench, bench.placement.server, Some(upstream.address))?;
-    let held: Vec<TcpStream> = (0..CONNECTIONS)
+    let held: Vec<TcpStream> = (0..count)
         .map(|number| {
-            connected(proxy.address).map_err(Trouble::io(format!(
+            interrupt::check()?;
+            connected(proxy.address).map_err(Trouble::when(format!(
                 "connection {number} to {}",
                 kind.name()
             )))
         })
         .collect::<Result<_, _>>()?;
-    let megabytes = process::resident_megabytes(proxy.pid());
+    let megabytes = process::proportional_megabytes(proxy.pid());
     drop(held);
-    Ok(megabytes)
+    Ok(megabytes * f64::from(CONNECTIONS) / f64::from(count))
+}
+
+/// How many connections a proxy holds here, where it may be told to expect `expected`. HAProxy needs two descriptors for each of those;
+/// where that allows fewer, its memory is scaled.
+fn held_by(kind: Kind, expected: u64) -> Result<u32, Trouble> {
+    let expected = u32::try_from(expected).unwrap_or(u32::MAX);
+    let count = match kind {
+        Kind::HaProxy => CONNECTIONS.min(expected.saturating_sub(SPARE)),
+        _ => CONNECTIONS,
+    };
+    if count == 0 {
+        let name = kind.name();
+        let text = format!("the limit of descriptors (ulimit -n) leaves {name} no connection");
+        return Err(Trouble::Missing(text));
+    }
+    Ok(count)
 }
 
 /// A connection on which one request was answered.
 fn connected(address: SocketAddr) -> std::io::Result<TcpStream> {
-    let mut stream = TcpStream::connect(address)?;
-    stream.set_read_timeout(Some(ANSWER))?;
-    let path = server::PATH;
-    write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\n\r\n")?;
-    let mut answer = [0; 4096];
-    match stream.read(&mut answer)? {
+    let mut stream = http::begin(address, server::PATH)?;
+    // The rest, which is small.
+    let mut rest = [0; 4096];
+    match stream.read(&mut rest)? {
         0 => Err(std::io::ErrorKind::UnexpectedEof.into()),
-        length if answer[..length].starts_with(b"HTTP/1.1 200") => Ok(stream),
-        length => Err(std::io::Error::other(
-            String::from_utf8_lossy(&answer[..length]).into_owned(),
-        )),
+        _ => Ok(stream),
     }
 }
 
-/// Megabytes of our generator, with all that belongs to its run, while every user is connected.
-fn users(bench: &Bench) -> Result<f64, Trouble> {
-    let target = Kind::NginxReturn.start(bench, bench.placement.server, None)?;
-    let directory = bench.directory()?;
-    // First iterations are spread over one think time, so that every user is connected when half of the run is over.
-    let think = bench.lead() * 2;
-    let experiment = json!({
-        "version": 1,
-        "name": "bench",
-        "components": { "target": { "external": format!("http://{}", target.address), "probe": "none" } },
-        "scenario": [ours::step()],
-        "load": {
-            "users": CONNECTIONS,
-            "think": format!("{}ms", think.as_millis()),
-            "warmup": "0s",
-            "duration": format!("{}ms", (think * 3).as_millis()),
-        },
-        "arms": { "main": { "target": "target" } },
-        "method": "measure",
-    });
-    let command = ours::run(bench, &experiment, directory.path())?;
-    let mut client = Child::spawn(
-        &command,
-        bench.placement.clients,
-        directory.path(),
-        Output::Messages,
-    )?;
-    clock::pause(think * 2 + think / 2);
-    client.check_alive()?;
-    let megabytes = process::resident_megabytes(client.pid());
-    client.wait(think * 3 + ANSWER * 3)?;
-    let summary = ours::summary(directory.path())?;
-    let failed = ours::number(&summary, "/arms/main/failed")?;
-    let connected = ours::number(&summary, "/arms/main/connect_time/count")?;
-    if failed > 0.0 || connected < 10_000.0 {
-        return Err(Trouble::Behaved(format!(
-            "{connected} connections, {failed} exchanges failed"
-        )));
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_descriptors_are_few_connections_or_none() {
+        let check = |kind, expected, held: Option<u32>| {
+            assert_eq!(held_by(kind, expected).ok(), held, "{kind:?} {expected}");
+        };
+        check(Kind::HaProxy, 16_284, Some(10_000));
+        check(Kind::HaProxy, 9_900, Some(9_850));
+        check(Kind::HaProxy, 50, None);
+        check(Kind::HaProxy, 0, None);
+        check(Kind::GatewayPlain, 0, Some(10_000));
     }
-    Ok(megabytes)
 }

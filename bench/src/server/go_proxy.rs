@@ -1,13 +1,13 @@
 //! Go's `httputil.ReverseProxy`, built from `bench/go-proxy`.
 
 use super::{Site, announced};
-use crate::child::Child;
+use crate::Trouble;
 use crate::peers;
-use crate::trouble::Trouble;
+use crate::program::Program;
 use std::net::SocketAddr;
 use std::process::Command;
 
-pub(super) fn start(site: &Site<'_>) -> Result<(Child, SocketAddr), Trouble> {
+pub(super) fn start(site: &Site<'_>) -> Result<(Program, SocketAddr), Trouble> {
     let go = peers::find(&site.bench.root, "go")?;
     // Go's own cache makes the second build a copy.
     let program = site.directory.join("go-proxy");
@@ -18,10 +18,10 @@ pub(super) fn start(site: &Site<'_>) -> Result<(Child, SocketAddr), Trouble> {
         .arg(".")
         .current_dir(site.bench.root.join("bench/go-proxy"))
         .output()
-        .map_err(Trouble::io("starting go"))?;
+        .map_err(Trouble::when("starting go"))?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
-        return Err(Trouble::Behaved(format!("go build: {}", said.trim())));
+        return Err(Trouble::Measured(format!("go build: {}", said.trim())));
     }
     let upstream = site
         .upstream

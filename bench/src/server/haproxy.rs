@@ -1,13 +1,13 @@
 //! HAProxy with one thread, as a reverse proxy.
 
 use super::Site;
-use crate::child::Child;
+use crate::Trouble;
 use crate::peers;
-use crate::trouble::Trouble;
+use crate::program::Program;
 use std::net::SocketAddr;
 use std::process::Command;
 
-pub(super) fn start(site: &Site<'_>) -> Result<(Child, SocketAddr), Trouble> {
+pub(super) fn start(site: &Site<'_>) -> Result<(Program, SocketAddr), Trouble> {
     let haproxy = peers::find(&site.bench.root, "haproxy")?;
     site.listen(|port| {
         let template = include_str!("../../config/haproxy.cfg.in");

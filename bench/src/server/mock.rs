@@ -1,12 +1,12 @@
 //! Our mock with one stub, as shipped.
 
 use super::{Site, announced};
-use crate::child::Child;
-use crate::trouble::Trouble;
+use crate::Trouble;
+use crate::program::Program;
 use std::net::SocketAddr;
 use std::process::Command;
 
-pub(super) fn start(site: &Site<'_>) -> Result<(Child, SocketAddr), Trouble> {
+pub(super) fn start(site: &Site<'_>) -> Result<(Program, SocketAddr), Trouble> {
     let stub = include_str!("../../config/stub.json");
     site.render("mappings/stub.json", stub, 0)?;
     let mut command = Command::new(&site.bench.plimsoll);

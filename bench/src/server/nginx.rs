@@ -1,23 +1,61 @@
-//! nginx with one worker: as a server of a constant answer, and as a reverse proxy.
+//! nginx with one worker: as a server of constant answers, in clear, by TLS and by HTTP/2, and as a reverse proxy.
 
-use super::Site;
-use crate::child::Child;
-use crate::peers;
-use crate::trouble::Trouble;
+use super::{Entrance, Site, free_address};
+use crate::client::Protocol;
+use crate::program::Program;
+use crate::{Trouble, authority, peers};
+use std::cell::Cell;
 use std::net::SocketAddr;
 use std::process::Command;
 
-pub(super) fn start_return(site: &Site<'_>) -> Result<(Child, SocketAddr), Trouble> {
-    start(site, include_str!("../../config/nginx-return.conf.in"))
+const RETURN: &str = include_str!("../../config/nginx-return.conf.in");
+
+pub(super) fn start_return(site: &Site<'_>) -> Result<(Program, SocketAddr), Trouble> {
+    start(site, RETURN)
 }
 
-pub(super) fn start_proxy(site: &Site<'_>) -> Result<(Child, SocketAddr), Trouble> {
+pub(super) fn start_proxy(site: &Site<'_>) -> Result<(Program, SocketAddr), Trouble> {
     start(site, include_str!("../../config/nginx-proxy.conf.in"))
 }
 
-fn start(site: &Site<'_>, template: &str) -> Result<(Child, SocketAddr), Trouble> {
+/// The same answers on a second port, by another protocol. Its requests are counted on the first.
+pub(super) fn start_beside(
+    site: &Site<'_>,
+    protocol: Protocol,
+) -> Result<(Program, SocketAddr, Entrance), Trouble> {
+    let template = match protocol {
+        Protocol::Clear => "",
+        Protocol::Tls => include_str!("../../config/nginx-tls.conf.in"),
+        Protocol::Http2 => include_str!("../../config/nginx-http2.conf.in"),
+    };
+    authority::certify(site.directory)?;
+    let entrance = Cell::new(None);
+    let (program, address) = listen(site, RETURN, || {
+        let second = free_address()?;
+        entrance.set(Some(second));
+        let text = template.replace("@entrance@", &second.port().to_string());
+        site.render("entrance.conf", &text, 0)
+    })?;
+    let entrance = Entrance {
+        address: entrance.get().unwrap_or(address),
+        protocol,
+    };
+    Ok((program, address, entrance))
+}
+
+fn start(site: &Site<'_>, template: &str) -> Result<(Program, SocketAddr), Trouble> {
+    listen(site, template, || Ok(()))
+}
+
+/// `prepare` is done before every try.
+fn listen(
+    site: &Site<'_>,
+    template: &str,
+    prepare: impl Fn() -> Result<(), Trouble>,
+) -> Result<(Program, SocketAddr), Trouble> {
     let nginx = peers::find(&site.bench.root, "nginx")?;
     site.listen(|port| {
+        prepare()?;
         site.render("nginx.conf", template, port)?;
         let mut command = Command::new(&nginx);
         command

@@ -128,7 +128,10 @@ fn own(name: &str, outcome: &Outcome) -> Result<Bar, Trouble> {
     let mut outcomes = answered;
     for class in [
         "timed_out",
+        "unfinished",
         "refused",
+        "exhausted",
+        "closed",
         "reset",
         "tls_failed",
         "malformed",

@@ -40,6 +40,10 @@ pub enum Counter {
     Unmatched = 4,
     /// Answers that were faults on purpose.
     Faulted = 5,
+    /// Connections turned away because there were too many.
+    TurnedAway = 6,
+    /// Connections ended because their peer took too long over a request or over taking its answer.
+    TimedOut = 7,
 }
 
 /// Sums over all shards.

@@ -61,6 +61,13 @@ impl TimeHistogram {
             .expect("invariant: every TimeHistogram has the same bounds");
     }
 
+    /// Takes away every count of `other`, which must have been merged into it, or recorded in both.
+    pub fn subtract(&mut self, other: &Self) {
+        self.0
+            .subtract(&other.0)
+            .expect("invariant: what is taken away is there");
+    }
+
     /// Forgets every count and keeps the memory.
     pub fn clear(&mut self) {
         self.0.reset();
@@ -103,6 +110,12 @@ impl TimeHistogram {
     #[must_use]
     pub fn mean(&self) -> Option<f64> {
         (!self.is_empty()).then(|| self.0.mean() * 1e-6)
+    }
+
+    /// The standard deviation in seconds, from bucket middles; `None` when empty.
+    #[must_use]
+    pub fn deviation(&self) -> Option<f64> {
+        (!self.is_empty()).then(|| self.0.stdev() * 1e-6)
     }
 
     /// Every non-empty bucket as (upper edge in seconds, count), ascending.
@@ -215,6 +228,7 @@ mod tests {
         close(histogram.quantile(0.5), 0.5);
         close(histogram.quantile(0.99), 0.99);
         close(histogram.mean(), 0.5005);
+        close(histogram.deviation(), 0.288_675);
         close(histogram.min(), 0.001);
         close(histogram.max(), 1.0);
         assert_eq!(histogram.count_at_most(0.1), 100);

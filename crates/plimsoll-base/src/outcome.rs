@@ -7,11 +7,17 @@ use serde::{Deserialize, Serialize};
 pub enum Outcome {
     /// A complete answer with this status arrived in time.
     Answered(u16),
-    /// The deadline passed first.
+    /// The deadline passed before anything of the answer came.
     TimedOut,
-    /// No connection: refused, unreachable, or no local port or descriptor to make one with.
+    /// The deadline passed inside the answer.
+    Unfinished,
+    /// No connection: refused or unreachable.
     Refused,
-    /// The connection ended before a complete answer.
+    /// No connection, for want of a local port, descriptor or memory: our fault, not the target's.
+    Exhausted,
+    /// The peer closed in good order before its answer was complete.
+    Closed,
+    /// The connection failed before the answer was complete, most often by a reset.
     Reset,
     /// The TLS handshake failed.
     TlsFailed,
@@ -31,8 +37,14 @@ pub enum OutcomeClass {
     CheckFailed,
     /// [`Outcome::TimedOut`]: recorded at its deadline.
     TimedOut,
+    /// [`Outcome::Unfinished`]: recorded at its deadline.
+    Unfinished,
     /// [`Outcome::Refused`].
     Refused,
+    /// [`Outcome::Exhausted`].
+    Exhausted,
+    /// [`Outcome::Closed`].
+    Closed,
     /// [`Outcome::Reset`].
     Reset,
     /// [`Outcome::TlsFailed`].
@@ -45,11 +57,14 @@ pub enum OutcomeClass {
 
 impl OutcomeClass {
     /// Every class, in the order in which outputs list them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 11] = [
         Self::Passed,
         Self::CheckFailed,
         Self::TimedOut,
+        Self::Unfinished,
         Self::Refused,
+        Self::Exhausted,
+        Self::Closed,
         Self::Reset,
         Self::TlsFailed,
         Self::Malformed,
@@ -63,7 +78,10 @@ impl OutcomeClass {
             Outcome::Answered(_) if checks_passed => Self::Passed,
             Outcome::Answered(_) => Self::CheckFailed,
             Outcome::TimedOut => Self::TimedOut,
+            Outcome::Unfinished => Self::Unfinished,
             Outcome::Refused => Self::Refused,
+            Outcome::Exhausted => Self::Exhausted,
+            Outcome::Closed => Self::Closed,
             Outcome::Reset => Self::Reset,
             Outcome::TlsFailed => Self::TlsFailed,
             Outcome::Malformed => Self::Malformed,
@@ -78,7 +96,10 @@ impl OutcomeClass {
             Self::Passed => "passed",
             Self::CheckFailed => "check_failed",
             Self::TimedOut => "timed_out",
+            Self::Unfinished => "unfinished",
             Self::Refused => "refused",
+            Self::Exhausted => "exhausted",
+            Self::Closed => "closed",
             Self::Reset => "reset",
             Self::TlsFailed => "tls_failed",
             Self::Malformed => "malformed",
@@ -96,7 +117,10 @@ impl OutcomeClass {
     /// Whether the class enters the published response times: answered exchanges and timeouts do.
     #[must_use]
     pub fn enters_response_time(self) -> bool {
-        matches!(self, Self::Passed | Self::CheckFailed | Self::TimedOut)
+        matches!(
+            self,
+            Self::Passed | Self::CheckFailed | Self::TimedOut | Self::Unfinished
+        )
     }
 }
 
@@ -135,6 +159,13 @@ mod tests {
             true,
         );
         check(Outcome::TimedOut, true, OutcomeClass::TimedOut, true, true);
+        check(
+            Outcome::Unfinished,
+            true,
+            OutcomeClass::Unfinished,
+            true,
+            true,
+        );
         check(Outcome::Refused, true, OutcomeClass::Refused, true, false);
         check(Outcome::Aborted, true, OutcomeClass::Aborted, false, false);
     }

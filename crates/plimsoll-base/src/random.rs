@@ -24,6 +24,12 @@ pub enum Stream {
     Resample = 6,
     /// Which arrivals are the lookout's.
     Lookout = 7,
+    /// The ways that iterations take through their scenario.
+    Ways = 8,
+    /// The rows that feeders deal.
+    Rows = 9,
+    /// What keys the schedules of further scenarios.
+    Scenario = 12,
 }
 
 /// A short deterministic sequence of random values for one key.

@@ -91,6 +91,16 @@ impl StepTally {
         self.classes.get(&class).map_or(0, |tally| tally.count)
     }
 
+    /// Exchanges that were not answered or whose check failed.
+    #[must_use]
+    pub fn failed(&self) -> u64 {
+        let classes = self.classes.iter();
+        classes
+            .filter(|(class, _)| class.is_failure())
+            .map(|(_, tally)| tally.count)
+            .sum()
+    }
+
     /// Exchanges that were answered.
     #[must_use]
     pub fn answered(&self) -> u64 {

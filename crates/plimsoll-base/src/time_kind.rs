@@ -16,19 +16,31 @@ pub enum TimeKind {
     ConnectionWait,
     /// From the intended start to when the generator released the arrival: the generator's own lateness.
     PacingLag,
-    /// From the start of a connection attempt to its establishment.
+    /// From the start of a connection attempt to its establishment, name lookup and TLS handshake included.
     ConnectTime,
+    /// The name lookup of a connection that had one.
+    DnsTime,
+    /// The TLS handshake of a connection.
+    TlsTime,
+    /// Of an answered exchange, from the first byte sent to the first byte received.
+    FirstByteTime,
+    /// Of an answered exchange, from the first byte received to the last: with the one before, its service time.
+    BodyTime,
 }
 
 impl TimeKind {
     /// Every kind, in the order in which outputs list them.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 10] = [
         Self::ResponseTime,
         Self::ServiceTime,
         Self::IterationTime,
         Self::ConnectionWait,
         Self::PacingLag,
         Self::ConnectTime,
+        Self::DnsTime,
+        Self::TlsTime,
+        Self::FirstByteTime,
+        Self::BodyTime,
     ];
 
     /// The name used in files.
@@ -41,6 +53,10 @@ impl TimeKind {
             Self::ConnectionWait => "connection_wait",
             Self::PacingLag => "pacing_lag",
             Self::ConnectTime => "connect_time",
+            Self::DnsTime => "dns_time",
+            Self::TlsTime => "tls_time",
+            Self::FirstByteTime => "first_byte_time",
+            Self::BodyTime => "body_time",
         }
     }
 }

@@ -8,10 +8,9 @@ mod metrics;
 
 use crate::analytics::Written;
 use crate::config::GatewayConfig;
-use crate::deadline::Watch;
 use crate::metrics::ShardMetrics;
 use guard::Guard;
-use plimsoll_http::{Framing, Limits, Listener, RequestHead, TcpServer, accept, encode};
+use plimsoll_http::{Framing, Limits, Listener, RequestHead, TcpServer, Watch, accept, encode};
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;

@@ -3,11 +3,11 @@
 //! What happens to a request that was read is [`crate::exchange`]'s.
 
 use crate::answer::{Answer, Delivery};
-use crate::deadline::Watch;
 use crate::exchange::{self, After, Scratch};
 use crate::shard::Shard;
 use plimsoll_base::counters::Counter;
-use plimsoll_http::{Framing, ReadError, TcpServer};
+use plimsoll_http::{Elapsed, Framing, ReadError, TcpServer, Watch};
+use std::cell::OnceCell;
 use std::future::{Future, poll_fn};
 use std::io;
 use std::pin::pin;
@@ -80,45 +80,60 @@ impl Client {
         })
     }
 
-    /// Waits for a request's head until `deadline`. A head that has begun on an idle connection gets its own time then.
+    /// Waits for a request: for its first byte until `deadline`, and from then on for the rest of its head as long as a head may take.
+    /// Draining ends the first wait and not the second.
     async fn wait(
         &mut self,
         shard: &Shard,
         deadline: Instant,
         mut drained: std::pin::Pin<&mut impl Future<Output = ()>>,
     ) -> Waited {
-        let head = self.connection.requests.next_head();
-        let head_or_drain = async {
-            let mut head = pin!(head);
-            poll_fn(|cx| match head.as_mut().poll(cx) {
-                Poll::Ready(result) => Poll::Ready(Some(result)),
-                Poll::Pending if shard.draining.get() => Poll::Ready(None),
-                Poll::Pending => drained.as_mut().poll(cx).map(|()| None),
-            })
-            .await
+        let requests = &mut self.connection.requests;
+        let begun = {
+            let begins = async {
+                // What is left of a body that was refused is small and sure to come; it is no part of a head.
+                while requests.next_data().await?.is_some() {}
+                Ok::<bool, ReadError>(requests.begins().await?)
+            };
+            let mut begins = pin!(begins);
+            let begins_or_drain = poll_fn(|cx| match begins.as_mut().poll(cx) {
+                Poll::Ready(begun) => Poll::Ready(begun),
+                Poll::Pending if shard.draining.get() => Poll::Ready(Ok(false)),
+                Poll::Pending => drained.as_mut().poll(cx).map(|()| Ok(false)),
+            });
+            self.watch.until(|| deadline, begins_or_drain).await
         };
-        let mut result = self.watch.until(|| deadline, head_or_drain).await;
-        let begun = self.connection.requests.has_buffered();
-        if begun && !matches!(result, Ok(Some(_))) {
-            let deadline = Instant::now() + shard.service.timeouts.request_head;
-            let head = self.connection.requests.next_head();
-            result = self
-                .watch
-                .until(|| deadline, async { Some(head.await) })
-                .await;
-        }
-        match result {
-            Ok(Some(Ok(true))) => Waited::Request,
-            Ok(Some(Ok(false)) | None) => Waited::Ended,
-            Ok(Some(Err(ReadError::Protocol(error)))) => {
-                Waited::Refused(Answer::new(error.status(), error.to_string()))
+        let result = match begun {
+            Ok(Ok(true)) => {
+                // The clock is read only if the head is not there as a whole, which is when it has just begun.
+                let since = OnceCell::new();
+                let limit = shard.service.timeouts.request_head;
+                let deadline = || *since.get_or_init(Instant::now) + limit;
+                self.watch.until(deadline, requests.next_head()).await
             }
-            Ok(Some(Err(ReadError::Closed | ReadError::Io(_)))) => Waited::Broken,
-            Err(_) if begun => {
-                Waited::Refused(Answer::new(408, "the request's head took too long"))
+            Ok(ended) => Ok(ended),
+            Err(Elapsed) => {
+                shard.metrics.ended.idle.add(1);
+                return Waited::Ended;
             }
-            Err(_) => Waited::Ended,
-        }
+        };
+        let ended = &shard.metrics.ended;
+        let (waited, counter) = match result {
+            Ok(Ok(true)) => return Waited::Request,
+            Ok(Ok(false)) => return Waited::Ended,
+            Ok(Err(ReadError::Protocol(error))) => {
+                let answer = Answer::new(error.status(), error.to_string());
+                (Waited::Refused(answer), &ended.malformed)
+            }
+            Ok(Err(ReadError::Closed | ReadError::Io(_))) => (Waited::Broken, &ended.broken_head),
+            Err(Elapsed) => {
+                shard.counters.add(Counter::TimedOut, 1);
+                let answer = Answer::new(408, "the request's head took too long");
+                (Waited::Refused(answer), &ended.slow_head)
+            }
+        };
+        counter.add(1);
+        waited
     }
 
     /// Tells the client why its bytes are no request, and ends the connection.

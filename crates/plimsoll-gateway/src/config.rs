@@ -153,6 +153,8 @@ pub(crate) struct RateLimitConfig {
 pub(crate) struct Timeouts {
     pub(crate) request_head: Duration,
     pub(crate) idle: Duration,
+    /// Bytes that a client must send or take for each second that it is waited for, beyond `idle`; 0: any.
+    pub(crate) body_rate: u64,
     pub(crate) total: Duration,
     pub(crate) drain: Duration,
 }

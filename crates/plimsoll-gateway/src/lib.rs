@@ -14,7 +14,6 @@ mod answer;
 mod client;
 mod clock;
 mod config;
-mod deadline;
 mod error;
 mod exchange;
 mod fields;

@@ -105,6 +105,23 @@ pub(crate) struct UpstreamMetrics {
     pub(crate) connections_idle: Counter,
 }
 
+/// Client connections that did not end as their clients wished, by why.
+#[derive(Debug, Default)]
+pub(crate) struct EndMetrics {
+    /// Nothing came for too long between two requests.
+    pub(crate) idle: Counter,
+    /// A head took too long.
+    pub(crate) slow_head: Counter,
+    /// The client closed or failed inside a head.
+    pub(crate) broken_head: Counter,
+    /// What came was no request.
+    pub(crate) malformed: Counter,
+    /// A request's body took too long.
+    pub(crate) slow_body: Counter,
+    /// An answer was not taken in time.
+    pub(crate) unread: Counter,
+}
+
 /// All counters of one shard.
 #[derive(Debug)]
 pub(crate) struct ShardMetrics {
@@ -115,6 +132,10 @@ pub(crate) struct ShardMetrics {
     pub(crate) connections: Counter,
     /// Client connections refused because there were too many.
     pub(crate) connections_refused: Counter,
+    /// Client connections that were ended, or broken off.
+    pub(crate) ended: EndMetrics,
+    /// How often a client had to wait to be accepted because no descriptor was left.
+    pub(crate) exhausted: Counter,
     /// Connections that ended by a defect of the gateway.
     pub(crate) panicked: Counter,
     /// Records that could not be handed to the analytics writer in time.
@@ -133,6 +154,8 @@ impl ShardMetrics {
             upstreams: (0..upstreams).map(|_| UpstreamMetrics::default()).collect(),
             connections: Counter::default(),
             connections_refused: Counter::default(),
+            ended: EndMetrics::default(),
+            exhausted: Counter::default(),
             panicked: Counter::default(),
             analytics_lost: Counter::default(),
             gateway_time: Buckets::default(),

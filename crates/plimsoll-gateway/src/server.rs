@@ -4,11 +4,11 @@ use crate::admin::{Admin, AdminListener};
 use crate::analytics::{Feed, Names, Writer};
 use crate::config::GatewayConfig;
 use crate::error::GatewayError;
-use crate::metrics::ShardMetrics;
+use crate::metrics::{Counter, ShardMetrics};
 use crate::service::Service;
 use crate::shard::Shard;
 use crate::upstream::{Placement, Upstream};
-use plimsoll_http::{CountersFile, Listener, run_shards};
+use plimsoll_http::{CountersFile, Listener, connections_possible, run_shards};
 use std::cell::{Cell, RefCell};
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs as _};
@@ -38,11 +38,8 @@ pub fn run(
     let addresses = resolve(config)?;
     let listeners = bind(config)?;
     let since_epoch = crate::clock::since_epoch();
-    let service = Arc::new(Service::new(
-        config,
-        tokio::time::Instant::now(),
-        since_epoch,
-    ));
+    let service = Service::new(config, tokio::time::Instant::now(), since_epoch);
+    let service = Arc::new(service.within(room_for_clients(config, shards, &log)));
     let metrics: Vec<Arc<ShardMetrics>> = (0..shards)
         .map(|_| {
             Arc::new(ShardMetrics::new(
@@ -95,12 +92,47 @@ pub fn run(
             queue_full + refused
         ));
     }
+    tell_of_limits(&metrics, &log);
     if cut_off > 0 {
         log(&format!(
             "stopped; {cut_off} connections were cut off when the drain timeout passed"
         ));
     }
     Ok(())
+}
+
+/// How many clients there may be at a time: descriptors are needed for connections to upstreams, too.
+fn room_for_clients(config: &GatewayConfig, shards: usize, log: &Log) -> u32 {
+    let configured = config.limits.connections;
+    let behind = config.upstreams.iter().map(|upstream| {
+        let each = u64::from(upstream.max_pending) + u64::from(upstream.idle_connections);
+        each * upstream.endpoints.len() as u64
+    });
+    let possible = connections_possible(shards, behind.sum());
+    if possible < configured {
+        log(&format!(
+            "limits.connections is {configured}, but this process has descriptors for {possible} clients: further ones get 503 (raise `ulimit -n`)"
+        ));
+    }
+    configured.min(possible)
+}
+
+/// Says which limits clients have met.
+fn tell_of_limits(metrics: &[Arc<ShardMetrics>], log: &Log) {
+    type Limit = (&'static str, fn(&ShardMetrics) -> &Counter);
+    let limits: [Limit; 5] = [
+        ("were turned away: too many", |m| &m.connections_refused),
+        ("had to wait: no descriptor was left", |m| &m.exhausted),
+        ("ended: a head took too long", |m| &m.ended.slow_head),
+        ("ended: a body took too long", |m| &m.ended.slow_body),
+        ("ended: an answer was not taken", |m| &m.ended.unread),
+    ];
+    for (words, counter) in limits {
+        let count: u64 = metrics.iter().map(|shard| counter(shard).get()).sum();
+        if count > 0 {
+            log(&format!("{count} connections {words}"));
+        }
+    }
 }
 
 /// What a shard takes with it when it starts.

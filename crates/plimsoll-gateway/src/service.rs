@@ -68,6 +68,12 @@ impl Service {
         }
     }
 
+    /// The same with at most this many clients at a time.
+    pub(crate) fn within(mut self, connections: u32) -> Self {
+        self.limits.connections = connections;
+        self
+    }
+
     /// Whether what `peer` says about where a request came from is believed.
     pub(crate) fn trusts(&self, peer: IpAddr) -> bool {
         self.trusted_proxies

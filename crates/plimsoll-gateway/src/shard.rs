@@ -7,7 +7,7 @@ use crate::metrics::ShardMetrics;
 use crate::service::Service;
 use crate::upstream::Upstream;
 use plimsoll_base::counters::Counter;
-use plimsoll_http::{Row, accept};
+use plimsoll_http::{Row, accept_or_tell};
 use std::cell::{Cell, RefCell};
 use std::io;
 use std::rc::Rc;
@@ -49,14 +49,14 @@ impl Shard {
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut accepting: JoinSet<io::Result<(TcpListener, TcpStream)>> = JoinSet::new();
         for listener in listeners {
-            accepting.spawn_local(accept_one(listener));
+            accepting.spawn_local(accept_one(listener, Arc::clone(&self.metrics)));
         }
         let result = loop {
             tokio::select! {
                 Some(accepted) = accepting.join_next() => {
                     match accepted.unwrap_or_else(|panic| Err(io::Error::other(panic))) {
                         Ok((listener, stream)) => {
-                            accepting.spawn_local(accept_one(listener));
+                            accepting.spawn_local(accept_one(listener, Arc::clone(&self.metrics)));
                             self.admit(&mut clients, stream);
                         }
                         Err(error) => break Err(error),
@@ -78,6 +78,7 @@ impl Shard {
         if self.service.connections.fetch_add(1, Ordering::Relaxed) >= limit {
             self.service.connections.fetch_sub(1, Ordering::Relaxed);
             self.metrics.connections_refused.add(1);
+            self.counters.add(Counter::TurnedAway, 1);
             turn_away(&stream);
             return;
         }
@@ -130,8 +131,11 @@ impl Shard {
     }
 }
 
-async fn accept_one(listener: TcpListener) -> io::Result<(TcpListener, TcpStream)> {
-    let stream = accept(&listener).await?;
+async fn accept_one(
+    listener: TcpListener,
+    metrics: Arc<ShardMetrics>,
+) -> io::Result<(TcpListener, TcpStream)> {
+    let stream = accept_or_tell(&listener, || metrics.exhausted.add(1)).await?;
     Ok((listener, stream))
 }
 

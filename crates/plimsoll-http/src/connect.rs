@@ -4,9 +4,9 @@ use crate::connection::TcpClient;
 use crate::limits::Limits;
 use rustix::io::Errno;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 
 /// Why there is no connection.
 #[derive(Debug, thiserror::Error)]
@@ -31,12 +31,34 @@ pub async fn connect(
     timeout: Duration,
     limits: Limits,
 ) -> Result<TcpClient, ConnectError> {
-    let stream = tokio::time::timeout(timeout, TcpStream::connect(addr))
+    let stream = tokio::time::timeout(timeout, connect_stream(addr, None))
         .await
-        .map_err(|_| ConnectError::TimedOut)?
-        .map_err(classify)?;
-    stream.set_nodelay(true).map_err(classify)?;
+        .map_err(|_| ConnectError::TimedOut)??;
     Ok(TcpClient::from_stream(stream, limits))
+}
+
+/// Connects to `addr`, with Nagle's algorithm off, from the address `source` if one is given. Deadlines are the caller's.
+///
+/// # Errors
+/// [`ConnectError`]; an address that is not this host's own is [`ConnectError::Exhausted`].
+pub async fn connect_stream(
+    addr: SocketAddr,
+    source: Option<IpAddr>,
+) -> Result<TcpStream, ConnectError> {
+    let stream = match source {
+        None => TcpStream::connect(addr).await.map_err(classify)?,
+        Some(source) => {
+            let socket = match addr {
+                SocketAddr::V4(_) => TcpSocket::new_v4(),
+                SocketAddr::V6(_) => TcpSocket::new_v6(),
+            };
+            let socket = socket.map_err(classify)?;
+            socket.bind((source, 0).into()).map_err(classify)?;
+            socket.connect(addr).await.map_err(classify)?
+        }
+    };
+    stream.set_nodelay(true).map_err(classify)?;
+    Ok(stream)
 }
 
 fn classify(error: io::Error) -> ConnectError {

@@ -23,10 +23,13 @@ pub enum ProtocolError {
     /// A line ended by LF without CR.
     #[error("line not ended by CR LF")]
     BareLineFeed,
+    /// A CR that no LF follows.
+    #[error("CR without LF")]
+    BareCarriageReturn,
     /// A field name that is empty, not a token, or followed by white space.
     #[error("invalid field name")]
     FieldName,
-    /// A control byte (NUL, bare CR and the like) in a field value.
+    /// A control byte (NUL and the like) in a field value.
     #[error("invalid field value")]
     FieldValue,
     /// A folded line (obs-fold).

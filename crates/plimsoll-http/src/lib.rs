@@ -2,7 +2,8 @@
 //!
 //! The generator, the mock and the gateway share this crate, so its parts are ordered by how much they do:
 //! [`decode`] turns bytes into events and [`encode`] writes heads and chunks, neither touching a socket;
-//! [`connection`] drives them over any stream; [`connect`], [`listen`], [`pool`] and [`shard`] are Tokio's side;
+//! [`connection`] drives them over any stream; [`connect`], [`listen`], [`stream`], [`tls`], [`pool`] and [`shard`] are Tokio's side;
+//! [`deadline`] and [`patience`] bound how long a peer is waited for, [`descriptors`] how many there may be;
 //! [`counters_file`] is what both servers leave behind of their counting.
 //! What a message means (routes, stubs, retries) is left to the crates above.
 
@@ -10,26 +11,35 @@ mod buffer;
 pub mod connect;
 pub mod connection;
 pub mod counters_file;
+pub mod deadline;
 pub mod decode;
+pub mod descriptors;
 pub mod encode;
 pub mod error;
 pub mod fields;
 pub mod head;
 pub mod limits;
 pub mod listen;
+pub mod patience;
 pub mod pool;
 pub mod shard;
+pub mod stream;
+pub mod tls;
 
-pub use connect::{ConnectError, connect};
+pub use connect::{ConnectError, connect, connect_stream};
 pub use connection::{
     ClientConnection, MessageReader, Output, RequestReader, ResponseReader, ServerConnection,
     TcpClient, TcpServer,
 };
 pub use counters_file::{CountersFile, Row};
+pub use deadline::{Elapsed, Watch};
+pub use descriptors::connections_possible;
 pub use error::{ProtocolError, ReadError};
 pub use fields::Fields;
 pub use head::{Framing, RequestHead, ResponseHead, Version};
 pub use limits::Limits;
-pub use listen::{Listener, accept};
+pub use listen::{Listener, accept, accept_or_tell};
+pub use patience::{Pace, Patience};
 pub use pool::{Pool, PoolLimits};
 pub use shard::run_shards;
+pub use stream::Stream;

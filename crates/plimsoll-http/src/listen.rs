@@ -54,6 +54,17 @@ impl Listener {
 /// # Errors
 /// The system's, when the listener itself is of no more use.
 pub async fn accept(listener: &tokio::net::TcpListener) -> io::Result<TcpStream> {
+    accept_or_tell(listener, || {}).await
+}
+
+/// Like [`accept`]; `exhausted` is told whenever a client has to wait for want of a descriptor.
+///
+/// # Errors
+/// As [`accept`].
+pub async fn accept_or_tell(
+    listener: &tokio::net::TcpListener,
+    mut exhausted: impl FnMut(),
+) -> io::Result<TcpStream> {
     loop {
         match listener.accept().await {
             // A peer that is gone already shows itself at the first read.
@@ -63,6 +74,7 @@ pub async fn accept(listener: &tokio::net::TcpListener) -> io::Result<TcpStream>
             },
             Err(error) => match Errno::from_io_error(&error) {
                 Some(Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM) => {
+                    exhausted();
                     tokio::time::sleep(EXHAUSTED_PAUSE).await;
                 }
                 Some(Errno::CONNABORTED | Errno::PERM | Errno::PROTO | Errno::INTR) => {}

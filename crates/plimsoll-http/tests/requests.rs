@@ -196,7 +196,7 @@ const REFUSED_FIELDS: &[(&str, ProtocolError)] = &[
     ("X y", ProtocolError::FieldName),
     ("X: y\r\n z", ProtocolError::Folded),
     ("X: a\0b", ProtocolError::FieldValue),
-    ("X: a\rb", ProtocolError::FieldValue),
+    ("X: a\rb", ProtocolError::BareCarriageReturn),
     (
         "Content-Length: 3\r\nTransfer-Encoding: chunked",
         ProtocolError::AmbiguousLength,
@@ -248,6 +248,24 @@ fn refused() {
     }
 }
 
+/// Nobody waits for the end of a line that cannot become valid: a peer could hold the connection with it for as long as it may
+/// take for a head.
+#[test]
+fn a_bare_carriage_return_is_refused_before_its_line_ends() {
+    let error = ProtocolError::BareCarriageReturn;
+    let cases = [
+        "GET /\r ",
+        "\r\r",
+        "GET / HTTP/1.1\r\nHost: a\r\nX: 1\r2",
+        "GET / HTTP/1.1\r\nHost: a\r\n\rX",
+    ];
+    for input in cases {
+        check(input, &format!("{} {error}", error.status()));
+    }
+    let undecided = "GET / HTTP/1.1\r\nHost: a\r\nX: 1\r";
+    check(undecided, "");
+}
+
 #[test]
 fn refused_chunks() {
     let cases = [
@@ -258,7 +276,9 @@ fn refused_chunks() {
         ("1 \r\na\r\n", ProtocolError::ChunkSize),
         ("1 x\r\na\r\n", ProtocolError::ChunkSize),
         ("1;\0\r\na\r\n", ProtocolError::ChunkSize),
-        ("1;a\rb\r\na\r\n", ProtocolError::ChunkSize),
+        ("1;a\rb\r\na\r\n", ProtocolError::BareCarriageReturn),
+        ("1\ra", ProtocolError::BareCarriageReturn),
+        ("0\r\nX: 1\r2", ProtocolError::BareCarriageReturn),
         ("1\na\r\n", ProtocolError::BareLineFeed),
         ("1\r\nab\r\n", ProtocolError::ChunkEnd),
         ("1\r\na\n", ProtocolError::ChunkEnd),

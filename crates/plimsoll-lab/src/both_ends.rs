@@ -13,7 +13,6 @@ use plimsoll_base::histogram::TimeHistogram;
 use plimsoll_base::outcome::OutcomeClass;
 use plimsoll_base::time_kind::TimeKind;
 use plimsoll_load::fragment::Fragment;
-use plimsoll_load::plan::Plan;
 use plimsoll_report::record::BothEnds;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -41,11 +40,11 @@ pub struct EndTimes {
 }
 
 impl EndTimes {
-    /// Nothing yet of this plan; `None` if its target keeps no counters or it measures no whole second.
+    /// Nothing yet of a load that is measured in this part of its time; `None` if its target keeps no counters or that holds no whole second.
     #[must_use]
-    pub fn new(plan: &Plan, counters: Option<PathBuf>) -> Option<Self> {
-        let begin = whole_seconds(plan.warmup + Duration::from_nanos(999_999_999))?;
-        let end = whole_seconds(plan.total())?;
+    pub fn new(measured: Range<Duration>, counters: Option<PathBuf>) -> Option<Self> {
+        let begin = whole_seconds(measured.start + Duration::from_nanos(999_999_999))?;
+        let end = whole_seconds(measured.end)?;
         (begin < end).then_some(())?;
         Some(Self {
             counters: counters?,
@@ -120,36 +119,10 @@ mod tests {
     use super::*;
     use plimsoll_base::counters::{COUNTERS, HEADER_BYTES, bucket_of};
     use plimsoll_base::tally::{ClassTally, StepTally};
-    use plimsoll_load::plan::{Check, ConnectionPolicy, Load, Pacing, Step, Target};
 
-    fn plan(warmup: u64, duration: u64) -> Plan {
-        Plan {
-            seed: 1,
-            shards: 1,
-            target: Target {
-                authority: "a".into(),
-                addresses: vec!["127.0.0.1:80".parse().unwrap()],
-            },
-            steps: vec![Step {
-                name: "a".into(),
-                method: "GET".into(),
-                path: "/".into(),
-                headers: vec![],
-                body: vec![],
-                timeout: None,
-                pause: Duration::ZERO,
-                check: Check::default(),
-            }],
-            load: Load::Closed {
-                users: 1,
-                think: Duration::ZERO,
-            },
-            warmup: Duration::from_millis(warmup),
-            duration: Duration::from_millis(duration),
-            connections: ConnectionPolicy::KeepAlive,
-            pacing: Pacing::Precise,
-            timeout: Duration::from_secs(1),
-        }
+    /// Both in milliseconds.
+    fn phases(warmup: u64, duration: u64) -> Range<Duration> {
+        Duration::from_millis(warmup)..Duration::from_millis(warmup + duration)
     }
 
     /// One exchange of this class and service time that ended in that second.
@@ -182,7 +155,7 @@ mod tests {
     fn both_ends_are_of_the_same_whole_seconds() {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("counters");
-        let mut ends = EndTimes::new(&plan(1_500, 3_000), Some(file.clone())).unwrap();
+        let mut ends = EndTimes::new(phases(1_500, 3_000), Some(file.clone())).unwrap();
         let start = Instant::now();
         let due = |ends: &EndTimes| Some(ends.due(start)?.duration_since(start).as_secs());
         assert_eq!(due(&ends), Some(2));
@@ -205,7 +178,7 @@ mod tests {
     #[test]
     fn where_there_is_one_end_only_there_are_none() {
         let file = PathBuf::from("counters");
-        let new = |warmup, duration, file| EndTimes::new(&plan(warmup, duration), file);
+        let new = |warmup, duration, file| EndTimes::new(phases(warmup, duration), file);
         assert!(new(0, 1_000, None).is_none());
         assert!(new(500, 1_000, Some(file.clone())).is_none());
         let cut_short = new(0, 1_000, Some(file)).unwrap();

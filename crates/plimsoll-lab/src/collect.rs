@@ -2,11 +2,11 @@
 
 use crate::rundir::series_tag;
 use plimsoll_base::histogram::TimeHistogram;
-use plimsoll_base::outcome::OutcomeClass;
 use plimsoll_base::tally::{StepTally, merge_times};
 use plimsoll_base::time_kind::TimeKind;
 use plimsoll_load::fragment::Fragment;
-use plimsoll_report::record::{ArmData, LoadModel, LoadRow, Second, SecondTimes};
+use plimsoll_report::live::{Gauges, Observation, Totals};
+use plimsoll_report::record::{ArmData, LoadModel, LoadRow, Second, SecondTimes, StepRow};
 
 /// A second counts as a full one from this length on.
 const FULL_SECOND: f64 = 0.999;
@@ -17,6 +17,8 @@ pub struct Collector {
     data: ArmData,
     block: u32,
     steps: Vec<String>,
+    /// When the load began, in seconds since the run began.
+    start: f64,
     waiting: u64,
     /// What the warm-up's arrivals still did in the second that comes next.
     carried: Carried,
@@ -28,6 +30,7 @@ struct Carried {
     second: u32,
     answered: u64,
     in_flight: u64,
+    active_users: u64,
 }
 
 impl Collector {
@@ -41,9 +44,15 @@ impl Collector {
             data,
             block,
             steps,
+            start: 0.0,
             waiting: 0,
             carried: Carried::default(),
         }
+    }
+
+    /// Says when the load began, in seconds since the run began.
+    pub fn begin_at(&mut self, start: f64) {
+        self.start = start;
     }
 
     /// Takes a fragment into account. Only its measured side enters the arm's data, but for the throughput, which counts
@@ -57,6 +66,7 @@ impl Collector {
                     second: fragment.second,
                     answered,
                     in_flight: in_flight(fragment),
+                    active_users: fragment.in_flight,
                 };
             }
             return;
@@ -85,6 +95,8 @@ impl Collector {
         for (step, name) in fragment.steps.iter().zip(&self.steps) {
             if let Some(own) = self.data.steps.get_mut(name) {
                 own.merge(step);
+                let second = self.start + fragment.start_s;
+                self.data.failures.observe(name, second, step);
                 // A gauge, not a count: the last one holds.
                 own.in_flight = step.in_flight;
             }
@@ -113,37 +125,77 @@ impl Collector {
         self.data
     }
 
-    /// The fragment as a row of the series; `start` is when the load began, in seconds since the run began.
+    /// The fragment as a row of the series.
     #[must_use]
-    pub fn row(&self, fragment: &Fragment, start: f64) -> LoadRow {
+    pub fn row(&self, fragment: &Fragment) -> LoadRow {
         let response = published(fragment, TimeKind::ResponseTime);
-        let count = |wanted: fn(OutcomeClass) -> bool| -> u64 {
-            let classes = fragment.steps.iter().flat_map(|step| &step.classes);
-            let counted = classes.filter(|(class, _)| wanted(**class));
-            counted.map(|(_, data)| data.count).sum()
-        };
         let carried = self.carried_into(fragment);
         let answered = answered(fragment) + carried.answered;
         let length = covered(fragment);
         let due = fragment.due.unwrap_or(fragment.intended);
         let due = (fragment.length_s > 0.0).then(|| per_second(due, length));
         LoadRow {
-            t: start + fragment.start_s,
+            t: self.start + fragment.start_s,
             arm: self.data.name.clone(),
             block: self.block,
             warmup: fragment.warmup,
             offered_per_s: due.filter(|_| self.data.model == LoadModel::Open),
+            sent_per_s: per_second(fragment.sent, length),
+            exchanges_per_s: per_second(started(fragment), length),
             achieved_per_s: per_second(answered, length),
-            failed: count(OutcomeClass::is_failure),
+            failed: fragment.steps.iter().map(StepTally::failed).sum(),
+            dropped: fragment.dropped,
+            active_users: fragment.in_flight + carried.active_users,
+            connections: fragment.connections,
             in_flight: in_flight(fragment) + carried.in_flight,
             waiting: fragment.waiting,
-            response_time: SecondTimes {
-                p50: response.quantile(0.5),
-                p90: response.quantile(0.9),
-                p99: response.quantile(0.99),
-                max: response.max(),
-            },
+            response_time: SecondTimes::of(&response),
         }
+    }
+
+    /// The fragment's steps as rows of the series; none where there is only one step, which the arm's own row says.
+    #[must_use]
+    pub fn step_rows(&self, fragment: &Fragment) -> Vec<StepRow> {
+        if self.steps.len() < 2 {
+            return Vec::new();
+        }
+        let length = covered(fragment);
+        let named = fragment.steps.iter().zip(&self.steps);
+        named
+            .map(|(step, name)| StepRow {
+                t: self.start + fragment.start_s,
+                arm: self.data.name.clone(),
+                step: name.clone(),
+                block: self.block,
+                warmup: fragment.warmup,
+                exchanges_per_s: per_second(step.sent, length),
+                achieved_per_s: per_second(step.answered(), length),
+                failed: step.failed(),
+                in_flight: step.in_flight,
+                response_time: SecondTimes::of(&step.histogram(TimeKind::ResponseTime)),
+            })
+            .collect()
+    }
+
+    /// Adds the fragment, whose row is `row`, to the running totals.
+    pub fn observe(&self, fragment: &Fragment, row: &LoadRow, totals: &mut Totals) {
+        let named = self.steps.iter().map(String::as_str).zip(&fragment.steps);
+        let gauges = Gauges {
+            active_users: row.active_users,
+            in_flight: row.in_flight,
+            waiting: row.waiting,
+            connections: row.connections,
+        };
+        totals.observe(Observation {
+            arm: &self.data.name,
+            warmup: fragment.warmup,
+            offered: fragment.due.unwrap_or(0),
+            sent: fragment.sent,
+            dropped: fragment.dropped,
+            gauges: (fragment.length_s > 0.0).then_some(gauges),
+            iterations: &fragment.iterations,
+            steps: &named.collect::<Vec<_>>(),
+        });
     }
 
     /// The fragment's histograms by the tags of interval logs.
@@ -186,6 +238,11 @@ fn answered(fragment: &Fragment) -> u64 {
     fragment.steps.iter().map(StepTally::answered).sum()
 }
 
+/// Exchanges that began, over all steps.
+fn started(fragment: &Fragment) -> u64 {
+    fragment.steps.iter().map(|step| step.sent).sum()
+}
+
 /// Exchanges under way at the fragment's end, over all steps.
 fn in_flight(fragment: &Fragment) -> u64 {
     fragment.steps.iter().map(|step| step.in_flight).sum()
@@ -208,6 +265,7 @@ fn per_second(count: u64, seconds: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use plimsoll_base::outcome::OutcomeClass;
     use plimsoll_base::tally::ClassTally;
     use std::time::Duration;
 
@@ -229,6 +287,7 @@ mod tests {
             intended: 10,
             sent: 9,
             dropped: 1,
+            in_flight: 4,
             steps: vec![StepTally {
                 sent: 9,
                 in_flight: 3,
@@ -277,7 +336,7 @@ mod tests {
         collector.add(&of(true, 1, 0.0));
         let measured = of(false, 1, 1.0);
         collector.add(&measured);
-        let row = collector.row(&measured, 0.0);
+        let row = collector.row(&measured);
         assert_eq!((row.achieved_per_s, row.in_flight), (16.0, 6));
         // Answers after the end of the load are outcomes, but no throughput.
         collector.add(&of(false, 2, 0.0));
@@ -300,14 +359,19 @@ mod tests {
 
     #[test]
     fn rows_are_per_second_and_leave_refused_times_out() {
-        let row = collector().row(&fragment(false, 1.0, 0.5), 7.0);
+        let mut collector = collector();
+        collector.begin_at(7.0);
+        let row = collector.row(&fragment(false, 1.0, 0.5));
         assert_eq!(
             (row.t, row.offered_per_s, row.achieved_per_s, row.failed),
             (8.0, Some(20.0), 16.0, 1)
         );
-        let late = collector().row(&fragment(false, 1.0, 0.0), 7.0);
+        assert_eq!((row.sent_per_s, row.exchanges_per_s), (18.0, 18.0));
+        assert_eq!(row.active_users, 4);
+        assert!(collector.step_rows(&fragment(false, 1.0, 1.0)).is_empty());
+        let late = collector.row(&fragment(false, 1.0, 0.0));
         assert_eq!((late.offered_per_s, late.achieved_per_s), (None, 8.0));
-        let tagged = collector().tagged(&fragment(false, 1.0, 1.0));
+        let tagged = collector.tagged(&fragment(false, 1.0, 1.0));
         let counts: Vec<(&str, u64)> = tagged
             .iter()
             .map(|(tag, histogram)| (tag.as_str(), histogram.count()))

@@ -102,7 +102,8 @@ impl<'a> Topology<'a> {
         let running = match &component.kind {
             ComponentKind::External(external) => {
                 let address = Address::new(&external.host, external.port);
-                ready::reachable(name, &address).await?;
+                let there = experiment.route(&external.host);
+                ready::reachable(name, &Address::new(&there, external.port)).await?;
                 self.addresses.set(name, address::MAIN, address);
                 Running {
                     child: None,

@@ -4,6 +4,7 @@ use crate::experiment::{self, Experiment};
 use crate::preflight::Warning;
 use plimsoll_report::record::{ArmBlocks, Manifest, Summary};
 use plimsoll_report::summarise::{self, Facts, Method};
+use plimsoll_report::threshold::Breach;
 use std::collections::BTreeMap;
 
 /// The experiment's arms, without any block yet, and what was said of each before the run.
@@ -21,20 +22,32 @@ pub fn empty(experiment: &Experiment, warnings: &[Warning]) -> Vec<ArmBlocks> {
     .collect()
 }
 
-/// What `arms` say; `deaths` holds a sentence for each component that died. Arms without any data are left out.
+/// How a run came to its end.
+#[derive(Debug, Default)]
+pub struct Course {
+    /// Whether it went on until there was something to conclude: everything was done, or a threshold ended it.
+    pub complete: bool,
+    /// Windows in which thresholds ended a load, by the place of the threshold.
+    pub breaches: BTreeMap<usize, Breach>,
+    /// A sentence for each component that died.
+    pub deaths: Vec<String>,
+}
+
+/// What `arms` say. Arms without any data are left out.
 pub fn summarise(
     experiment: &Experiment,
     manifest: &Manifest,
-    complete: bool,
+    course: Course,
     arms: &[ArmBlocks],
-    deaths: Vec<String>,
 ) -> Summary {
     let facts = Facts {
         experiment: experiment.name.clone(),
         seed: manifest.seed,
         host: manifest.host.clone(),
-        complete,
-        deaths,
+        ranges: experiment.ranges.clone(),
+        complete: course.complete,
+        breaches: course.breaches,
+        deaths: course.deaths,
     };
     let method = match &experiment.method {
         experiment::Method::Measure => Method::Measure,
@@ -54,7 +67,7 @@ pub fn summarise(
 mod tests {
     use super::*;
     use crate::experiment::memory::with_load;
-    use plimsoll_report::record::{ArmData, LoadModel};
+    use plimsoll_report::record::{ArmData, LoadModel, Ranges};
 
     #[test]
     fn what_was_said_before_the_run_stands_beside_its_arm() {
@@ -74,7 +87,9 @@ mod tests {
             experiment: String::new(),
             seed: 1,
             host: crate::host::read(),
+            ranges: Ranges::default(),
             complete: true,
+            breaches: BTreeMap::new(),
             deaths: Vec::new(),
         };
         let summary = summarise::summarise(&facts, &Method::Measure, &arms, &[]);

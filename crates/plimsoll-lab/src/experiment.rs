@@ -9,6 +9,7 @@
 
 mod arm;
 mod component;
+mod connections;
 mod decoded;
 mod load;
 mod loader;
@@ -17,6 +18,7 @@ pub(crate) mod memory;
 mod method;
 mod metric;
 mod name;
+mod report;
 mod scenario;
 mod secret;
 mod surroundings;
@@ -33,15 +35,19 @@ pub use component::{
 pub use load::LoadSettings;
 pub use method::Method;
 pub use name::is_name;
-pub use scenario::{Body, Step};
+pub use scenario::{
+    Act, Body, Check, Condition, Data, FeederFile, Matcher, Predicate, Scenario, Step,
+};
 pub use secret::{Secret, sha256_hex};
 pub use surroundings::{Disk, Inline, MAX_FILE_BYTES, Surroundings};
 pub use template::{Field, Part, Reference, Template, TemplateError, Value};
 
+use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use plimsoll_base::document::Problems;
-use plimsoll_report::record::Input;
+use plimsoll_report::record::{Input, Ranges};
 use plimsoll_report::threshold::Threshold;
 
 /// The file that is loaded from a directory.
@@ -62,6 +68,8 @@ pub struct Experiment {
     pub components: Vec<Component>,
     /// Indices into `components`: whatever a component refers to comes before it.
     pub start_order: Vec<usize>,
+    /// Addresses of hosts, by name, in place of what their names resolve to.
+    pub hosts: BTreeMap<String, IpAddr>,
     /// Where the generator runs.
     pub generator: Generator,
     /// The alternatives, in the order of the file; at least one.
@@ -70,6 +78,8 @@ pub struct Experiment {
     pub method: Method,
     /// What must hold, in the order of the file.
     pub thresholds: Vec<Threshold>,
+    /// Bounds of the ranges of response times in reports.
+    pub ranges: Ranges,
     /// The files that were read, the experiment's own first.
     pub inputs: Vec<Input>,
 }
@@ -99,6 +109,13 @@ impl Experiment {
     #[must_use]
     pub fn arm(&self, name: &str) -> Option<&Arm> {
         self.arms.iter().find(|arm| arm.name == name)
+    }
+
+    /// What to connect to in place of a host: the address that the file gives it, or else itself.
+    #[must_use]
+    pub fn route(&self, host: &str) -> String {
+        let given = self.hosts.get(host).map(ToString::to_string);
+        given.unwrap_or_else(|| host.to_owned())
     }
 
     /// Components in the order in which they are started.

@@ -103,14 +103,14 @@ fn used_by_work(pacing: Pacing, cores: Option<f64>) -> Option<f64> {
 
 /// Whether the same load is planned for every moment.
 fn is_steady(plan: &Plan) -> bool {
-    matches!(
-        plan.load,
-        Load::Closed { .. }
-            | Load::Open {
-                profile: Profile::Constant { .. } | Profile::Poisson { .. },
-                ..
-            }
-    )
+    plan.scenarios.iter().all(|scenario| match &scenario.load {
+        Load::Closed { users, .. } => users
+            .iter()
+            .all(|crowd| crowd.from == users[0].from && crowd.to == crowd.from),
+        Load::Open { profile, .. } => {
+            matches!(&profile[..], [only] if matches!(only.profile, Profile::Constant { .. }))
+        }
+    })
 }
 
 /// |L − X·R| / L for iterations: both sides times the length of the load, so that those which end late are in both. `None` where some

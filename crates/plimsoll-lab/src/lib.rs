@@ -30,6 +30,7 @@ pub mod rundir;
 pub mod schema;
 pub mod shim;
 mod token;
+mod watch;
 
 pub use error::{ErrorKind, LabError, LogTail};
 pub use progress::{ComponentProgress, Progress, SecondProgress};

@@ -7,18 +7,22 @@ use crate::both_ends::{EndTimes, counted};
 use crate::collect::Collector;
 use crate::component::{Address, Topology, cgroup, inherited};
 use crate::error::{ErrorKind, LabError};
-use crate::experiment::{Arm, Experiment, TargetRef};
+use crate::experiment::{Arm, Experiment};
 use crate::generator::{Generator, GeneratorSpec};
 use crate::health::Health;
 use crate::probe::{HealthProbe, Part, Sampler};
 use crate::process_tree::ProcessTree;
+use crate::progress::Progress;
 use crate::recorder::{Recorder, Scene};
+use crate::watch::Watch;
 use plimsoll_base::counters::Counter;
-use plimsoll_load::fragment::{Accounts, Message, Started};
-use plimsoll_load::plan::{Load, Plan, Profile, Target};
+use plimsoll_load::arrivals::expected;
+use plimsoll_load::fragment::{Accounts, Fragment, Message, Started};
+use plimsoll_load::plan::{Load, Plan, Target};
 use plimsoll_report::record::{
     ArmData, ComponentSample, EventKind, GENERATOR, LoadModel, TargetLedger,
 };
+use plimsoll_report::threshold::Breach;
 use std::path::Path;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -44,6 +48,8 @@ pub enum End {
     Complete,
     /// It was told to stop before its time.
     Stopped,
+    /// These thresholds, by their place in the experiment, did not hold over a window and ended it.
+    Aborted(Vec<(usize, Breach)>),
     /// A component or the generator died; the data is what was measured until then.
     Died(LabError),
 }
@@ -85,7 +91,7 @@ pub async fn run(
     };
     let generator = Generator::start(generator, &plan).await?;
     let counters = topology.counters(&spec.arm.target.component);
-    let both_ends = EndTimes::new(&plan, counters);
+    let both_ends = EndTimes::new(plan.warmup..plan.total(), counters);
     let mut running = RunningLoad::new(spec, &plan, generator, both_ends, recorder.now());
     let finished = running.until_finished(topology, recorder, stop).await;
     let RunningLoad {
@@ -96,6 +102,8 @@ pub async fn run(
         both_ends,
         probe,
         death,
+        stopping,
+        breaches,
         ..
     } = running;
     let mut data = collector.into_data();
@@ -125,7 +133,8 @@ pub async fn run(
     }
     let end = match death {
         Some(death) => End::Died(death),
-        None if totals.stopped => End::Stopped,
+        None if !breaches.is_empty() => End::Aborted(breaches),
+        None if totals.stopped && stopping => End::Stopped,
         None => End::Complete,
     };
     Ok(Loaded { data, end })
@@ -143,6 +152,9 @@ struct RunningLoad {
     scene: Scene,
     warmup: f64,
     collector: Collector,
+    watch: Watch,
+    /// What ended the load, once something has.
+    breaches: Vec<(usize, Breach)>,
     ledger: Ledger,
     /// When the load begins, once that is known.
     start: Option<Instant>,
@@ -165,13 +177,12 @@ impl RunningLoad {
         both_ends: Option<EndTimes>,
         now: f64,
     ) -> Self {
-        let (model, offered) = match plan.load {
-            Load::Open { profile, .. } => (LoadModel::Open, mean_rate(profile, plan)),
-            Load::Closed { .. } => (LoadModel::Closed, None),
-        };
+        let (model, offered) = offered(plan);
         let data = ArmData::new(&spec.arm.name, &spec.arm.target.to_string(), model, offered);
-        let steps = plan.steps.iter().map(|step| step.name.clone()).collect();
+        let steps: Vec<String> = plan.steps.iter().map(|step| step.name.clone()).collect();
         Self {
+            watch: Watch::new(&spec.experiment.thresholds, &data, &steps),
+            breaches: Vec::new(),
             generator,
             sampler: Sampler::default(),
             health: Health::new(plan),
@@ -215,6 +226,7 @@ impl RunningLoad {
                             both_ends.add(&fragment);
                         }
                         recorder.fragment(&self.scene, &self.collector, &fragment, &self.latest)?;
+                        self.end_if_broken(&fragment, recorder).await?;
                     }
                     Message::Finished(accounts) => {
                         self.finished(&accounts, recorder)?;
@@ -252,6 +264,7 @@ impl RunningLoad {
     fn started(&mut self, started: Started, recorder: &mut Recorder<'_>) -> Result<(), LabError> {
         let lead = lead_seconds(started.start_monotonic_ns);
         self.scene.start = recorder.now() + lead;
+        self.collector.begin_at(self.scene.start);
         let now = Instant::now();
         let start = match Duration::try_from_secs_f64(lead) {
             Ok(lead) => now + lead,
@@ -269,6 +282,34 @@ impl RunningLoad {
             start + self.warmup,
             "measurement begins",
         )
+    }
+
+    /// Ends the load if a threshold that may do so does not hold.
+    async fn end_if_broken(
+        &mut self,
+        fragment: &Fragment,
+        recorder: &mut Recorder<'_>,
+    ) -> Result<(), LabError> {
+        if self.stopping {
+            return Ok(());
+        }
+        let breaches = self.watch.add(fragment, self.scene.start);
+        if breaches.is_empty() {
+            return Ok(());
+        }
+        for (place, breach) in &breaches {
+            let message = format!(
+                "threshold {} does not hold over the last {} s: it ends the load",
+                place + 1,
+                breach.window_s
+            );
+            recorder.load_event(EventKind::Aborted, &self.scene, breach.until_s, &message)?;
+            recorder.tell(Progress::Note(message));
+        }
+        self.breaches = breaches;
+        self.stopping = true;
+        self.generator.ask_to_stop().await;
+        Ok(())
     }
 
     fn end_times_due(&self) -> Option<Instant> {
@@ -391,48 +432,43 @@ fn lead_seconds(monotonic_ns: u64) -> f64 {
     (i128::from(monotonic_ns) - i128::from(now_ns)) as f64 * 1e-9
 }
 
-/// The planned mean rate; `None` when it depends on the phase, and then the counted arrivals say it.
-fn mean_rate(profile: Profile, plan: &Plan) -> Option<f64> {
-    match profile {
-        Profile::Constant { rate } | Profile::Poisson { rate } => Some(rate),
-        Profile::Ramp { from, to } => {
-            let middle = plan.warmup + plan.duration / 2;
-            let share = middle.as_secs_f64() / plan.total().as_secs_f64();
-            Some(from + (to - from) * share)
-        }
-        Profile::Staircase { from, step, every } => Some(mean_of_levels(from, step, every, plan)),
+/// The model of the whole plan, and its mean rate over the measured time; none where users of the closed model make their own arrivals.
+fn offered(plan: &Plan) -> (LoadModel, Option<f64>) {
+    let mut arrivals = 0.0;
+    for scenario in &plan.scenarios {
+        let Load::Open { profile, .. } = &scenario.load else {
+            return (LoadModel::Closed, None);
+        };
+        arrivals += expected(profile, plan.total()) - expected(profile, plan.warmup);
     }
-}
-
-/// The mean over the measured time of levels that each last `every`.
-fn mean_of_levels(from: f64, step: f64, every: Duration, plan: &Plan) -> f64 {
-    let (begin, end) = (plan.warmup.as_secs_f64(), plan.total().as_secs_f64());
-    let every = every.as_secs_f64();
-    let mut sum = 0.0;
-    let mut level = (begin / every).floor();
-    while level * every < end {
-        let length = ((level + 1.0) * every).min(end) - (level * every).max(begin);
-        sum += (from + step * level) * length;
-        level += 1.0;
-    }
-    sum / (end - begin)
+    let seconds = plan.duration.as_secs_f64();
+    (LoadModel::Open, Some(arrivals / seconds))
 }
 
 async fn plan(spec: LoadSpec<'_>, topology: &mut Topology<'_>) -> Result<Plan, LabError> {
-    let target = target(&spec.arm.target, topology).await?;
+    let target = target(spec, topology).await?;
     let (values, addresses) = topology.values();
-    let plan = spec.arm.plan(
+    let mut plan = spec.arm.plan(
         spec.seed,
         spec.experiment.generator.shards,
         target,
         |reference| values.lookup(reference, None, addresses),
     )?;
+    if plan
+        .connections
+        .resolve
+        .as_ref()
+        .is_some_and(|name| spec.experiment.hosts.contains_key(&name.host))
+    {
+        plan.connections.resolve = None;
+    }
     plan.check()
         .map_err(|problems| LabError::Input(format!("arm `{}`: {problems}", spec.arm.name)))?;
     Ok(plan)
 }
 
-async fn target(target: &TargetRef, topology: &Topology<'_>) -> Result<Target, LabError> {
+async fn target(spec: LoadSpec<'_>, topology: &Topology<'_>) -> Result<Target, LabError> {
+    let target = &spec.arm.target;
     let listener = target.listener.as_deref().unwrap_or("main");
     let address = topology
         .addresses()
@@ -446,7 +482,11 @@ async fn target(target: &TargetRef, topology: &Topology<'_>) -> Result<Target, L
         })?;
     Ok(Target {
         authority: address.to_string(),
-        addresses: resolve(address).await?,
+        addresses: resolve(&Address::new(
+            &spec.experiment.route(&address.host),
+            address.port,
+        ))
+        .await?,
     })
 }
 
@@ -465,9 +505,10 @@ async fn resolve(address: &Address) -> Result<Vec<std::net::SocketAddr>, LabErro
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plimsoll_load::plan::{Check, ConnectionPolicy, Pacing, Step};
+    use plimsoll_load::plan::{Connections, Data, Pacing, Profile, Scenario, Step};
 
     fn plan(profile: Profile) -> Plan {
+        let open = Load::open(vec![profile.lasting(Duration::from_secs(8))], 1, 1);
         Plan {
             seed: 1,
             shards: 1,
@@ -479,20 +520,13 @@ mod tests {
                 name: "a".into(),
                 method: "GET".into(),
                 path: "/".into(),
-                headers: vec![],
-                body: vec![],
-                timeout: None,
-                pause: Duration::ZERO,
-                check: Check::default(),
+                ..Step::default()
             }],
-            load: Load::Open {
-                profile,
-                connections: 1,
-                queue: 1,
-            },
+            scenarios: vec![Scenario::of_steps("main", open, 1)],
+            data: Data::default(),
             warmup: Duration::from_secs(2),
             duration: Duration::from_secs(6),
-            connections: ConnectionPolicy::KeepAlive,
+            connections: Connections::default(),
             pacing: Pacing::Precise,
             timeout: Duration::from_secs(1),
         }
@@ -500,9 +534,16 @@ mod tests {
 
     #[test]
     fn the_offered_rate_is_the_mean_of_the_measured_part() {
-        let check = |profile, expected: f64| {
-            let mean = mean_rate(profile, &plan(profile)).unwrap();
-            assert!((mean - expected).abs() < 1e-9, "{profile:?}: {mean}");
+        let check = |profile: Profile, expected: f64| {
+            let plan = plan(profile);
+            let (model, mean) = offered(&plan);
+            assert_eq!(model, LoadModel::Open);
+            let mean = mean.unwrap();
+            assert!(
+                (mean - expected).abs() < 1e-9,
+                "{:?}: {mean}",
+                plan.scenarios
+            );
         };
         check(Profile::Constant { rate: 10.0 }, 10.0);
         check(

@@ -5,8 +5,8 @@ use crate::experiment::{
 };
 use crate::host;
 use crate::run::RunOptions;
-use plimsoll_base::units::{format_number, format_seconds};
-use plimsoll_load::plan::{Load, Profile};
+use plimsoll_base::units::format_seconds;
+use plimsoll_load::plan::{ConnectionPolicy, Connections, Load, Protocol, Trust};
 use plimsoll_report::record::{
     ArmFacts, ComponentFacts, LoadModel, MANIFEST_SCHEMA, Manifest, MethodName, RunState,
 };
@@ -54,33 +54,41 @@ fn arm(arm: &Arm) -> ArmFacts {
 }
 
 fn load(settings: &LoadSettings) -> String {
-    let rate = |value: f64| format!("{}/s", format_number(value));
     let time = |duration: Duration| format_seconds(duration.as_secs_f64());
-    let arrivals = match settings.load {
-        Load::Open {
-            profile,
-            connections,
-            ..
-        } => {
-            let arrivals = match profile {
-                Profile::Constant { rate: value } => rate(value),
-                Profile::Poisson { rate: value } => format!("{} (Poisson)", rate(value)),
-                Profile::Ramp { from, to } => format!("{} to {}", rate(from), rate(to)),
-                Profile::Staircase { from, step, every } => {
-                    format!("{}, {} more every {}", rate(from), rate(step), time(every))
-                }
-            };
-            format!("{arrivals} over {connections} connections")
-        }
-        Load::Closed { users, think } if think.is_zero() => format!("{users} users"),
-        Load::Closed { users, think } => format!("{users} users who think {}", time(think)),
-    };
+    let arrivals = format!("{}{}", settings.load, connections(&settings.connections));
     let duration = time(settings.duration);
     if settings.warmup.is_zero() {
         format!("{arrivals}, {duration}")
     } else {
         format!("{arrivals}, {} warm-up, {duration}", time(settings.warmup))
     }
+}
+
+/// What is out of the ordinary about connections, each part after a comma.
+fn connections(connections: &Connections) -> String {
+    let mut said = vec![];
+    match connections.policy {
+        ConnectionPolicy::PerUser => {}
+        ConnectionPolicy::Shared(shared) => said.push(format!("{shared} shared connections")),
+        ConnectionPolicy::PerIteration => said.push("a connection per iteration".to_owned()),
+        ConnectionPolicy::PerExchange => said.push("a connection per exchange".to_owned()),
+    }
+    if let Protocol::Http2 { streams } = connections.protocol {
+        said.push(format!("HTTP/2 with {streams} streams a connection"));
+    }
+    if let Some(tls) = &connections.tls {
+        let verified = match tls.trust {
+            Trust::Anybody => "TLS, certificates not verified",
+            Trust::System | Trust::Authorities(_) => "TLS",
+        };
+        let identities = match tls.identities.len() {
+            0 => "",
+            1 => " with a client certificate",
+            _ => " with a client certificate for each user",
+        };
+        said.push(format!("{verified}{identities}"));
+    }
+    said.iter().map(|part| format!(", {part}")).collect()
 }
 
 fn component(component: &Component) -> ComponentFacts {

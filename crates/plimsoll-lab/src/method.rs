@@ -11,6 +11,8 @@ use crate::progress::Progress;
 use crate::recorder::Recorder;
 use plimsoll_base::random::{Draw, Stream};
 use plimsoll_report::record::{ArmBlocks, ArmData, EventKind};
+use plimsoll_report::threshold::Breach;
+use std::collections::BTreeMap;
 use std::path::Path;
 use tokio::sync::watch;
 
@@ -30,6 +32,8 @@ pub struct Session<'a, 'r> {
     pub stop: watch::Receiver<bool>,
     /// What was measured, in the order of the experiment's arms.
     pub arms: Vec<ArmBlocks>,
+    /// Windows in which thresholds ended a load, by the place of the threshold.
+    pub breaches: BTreeMap<usize, Breach>,
 }
 
 /// How a method ended.
@@ -39,6 +43,8 @@ pub enum Ending {
     Complete,
     /// It was told to stop.
     Interrupted,
+    /// A threshold ended a load, and the run with it.
+    Aborted,
 }
 
 /// Runs the experiment's method. What was measured is in the session, also after an error.
@@ -111,6 +117,10 @@ impl<'a> Session<'a, '_> {
                 return Ok(Ending::Complete);
             }
             End::Stopped => Ok(Ending::Interrupted),
+            End::Aborted(breaches) => {
+                self.breaches.extend(breaches);
+                Ok(Ending::Aborted)
+            }
             End::Died(death) => Err(death),
         };
         // A part of a block is not comparable with whole ones; without any, it is all there is.

@@ -5,9 +5,9 @@
 use crate::doctor::Ceiling;
 use crate::experiment::{Arm, Body, ComponentKind, Experiment, Placement, Step};
 use plimsoll_base::units::format_number;
-use plimsoll_load::plan::{ConnectionPolicy, Load, Pacing, Profile};
+use plimsoll_load::arrivals::peak;
+use plimsoll_load::plan::{Connections, Load, Pacing};
 use std::fmt;
-use std::time::Duration;
 
 /// Of the ceiling, what a plan may ask for without a word: beyond it lateness begins to show in high percentiles.
 const EASY: f64 = 0.5;
@@ -64,40 +64,31 @@ fn is_placed_as_measured(experiment: &Experiment, ceiling: &Ceiling) -> bool {
 fn is_as_measured(arm: &Arm) -> bool {
     let settings = &arm.settings;
     settings.pacing == Pacing::default()
-        && settings.connections == ConnectionPolicy::KeepAlive
+        && settings.connections == Connections::default()
         && arm.steps.iter().all(|step| body_bytes(step) <= SMALL_BODY)
 }
 
 /// The length of a step's body; of one with substitutions, as it is written.
 fn body_bytes(step: &Step) -> usize {
-    match &step.body {
-        Body::Empty => 0,
-        Body::Inline(template) => template.source().len(),
-        Body::File { bytes, .. } => bytes.len(),
+    fn length(body: &Body) -> usize {
+        match body {
+            Body::Empty => 0,
+            Body::Inline(template) => template.source().len(),
+            Body::File { bytes, .. } => bytes.len(),
+            Body::Parts(parts) => parts.iter().map(length).sum(),
+        }
     }
+    length(&step.body)
 }
 
 /// The most exchanges per second that an arm plans at any moment; `None` in the closed model.
 #[expect(clippy::cast_precision_loss, reason = "a number of steps")]
 fn peak_per_s(arm: &Arm) -> Option<f64> {
     let settings = &arm.settings;
-    let Load::Open { profile, .. } = settings.load else {
+    let Load::Open { profile, .. } = &settings.load else {
         return None;
     };
-    let iterations = peak(profile, settings.warmup + settings.duration);
-    Some(iterations * arm.steps.len() as f64)
-}
-
-fn peak(profile: Profile, total: Duration) -> f64 {
-    match profile {
-        Profile::Constant { rate } | Profile::Poisson { rate } => rate,
-        Profile::Ramp { from, to } => from.max(to),
-        Profile::Staircase { from, step, every } => {
-            // A level that would begin at the very end does not.
-            let levels = (total.as_secs_f64() / every.as_secs_f64()).ceil();
-            from.max(from + step * (levels - 1.0).max(0.0))
-        }
-    }
+    Some(peak(profile) * arm.steps.len() as f64)
 }
 
 fn is_external(experiment: &Experiment, arm: &Arm) -> bool {
@@ -247,21 +238,5 @@ mod tests {
         let said = said_of(&with_load("{ rate: 60000/s, duration: 5s }", arms));
         assert!(said.starts_with("arm `plain` offers"), "{said}");
         assert_eq!(said.lines().count(), 1, "{said}");
-    }
-
-    #[test]
-    fn levels_that_do_not_fit_do_not_count() {
-        let staircase = |step| Profile::Staircase {
-            from: 100.0,
-            step,
-            every: Duration::from_secs(2),
-        };
-        let check = |step, seconds, expected: f64| {
-            let peak = peak(staircase(step), Duration::from_secs(seconds));
-            assert!((peak - expected).abs() < 1e-9, "{step}, {seconds}: {peak}");
-        };
-        check(10.0, 4, 110.0);
-        check(10.0, 5, 120.0);
-        check(-10.0, 5, 100.0);
     }
 }

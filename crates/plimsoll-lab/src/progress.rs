@@ -49,6 +49,8 @@ pub struct SecondProgress {
     pub achieved_per_s: f64,
     /// Failed exchanges.
     pub failed: u64,
+    /// Virtual users within an iteration at its end.
+    pub active_users: u64,
     /// Exchanges under way at its end.
     pub in_flight: u64,
     /// Median response time.

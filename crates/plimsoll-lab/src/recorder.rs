@@ -6,13 +6,16 @@ use crate::error::LabError;
 use crate::progress::{ComponentProgress, Progress, SecondProgress};
 use crate::rundir::RunDir;
 use plimsoll_load::fragment::Fragment;
+use plimsoll_report::live::Totals;
 use plimsoll_report::record::{ComponentRow, ComponentSample, EventKind, EventRow, SeriesRow};
+use std::sync::{Mutex, PoisonError};
 
 /// The record of a run under way.
 pub struct Recorder<'a> {
     dir: RunDir,
     clock: RunClock,
     watcher: &'a mut dyn FnMut(Progress),
+    totals: Option<&'a Mutex<Totals>>,
 }
 
 /// An arm's load in a block, as events and progress name it.
@@ -29,13 +32,19 @@ pub struct Scene {
 }
 
 impl<'a> Recorder<'a> {
-    /// A record in `dir` whose times count from `clock`.
+    /// A record in `dir` whose times count from `clock`; what is counted enters `totals` too, if there are any.
     #[must_use]
-    pub fn new(dir: RunDir, clock: RunClock, watcher: &'a mut dyn FnMut(Progress)) -> Self {
+    pub fn new(
+        dir: RunDir,
+        clock: RunClock,
+        watcher: &'a mut dyn FnMut(Progress),
+        totals: Option<&'a Mutex<Totals>>,
+    ) -> Self {
         Self {
             dir,
             clock,
             watcher,
+            totals,
         }
     }
 
@@ -113,11 +122,15 @@ impl<'a> Recorder<'a> {
         fragment: &Fragment,
         latest: &[(String, ComponentSample)],
     ) -> Result<(), LabError> {
-        let row = collector.row(fragment, scene.start);
+        let row = collector.row(fragment);
         // Exchanges that end after their phase belong to its figures, but to none of its seconds.
         let within = fragment.length_s > 0.0;
         if within {
-            self.dir.append_series(&[SeriesRow::Load(row.clone())])?;
+            let steps = collector.step_rows(fragment).into_iter();
+            let rows: Vec<SeriesRow> = std::iter::once(SeriesRow::Load(row.clone()))
+                .chain(steps.map(SeriesRow::Step))
+                .collect();
+            self.dir.append_series(&rows)?;
         }
         if !fragment.warmup {
             let tagged = collector.tagged(fragment);
@@ -126,6 +139,10 @@ impl<'a> Recorder<'a> {
                 .map(|(tag, histogram)| (tag.clone(), histogram));
             self.dir
                 .append_histograms(&scene.arm, row.t, covered(fragment), tagged)?;
+        }
+        if let Some(totals) = self.totals {
+            let mut totals = totals.lock().unwrap_or_else(PoisonError::into_inner);
+            collector.observe(fragment, &row, &mut totals);
         }
         if !within {
             return Ok(());
@@ -139,6 +156,7 @@ impl<'a> Recorder<'a> {
             offered_per_s: row.offered_per_s,
             achieved_per_s: row.achieved_per_s,
             failed: row.failed,
+            active_users: row.active_users,
             in_flight: row.in_flight,
             p50: row.response_time.p50,
             p90: row.response_time.p90,

@@ -2,6 +2,7 @@
 
 use crate::clock::{RunClock, wall_clock};
 use crate::component::{Places, Topology, Values};
+use crate::conclude::Course;
 use crate::error::LabError;
 use crate::experiment::{Experiment, Surroundings};
 use crate::method::{self, Ending, Session};
@@ -10,11 +11,14 @@ use crate::progress::Progress;
 use crate::recorder::Recorder;
 use crate::rundir::{REPORT_HTML, REPORT_MARKDOWN, RunDir, SUMMARY};
 use crate::{conclude, manifest, rundir, token};
+use plimsoll_report::live::Totals;
 use plimsoll_report::record::{EventKind, Manifest, RunState, Summary};
 use plimsoll_report::render;
+use std::collections::BTreeMap;
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
+use std::sync::Mutex;
 use tokio::sync::watch;
 
 /// Random bytes of a run's identity.
@@ -32,6 +36,8 @@ pub struct RunOptions<'a> {
     pub surroundings: &'a dyn Surroundings,
     /// What the person was told before the run began: recorded as its first warnings, and as notes of their arms.
     pub warnings: &'a [Warning],
+    /// Where what is counted is added up while it runs, for who watches from outside. The lock is held for as long as adding takes.
+    pub totals: Option<&'a Mutex<Totals>>,
 }
 
 /// What a run gave.
@@ -77,9 +83,10 @@ pub async fn run(
         executable: &options.executable,
         seed: options.seed,
         topology: Topology::new(experiment, places, values),
-        recorder: Recorder::new(dir, RunClock::start(), progress),
+        recorder: Recorder::new(dir, RunClock::start(), progress, options.totals),
         stop,
         arms: conclude::empty(experiment, options.warnings),
+        breaches: BTreeMap::new(),
     };
     let ending = carry_out(&mut session, options.warnings).await;
     session.topology.stop_all().await;
@@ -130,13 +137,16 @@ fn conclude_part(
     manifest: &Manifest,
     error: &LabError,
 ) -> Result<(), LabError> {
-    let deaths = match error {
-        LabError::Died {
-            component, reason, ..
-        } => vec![format!("component `{component}` died: {reason}")],
-        _ => Vec::new(),
+    let course = Course {
+        deaths: match error {
+            LabError::Died {
+                component, reason, ..
+            } => vec![format!("component `{component}` died: {reason}")],
+            _ => Vec::new(),
+        },
+        ..Course::default()
     };
-    let summary = conclude::summarise(session.experiment, manifest, false, &session.arms, deaths);
+    let summary = conclude::summarise(session.experiment, manifest, course, &session.arms);
     session.recorder.dir().write_json(SUMMARY, &summary)?;
     write_reports(session.recorder.dir())
 }
@@ -147,22 +157,24 @@ fn finish(
     manifest: &mut Manifest,
 ) -> Result<RunOutcome, LabError> {
     let recorder = &mut session.recorder;
-    let interrupted = ending == Ending::Interrupted;
-    let summary = conclude::summarise(
-        session.experiment,
-        manifest,
-        !interrupted,
-        &session.arms,
-        Vec::new(),
-    );
-    let (state, event, message) = if interrupted {
-        (
+    let course = Course {
+        complete: ending != Ending::Interrupted,
+        breaches: session.breaches.clone(),
+        deaths: Vec::new(),
+    };
+    let summary = conclude::summarise(session.experiment, manifest, course, &session.arms);
+    let (state, event, message) = match ending {
+        Ending::Interrupted => (
             RunState::Interrupted,
             EventKind::Interrupted,
             "the run was told to stop",
-        )
-    } else {
-        (RunState::Complete, EventKind::RunEnded, "the run ends")
+        ),
+        Ending::Aborted => (
+            RunState::Aborted,
+            EventKind::RunEnded,
+            "the run ends: a threshold ended its load",
+        ),
+        Ending::Complete => (RunState::Complete, EventKind::RunEnded, "the run ends"),
     };
     recorder.event(event, message)?;
     recorder.dir().write_json(SUMMARY, &summary)?;
@@ -175,7 +187,7 @@ fn finish(
     Ok(RunOutcome {
         dir: recorder.dir().root().to_owned(),
         summary,
-        interrupted,
+        interrupted: ending == Ending::Interrupted,
     })
 }
 

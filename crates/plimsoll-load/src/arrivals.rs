@@ -1,18 +1,26 @@
 //! When iterations are intended to start: pure, seeded functions of the arrival's index.
 //!
-//! Every profile says where arrival *i* lies; that is all that distinguishes them. The lookout, where there is one, takes one arrival in so
-//! many; of the others shard *k* of *N* takes those whose number is *k* modulo *N*. So together they offer exactly what one shard would.
-//! Releasing arrivals in time is the engine's.
+//! Every profile says where its count of arrivals reaches a number; that is all that distinguishes them. The [`timeline`] puts stretches
+//! of them one after the other. The lookout, where there is one, takes one arrival in so many; of the others shard *k* of *N* takes those
+//! whose number is *k* modulo *N*. So together they offer exactly what one shard would. Releasing arrivals in time is the engine's.
 
 mod constant;
 mod picks;
 mod poisson;
 mod ramp;
+mod replay;
+mod shape;
 mod staircase;
+mod stress_peak;
+mod timeline;
 
-use crate::plan::Profile;
+use crate::plan::Stretch;
 use picks::Picks;
+use plimsoll_base::random::{Draw, Stream};
 use std::time::Duration;
+use timeline::Timeline;
+
+pub use timeline::{expected, peak};
 
 /// One intended start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +36,8 @@ pub struct Arrival {
 pub enum Part {
     /// All of them.
     All,
+    /// None.
+    Nothing,
     /// Those of one shard.
     Shard {
         /// Which, from 0.
@@ -41,21 +51,21 @@ pub enum Part {
     Lookout(u64),
 }
 
+/// What keys the schedule of a scenario, so that no two scenarios have the same; the first one's is the plan's seed.
+#[must_use]
+pub fn scenario_seed(seed: u64, scenario: usize) -> u64 {
+    match scenario {
+        0 => seed,
+        other => Draw::new(seed, Stream::Scenario, other as u64).bits(),
+    }
+}
+
 /// A part of the arrivals in ascending order.
 #[derive(Debug, Clone)]
 pub struct Arrivals {
-    schedule: Schedule,
+    timeline: Timeline,
     indices: Indices,
     end: u64,
-}
-
-/// Where arrival *i* lies, by profile. A schedule is asked for ascending indices only.
-#[derive(Debug, Clone)]
-enum Schedule {
-    Constant(constant::Constant),
-    Poisson(poisson::Poisson),
-    Ramp(ramp::Ramp),
-    Staircase(staircase::Staircase),
 }
 
 /// The indices of a part's arrivals, ascending.
@@ -77,20 +87,16 @@ impl Arrivals {
     /// # Panics
     /// Unless the part is one: `shard < shards`, and the lookout's is one in two or more.
     #[must_use]
-    pub fn new(profile: Profile, seed: u64, total: Duration, part: Part) -> Self {
-        let length = total.as_secs_f64();
-        let schedule = match profile {
-            Profile::Constant { rate } => Schedule::Constant(constant::Constant { rate }),
-            Profile::Poisson { rate } => Schedule::Poisson(poisson::Poisson::new(rate, seed)),
-            Profile::Ramp { from, to } => Schedule::Ramp(ramp::Ramp { from, to, length }),
-            Profile::Staircase { from, step, every } => {
-                Schedule::Staircase(staircase::Staircase::new(from, step, every, length))
-            }
-        };
+    pub fn new(profile: &[Stretch], seed: u64, total: Duration, part: Part) -> Self {
+        let nothing = part == Part::Nothing;
         Self {
-            schedule,
+            timeline: Timeline::new(profile, seed),
             indices: Indices::new(seed, part),
-            end: crate::clock::nanos(total),
+            end: if nothing {
+                0
+            } else {
+                crate::clock::nanos(total)
+            },
         }
     }
 }
@@ -100,13 +106,7 @@ impl Iterator for Arrivals {
 
     fn next(&mut self) -> Option<Arrival> {
         let index = self.indices.first();
-        let seconds = match &mut self.schedule {
-            Schedule::Constant(constant) => Some(constant.at(index)),
-            Schedule::Poisson(poisson) => Some(poisson.at(index)),
-            Schedule::Ramp(ramp) => ramp.at(index),
-            Schedule::Staircase(staircase) => staircase.at(index),
-        }?;
-        let at = nanoseconds(seconds);
+        let at = nanoseconds(self.timeline.at(index)?);
         if at >= self.end {
             return None;
         }
@@ -123,7 +123,7 @@ impl Indices {
             picks: lookout.map(|one_in| Picks::new(seed, one_in)),
         };
         match part {
-            Part::All => stripe(0, 1, None),
+            Part::All | Part::Nothing => stripe(0, 1, None),
             Part::Shard {
                 shard,
                 shards,
@@ -180,13 +180,13 @@ fn double(index: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::{Profile, Spacing};
     use proptest::prelude::*;
 
-    fn profiles() -> impl Strategy<Value = Profile> {
+    fn stretches() -> impl Strategy<Value = Stretch> {
         let rate = || 0.5..3000.0;
-        prop_oneof![
+        let profile = prop_oneof![
             rate().prop_map(|rate| Profile::Constant { rate }),
-            rate().prop_map(|rate| Profile::Poisson { rate }),
             (0.0..3000.0, 0.0..3000.0).prop_map(|(from, to)| Profile::Ramp { from, to }),
             (0.0..500.0, 0.0..300.0, 50..3000_u64).prop_map(|(from, step, every)| {
                 Profile::Staircase {
@@ -195,19 +195,43 @@ mod tests {
                     every: Duration::from_millis(every),
                 }
             }),
-        ]
+            (1..2000_u64).prop_map(|arrivals| Profile::StressPeak { arrivals }),
+            (1..500_u64).prop_map(|arrivals| Profile::AtOnce { arrivals }),
+            prop::collection::vec(0..3_000_000_000_u64, 0..500).prop_map(|mut times| {
+                times.sort_unstable();
+                Profile::Replay {
+                    times: times.into(),
+                }
+            }),
+            Just(Profile::Nothing),
+        ];
+        (profile, any::<bool>(), 1..3000_u64).prop_map(|(profile, poisson, length)| {
+            let length = Duration::from_millis(length);
+            let rated = !matches!(profile, Profile::AtOnce { .. } | Profile::Replay { .. });
+            Stretch {
+                length: match profile {
+                    Profile::AtOnce { .. } => Duration::ZERO,
+                    _ => length,
+                },
+                profile,
+                spacing: match poisson && rated {
+                    true => Spacing::Poisson,
+                    false => Spacing::Even,
+                },
+            }
+        })
     }
 
     proptest! {
         #[test]
         fn shards_and_lookout_together_offer_what_one_would(
-            profile in profiles(),
+            profile in prop::collection::vec(stretches(), 1..4),
             seed: u64,
             shards in prop::sample::select(vec![1_usize, 2, 4]),
             lookout in prop::option::of(2..300_u64),
         ) {
-            let total = Duration::from_millis(2500);
-            let of = |part| Arrivals::new(profile, seed, total, part);
+            let total = Duration::from_millis(5500);
+            let of = |part| Arrivals::new(&profile, seed, total, part);
             let alone: Vec<Arrival> = of(Part::All).collect();
             let seen: Vec<Arrival> = lookout.map_or(vec![], |one_in| of(Part::Lookout(one_in)).collect());
             let share = lookout.map_or(0, |one_in| alone.len() as u64 / one_in);
@@ -218,6 +242,23 @@ mod tests {
             prop_assert_eq!(&together, &alone);
             prop_assert!(alone.is_sorted_by_key(|arrival| arrival.at));
             prop_assert!(alone.iter().enumerate().all(|(place, arrival)| arrival.index == place as u64));
+            prop_assert_eq!(of(Part::Nothing).count(), 0);
+        }
+
+        /// However stretches follow each other, the arrivals before any moment are as many as the integral of the rate says.
+        #[test]
+        fn the_count_is_the_integral_of_the_rate(
+            profile in prop::collection::vec(stretches(), 1..6),
+            moment in 0.0..12.0,
+        ) {
+            let even = profile.iter().all(|stretch| stretch.spacing == Spacing::Even);
+            let total = Duration::from_secs(100);
+            let arrivals = Arrivals::new(&profile, 1, total, Part::All);
+            let count = double(arrivals.take_while(|arrival| arrival.at < nanoseconds(moment)).count() as u64);
+            let integral = expected(&profile, Duration::from_secs_f64(moment));
+            // A fraction of an arrival may be rounded up where arrivals at given moments follow.
+            let slack = if even { 1.0 + profile.len() as f64 } else { 6.0 * integral.sqrt() + 8.0 };
+            prop_assert!((count - integral).abs() <= slack, "{count} {integral}");
         }
     }
 }

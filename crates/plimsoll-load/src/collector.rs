@@ -11,6 +11,7 @@ pub(crate) use accounts::AccountsError;
 use crate::arrivals::Arrivals;
 use crate::clock::Nanos;
 use crate::deal::Deal;
+use crate::exchange::Exchanges;
 use crate::fragment::{Accounts, Fragment};
 use crate::recorder::{Report, SECOND, ShardSecond};
 use crate::watchdog::WatchedSecond;
@@ -31,9 +32,10 @@ pub(crate) struct Phases {
 #[derive(Debug)]
 pub(crate) struct Collector {
     phases: Phases,
-    steps: Vec<StepChecks>,
+    names: Names,
     /// All arrivals of the plan that no fragment has counted as due yet; `None` in the closed model.
-    schedule: Option<Peekable<Arrivals>>,
+    /// By scenario; none where arrivals are not scheduled.
+    schedule: Vec<Peekable<Arrivals>>,
     /// By thread, and of the watchdog after them: the first second that it has not handed over; `None` once it has ended.
     progress: Vec<Option<u32>>,
     /// Which thread is the lookout, if there is one.
@@ -42,21 +44,24 @@ pub(crate) struct Collector {
     accounts: Accounts,
 }
 
-/// Whether a step has a check of its status, and so results of it.
-pub(crate) type StepChecks = bool;
+/// The names under which shards' counts and times are added up.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    /// By step: of its checks.
+    pub(crate) checks: Vec<Vec<String>>,
+    /// Of groups.
+    pub(crate) groups: Vec<String>,
+    /// The places of the steps with which iterations begin and which are in no iteration twice; none, where that is not certain.
+    pub(crate) firsts: Vec<usize>,
+}
 
 impl Collector {
-    /// A collector for the threads of a deal and these steps; `schedule` is what they release together.
-    pub(crate) fn new(
-        phases: Phases,
-        deal: Deal,
-        steps: Vec<StepChecks>,
-        schedule: Option<Arrivals>,
-    ) -> Self {
+    /// A collector for the threads of a deal and a plan with these names; `schedule` is what they release together.
+    pub(crate) fn new(phases: Phases, deal: &Deal, names: Names, schedule: Vec<Arrivals>) -> Self {
         Self {
             phases,
-            steps,
-            schedule: schedule.map(Iterator::peekable),
+            names,
+            schedule: schedule.into_iter().map(Iterator::peekable).collect(),
             progress: vec![Some(0); deal.threads() + 1],
             lookout: deal.lookout(),
             pending: BTreeMap::new(),
@@ -65,7 +70,7 @@ impl Collector {
     }
 
     /// Takes reports until every shard and the watchdog have ended; `emit` gets the fragments in order. `ended` says where arrivals ended, once they
-    /// have. Emptied seconds go back through `emptied`, one sender per thread.
+    /// have. Emptied seconds go back through `emptied`, one sender per thread. `each`, if anybody wants them, gets the exchanges one by one.
     ///
     /// # Errors
     /// When a fragment contradicts itself, or the totals do not add up.
@@ -75,12 +80,16 @@ impl Collector {
         emptied: &[SyncSender<Box<ShardSecond>>],
         ended: impl Fn() -> Option<Nanos>,
         emit: &mut dyn FnMut(Fragment),
+        mut each: Option<&mut dyn FnMut(&Exchanges)>,
     ) -> Result<Accounts, AccountsError> {
         for report in reports {
             match report {
                 Report::Second(thread, mut second) => {
                     self.add(thread, &second);
                     self.progress[thread] = Some(second.second + 1);
+                    if let Some(each) = &mut each {
+                        each(&second.exchanges);
+                    }
                     second.clear();
                     if emptied[thread].try_send(second).is_err() {
                         // The shard has enough of them, or has ended.
@@ -101,16 +110,16 @@ impl Collector {
         }
         self.accounts.stopped = ended().is_some();
         self.accounts.ended_s = seconds(self.phases.end);
-        accounts::check(&self.accounts)?;
+        accounts::check(&self.accounts, &self.names.firsts)?;
         Ok(self.accounts)
     }
 
     fn add(&mut self, thread: usize, second: &ShardSecond) {
         let is_lookout = self.lookout == Some(thread);
-        let sides = sides(&mut self.pending, second.second, self.steps.len());
+        let sides = sides(&mut self.pending, second.second, self.names.checks.len());
         for (fragment, side) in sides.iter_mut().zip(&second.sides) {
             fragment.connections += second.connections;
-            merge::add(fragment, side, &self.steps);
+            merge::add(fragment, side, &self.names);
             if is_lookout {
                 merge::add_lookout(fragment, side);
             }
@@ -118,7 +127,7 @@ impl Collector {
     }
 
     fn add_stalls(&mut self, seen: &WatchedSecond) {
-        let sides = sides(&mut self.pending, seen.second, self.steps.len());
+        let sides = sides(&mut self.pending, seen.second, self.names.checks.len());
         for (fragment, stalls) in sides.iter_mut().zip(&seen.sides) {
             fragment.stalls = *stalls;
         }
@@ -156,11 +165,12 @@ impl Collector {
         );
         fragment.start_s = seconds(from);
         fragment.length_s = seconds(to.saturating_sub(from));
-        fragment.due = self.schedule.as_mut().map(|schedule| {
+        let due = |schedule: &mut Peekable<Arrivals>| -> u64 {
             std::iter::from_fn(|| schedule.next_if(|arrival| arrival.at < to))
                 .map(|_| 1)
                 .sum()
-        });
+        };
+        fragment.due = (!self.schedule.is_empty()).then(|| self.schedule.iter_mut().map(due).sum());
     }
 }
 
@@ -207,8 +217,11 @@ mod tests {
             step: 0,
             outcome: Outcome::Answered(200),
             check: None,
+            intended: at,
             response: took,
+            connect: None,
             service: Some(took),
+            first_byte: None,
             bytes_received: 1,
         });
         recorder.iterated(side, Some(took));
@@ -218,7 +231,7 @@ mod tests {
         let (reports, received) = sync_channel(64);
         let (emptied, give_back): (Vec<_>, Vec<_>) = (0..2).map(|_| sync_channel(4)).unzip();
         for (shard, emptied) in give_back.into_iter().enumerate() {
-            let mut recorder = Recorder::new(shard, 1500 * MS, 1, reports.clone(), emptied);
+            let mut recorder = Recorder::new(shard, 1500 * MS, &[0], reports.clone(), emptied);
             record(shard, &mut recorder);
             recorder.finish();
         }
@@ -228,20 +241,33 @@ mod tests {
             warmup: 1500 * MS,
             end: 3000 * MS,
         };
-        let profile = Profile::Constant { rate: 10.0 };
-        let schedule = Arrivals::new(profile, 0, Duration::from_secs(3), Part::All);
+        let length = Duration::from_secs(3);
+        let profile = [Profile::Constant { rate: 10.0 }.lasting(length)];
+        let schedule = Arrivals::new(&profile, 0, length, Part::All);
         let mut fragments = vec![];
         let accounts = Collector::new(
             phases,
-            Deal::without_lookout(2),
-            vec![false],
-            Some(schedule),
+            &Deal::without_lookout(2),
+            one_step(),
+            vec![schedule],
         )
-        .collect(received, &emptied, || None, &mut |fragment| {
-            fragments.push(fragment);
-        })
+        .collect(
+            received,
+            &emptied,
+            || None,
+            &mut |fragment| fragments.push(fragment),
+            None,
+        )
         .unwrap();
         (fragments, accounts)
+    }
+
+    fn one_step() -> Names {
+        Names {
+            checks: vec![Vec::new()],
+            groups: Vec::new(),
+            firsts: vec![0],
+        }
     }
 
     #[test]
@@ -298,7 +324,7 @@ mod tests {
     fn accounts_that_do_not_add_up_are_an_error() {
         let (reports, received) = sync_channel(8);
         let (emptied, give_back) = sync_channel(4);
-        let mut recorder = Recorder::new(0, 0, 1, reports.clone(), give_back);
+        let mut recorder = Recorder::new(0, 0, &[0], reports.clone(), give_back);
         recorder.intended(0);
         recorder.finish();
         drop(recorder);
@@ -309,11 +335,12 @@ mod tests {
             warmup: 0,
             end: SECOND,
         };
-        let result = Collector::new(phases, Deal::without_lookout(1), vec![false], None).collect(
+        let result = Collector::new(phases, &Deal::without_lookout(1), one_step(), vec![]).collect(
             received,
             &[emptied],
             || None,
             &mut |_| {},
+            None,
         );
         assert_eq!(
             result.unwrap_err().to_string(),

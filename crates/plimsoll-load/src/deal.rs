@@ -6,9 +6,8 @@
 //! round as fast as its thread lets it, so one that waits for nobody would make a share of the exchanges that no plan gave it. Comparing
 //! the times is left to others.
 
-use crate::arrivals::Part;
-use crate::plan::{Load, Pacing, Plan, Profile};
-use std::time::Duration;
+use crate::arrivals::{Part, expected, peak};
+use crate::plan::{ConnectionPolicy, Load, Pacing, Plan, Profile, Stretch};
 
 /// The lookout has at most one arrival in so many, so that its own lateness and its arrivals' waiting for its few users can be at most
 /// half of what lies beyond the p99 of all arrivals ...
@@ -24,30 +23,83 @@ const ONE_USER_IN: u64 = 20;
 const FEWEST_TIMES: f64 = 50.0;
 
 /// Who carries out which part of a plan. Threads are numbered: the shards from 0, the lookout after them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Deal {
     pub(crate) shards: usize,
-    lookout: Option<Lookout>,
+    /// By scenario.
+    shares: Vec<Share>,
+    /// One arrival in so many is the lookout's, if there is one.
+    one_arrival_in: Option<u64>,
+    /// Connections that all users share; 0 where each has its own.
+    shared: usize,
 }
 
-/// What the lookout takes over.
+/// Whose place it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Lookout {
-    /// The first so many.
+pub(crate) struct Seat {
+    /// Whose iterations the user carries out.
+    pub(crate) scenario: usize,
+    /// The user's number among all.
+    pub(crate) number: usize,
+}
+
+/// How one scenario is dealt out. Its users are numbered on from those of the scenario before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Share {
+    /// The number of its first user.
+    first: usize,
+    /// So many of its users are the lookout's, the first ones.
+    lookouts: usize,
+    /// So many are there from the start.
     users: usize,
-    /// One arrival in so many.
-    one_arrival_in: u64,
+    /// So many there may be.
+    most: usize,
+    /// Which shard takes its first user ...
+    begin: usize,
+    /// ... and how many do.
+    shards: usize,
 }
 
 impl Deal {
     /// How this plan is dealt out. There is a lookout where it is no burden and sees enough.
     pub(crate) fn of(plan: &Plan) -> Self {
         let lookout = lookout(plan);
-        let users = to_usize(plan.users()) - lookout.map_or(0, |lookout| lookout.users);
+        let mut first = 0;
+        let mut shares: Vec<Share> = Vec::with_capacity(plan.scenarios.len());
+        for (index, scenario) in plan.scenarios.iter().enumerate() {
+            let most = to_usize(scenario.load.users());
+            shares.push(Share {
+                first,
+                lookouts: lookout.as_ref().map_or(0, |lookout| lookout.users[index]),
+                users: match scenario.load {
+                    Load::Open { connections, .. } => to_usize(connections),
+                    Load::Closed { .. } => most,
+                },
+                most,
+                begin: 0,
+                shards: 0,
+            });
+            first += most;
+        }
+        let shared = match plan.connections.policy {
+            ConnectionPolicy::Shared(shared) => Some(to_usize(shared)),
+            _ => None,
+        };
+        // A shard without a virtual user could start nothing, nor could one without a connection.
+        let users = shares.iter().map(|share| share.users - share.lookouts);
+        let shards = plan.shards.min(users.sum());
+        let shards = shards.min(shared.unwrap_or(usize::MAX));
+        let mut begin = 0;
+        for share in &mut shares {
+            share.begin = begin % shards;
+            share.shards = shards.min(share.users - share.lookouts);
+            begin += share.shards;
+        }
         Self {
-            // A shard without a virtual user could start nothing.
-            shards: plan.shards.min(users),
-            lookout,
+            shards,
+            shares,
+            one_arrival_in: lookout.map(|lookout| lookout.one_arrival_in),
+            shared: shared.unwrap_or(0),
         }
     }
 
@@ -56,56 +108,137 @@ impl Deal {
     pub(crate) fn without_lookout(shards: usize) -> Self {
         Self {
             shards,
-            lookout: None,
+            shares: Vec::new(),
+            one_arrival_in: None,
+            shared: 0,
         }
     }
 
     /// All threads that exchange something with the target.
     pub(crate) fn threads(&self) -> usize {
-        self.shards + usize::from(self.lookout.is_some())
+        self.shards + usize::from(self.one_arrival_in.is_some())
     }
 
     /// Which of them is the lookout.
     pub(crate) fn lookout(&self) -> Option<usize> {
-        self.lookout.map(|_| self.shards)
+        self.one_arrival_in.map(|_| self.shards)
     }
 
-    /// The numbers of a thread's users among all.
-    pub(crate) fn users(&self, users: u32, thread: usize) -> Vec<usize> {
-        let lookouts = self.lookout.map_or(0, |lookout| lookout.users);
-        if thread == self.shards {
-            return (0..lookouts).collect();
-        }
-        (lookouts + thread..to_usize(users))
-            .step_by(self.shards)
-            .collect()
+    /// The numbers, among all, of a scenario's users on this thread from the start.
+    pub(crate) fn users(
+        &self,
+        scenario: usize,
+        thread: usize,
+    ) -> impl Iterator<Item = usize> + use<> {
+        let share = self.shares[scenario];
+        let lookouts = match thread == self.shards {
+            true => share.first..share.first + share.lookouts,
+            false => 0..0,
+        };
+        let end = share.first + share.users;
+        lookouts.chain(
+            self.numbers(share, thread)
+                .take_while(move |number| *number < end),
+        )
     }
 
-    /// Which arrivals a thread releases.
-    pub(crate) fn arrivals(&self, thread: usize) -> Part {
-        let lookout = self.lookout.map(|lookout| lookout.one_arrival_in);
-        match lookout {
-            Some(one_in) if thread == self.shards => Part::Lookout(one_in),
-            _ => Part::Shard {
-                shard: thread,
-                shards: self.shards,
+    /// The numbers of the further users that a scenario may get on this thread. The lookout gets none.
+    pub(crate) fn spare(
+        &self,
+        scenario: usize,
+        thread: usize,
+    ) -> impl Iterator<Item = usize> + use<> {
+        let share = self.shares[scenario];
+        let end = share.first + share.users;
+        self.numbers(share, thread)
+            .skip_while(move |number| *number < end)
+    }
+
+    /// Whose places a thread has: those of its users from the start, scenario by scenario, then those of further users.
+    pub(crate) fn seats(&self, thread: usize) -> Vec<Seat> {
+        let scenarios = 0..self.shares.len();
+        let seat = |scenario| move |number| Seat { scenario, number };
+        let users = scenarios
+            .clone()
+            .flat_map(|index| self.users(index, thread).map(seat(index)));
+        let spare = scenarios.flat_map(|index| self.spare(index, thread).map(seat(index)));
+        users.chain(spare).collect()
+    }
+
+    /// How many of a thread's places are taken from the start.
+    pub(crate) fn begun(&self, thread: usize) -> usize {
+        let scenarios = 0..self.shares.len();
+        scenarios
+            .map(|index| self.users(index, thread).count())
+            .sum()
+    }
+
+    /// A thread's part of so many iterations of a scenario: as many for each of its users, and the rest for the first of them.
+    pub(crate) fn iterations(&self, scenario: usize, number: u64, thread: usize) -> u64 {
+        let share = self.shares[scenario];
+        let users = share.users.max(1) as u64;
+        let further = number % users;
+        let mine = self.users(scenario, thread);
+        mine.map(|user| number / users + u64::from(((user - share.first) as u64) < further))
+            .sum()
+    }
+
+    /// A thread's part of the connections that all users share.
+    pub(crate) fn connections(&self, thread: usize) -> usize {
+        self.shared / self.shards + usize::from(thread < self.shared % self.shards)
+    }
+
+    /// The numbers of all users that a scenario may have on this shard.
+    fn numbers(&self, share: Share, thread: usize) -> impl Iterator<Item = usize> + use<> {
+        let begin = share.first + share.lookouts;
+        let end = share.first + share.most;
+        let place = self.place(share, thread);
+        let own = place.map(|place| (begin + place..end).step_by(share.shards));
+        own.into_iter().flatten()
+    }
+
+    /// Which of the shards that take part in a scenario this thread is.
+    fn place(&self, share: Share, thread: usize) -> Option<usize> {
+        let place = (thread + self.shards - share.begin) % self.shards;
+        (thread < self.shards && place < share.shards).then_some(place)
+    }
+
+    /// Which arrivals of a scenario a thread releases.
+    pub(crate) fn arrivals(&self, scenario: usize, thread: usize) -> Part {
+        let share = self.shares[scenario];
+        match (self.one_arrival_in, self.place(share, thread)) {
+            (lookout, Some(shard)) => Part::Shard {
+                shard,
+                shards: share.shards,
                 lookout,
             },
+            (Some(one_in), None) if thread == self.shards => Part::Lookout(one_in),
+            _ => Part::Nothing,
         }
     }
 
-    /// A thread's part of the places in the queue: the lookout's like its part of the arrivals, rounded down.
-    pub(crate) fn queue(&self, queue: u32, thread: usize) -> usize {
+    /// A thread's part of the places in a scenario's queue: the lookout's like its part of the arrivals, rounded down.
+    pub(crate) fn queue(&self, scenario: usize, queue: u32, thread: usize) -> usize {
+        let share = self.shares[scenario];
         let queue = to_usize(queue);
-        let lookouts = self.lookout.map_or(0, |lookout| {
-            queue / usize::try_from(lookout.one_arrival_in).unwrap_or(usize::MAX)
+        let lookouts = self.one_arrival_in.map_or(0, |one_in| {
+            queue / usize::try_from(one_in).unwrap_or(usize::MAX)
         });
         if thread == self.shards {
             return lookouts;
         }
         let others = queue - lookouts;
-        others / self.shards + usize::from(thread < others % self.shards)
+        self.place(share, thread).map_or(0, |place| {
+            others / share.shards + usize::from(place < others % share.shards)
+        })
     }
+}
+
+/// What the lookout takes over.
+struct Lookout {
+    /// So many users, by scenario.
+    users: Vec<usize>,
+    one_arrival_in: u64,
 }
 
 fn lookout(plan: &Plan) -> Option<Lookout> {
@@ -113,49 +246,67 @@ fn lookout(plan: &Plan) -> Option<Lookout> {
     if plan.pacing == Pacing::Precise {
         return None;
     }
-    let Load::Open { profile, queue, .. } = plan.load else {
-        return None;
-    };
-    let one_arrival_in = one_arrival_in(profile, plan)?;
-    // Without a place in the queue, what finds its users busy would be dropped while another's user is idle, or its queue has room.
-    if u64::from(queue) < one_arrival_in {
+    // Nor where it would take a connection from the others to keep it for a few exchanges.
+    if matches!(plan.connections.policy, ConnectionPolicy::Shared(_)) {
         return None;
     }
-    let least_users = (ROOM * u64::from(plan.users())).div_ceil(one_arrival_in);
-    // As many at each address, like the others.
-    let users = least_users.next_multiple_of(plan.target.addresses.len() as u64);
-    (users * ONE_USER_IN <= u64::from(plan.users())).then_some(Lookout {
-        users: usize::try_from(users).ok()?,
+    let one_arrival_in = one_arrival_in(plan)?;
+    // It sees what the others see only if it has its part of every scenario.
+    let users = plan.scenarios.iter();
+    let users = users.map(|scenario| lookouts_users(&scenario.load, one_arrival_in, plan));
+    Some(Lookout {
+        users: users.collect::<Option<_>>()?,
         one_arrival_in,
     })
 }
 
-/// Of how many arrivals the lookout takes one; `None` where that would be too few to say anything.
-fn one_arrival_in(profile: Profile, plan: &Plan) -> Option<u64> {
-    let at = |time: Duration| rate_at(profile, time.as_secs_f64(), plan.total().as_secs_f64());
-    let [first, from, to] = [Duration::ZERO, plan.warmup, plan.total()].map(at);
-    // No profile goes up and down, so its ends are its extremes.
-    let one_in = (first.max(to) / ARRIVALS_PER_S).ceil().max(ONE_ARRIVAL_IN);
-    let times = (from + to) / 2.0 * plan.duration.as_secs_f64() / one_in;
+/// How many users of a load are the lookout's; `None` where it can have none.
+fn lookouts_users(load: &Load, one_arrival_in: u64, plan: &Plan) -> Option<usize> {
+    let Load::Open {
+        connections, queue, ..
+    } = *load
+    else {
+        return None;
+    };
+    // Without a place in the queue, what finds its users busy would be dropped while another's user is idle, or its queue has room.
+    if u64::from(queue) < one_arrival_in {
+        return None;
+    }
+    let least_users = (ROOM * u64::from(connections)).div_ceil(one_arrival_in);
+    // As many at each address, like the others.
+    let users = least_users.next_multiple_of(plan.target.addresses.len() as u64);
+    let is_no_burden = users * ONE_USER_IN <= u64::from(connections);
+    is_no_burden.then(|| usize::try_from(users).ok())?
+}
+
+/// Of how many arrivals the lookout takes one; `None` where that would be too few to say anything, where users make their own, and where
+/// many come in one moment: its few users would be kept waiting by each other.
+fn one_arrival_in(plan: &Plan) -> Option<u64> {
+    let (mut highest, mut measured) = (0.0, 0.0);
+    for scenario in &plan.scenarios {
+        let Load::Open { profile, .. } = &scenario.load else {
+            return None;
+        };
+        if profile.iter().any(comes_in_bursts) {
+            return None;
+        }
+        highest += peak(profile);
+        measured += expected(profile, plan.total()) - expected(profile, plan.warmup);
+    }
+    let one_in = (highest / ARRIVALS_PER_S).ceil().max(ONE_ARRIVAL_IN);
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "rates are checked to be finite and far below 2^63"
     )]
-    (times >= FEWEST_TIMES).then_some(one_in as u64)
+    (measured / one_in >= FEWEST_TIMES).then_some(one_in as u64)
 }
 
-/// The rate at a time of the load, in arrivals and seconds.
-fn rate_at(profile: Profile, at: f64, total: f64) -> f64 {
-    match profile {
-        Profile::Constant { rate } | Profile::Poisson { rate } => rate,
-        Profile::Ramp { from, to } => from + (to - from) * at / total,
-        Profile::Staircase { from, step, every } => {
-            let every = every.as_secs_f64();
-            let last = (total / every).ceil() - 1.0;
-            from + step * (at / every).floor().min(last)
-        }
-    }
+fn comes_in_bursts(stretch: &Stretch) -> bool {
+    matches!(
+        stretch.profile,
+        Profile::AtOnce { .. } | Profile::Replay { .. }
+    )
 }
 
 fn to_usize(number: u32) -> usize {
@@ -165,7 +316,8 @@ fn to_usize(number: u32) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{ConnectionPolicy, Target};
+    use crate::plan::{Connections, Data, Scenario, Target};
+    use std::time::Duration;
 
     /// Ten seconds after one of warm-up, at so many addresses.
     fn plan(load: Load, addresses: usize) -> Plan {
@@ -177,36 +329,37 @@ mod tests {
                 addresses: vec!["127.0.0.1:80".parse().unwrap(); addresses],
             },
             steps: vec![],
-            load,
+            scenarios: vec![Scenario::of_steps("main", load, 0)],
+            data: Data::default(),
             warmup: Duration::from_secs(1),
             duration: Duration::from_secs(10),
-            connections: ConnectionPolicy::KeepAlive,
+            connections: Connections::default(),
             pacing: Pacing::default(),
             timeout: Duration::from_secs(1),
         }
     }
 
     fn open(profile: Profile, connections: u32, queue: u32) -> Load {
-        Load::Open {
-            profile,
-            connections,
-            queue,
-        }
+        // As long as the load of every plan here.
+        let stretch = profile.lasting(Duration::from_secs(11));
+        Load::open(vec![stretch], connections, queue)
     }
 
     fn closed(users: u32, think_ms: u64) -> Load {
-        Load::Closed {
+        Load::closed(
             users,
-            think: Duration::from_millis(think_ms),
-        }
+            Duration::from_millis(think_ms),
+            Duration::from_secs(11),
+        )
     }
 
     #[test]
     fn the_lookout_is_no_burden_and_sees_enough() {
         let check = |plan: &Plan, expected: Option<(usize, u64)>| {
-            let lookout = Deal::of(plan).lookout;
-            let lookout = lookout.map(|lookout| (lookout.users, lookout.one_arrival_in));
-            assert_eq!(lookout, expected, "{:?}", plan.load);
+            let deal = Deal::of(plan);
+            let lookouts: usize = deal.shares.iter().map(|share| share.lookouts).sum();
+            let lookout = deal.one_arrival_in.map(|one_in| (lookouts, one_in));
+            assert_eq!(lookout, expected, "{:?}", plan.scenarios);
         };
         let of = |profile, connections| plan(open(profile, connections, 10_000), 1);
         let constant = |rate, connections| of(Profile::Constant { rate }, connections);
@@ -220,12 +373,12 @@ mod tests {
         check(&constant(20_000.0, 50), Some((1, 200)));
         check(&constant(50_000.0, 1_000), Some((4, 500)));
         // As many users at each address.
-        let poisson = |rate, addresses| {
-            let profile = Profile::Poisson { rate };
+        let addresses = |rate, addresses| {
+            let profile = Profile::Constant { rate };
             plan(open(profile, 59, 10_000), addresses)
         };
-        check(&poisson(1_000.0, 2), Some((2, 200)));
-        check(&poisson(1_000.0, 3), None);
+        check(&addresses(1_000.0, 2), Some((2, 200)));
+        check(&addresses(1_000.0, 3), None);
         let ramp = |from, to| of(Profile::Ramp { from, to }, 50);
         check(&ramp(0.0, 2_000.0), Some((1, 200)));
         check(&ramp(30_000.0, 0.0), Some((1, 300)));
@@ -236,6 +389,11 @@ mod tests {
             every: Duration::from_secs(3),
         };
         check(&of(staircase, 50), Some((1, 250)));
+        check(
+            &of(Profile::StressPeak { arrivals: 20_000 }, 50),
+            Some((1, 200)),
+        );
+        check(&of(Profile::AtOnce { arrivals: 20_000 }, 50), None);
         let mut precise = constant(5_000.0, 50);
         precise.pacing = Pacing::Precise;
         check(&precise, None);
@@ -254,11 +412,11 @@ mod tests {
         let check = |load: Load, queue: u32, expected: &[(usize, usize)]| {
             let plan = plan(load, 1);
             let deal = Deal::of(&plan);
-            let of = |thread| deal.users(plan.users(), thread);
+            let of = |thread| deal.users(0, thread).collect::<Vec<_>>();
             let dealt: Vec<(usize, usize)> = (0..deal.threads())
-                .map(|thread| (of(thread).len(), deal.queue(queue, thread)))
+                .map(|thread| (of(thread).len(), deal.queue(0, queue, thread)))
                 .collect();
-            assert_eq!(dealt, expected, "{:?}", plan.load);
+            assert_eq!(dealt, expected, "{:?}", plan.scenarios);
             let mut users: Vec<usize> = (0..deal.threads()).flat_map(of).collect();
             users.sort_unstable();
             assert_eq!(users, Vec::from_iter(0..to_usize(plan.users())));
@@ -275,5 +433,70 @@ mod tests {
         check(load(199), 199, &[(25, 100), (25, 99)]);
         check(load(1), 1, &[(25, 1), (25, 0)]);
         check(load(0), 0, &[(25, 0), (25, 0)]);
+    }
+
+    fn several(loads: Vec<Load>) -> Plan {
+        let mut several = plan(closed(1, 0), 1);
+        several.shards = 4;
+        let scenarios = loads.into_iter().enumerate();
+        several.scenarios = scenarios
+            .map(|(index, load)| Scenario::of_steps(&format!("s{index}"), load, 0))
+            .collect();
+        several
+    }
+
+    /// Small scenarios begin on different shards, so that each shard has something to do; and every user is somebody's.
+    #[test]
+    fn scenarios_are_spread_over_the_shards() {
+        let open = |connections| open(Profile::Constant { rate: 10.0 }, connections, 5);
+        let mut growing = open(3);
+        if let Load::Open { grow_to, .. } = &mut growing {
+            *grow_to = 9;
+        }
+        let plan = several(vec![closed(1, 0), open(2), growing, closed(7, 0)]);
+        let deal = Deal::of(&plan);
+        assert_eq!((deal.shards, deal.threads()), (4, 4));
+        let of = |thread| -> Vec<usize> {
+            let users = (0..4).map(|scenario| deal.users(scenario, thread).count());
+            users.collect()
+        };
+        assert_eq!(of(0), [1, 0, 1, 2]);
+        assert_eq!(of(1), [0, 1, 1, 1]);
+        assert_eq!(of(2), [0, 1, 0, 2]);
+        assert_eq!(of(3), [0, 0, 1, 2]);
+        let all = |numbers: &dyn Fn(usize, usize) -> Vec<usize>| {
+            let each = (0..4).flat_map(|scenario| (0..4).map(move |thread| (scenario, thread)));
+            let mut all: Vec<usize> = each.flat_map(|(s, t)| numbers(s, t)).collect();
+            all.sort_unstable();
+            all
+        };
+        let begun = all(&|scenario, thread| deal.users(scenario, thread).collect());
+        let spare = all(&|scenario, thread| deal.spare(scenario, thread).collect());
+        assert_eq!(begun, [0, 1, 2, 3, 4, 5, 12, 13, 14, 15, 16, 17, 18]);
+        assert_eq!(spare, [6, 7, 8, 9, 10, 11]);
+        let queued: usize = (0..4).map(|thread| deal.queue(2, 5, thread)).sum();
+        assert_eq!(queued, 5);
+        assert_eq!(deal.arrivals(1, 0), Part::Nothing);
+        let seats: Vec<_> = deal
+            .seats(1)
+            .iter()
+            .map(|seat| (seat.scenario, seat.number))
+            .collect();
+        assert_eq!(seats, [(1, 1), (2, 5), (3, 15), (2, 8), (2, 11)]);
+        assert_eq!(deal.begun(1), 3);
+    }
+
+    #[test]
+    fn the_lookout_has_its_part_of_every_scenario_or_none() {
+        let of = |rate, connections| open(Profile::Constant { rate }, connections, 10_000);
+        let deal = Deal::of(&several(vec![of(600.0, 40), of(600.0, 250)]));
+        assert_eq!(deal.one_arrival_in, Some(200));
+        assert_eq!(deal.users(0, 4).collect::<Vec<_>>(), [0]);
+        assert_eq!(deal.users(1, 4).collect::<Vec<_>>(), [40, 41, 42]);
+        assert_eq!(deal.arrivals(1, 4), Part::Lookout(200));
+        let with_closed = several(vec![of(1_200.0, 40), closed(5, 0)]);
+        assert_eq!(Deal::of(&with_closed).lookout(), None);
+        let with_few = several(vec![of(1_200.0, 40), of(10.0, 5)]);
+        assert_eq!(Deal::of(&with_few).lookout(), None);
     }
 }

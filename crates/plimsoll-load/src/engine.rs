@@ -7,27 +7,35 @@ mod deadline;
 mod dispatch;
 mod exchange;
 mod request;
+mod rounds;
 mod stage;
 mod timer;
+mod transport;
 mod user;
+mod walk;
+
+pub(crate) use transport::Answer as Head;
 
 #[cfg(test)]
 mod tests;
 
-use crate::arrivals::Arrivals;
+use crate::arrivals::{Arrivals, scenario_seed};
 use crate::clock::{Clock, Nanos, nanos};
-use crate::deal::Deal;
+use crate::deal::{Deal, Seat};
 use crate::plan::{Load, Plan};
 use crate::recorder::{Lost, Recorder};
+use crate::scenario::Program;
+use crate::security::Security;
 use crate::watchdog::Pulse;
-use dispatch::Dispatch;
+use dispatch::{Dispatch, Start};
 use stage::Stage;
 use std::io;
 use std::rc::Rc;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
+use transport::Network;
 use user::User;
 
 /// What exchanges under way get when the load is stopped before its time.
@@ -37,7 +45,8 @@ const STOP_GRACE: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(crate) struct Shard<'a> {
     pub(crate) plan: &'a Plan,
-    pub(crate) deal: Deal,
+    pub(crate) deal: &'a Deal,
+    pub(crate) security: &'a Security,
     /// Which thread of the deal.
     pub(crate) thread: usize,
     pub(crate) clock: Clock,
@@ -45,6 +54,7 @@ pub(crate) struct Shard<'a> {
     pub(crate) pulse: Pulse,
     /// Where arrivals ended, if that was before the plan's end; set by the first shard that stops.
     pub(crate) stopped: &'a OnceLock<Nanos>,
+    pub(crate) program: &'a Arc<Program>,
 }
 
 /// Why a shard ended before its time.
@@ -54,6 +64,8 @@ pub(crate) enum ShardError {
     Timer(io::Error),
     /// It could not hand over its seconds.
     Lost(Lost),
+    /// The feeder at this place has no row left, and that is an error.
+    Fed(usize),
 }
 
 /// Runs one shard's part of the plan, on a current-thread runtime inside a `LocalSet`.
@@ -64,19 +76,29 @@ pub(crate) async fn run_shard(
     shard: Shard<'_>,
     mut stop: watch::Receiver<bool>,
 ) -> Result<(), ShardError> {
-    let numbers = shard.deal.users(shard.plan.users(), shard.thread);
-    let stopped = shard.stopped;
-    let stage = Rc::new(open_stage(shard, numbers.len()).map_err(ShardError::Timer)?);
+    let (deal, thread, stopped) = (shard.deal, shard.thread, shard.stopped);
+    let seats = deal.seats(thread);
+    let begun = deal.begun(thread);
+    let stage = Rc::new(open_stage(shard, &seats).map_err(ShardError::Timer)?);
+    let user = |slot: usize| User::new(Rc::clone(&stage), slot, seats[slot]).run();
     stage.started().await;
     let mut users = JoinSet::new();
-    for (slot, number) in numbers.into_iter().enumerate() {
-        users.spawn_local(User::new(Rc::clone(&stage), slot, number).run());
+    for slot in 0..begun {
+        users.spawn_local(user(slot));
     }
     let mut stopping = false;
     let result = loop {
         tokio::select! {
             biased;
-            () = ended(&mut users) => break Ok(()),
+            slot = stage.newcomer() => {
+                users.spawn_local(user(slot));
+            }
+            () = ended(&mut users) => {
+                if stage.ran_dry() || stage.is_used_up() {
+                    stopped.get_or_init(|| stage.clock.now());
+                }
+                break stage.failure().map_or(Ok(()), Err);
+            }
             () = stop_requested(&mut stop), if !stopping => {
                 stopping = true;
                 if let Some(now) = stage.stop(nanos(STOP_GRACE)) {
@@ -111,23 +133,53 @@ async fn stop_requested(stop: &mut watch::Receiver<bool>) {
     }
 }
 
-fn open_stage(shard: Shard<'_>, users: usize) -> io::Result<Stage> {
+fn open_stage(shard: Shard<'_>, seats: &[Seat]) -> io::Result<Stage> {
     let Shard {
+        program,
         plan,
         deal,
+        security,
         thread,
         clock,
         recorder,
         pulse,
         ..
     } = shard;
-    let dispatch = match plan.load {
-        Load::Open { profile, queue, .. } => {
-            let part = deal.arrivals(thread);
-            let arrivals = Arrivals::new(profile, plan.seed, plan.total(), part);
-            Dispatch::open(arrivals, deal.queue(queue, thread), users)
+    let starts = plan.scenarios.iter().enumerate().map(|(index, scenario)| {
+        let users = deal.users(index, thread).count();
+        let Load::Open { profile, queue, .. } = &scenario.load else {
+            return Start {
+                users,
+                ..Start::default()
+            };
+        };
+        let (seed, part) = (
+            scenario_seed(plan.seed, index),
+            deal.arrivals(index, thread),
+        );
+        Start {
+            arrivals: Some(Arrivals::new(profile, seed, plan.total(), part)),
+            queue: deal.queue(index, *queue, thread),
+            users,
+            spare: deal.spare(index, thread).count(),
         }
-        Load::Closed { .. } => Dispatch::closed(users),
-    };
-    Stage::open(plan, clock, dispatch, recorder, pulse)
+    });
+    let dispatch = Dispatch::new(starts.collect());
+    let numbers: Vec<usize> = seats.iter().map(|seat| seat.number).collect();
+    let network = Network::new(plan, security, &numbers, deal.connections(thread));
+    let mut stage = Stage::open(
+        plan,
+        Arc::clone(program),
+        network,
+        clock,
+        dispatch,
+        recorder,
+        pulse,
+    )?;
+    for (index, scenario) in plan.scenarios.iter().enumerate() {
+        if let Some(number) = scenario.iterations {
+            stage.limit(index, deal.iterations(index, number, thread));
+        }
+    }
+    Ok(stage)
 }

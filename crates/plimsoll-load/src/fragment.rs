@@ -99,6 +99,9 @@ pub struct Fragment {
     pub lookout: Option<TimeHistogram>,
     /// One per step of the plan, in its order.
     pub steps: Vec<StepTally>,
+    /// By group: the times from its beginning to its end, of iterations that got there.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub groups: BTreeMap<String, TimeHistogram>,
 }
 
 /// For how long the generator stood still although it should have been at work, as its watchdog saw it: a shard was overdue or the whole

@@ -10,10 +10,14 @@ mod clock;
 mod collector;
 mod deal;
 mod engine;
+pub mod exchange;
 pub mod fragment;
 pub mod plan;
 mod recorder;
 mod run;
+mod scenario;
+mod security;
+mod shifts;
 mod watchdog;
 
-pub use run::{LoadError, run};
+pub use run::{LoadError, run, run_singly};

@@ -2,13 +2,27 @@
 //!
 //! A plan says nothing about experiments, arms or reports, and refers to nothing: names are resolved and files are read before.
 
+mod action;
 mod check;
+mod connections;
+mod data;
+mod load;
+mod step;
+pub mod text;
+mod tls;
 
 use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
 use std::time::Duration;
 
+pub use action::{Action, Choice, Comparison, Condition, steps_of};
 pub use check::{PlanProblem, PlanProblems};
+pub use connections::{ConnectionPolicy, Connections, Protocol, Resolve};
+pub use data::{AtEnd, Cookies, Data, FeederPlan, Format, Order};
+pub use load::{Crowd, Load, Profile, Spacing, Span, Stretch};
+pub use step::{Check, Extract, Follow, Match, Predicate, Source, Step};
+pub use text::{Expression, Piece, Text};
+pub use tls::{Identity, PrivateKey, Tls, TlsVersion, Trust};
 
 /// What to send, where, when and for how long.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -20,16 +34,19 @@ pub struct Plan {
     pub shards: usize,
     /// Where the load goes.
     pub target: Target,
-    /// What a virtual user does in one iteration, in order; at least one.
+    /// Every exchange that scenarios refer to; its place here is its series in recorder, fragments and reports. At least one.
     pub steps: Vec<Step>,
-    /// How many iterations start, and when.
-    pub load: Load,
+    /// What virtual users do and when: all at the same time, each with its own users. At least one.
+    pub scenarios: Vec<Scenario>,
+    /// What iterations differ by.
+    #[serde(default)]
+    pub data: Data,
     /// How long the load runs before it is measured. Iterations whose intended start lies in it are reported apart.
     pub warmup: Duration,
     /// How long the measured part lasts, after the warm-up.
     pub duration: Duration,
-    /// When a virtual user opens a connection.
-    pub connections: ConnectionPolicy,
+    /// How connections are made, kept and shared.
+    pub connections: Connections,
     /// How exactly intended starts are kept, and at what price in CPU.
     pub pacing: Pacing,
     /// The longest that an exchange may take, from the start of its connection attempt (or its first byte, on an
@@ -47,105 +64,20 @@ pub struct Target {
     pub addresses: Vec<SocketAddr>,
 }
 
-/// One exchange of an iteration. A redirect is an answer like any other; it is not followed.
+/// What a kind of virtual user does, and how many of its iterations start when.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Step {
+pub struct Scenario {
     /// What reports call it; unique within the plan.
     pub name: String,
-    /// The request method, such as `GET`.
-    pub method: String,
-    /// The request target in origin form, such as `/search?q=x`.
-    pub path: String,
-    /// Further fields, sent in this order. `Host` here replaces the target's authority.
+    /// How many iterations start, and when.
+    pub load: Load,
+    /// What an iteration does, in order; at least one action.
+    pub program: Vec<Action>,
+    /// In the closed model: so many iterations and no more, over all users; the load ends with the last of them. They are dealt to the
+    /// shards in proportion to their users, and within a shard who is free takes the next.
     #[serde(default)]
-    pub headers: Vec<(String, String)>,
-    /// The request body; base64 in JSON.
-    #[serde(default, with = "base64_bytes")]
-    pub body: Vec<u8>,
-    /// Replaces [`Plan::timeout`] for this step.
-    #[serde(default)]
-    pub timeout: Option<Duration>,
-    /// Waited after the end of the step before; the step's intended start is at the end of it. Ignored on the first step.
-    #[serde(default)]
-    pub pause: Duration,
-    /// What an answer must satisfy.
-    #[serde(default)]
-    pub check: Check,
-}
-
-/// Predicates on one answer; an exchange passes when all hold.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Check {
-    /// The permitted statuses. `None`: anything below 400, and nothing is counted as a check.
-    #[serde(default)]
-    pub status: Option<Vec<u16>>,
-}
-
-/// How many iterations start, and when.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Load {
-    /// Arrivals come when the profile says, whether earlier ones have ended or not.
-    Open {
-        /// When arrivals come.
-        profile: Profile,
-        /// Virtual users, each with one connection at a time.
-        connections: u32,
-        /// How many arrivals may wait for an idle virtual user, over all shards; one more is dropped and counted.
-        queue: u32,
-    },
-    /// Each of a number of virtual users starts its next iteration when its last one ended.
-    Closed {
-        /// Virtual users, each with one connection at a time.
-        users: u32,
-        /// From the end of an iteration to the intended start of the user's next one. First iterations are spread over one think time.
-        think: Duration,
-    },
-}
-
-/// Arrivals over the whole load, warm-up included; rates are iterations per second.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Profile {
-    /// Evenly spaced.
-    Constant {
-        /// Iterations per second.
-        rate: f64,
-    },
-    /// Exponential gaps with this mean rate.
-    Poisson {
-        /// Mean iterations per second.
-        rate: f64,
-    },
-    /// From one rate to another, linearly.
-    Ramp {
-        /// Iterations per second at the start.
-        from: f64,
-        /// Iterations per second at the end.
-        to: f64,
-    },
-    /// Levels of constant rate, each `step` above the one before.
-    Staircase {
-        /// Iterations per second of the first level.
-        from: f64,
-        /// Added from level to level; may be negative.
-        step: f64,
-        /// The length of a level.
-        every: Duration,
-    },
-}
-
-/// When a virtual user opens a connection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ConnectionPolicy {
-    /// Before its first exchange, and whenever the last connection cannot carry another.
-    #[default]
-    KeepAlive,
-    /// Before every exchange, which asks the server to close it after.
-    PerExchange,
+    pub iterations: Option<u64>,
 }
 
 /// How exactly intended starts are kept.
@@ -174,9 +106,23 @@ impl Plan {
     /// Virtual users over all shards.
     #[must_use]
     pub fn users(&self) -> u32 {
-        match self.load {
-            Load::Open { connections, .. } => connections,
-            Load::Closed { users, .. } => users,
+        let users = |scenario: &Scenario| scenario.load.users();
+        self.scenarios
+            .iter()
+            .map(users)
+            .fold(0, u32::saturating_add)
+    }
+}
+
+impl Scenario {
+    /// The scenario whose iterations carry out the first `steps` steps of the plan in their order.
+    #[must_use]
+    pub fn of_steps(name: &str, load: Load, steps: usize) -> Self {
+        Self {
+            name: name.to_owned(),
+            load,
+            program: (0..steps).map(Action::Step).collect(),
+            iterations: None,
         }
     }
 }

@@ -8,10 +8,13 @@ mod second;
 pub(crate) use second::{SECOND, ShardSecond, Side, SideSecond, StepSecond};
 
 use crate::clock::Nanos;
+use crate::exchange::Exchange;
 use crate::watchdog::WatchedSecond;
+use plimsoll_base::histogram::TimeHistogram;
 use plimsoll_base::outcome::{Outcome, OutcomeClass};
 use plimsoll_base::time_kind::TimeKind;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError};
+use std::time::Duration;
 
 /// What a shard says to the collector.
 #[derive(Debug)]
@@ -32,10 +35,51 @@ pub(crate) struct Ended {
     pub(crate) outcome: Outcome,
     /// Whether the plan's check held; `None` when it has none.
     pub(crate) check: Option<bool>,
+    /// Since the start of the load.
+    pub(crate) intended: Nanos,
     pub(crate) response: Nanos,
+    /// `None` when there was a connection already, or none could be made.
+    pub(crate) connect: Option<Nanos>,
     /// `None` when nothing was sent.
     pub(crate) service: Option<Nanos>,
+    /// Of `service`, until the first byte of the answer; `None` when all of it came at once, or nothing.
+    pub(crate) first_byte: Option<Nanos>,
     pub(crate) bytes_received: u64,
+}
+
+impl Ended {
+    /// What is told of it when exchanges are handed over one by one.
+    fn singly(self) -> Exchange {
+        Exchange {
+            step: self.step,
+            warmup: self.side == Side::Warmup,
+            intended: Duration::from_nanos(self.intended),
+            outcome: self.outcome,
+            response: Duration::from_nanos(self.response),
+            connect: self.connect.map(Duration::from_nanos),
+            service: self.service.map(Duration::from_nanos),
+            first_byte: self.first_byte.map(Duration::from_nanos),
+            body_bytes: self.bytes_received,
+        }
+    }
+}
+
+/// What the parts of making a connection took, one after the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Dialled {
+    /// The name lookup; `None` if there was none.
+    pub(crate) lookup: Option<Nanos>,
+    /// TCP.
+    pub(crate) connect: Nanos,
+    /// The TLS handshake; `None` if the connection is clear.
+    pub(crate) tls: Option<Nanos>,
+}
+
+impl Dialled {
+    /// All of it.
+    pub(crate) fn total(self) -> Nanos {
+        self.lookup.unwrap_or(0) + self.connect + self.tls.unwrap_or(0)
+    }
 }
 
 /// Why a second could not be handed over.
@@ -69,19 +113,21 @@ pub(crate) struct Recorder {
     reports: SyncSender<Report>,
     emptied: Receiver<Box<ShardSecond>>,
     lost: Option<Lost>,
+    /// Whether each exchange is kept by itself, too.
+    singly: bool,
 }
 
 impl Recorder {
-    /// A recorder at the start of the load, for a plan of `steps` steps.
+    /// A recorder at the start of the load; `steps` has for each step of the plan how many checks are counted apart from its status.
     pub(crate) fn new(
         shard: usize,
         warmup: Nanos,
-        steps: usize,
+        steps: &[usize],
         reports: SyncSender<Report>,
         emptied: Receiver<Box<ShardSecond>>,
     ) -> Self {
         let gauges = Gauges {
-            exchanges: vec![0; steps],
+            exchanges: vec![0; steps.len()],
             ..Gauges::default()
         };
         Self {
@@ -95,7 +141,13 @@ impl Recorder {
             reports,
             emptied,
             lost: None,
+            singly: false,
         }
+    }
+
+    /// From now on each exchange is handed over by itself, too.
+    pub(crate) fn keep_exchanges(&mut self) {
+        self.singly = true;
     }
 
     /// The side of an iteration, by its intended start.
@@ -109,13 +161,13 @@ impl Recorder {
 
     /// Hands over every second that ended before `now`. Called with the time of whatever is recorded next.
     pub(crate) fn roll(&mut self, now: Nanos) {
+        // Several seconds at once are those of a shard that was kept from running, probably with the collector: then it may wait
+        // for it, with the last of them too. One that is on time must not.
+        let is_late = now >= self.live_until + SECOND;
         while now >= self.live_until {
             self.integrate(self.live_until);
             let report = self.close_second();
             self.live_until += SECOND;
-            // Several seconds at once are those of a shard that was kept from running, probably with the collector: then it may wait
-            // for it. One that is on time must not.
-            let is_late = now >= self.live_until;
             self.lost = if is_late {
                 let sent = self.reports.send(report);
                 sent.err().map(|_| Lost::NoCollector)
@@ -216,11 +268,19 @@ impl Recorder {
     }
 
     /// A connection was established.
-    pub(crate) fn connected(&mut self, side: Side, time: Nanos) {
+    pub(crate) fn connected(&mut self, side: Side, dialled: Dialled) {
         self.connections += 1;
         let live = self.live(side);
         live.connected += 1;
-        live.time(TimeKind::ConnectTime, time);
+        live.time(TimeKind::ConnectTime, dialled.total());
+        for (kind, time) in [
+            (TimeKind::DnsTime, dialled.lookup),
+            (TimeKind::TlsTime, dialled.tls),
+        ] {
+            if let Some(time) = time {
+                live.time(kind, time);
+            }
+        }
     }
 
     /// A connection was closed, by whichever end.
@@ -266,6 +326,35 @@ impl Recorder {
         step.bytes_received += ended.bytes_received;
         let class = OutcomeClass::of(ended.outcome, passed);
         step.class(class).record(ended.response, ended.service);
+        if let (Outcome::Answered(_), Some(first), Some(service)) =
+            (ended.outcome, ended.first_byte, ended.service)
+        {
+            self.live(ended.side).in_parts(first, service);
+        }
+        if self.singly {
+            self.live.exchanges.push(ended.singly());
+        }
+    }
+
+    /// A group was gone through in so long.
+    pub(crate) fn grouped(&mut self, side: Side, group: usize, time: Nanos) {
+        let groups = &mut self.live(side).groups;
+        if groups.len() <= group {
+            groups.resize_with(group + 1, TimeHistogram::default);
+        }
+        groups[group].record_nanos(time);
+    }
+
+    /// The checks of an exchange that has more than its status came out so, in the order of the plan.
+    pub(crate) fn checked(&mut self, side: Side, step: usize, results: &[bool]) {
+        let counts = &mut self.live(side).steps[step].further;
+        for (count, passed) in counts.iter_mut().zip(results) {
+            if *passed {
+                count.passed += 1;
+            } else {
+                count.failed += 1;
+            }
+        }
     }
 
     /// An exchange was ended by us.
@@ -281,11 +370,11 @@ impl Recorder {
     }
 
     fn close_second(&mut self) -> Report {
-        let steps = self.gauges[0].exchanges.len();
-        let mut next = self
-            .emptied
-            .try_recv()
-            .unwrap_or_else(|_| Box::new(ShardSecond::new(steps)));
+        let mut next = self.emptied.try_recv().unwrap_or_else(|_| {
+            let steps = self.live.sides[0].steps.iter();
+            let checks: Vec<usize> = steps.map(|step| step.further.len()).collect();
+            Box::new(ShardSecond::new(&checks))
+        });
         next.second = self.live.second + 1;
         let mut full = std::mem::replace(&mut self.live, next);
         full.connections = self.connections;
@@ -308,7 +397,7 @@ mod tests {
     fn recorder(capacity: usize) -> (Recorder, Receiver<Report>) {
         let (sender, reports) = sync_channel(capacity);
         let (_, emptied) = sync_channel(1);
-        (Recorder::new(0, 0, 1, sender, emptied), reports)
+        (Recorder::new(0, 0, &[0], sender, emptied), reports)
     }
 
     /// A shard that did not run for half a minute loses nothing, however few seconds the channel holds.

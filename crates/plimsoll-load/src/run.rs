@@ -1,19 +1,22 @@
 //! Carrying out a plan: shards on threads of their own, the collector on the caller's.
 
-use crate::arrivals::{Arrivals, Part};
+use crate::arrivals::{Arrivals, Part, scenario_seed};
 use crate::clock::{Clock, Nanos, nanos};
-use crate::collector::{AccountsError, Collector, Phases};
+use crate::collector::{AccountsError, Collector, Names, Phases};
 use crate::deal::Deal;
 use crate::engine::{self, Shard, ShardError};
+use crate::exchange::Exchanges;
 use crate::fragment::{LOOKOUT_THREAD, Message, Started};
-use crate::plan::{Load, Plan, PlanProblems};
+use crate::plan::{Action, Load, Plan, PlanProblems, Step, steps_of};
 use crate::recorder::{Lost, Recorder, Report, ShardSecond};
+use crate::scenario::Program;
+use crate::security::Security;
 use crate::watchdog::{Pulse, Watchdog, Watched, pulse};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::thread::set_name;
 use std::io;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 use tokio::sync::watch;
 
@@ -36,6 +39,17 @@ pub enum LoadError {
     /// Nobody took the messages.
     #[error("fragments were not taken for {SECONDS_BUFFERED} s, so figures were lost")]
     NotTaken,
+    /// What TLS needs was there when the plan was checked, and is not any more.
+    #[error("the host's store of trusted authorities has gone")]
+    Security,
+    /// A feeder came to its end, and the plan says that this is an error.
+    #[error("the feeder `{name}` has dealt all of its {rows} rows")]
+    Fed {
+        /// Its name.
+        name: String,
+        /// How many it had.
+        rows: u32,
+    },
     /// The accounts do not add up: an error of the generator.
     #[error("internal error in the accounts: {0}")]
     Accounts(String),
@@ -59,7 +73,25 @@ pub fn run(
     stop: watch::Receiver<bool>,
     emit: &mut dyn FnMut(Message),
 ) -> Result<(), LoadError> {
-    let result = carry_out(plan, &stop, emit);
+    conclude(carry_out(plan, &stop, emit, None), emit)
+}
+
+/// Like [`run()`], and calls `each` with the exchanges of every shard and second one by one, as far as
+/// [`SINGLE_PER_SECOND`](crate::exchange::SINGLE_PER_SECOND) allows.
+///
+/// # Errors
+/// As of [`run()`].
+pub fn run_singly(
+    plan: Plan,
+    stop: watch::Receiver<bool>,
+    emit: &mut dyn FnMut(Message),
+    each: &mut dyn FnMut(&Exchanges),
+) -> Result<(), LoadError> {
+    conclude(carry_out(plan, &stop, emit, Some(each)), emit)
+}
+
+/// An error is said, too.
+fn conclude(result: Result<(), LoadError>, emit: &mut dyn FnMut(Message)) -> Result<(), LoadError> {
     if let Err(error) = &result {
         emit(Message::Failed(error.to_string()));
     }
@@ -70,10 +102,14 @@ fn carry_out(
     plan: Plan,
     stop: &watch::Receiver<bool>,
     emit: &mut dyn FnMut(Message),
+    each: Option<&mut dyn FnMut(&Exchanges)>,
 ) -> Result<(), LoadError> {
     plan.check()?;
+    let program = Arc::new(compile(&plan)?);
     raise_descriptor_limit();
     let deal = Deal::of(&plan);
+    let security =
+        Security::new(&plan.connections, plan.users()).map_err(|_| LoadError::Security)?;
     let clock = Clock::starting_in(LEAD);
     let phases = Phases {
         warmup: nanos(plan.warmup),
@@ -84,19 +120,14 @@ fn carry_out(
         users: plan.users(),
         start_monotonic_ns: clock.absolute(0),
     }));
-    let checks = plan
-        .steps
-        .iter()
-        .map(|step| step.check.status.is_some())
-        .collect();
-    let collector = Collector::new(phases, deal, checks, schedule(&plan));
+    let collector = Collector::new(phases, &deal, names(&plan, &program), schedule(&plan));
     let Recording {
         recorders,
         watched,
         sender,
         reports,
         emptied,
-    } = recording(&plan, deal);
+    } = recording(&plan, &deal, each.is_some());
     let watchdog = Watchdog {
         clock,
         warmup: phases.warmup,
@@ -106,7 +137,8 @@ fn carry_out(
     };
     let stopped = OnceLock::new();
     let accounts = std::thread::scope(|scope| {
-        let (plan, stopped) = (&plan, &stopped);
+        let (plan, deal, security, stopped, program) =
+            (&plan, &deal, &security, &stopped, &program);
         std::thread::Builder::new()
             .name("watchdog".to_owned())
             .spawn_scoped(scope, || watchdog.watch())
@@ -114,7 +146,15 @@ fn carry_out(
         let engine = std::thread::Builder::new()
             .name("engine".to_owned())
             .spawn_scoped(scope, move || {
-                run_engine(plan, deal, clock, stop, recorders, stopped)
+                let parts = Parts {
+                    plan,
+                    deal,
+                    security,
+                    program,
+                    clock,
+                    stopped,
+                };
+                run_engine(parts, stop, recorders)
             })
             .map_err(LoadError::Shard)?;
         let accounts = collector.collect(
@@ -122,6 +162,7 @@ fn carry_out(
             &emptied,
             || stopped.get().copied(),
             &mut |fragment| emit(Message::Fragment(fragment)),
+            each,
         );
         // A panic of a shard is an error of this program: pass it on.
         match engine.join() {
@@ -152,7 +193,7 @@ struct Recording {
     emptied: Vec<SyncSender<Box<ShardSecond>>>,
 }
 
-fn recording(plan: &Plan, deal: Deal) -> Recording {
+fn recording(plan: &Plan, deal: &Deal, singly: bool) -> Recording {
     let threads = deal.threads();
     let (sender, reports) = sync_channel((threads + 1) * SECONDS_BUFFERED);
     let mut watched = Vec::with_capacity(threads);
@@ -160,13 +201,16 @@ fn recording(plan: &Plan, deal: Deal) -> Recording {
     let mut emptied = Vec::with_capacity(threads);
     for thread in 0..threads {
         let (give_back, take_back) = sync_channel(SECONDS_KEPT);
-        let recorder = Recorder::new(
+        let mut recorder = Recorder::new(
             thread,
             nanos(plan.warmup),
-            plan.steps.len(),
+            &further_checks(plan),
             sender.clone(),
             take_back,
         );
+        if singly {
+            recorder.keep_exchanges();
+        }
         let (pulse, of_pulse) = pulse();
         recorders.push(Mutex::new(Some((recorder, pulse))));
         if deal.lookout() != Some(thread) {
@@ -183,14 +227,35 @@ fn recording(plan: &Plan, deal: Deal) -> Recording {
     }
 }
 
-fn run_engine(
-    plan: &Plan,
-    deal: Deal,
+/// What all shards have in common.
+#[derive(Clone, Copy)]
+struct Parts<'a> {
+    plan: &'a Plan,
+    deal: &'a Deal,
+    security: &'a Security,
+    program: &'a Arc<Program>,
     clock: Clock,
+    stopped: &'a OnceLock<Nanos>,
+}
+
+/// The plan was checked, and checking it compiles it; so this finds nothing that the check has not.
+fn compile(plan: &Plan) -> Result<Program, LoadError> {
+    Program::compile(plan).map_err(|problems| LoadError::Plan(problems.into()))
+}
+
+fn run_engine(
+    parts: Parts<'_>,
     stop: &watch::Receiver<bool>,
     recorders: Vec<Slot>,
-    stopped: &OnceLock<Nanos>,
 ) -> Result<(), LoadError> {
+    let Parts {
+        plan,
+        deal,
+        security,
+        program,
+        clock,
+        stopped,
+    } = parts;
     // Owned here, so that the recorders and with them the channel are gone when the shards are, and the watchdog knows.
     let recorders = recorders;
     let results = plimsoll_http::shard::run_shards(deal.threads(), "load", |thread| {
@@ -205,11 +270,13 @@ fn run_engine(
         let shard = Shard {
             plan,
             deal,
+            security,
             thread,
             clock,
             recorder,
             pulse,
             stopped,
+            program,
         };
         engine::run_shard(shard, stop.clone())
     })
@@ -219,19 +286,66 @@ fn run_engine(
             Ok(()) | Err(ShardError::Lost(Lost::NoCollector)) => {}
             Err(ShardError::Timer(error)) => return Err(LoadError::Shard(error)),
             Err(ShardError::Lost(Lost::NotTaken)) => return Err(LoadError::NotTaken),
+            Err(ShardError::Fed(place)) => {
+                let feeder = &program.feeders[place];
+                return Err(LoadError::Fed {
+                    name: feeder.name.clone(),
+                    rows: feeder.rows(),
+                });
+            }
         }
     }
     Ok(())
 }
 
-/// Every arrival of the plan, whichever shard releases it.
-fn schedule(plan: &Plan) -> Option<Arrivals> {
-    match plan.load {
+/// The steps with which iterations begin, one for each scenario; none, if an iteration may begin without one, or have it twice.
+fn firsts(plan: &Plan) -> Vec<usize> {
+    let mut uses = vec![0_usize; plan.steps.len()];
+    for scenario in &plan.scenarios {
+        steps_of(&scenario.program, &mut |step| uses[step] += 1);
+    }
+    let first = plan
+        .scenarios
+        .iter()
+        .map(|scenario| match scenario.program.first() {
+            Some(Action::Step(step)) if uses[*step] == 1 => Some(*step),
+            _ => None,
+        });
+    first.collect::<Option<_>>().unwrap_or_default()
+}
+
+fn names(plan: &Plan, program: &Program) -> Names {
+    Names {
+        checks: plan.steps.iter().map(Step::checks).collect(),
+        groups: program.groups.clone(),
+        firsts: firsts(plan),
+    }
+}
+
+/// By step: how many checks it has, unless its status alone is looked at.
+fn further_checks(plan: &Plan) -> Vec<usize> {
+    let count = |step: &Step| {
+        let checks = step.checks().len();
+        if checks == usize::from(step.check.status.is_some()) {
+            0
+        } else {
+            checks
+        }
+    };
+    plan.steps.iter().map(count).collect()
+}
+
+/// When every arrival of the plan comes, by scenario, whichever shard releases it; nothing where users of the closed model make their own.
+fn schedule(plan: &Plan) -> Vec<Arrivals> {
+    let scenarios = plan.scenarios.iter().enumerate();
+    let schedules = scenarios.map(|(index, scenario)| match &scenario.load {
         Load::Open { profile, .. } => {
-            Some(Arrivals::new(profile, plan.seed, plan.total(), Part::All))
+            let seed = scenario_seed(plan.seed, index);
+            Some(Arrivals::new(profile, seed, plan.total(), Part::All))
         }
         Load::Closed { .. } => None,
-    }
+    });
+    schedules.collect::<Option<_>>().unwrap_or_default()
 }
 
 /// Virtual users are connections, and connections are descriptors. When this fails, what is missing shows as `exhausted`.

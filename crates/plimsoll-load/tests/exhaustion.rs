@@ -5,7 +5,7 @@
 use plimsoll_base::outcome::OutcomeClass;
 use plimsoll_http::Listener;
 use plimsoll_load::fragment::Message;
-use plimsoll_load::plan::{Check, ConnectionPolicy, Load, Pacing, Plan, Profile, Step, Target};
+use plimsoll_load::plan::{Connections, Data, Load, Pacing, Plan, Profile, Scenario, Step, Target};
 use rustix::process::{Resource, Rlimit, setrlimit};
 use std::time::Duration;
 use tokio::sync::watch;
@@ -26,6 +26,9 @@ fn connections_beyond_the_descriptor_limit_are_counted_as_exhausted() {
     // Connections wait in the listener's queue: nobody accepts or answers.
     let listener = Listener::bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let address = listener.local_addr().unwrap();
+    let constant = Profile::Constant { rate: 500.0 };
+    let duration = Duration::from_millis(200);
+    let open = Load::open(vec![constant.lasting(duration)], 100, 0);
     let plan = Plan {
         seed: 1,
         shards: 1,
@@ -36,21 +39,14 @@ fn connections_beyond_the_descriptor_limit_are_counted_as_exhausted() {
         steps: vec![Step {
             name: "home".to_owned(),
             method: "GET".to_owned(),
-            path: "/".to_owned(),
-            headers: vec![],
-            body: vec![],
-            timeout: None,
-            pause: Duration::ZERO,
-            check: Check::default(),
+            path: "/".into(),
+            ..Step::default()
         }],
-        load: Load::Open {
-            profile: Profile::Constant { rate: 500.0 },
-            connections: 100,
-            queue: 0,
-        },
+        scenarios: vec![Scenario::of_steps("main", open, 1)],
+        data: Data::default(),
         warmup: Duration::ZERO,
-        duration: Duration::from_millis(200),
-        connections: ConnectionPolicy::KeepAlive,
+        duration,
+        connections: Connections::default(),
         pacing: Pacing::default(),
         timeout: Duration::from_millis(500),
     };
@@ -65,7 +61,7 @@ fn connections_beyond_the_descriptor_limit_are_counted_as_exhausted() {
     let accounts = accounts.unwrap();
     let count = |class| accounts.steps[0].classes.get(&class).copied().unwrap_or(0);
     assert_eq!(accounts.sent, 100);
-    assert_eq!(accounts.exhausted, count(OutcomeClass::Refused));
+    assert_eq!(accounts.exhausted, count(OutcomeClass::Exhausted));
     assert!(accounts.exhausted >= 100 - LIMIT, "{accounts:?}");
     assert_eq!(
         count(OutcomeClass::TimedOut) + accounts.exhausted,

@@ -4,12 +4,21 @@
 
 use plimsoll_http::encode;
 
+/// How much of a long answer is queued at a time.
+const PIECE_BYTES: usize = 64 * 1024;
+/// Bytes of the empty line that ends a head.
+const END_OF_HEAD: usize = 2;
+/// What bodies of letters repeat.
+const LETTERS: &[u8] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
 /// A complete HTTP/1.1 response: head, empty line, body.
 #[derive(Debug, Clone)]
 pub(crate) struct Answer {
     bytes: Box<[u8]>,
     /// Where the fields end: the empty line follows.
     fields_end: usize,
+    /// So many letters follow `bytes`. They are made when they are sent, so that a long answer takes no memory.
+    letters: usize,
     /// Whether it says `Connection: close` itself.
     closes: bool,
 }
@@ -60,6 +69,43 @@ impl Answer {
         self.closes
     }
 
+    /// Bytes of the body.
+    fn body_len(&self) -> usize {
+        self.bytes.len() - self.fields_end - END_OF_HEAD + self.letters
+    }
+
+    /// Whether it goes out in several pieces, so that a client which takes its time holds little memory.
+    pub(crate) fn is_long(&self) -> bool {
+        self.body_len() > PIECE_BYTES
+    }
+
+    /// Queues the head of a long answer in `out`.
+    pub(crate) fn append_head(&self, out: &mut Vec<u8>, persistence: Persistence) {
+        let extent = Extent::HeadOnly;
+        self.append_to(
+            out,
+            Form {
+                persistence,
+                extent,
+            },
+        );
+    }
+
+    /// Queues the next piece of the body, from byte `from` of it, in `out`; where the one after it begins, `None` for the last.
+    pub(crate) fn append_piece(&self, out: &mut Vec<u8>, from: usize) -> Option<usize> {
+        let body = &self.bytes[self.fields_end + END_OF_HEAD..];
+        let to = self.body_len().min(from + PIECE_BYTES);
+        out.extend_from_slice(&body[from.min(body.len())..to.min(body.len())]);
+        let letters = LETTERS.iter().copied().cycle();
+        let skipped = from.saturating_sub(body.len()) % LETTERS.len();
+        out.extend(
+            letters
+                .skip(skipped)
+                .take(to - from.max(body.len()).min(to)),
+        );
+        (to < self.body_len()).then_some(to)
+    }
+
     /// Queues the answer in `out`.
     pub(crate) fn append_to(&self, out: &mut Vec<u8>, form: Form) {
         let connection: &[u8] = match form.persistence {
@@ -68,14 +114,20 @@ impl Answer {
             Persistence::KeepSaid => b"Connection: keep-alive\r\n",
             Persistence::Close => b"Connection: close\r\n",
         };
-        if connection.is_empty() && form.extent == Extent::Whole {
+        if connection.is_empty() && form.extent == Extent::Whole && self.letters == 0 {
             out.extend_from_slice(&self.bytes);
             return;
         }
         out.extend_from_slice(&self.bytes[..self.fields_end]);
         out.extend_from_slice(connection);
         match form.extent {
-            Extent::Whole => out.extend_from_slice(&self.bytes[self.fields_end..]),
+            Extent::Whole => {
+                encode::end_head(out);
+                let mut next = Some(0);
+                while let Some(from) = next {
+                    next = self.append_piece(out, from);
+                }
+            }
             Extent::HeadOnly => encode::end_head(out),
         }
     }
@@ -113,6 +165,16 @@ impl AnswerBuilder {
         self
     }
 
+    /// Ends with a body of so many letters.
+    pub(crate) fn letters(mut self, count: usize) -> Answer {
+        encode::content_length(&mut self.bytes, count as u64);
+        self.has_length = true;
+        Answer {
+            letters: count,
+            ..self.body(b"")
+        }
+    }
+
     /// Ends with a body; a status that has none gets none.
     pub(crate) fn body(mut self, body: &[u8]) -> Answer {
         let has_body = !matches!(self.status, 204 | 304);
@@ -127,6 +189,7 @@ impl AnswerBuilder {
         Answer {
             bytes: self.bytes.into(),
             fields_end,
+            letters: 0,
             closes: self.closes,
         }
     }
@@ -188,6 +251,35 @@ mod tests {
             Extent::HeadOnly,
             &format!("{head}Connection: keep-alive\n\n"),
         );
+    }
+
+    #[test]
+    fn a_long_answer_is_the_same_in_pieces() {
+        for answer in [
+            AnswerBuilder::new(200, None).letters(3 * PIECE_BYTES + 7),
+            AnswerBuilder::new(200, None).body(&[7; 2 * PIECE_BYTES]),
+            AnswerBuilder::new(200, None).letters(PIECE_BYTES + 1),
+        ] {
+            let form = |persistence| Form {
+                persistence,
+                extent: Extent::Whole,
+            };
+            let (mut whole, mut pieces) = (Vec::new(), Vec::new());
+            answer.append_to(&mut whole, form(Persistence::Keep));
+            assert!(answer.is_long());
+            answer.append_head(&mut pieces, Persistence::Keep);
+            let mut next = Some(0);
+            while let Some(from) = next {
+                let before = pieces.len();
+                next = answer.append_piece(&mut pieces, from);
+                assert!(pieces.len() - before <= PIECE_BYTES);
+            }
+            assert!(whole == pieces);
+        }
+        let short = AnswerBuilder::new(200, None).letters(54);
+        let mut out = Vec::new();
+        short.append_piece(&mut out, 0);
+        assert!(out.ends_with(b"XYZab") && !short.is_long());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What a mock is told when it starts.
 
 use crate::delay::DelayPrecision;
-use plimsoll_http::Limits;
+use plimsoll_http::{Limits, Pace};
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -26,8 +26,36 @@ pub struct MockConfig {
     pub admin: AdminAccess,
     /// Limits on requests.
     pub limits: Limits,
+    /// How many clients there may be at a time, over all shards; a further one gets 503. Never more than there are descriptors for.
+    pub connections: u32,
+    /// How long a client is waited for.
+    pub timeouts: Timeouts,
     /// How long requests under way may take to end when the mock is stopped.
     pub grace: Duration,
+}
+
+/// How long a client is waited for.
+#[derive(Debug, Clone, Copy)]
+pub struct Timeouts {
+    /// For a whole head, once its first byte came: 408.
+    pub head: Duration,
+    /// For the first byte of a request: the connection closes.
+    pub idle: Duration,
+    /// For a body to come (408) and for an answer to be taken (a reset).
+    pub body: Pace,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self {
+            head: Duration::from_secs(10),
+            idle: Duration::from_secs(300),
+            body: Pace {
+                silence: Duration::from_secs(60),
+                bytes_per_second: 1024,
+            },
+        }
+    }
 }
 
 /// Who may use the admin API.
@@ -62,6 +90,8 @@ impl MockConfig {
             delay_precision: DelayPrecision::default(),
             admin: AdminAccess::default(),
             limits: Limits::default(),
+            connections: 20_000,
+            timeouts: Timeouts::default(),
             grace: Duration::from_secs(10),
         }
     }

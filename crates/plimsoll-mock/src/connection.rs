@@ -7,14 +7,18 @@
 use crate::admin::{self, AdminRequest};
 use crate::answer::{Answer, Extent, Form, Persistence};
 use crate::builtins;
+use crate::held::{Full, Held};
 use crate::request::Request;
 use crate::shard::Shard;
 use crate::stub::Stub;
 use plimsoll_base::counters::Counter;
-use plimsoll_http::{Framing, ReadError, RequestHead, TcpServer, Version, encode};
-use std::future::poll_fn;
+use plimsoll_http::{
+    Elapsed, Framing, Patience, ReadError, RequestHead, TcpServer, Version, Watch, encode,
+};
+use std::cell::Cell;
+use std::future::{Future, poll_fn};
 use std::io;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Poll;
@@ -28,29 +32,68 @@ const QUEUE_BYTES: usize = 64 * 1024;
 /// How long what a peer still sends is read and dropped after its last answer.
 const LINGER: Duration = Duration::from_secs(2);
 
+/// Bytes of a request's body for which memory is kept from one request to the next.
+const KEPT_BYTES: usize = 64 * 1024;
+
 /// Serves a connection until its end, whichever side that comes from.
 pub(crate) async fn serve(stream: TcpStream, shard: Rc<Shard>) {
+    let now = Instant::now();
     let mut connection = Connection {
         http: TcpServer::from_stream(stream, shard.shared.limits),
         body: Vec::new(),
-        received: Instant::now(),
+        held: Held::new(Arc::clone(&shard.shared)),
+        watch: Watch::new(now + shard.shared.timeouts.idle),
+        quiet_since: now,
+        received: now,
         unwritten: Vec::new(),
         ends: false,
         shard: &shard,
     };
-    if let Err(ReadError::Protocol(error)) = connection.run().await {
-        shard.counters.add(Counter::Malformed, 1);
-        connection.received = Instant::now();
-        let answer = Answer::text(error.status(), &format!("{error}\n"));
-        connection.queue(
-            &answer,
-            Form {
-                persistence: Persistence::Close,
-                extent: Extent::Whole,
-            },
-        );
-        connection.finish().await;
-        connection.linger().await;
+    let (status, why) = match connection.run().await {
+        Ok(()) | Err(Trouble::Read(ReadError::Closed | ReadError::Io(_))) => return,
+        Err(Trouble::Read(ReadError::Protocol(error))) => {
+            shard.counters.add(Counter::Malformed, 1);
+            (error.status(), error.to_string())
+        }
+        Err(Trouble::Late(why)) => {
+            shard.counters.add(Counter::TimedOut, 1);
+            (408, why.to_owned())
+        }
+        Err(Trouble::Unread) => {
+            shard.counters.add(Counter::TimedOut, 1);
+            return connection.http.reset();
+        }
+        Err(Trouble::Full) => (503, "too many bodies are held".to_owned()),
+    };
+    connection.refuse(status, &why).await;
+}
+
+/// Why a connection ends before its client wants it to.
+enum Trouble {
+    Read(ReadError),
+    /// The client took too long over a request.
+    Late(&'static str),
+    /// It does not take its answers.
+    Unread,
+    /// There is no room to hold its request's body.
+    Full,
+}
+
+impl From<ReadError> for Trouble {
+    fn from(error: ReadError) -> Self {
+        Self::Read(error)
+    }
+}
+
+impl From<Full> for Trouble {
+    fn from(Full: Full) -> Self {
+        Self::Full
+    }
+}
+
+impl From<io::Error> for Trouble {
+    fn from(error: io::Error) -> Self {
+        Self::Read(error.into())
     }
 }
 
@@ -58,6 +101,11 @@ struct Connection<'a> {
     http: TcpServer,
     /// The current request's body, where somebody wants it.
     body: Vec<u8>,
+    /// The room that it takes.
+    held: Held,
+    watch: Watch,
+    /// When the last answers were written, or the connection was accepted.
+    quiet_since: Instant,
     /// When the current request's head was complete.
     received: Instant,
     /// Answers queued and not yet written, by when their requests were received. The queue's bytes bound it.
@@ -78,23 +126,22 @@ enum Decision {
 }
 
 impl Connection<'_> {
-    async fn run(&mut self) -> Result<(), ReadError> {
+    async fn run(&mut self) -> Result<(), Trouble> {
         let stop = self.shard.stop.notified();
-        tokio::pin!(stop);
+        let mut stop = pin!(stop);
         loop {
             let more = match self.arrived().await {
-                Some(more) => more,
+                Some(more) => more.map_err(Trouble::Read),
                 None => {
                     self.flush().await?;
-                    tokio::select! {
-                        biased;
-                        more = self.http.requests.next_head() => more,
-                        () = &mut stop => Ok(false),
-                    }
+                    self.next_head(stop.as_mut()).await
                 }
             };
-            let more = more.inspect_err(|error| {
-                if matches!(error, ReadError::Protocol(_)) {
+            let more = more.inspect_err(|trouble| {
+                if matches!(
+                    trouble,
+                    Trouble::Read(ReadError::Protocol(_)) | Trouble::Late(_)
+                ) {
                     self.shard.counters.add(Counter::Received, 1);
                 }
             })?;
@@ -108,11 +155,48 @@ impl Connection<'_> {
                 break;
             }
         }
-        self.finish().await;
+        self.finish().await?;
         if self.http.requests.has_buffered() {
             self.linger().await;
         }
         Ok(())
+    }
+
+    /// Awaits the next request's head: its first byte for as long as a connection may be idle, the rest for as long as a head may
+    /// take. `false` at the end of the connection.
+    async fn next_head(
+        &mut self,
+        mut stop: Pin<&mut impl Future<Output = ()>>,
+    ) -> Result<bool, Trouble> {
+        let timeouts = self.shard.shared.timeouts;
+        let requests = &mut self.http.requests;
+        let idle = self.quiet_since + timeouts.idle;
+        let begins = async {
+            tokio::select! {
+                biased;
+                begun = requests.begins() => begun,
+                () = &mut stop => Ok(false),
+            }
+        };
+        let begun = match self.watch.until(|| idle, begins).await {
+            Ok(begun) => begun?,
+            Err(Elapsed) => false,
+        };
+        if !begun {
+            return Ok(false);
+        }
+        let wait = Wait::new(timeouts.head);
+        let head = async {
+            tokio::select! {
+                biased;
+                more = requests.next_head() => more,
+                () = &mut stop => Ok(false),
+            }
+        };
+        match self.watch.until(|| wait.deadline(), head).await {
+            Ok(more) => Ok(more?),
+            Err(Elapsed) => Err(Trouble::Late("the request's head took too long")),
+        }
     }
 
     /// The next request's head if it is here already, whole: only then may the answers before it wait for its own. `None`, too, if
@@ -130,7 +214,15 @@ impl Connection<'_> {
     }
 
     /// Reads the rest of the request and queues its answer.
-    async fn answer(&mut self) -> Result<(), ReadError> {
+    async fn answer(&mut self) -> Result<(), Trouble> {
+        let answered = self.answer_held().await;
+        self.body.clear();
+        self.body.shrink_to(KEPT_BYTES);
+        self.held.release();
+        answered
+    }
+
+    async fn answer_held(&mut self) -> Result<(), Trouble> {
         let head = self.http.requests.head();
         let form = form_of(head, self.shard.stopping.get());
         self.ends = form.persistence == Persistence::Close;
@@ -145,11 +237,11 @@ impl Connection<'_> {
             Decision::Queued => {}
             Decision::Stub(stub, delay) => {
                 self.wait(delay).await?;
-                self.queue(&stub.answer, form);
+                self.queue(&stub.answer, form).await?;
             }
             Decision::Own(answer, delay) => {
                 self.wait(delay).await?;
-                self.queue(&answer, form);
+                self.queue(&answer, form).await?;
             }
         }
         Ok(())
@@ -174,7 +266,7 @@ impl Connection<'_> {
                 return Decision::Own(Answer::text(500, &error.to_string()), Duration::ZERO);
             }
         };
-        if stub.delay.is_none() {
+        if stub.delay.is_none() && !stub.answer.is_long() {
             let answer = &stub.answer;
             self.ends |= answer.closes();
             self.unwritten.push(self.received);
@@ -185,7 +277,7 @@ impl Connection<'_> {
         Decision::Stub(Arc::clone(stub), delay)
     }
 
-    async fn answer_admin(&mut self, form: Form) -> Result<(), ReadError> {
+    async fn answer_admin(&mut self, form: Form) -> Result<(), Trouble> {
         let allowed = self.shard.shared.guard.check(self.http.requests.head());
         self.take_body().await?;
         let answer = match allowed {
@@ -204,13 +296,11 @@ impl Connection<'_> {
                     .map_err(io::Error::other)?
             }
         };
-        self.queue(&answer, form);
-        Ok(())
+        self.queue(&answer, form).await
     }
 
     /// Reads the body, after telling a client that waits for leave; keeps it where somebody wants it.
-    async fn take_body(&mut self) -> Result<(), ReadError> {
-        self.body.clear();
+    async fn take_body(&mut self) -> Result<(), Trouble> {
         let head = self.http.requests.head();
         let wanted = builtins::wants_body(head.path()) || admin::is_admin(head.path());
         if head.expects_continue() && head.framing() != Framing::None {
@@ -220,15 +310,27 @@ impl Connection<'_> {
         }
         // The body may come only after the answers before it.
         self.flush().await?;
-        if wanted {
-            return self.http.requests.read_body(&mut self.body).await;
+        let mut patience = Patience::new(self.shard.shared.timeouts.body);
+        let mut bytes = 0;
+        loop {
+            let wait = Wait::new(patience.allowance(bytes));
+            let data = self.http.requests.next_data();
+            let data = self.watch.until(|| wait.deadline(), data).await;
+            let late = |Elapsed| Trouble::Late("the request's body took too long");
+            let Some(data) = data.map_err(late)?? else {
+                return Ok(());
+            };
+            bytes += data.len() as u64;
+            if wanted {
+                self.held.grow(data.len())?;
+                self.body.extend_from_slice(data);
+            }
+            patience.waited(wait.time());
         }
-        while self.http.requests.next_data().await?.is_some() {}
-        Ok(())
     }
 
     /// Holds the answer back; what was queued before it goes out first.
-    async fn wait(&mut self, delay: Duration) -> Result<(), ReadError> {
+    async fn wait(&mut self, delay: Duration) -> Result<(), Trouble> {
         if delay.is_zero() {
             return Ok(());
         }
@@ -237,23 +339,39 @@ impl Connection<'_> {
         Ok(self.shard.timer.sleep_until(deadline).await?)
     }
 
-    fn queue(&mut self, answer: &Answer, form: Form) {
+    /// Queues an answer; a long one is written piece by piece, and queued only with its last.
+    async fn queue(&mut self, answer: &Answer, form: Form) -> Result<(), Trouble> {
         self.ends |= answer.closes();
+        if form.extent == Extent::Whole && answer.is_long() {
+            answer.append_head(self.http.output.buffer(), form.persistence);
+            let mut next = Some(0);
+            while let Some(from) = next {
+                next = answer.append_piece(self.http.output.buffer(), from);
+                if next.is_some() {
+                    self.flush().await?;
+                    // A client that takes much takes turns with the others.
+                    tokio::task::yield_now().await;
+                }
+            }
+        } else {
+            answer.append_to(self.http.output.buffer(), form);
+        }
         self.unwritten.push(self.received);
-        answer.append_to(self.http.output.buffer(), form);
+        Ok(())
     }
 
     /// Writes what is queued.
-    async fn flush(&mut self) -> io::Result<()> {
+    async fn flush(&mut self) -> Result<(), Trouble> {
         if self.http.output.queued() == 0 {
             return Ok(());
         }
         let counters = &self.shard.counters;
         let answers = self.unwritten.len() as u64;
         counters.add(Counter::Served, answers);
-        let written = self.http.output.flush().await;
+        let written = self.write().await;
         if written.is_ok() {
             let now = Instant::now();
+            self.quiet_since = now;
             for received in &self.unwritten {
                 counters.record(now.duration_since(*received));
             }
@@ -264,10 +382,44 @@ impl Connection<'_> {
         written
     }
 
-    /// Writes what is queued and ends the connection; a peer that is gone already is no error.
-    async fn finish(&mut self) {
-        if self.flush().await.is_ok() {
-            self.http.output.shutdown().await.ok();
+    /// Hands what is queued to the system, for as long as the client takes some of it.
+    async fn write(&mut self) -> Result<(), Trouble> {
+        let mut patience = Patience::new(self.shard.shared.timeouts.body);
+        let output = &mut self.http.output;
+        let all = output.queued();
+        loop {
+            let wait = Wait::new(patience.allowance((all - output.queued()) as u64));
+            let some = output.flush_some();
+            let some = self.watch.until(|| wait.deadline(), some).await;
+            if !some.map_err(|Elapsed| Trouble::Unread)?? {
+                return Ok(());
+            }
+            patience.waited(wait.time());
+        }
+    }
+
+    /// Writes what is queued and ends the connection.
+    async fn finish(&mut self) -> Result<(), Trouble> {
+        self.flush().await?;
+        Ok(self.http.output.shutdown().await?)
+    }
+
+    /// Says why the connection ends here, and ends it.
+    async fn refuse(mut self, status: u16, why: &str) {
+        self.received = Instant::now();
+        let answer = Answer::text(status, &format!("{why}\n"));
+        let form = Form {
+            persistence: Persistence::Close,
+            extent: Extent::Whole,
+        };
+        let told = match self.queue(&answer, form).await {
+            Ok(()) => self.finish().await,
+            failed => failed,
+        };
+        match told {
+            Ok(()) => self.linger().await,
+            // The client is gone, or does not listen.
+            Err(_) => self.http.reset(),
         }
     }
 
@@ -283,6 +435,35 @@ impl Connection<'_> {
             _ = rest => {}
             () = self.shard.stop.notified() => {}
         }
+    }
+}
+
+/// One wait for the client, begun only when there is something to wait for.
+struct Wait {
+    allowance: Duration,
+    since: Cell<Option<Instant>>,
+}
+
+impl Wait {
+    fn new(allowance: Duration) -> Self {
+        Self {
+            allowance,
+            since: Cell::new(None),
+        }
+    }
+
+    /// When it is over. The first who asks begins it.
+    fn deadline(&self) -> Instant {
+        let since = self.since.get().unwrap_or_else(Instant::now);
+        self.since.set(Some(since));
+        since + self.allowance
+    }
+
+    /// How long it has taken.
+    fn time(&self) -> Duration {
+        self.since
+            .get()
+            .map_or(Duration::ZERO, |since| since.elapsed())
     }
 }
 

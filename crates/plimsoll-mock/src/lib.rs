@@ -23,6 +23,7 @@ mod connection;
 mod delay;
 mod delay_timer;
 mod error;
+mod held;
 mod java_regex;
 mod matcher;
 mod request;
@@ -34,7 +35,7 @@ mod stub_set;
 mod stubs;
 mod validate;
 
-pub use config::{AdminAccess, Credentials, MockConfig};
+pub use config::{AdminAccess, Credentials, MockConfig, Timeouts};
 pub use delay::DelayPrecision;
 pub use error::MockError;
 pub use run::{Summary, run};

@@ -8,10 +8,10 @@ use crate::shard::{Shard, Shared};
 use crate::source::{self, Loaded};
 use crate::stubs::Stubs;
 use plimsoll_base::counters::Counter;
-use plimsoll_http::{CountersFile, Listener, run_shards};
+use plimsoll_http::{CountersFile, Listener, connections_possible, run_shards};
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -26,6 +26,10 @@ pub struct Summary {
     pub accepted: u64,
     /// Requests refused as malformed.
     pub malformed: u64,
+    /// Connections turned away because there were too many.
+    pub turned_away: u64,
+    /// Connections ended because their client took too long over a request or over taking its answer.
+    pub timed_out: u64,
     /// Requests that matched neither a stub nor a built-in endpoint.
     pub unmatched: u64,
 }
@@ -63,6 +67,12 @@ pub fn run(
         }),
         stubs,
         limits: config.limits,
+        room: config
+            .connections
+            .min(connections_possible(config.shards, 0)),
+        connections: AtomicU32::new(0),
+        timeouts: config.timeouts,
+        held: AtomicUsize::new(0),
         precision: config.delay_precision,
         grace: config.grace,
         seed: config.seed,
@@ -109,6 +119,8 @@ fn summary(counters: &CountersFile) -> Summary {
         received: counters.total(Counter::Received),
         served: counters.total(Counter::Served),
         accepted: counters.total(Counter::Accepted),
+        turned_away: counters.total(Counter::TurnedAway),
+        timed_out: counters.total(Counter::TimedOut),
         malformed: counters.total(Counter::Malformed),
         unmatched: counters.total(Counter::Unmatched),
     }

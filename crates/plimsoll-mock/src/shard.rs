@@ -2,6 +2,8 @@
 
 use crate::admin::Admin;
 use crate::admin::guard::Guard;
+use crate::answer::{Answer, Extent, Form, Persistence};
+use crate::config::Timeouts;
 use crate::connection;
 use crate::delay::DelayPrecision;
 use crate::delay_timer::DelayTimer;
@@ -13,8 +15,9 @@ use std::cell::Cell;
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
+use tokio::net::TcpStream;
 use tokio::sync::{Notify, watch};
 use tokio::task::{JoinError, JoinSet};
 
@@ -25,6 +28,13 @@ pub(crate) struct Shared {
     pub(crate) admin: Arc<Admin>,
     pub(crate) guard: Guard,
     pub(crate) limits: Limits,
+    /// How many clients there may be at a time.
+    pub(crate) room: u32,
+    /// How many there are, over all shards. Changed once per connection, never per request.
+    pub(crate) connections: AtomicU32,
+    pub(crate) timeouts: Timeouts,
+    /// Bytes of requests' bodies that are held in memory, over all shards.
+    pub(crate) held: AtomicUsize,
     pub(crate) precision: DelayPrecision,
     pub(crate) grace: Duration,
     pub(crate) seed: u64,
@@ -98,11 +108,8 @@ impl Shard {
         let mut connections = JoinSet::new();
         loop {
             tokio::select! {
-                stream = accept(&listener) => {
-                    self.counters.add(Counter::Accepted, 1);
-                    connections.spawn_local(connection::serve(stream?, Rc::clone(&self)));
-                }
-                Some(ended) = connections.join_next() => check(ended),
+                stream = accept(&listener) => self.admit(&mut connections, stream?),
+                Some(ended) = connections.join_next() => self.departed(ended),
                 // A sender that is gone will never say stop: that is the end, too.
                 _ = stop.wait_for(|stop| *stop) => break,
                 _ = failed.wait_for(|failed| *failed) => break,
@@ -113,7 +120,7 @@ impl Shard {
         self.stop.notify_waiters();
         let drained = async {
             while let Some(ended) = connections.join_next().await {
-                check(ended);
+                self.departed(ended);
             }
         };
         // What has not ended by then is dropped with the set.
@@ -125,13 +132,40 @@ impl Shard {
         }
         Ok(())
     }
+
+    /// Takes a client in, or turns it away if there are too many.
+    fn admit(self: &Rc<Self>, connections: &mut JoinSet<()>, stream: TcpStream) {
+        let shared = &self.shared;
+        if shared.connections.fetch_add(1, Ordering::Relaxed) >= shared.room {
+            shared.connections.fetch_sub(1, Ordering::Relaxed);
+            self.counters.add(Counter::TurnedAway, 1);
+            turn_away(&stream);
+            return;
+        }
+        self.counters.add(Counter::Accepted, 1);
+        connections.spawn_local(connection::serve(stream, Rc::clone(self)));
+    }
+
+    /// A connection's own errors end that connection; a panic is a defect and ends the shard.
+    fn departed(&self, ended: Result<(), JoinError>) {
+        self.shared.connections.fetch_sub(1, Ordering::Relaxed);
+        if let Err(error) = ended
+            && error.is_panic()
+        {
+            std::panic::resume_unwind(error.into_panic());
+        }
+    }
 }
 
-/// A connection's own errors end that connection; a panic is a defect and ends the shard.
-fn check(ended: Result<(), JoinError>) {
-    if let Err(error) = ended
-        && error.is_panic()
-    {
-        std::panic::resume_unwind(error.into_panic());
+/// Tells a client at once that there is no room. A socket this young takes a few bytes without waiting.
+fn turn_away(stream: &TcpStream) {
+    let mut out = Vec::new();
+    let form = Form {
+        persistence: Persistence::Close,
+        extent: Extent::Whole,
+    };
+    Answer::text(503, "too many connections\n").append_to(&mut out, form);
+    if stream.try_write(&out).is_err() {
+        // Then the client sees the connection end, which says the same.
     }
 }

@@ -7,6 +7,8 @@ mod admin;
 mod counting;
 #[path = "mock/invalid.rs"]
 mod invalid;
+#[path = "mock/limits.rs"]
+mod limits;
 #[path = "mock/refusing.rs"]
 mod refusing;
 #[path = "mock/serving.rs"]

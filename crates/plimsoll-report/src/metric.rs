@@ -1,6 +1,8 @@
 //! Metrics by path below `arms.<arm>` of the summary: which there are, their unit, and reading one.
 
 use crate::record::{ArmSummary, Statistic};
+use plimsoll_base::document::nearest;
+use plimsoll_base::time_kind::TimeKind;
 use serde_json::Value;
 
 const SCALARS: [(&str, Unit); 9] = [
@@ -40,16 +42,39 @@ const TIMES: [&str; 6] = [
     "connect_time",
 ];
 const STEP_TIMES: [&str; 2] = ["response_time", "service_time"];
-const FIGURES: [&str; 10] = [
-    "count", "min", "mean", "p50", "p75", "p90", "p95", "p99", "p999", "max",
+const FIGURES: [&str; 11] = [
+    "count",
+    "min",
+    "mean",
+    "deviation",
+    "p50",
+    "p75",
+    "p90",
+    "p95",
+    "p99",
+    "p999",
+    "max",
 ];
-const OUTCOMES: [&str; 6] = [
+const OUTCOMES: [&str; 9] = [
     "timed_out",
+    "unfinished",
     "refused",
+    "exhausted",
+    "closed",
     "reset",
     "tls_failed",
     "malformed",
     "aborted",
+];
+
+/// Metrics without a value while a load runs.
+const NOT_LIVE: [&str; 6] = [
+    "added",
+    "components",
+    "in_flight",
+    "intended",
+    "offered_per_s",
+    "seconds",
 ];
 
 /// What a metric counts in.
@@ -78,11 +103,11 @@ pub struct Metric {
 
 /// A path that leads nowhere.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{path}` is not a metric: after `{prefix}` write one of {expected}")]
+#[error("`{path}` is not a metric: after `{prefix}` {instead}")]
 pub struct UnknownMetric {
     path: String,
     prefix: String,
-    expected: String,
+    instead: String,
 }
 
 /// What a metric was in one run.
@@ -103,14 +128,42 @@ impl Metric {
     pub fn parse(path: &str) -> Result<Self, UnknownMetric> {
         let (segments, unit) = parse_arm(path).map_err(|(prefix, expected)| UnknownMetric {
             path: path.to_owned(),
+            instead: instead(path, &prefix, &expected),
             prefix: if prefix.is_empty() {
                 "arms.<arm>".to_owned()
             } else {
                 prefix
             },
-            expected: expected.join(", "),
         })?;
         Ok(Self { segments, unit })
+    }
+
+    /// The step that it is of; `None` for the whole arm.
+    #[must_use]
+    pub fn step(&self) -> Option<&str> {
+        match self.segments.as_slice() {
+            [head, name, ..] if head == "by_step" => Some(name),
+            _ => None,
+        }
+    }
+
+    /// The kind of time that it is a figure of; `None` for a count, a rate or a share.
+    #[must_use]
+    pub fn time_kind(&self) -> Option<TimeKind> {
+        let name = self.segments.iter().rev().nth(1)?;
+        TimeKind::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// Whether it has a value while a load runs that means what it means at the end: counts, rates, shares and times of exchanges
+    /// and iterations. Differences, resources and what the plan says beforehand have none.
+    #[must_use]
+    pub fn is_live(&self) -> bool {
+        let own = match self.segments.as_slice() {
+            [head, _, rest @ ..] if head == "by_step" => rest,
+            all => all,
+        };
+        let head = own.first().map_or("", String::as_str);
+        !NOT_LIVE.contains(&head)
     }
 
     /// What it counts in.
@@ -277,6 +330,19 @@ fn parse_named(head: &str, rest: &str, parse_tail: impl Fn(&str) -> Parsed) -> P
     parse_tail("")
 }
 
+/// What to write after `prefix`: the nearest of what may stand there, or all of it.
+fn instead(path: &str, prefix: &str, expected: &[String]) -> String {
+    let written = match path.strip_prefix(prefix) {
+        Some(rest) => rest.trim_start_matches('.').split('.').next(),
+        // The prefix holds a placeholder for a name, which may hold dots.
+        None => path.rsplit('.').next(),
+    };
+    match written.and_then(|written| nearest(written, expected)) {
+        Some(close) => format!("did you mean `{close}`?"),
+        None => format!("write one of {}", expected.join(", ")),
+    }
+}
+
 fn lookup(table: &[(&str, Unit)], name: &str) -> Option<Unit> {
     table
         .iter()
@@ -352,7 +418,15 @@ mod tests {
         };
         check(
             "added.p98",
-            "`added.p98` is not a metric: after `added` write one of mean, p50, p75, p90, p95, p99, p999",
+            "`added.p98` is not a metric: after `added` did you mean `p90`?",
+        );
+        check(
+            "added.typical",
+            "`added.typical` is not a metric: after `added` write one of mean, p50, p75, p90, p95, p99, p999",
+        );
+        check(
+            "reponse_time.p99",
+            "`reponse_time.p99` is not a metric: after `arms.<arm>` did you mean `response_time`?",
         );
         check(
             "components.gateway.cpu",
@@ -369,6 +443,23 @@ mod tests {
         ] {
             assert!(Metric::parse(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn what_a_live_metric_rests_on() {
+        let check = |path: &str, live: bool, step: Option<&str>, kind: Option<TimeKind>| {
+            let metric = Metric::parse(path).unwrap();
+            let actual = (metric.is_live(), metric.step(), metric.time_kind());
+            assert_eq!(actual, (live, step, kind), "{path}");
+        };
+        let response = Some(TimeKind::ResponseTime);
+        check("response_time.p99", true, None, response);
+        check("by_step.a.b.response_time.max", true, Some("a.b"), response);
+        check("by_step.a.failed_share", true, Some("a"), None);
+        check("outcomes.answered.503", true, None, None);
+        check("by_step.a.in_flight", false, Some("a"), None);
+        check("added.p99", false, None, None);
+        check("components.a.fds_max", false, None, None);
     }
 
     #[test]

@@ -7,8 +7,10 @@
 mod arm;
 mod component;
 mod event;
+mod failure;
 mod health;
 mod manifest;
+mod ranges;
 mod series;
 mod summary;
 mod times;
@@ -16,14 +18,17 @@ mod times;
 pub use arm::{ArmBlocks, ArmData, LoadModel, SECOND_RELEASED, Second, TargetLedger};
 pub use component::{ComponentData, ComponentSample, GENERATOR};
 pub use event::{EventKind, EventRow};
+pub use failure::{Failure, Failures, Seen};
 pub use health::{BothEnds, GeneratorHealth, Halves, Segments};
 pub use manifest::{
     ArmFacts, ComponentFacts, Host, Input, MANIFEST_SCHEMA, Manifest, MethodName, RunState,
 };
-pub use series::{ComponentRow, LoadRow, SecondTimes, SeriesRow};
+pub use ranges::{MOST_RANGE_BOUNDS, NoRanges, RangeSummary, Ranges};
+pub use series::{ComponentRow, LoadRow, SecondTimes, SeriesRow, StepRow};
 pub use summary::{
     Added, ArmSummary, Bias, BlockSummary, Comparison, ComponentSummary, Difference,
-    DifferenceVerdict, Effect, IntervalMethod, Outcomes, Reservation, SUMMARY_SCHEMA, Sense,
-    StepSummary, Summary, ThresholdOutcome, ValidityRow, Verdict, VerdictResult,
+    DifferenceVerdict, Effect, FailureSummary, IntervalMethod, Outcomes, Reservation,
+    SUMMARY_SCHEMA, Sense, StepSummary, Summary, ThresholdOutcome, ValidityRow, Verdict,
+    VerdictResult,
 };
 pub use times::{Statistic, TimeStatistics, Times};

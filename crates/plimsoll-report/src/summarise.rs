@@ -10,13 +10,15 @@ mod blocks;
 use crate::metric::Metric;
 use crate::record::{
     Added, ArmBlocks, ArmData, ArmSummary, Bias, Comparison, DifferenceVerdict, Effect, Host,
-    LoadModel, MethodName, SUMMARY_SCHEMA, Statistic, Summary, ThresholdOutcome, ValidityRow,
+    LoadModel, MethodName, Ranges, SUMMARY_SCHEMA, Statistic, Summary, ThresholdOutcome,
+    ValidityRow,
 };
 use crate::statistics::{CONFIDENCE, MARGIN_SHARE, method_for};
-use crate::threshold::{self, Standing, Threshold};
+use crate::threshold::{self, Breach, Standing, Threshold};
 use crate::{validity, verdict};
 use blocks::Blocks;
 use indexmap::IndexMap;
+use std::collections::BTreeMap;
 
 /// What a summary says of the run apart from its figures.
 #[derive(Debug, Clone)]
@@ -27,8 +29,12 @@ pub struct Facts {
     pub seed: u64,
     /// The machine.
     pub host: Host,
+    /// Bounds of the ranges of response times.
+    pub ranges: Ranges,
     /// Whether everything planned was done.
     pub complete: bool,
+    /// Windows in which thresholds ended a load, by the place of the threshold.
+    pub breaches: BTreeMap<usize, Breach>,
     /// One sentence for each component that died and was not meant to.
     pub deaths: Vec<String>,
 }
@@ -61,7 +67,9 @@ pub fn summarise(
         rows.extend(validity::judge(&merged));
         summaries.insert(
             arm.name.clone(),
-            arm::summarise(arm, &merged, |block| blocks.void_for(&arm.name, block)),
+            arm::summarise(arm, &merged, &facts.ranges, |block| {
+                blocks.void_for(&arm.name, block)
+            }),
         );
     }
     if let Method::Compare { baseline } = method {
@@ -75,7 +83,11 @@ pub fn summarise(
     }
     let outcomes: Vec<ThresholdOutcome> = thresholds
         .iter()
-        .map(|wanted| hold(wanted, &summaries, &rows, method))
+        .enumerate()
+        .map(|(place, wanted)| {
+            let breach = facts.breaches.get(&place).copied();
+            hold(wanted, breach, &summaries, &rows, method)
+        })
         .collect();
     let mut summary = Summary {
         schema: SUMMARY_SCHEMA.to_owned(),
@@ -89,11 +101,23 @@ pub fn summarise(
         host: facts.host.clone(),
         validity: rows,
         thresholds: outcomes,
+        range_bounds: facts.ranges.clone(),
         comparison: comparison(method, &blocks),
         arms: summaries,
     };
     summary.verdict = verdict::decide(&summary, facts);
     summary
+}
+
+/// The figures of a part of a load, as the summary would show them, without anything that takes a whole run to say.
+#[must_use]
+pub fn figures(part: &ArmData) -> ArmSummary {
+    let arm = ArmBlocks {
+        name: part.name.clone(),
+        blocks: BTreeMap::new(),
+        notes: Vec::new(),
+    };
+    arm::summarise(&arm, part, &Ranges::default(), |_| &[])
 }
 
 fn merge(arm: &ArmBlocks) -> ArmData {
@@ -123,6 +147,7 @@ fn comparison(method: &Method, blocks: &Blocks) -> Option<Comparison> {
 
 fn hold(
     wanted: &Threshold,
+    breach: Option<Breach>,
     arms: &IndexMap<String, ArmSummary>,
     rows: &[ValidityRow],
     method: &Method,
@@ -141,7 +166,7 @@ fn hold(
         Some(_) => Standing::Marked,
         None => Standing::Sound,
     };
-    threshold::judge(wanted, reading, standing)
+    threshold::judge(wanted, reading, standing, breach)
 }
 
 /// Whether the metric is a difference that its interval alone does not decide.

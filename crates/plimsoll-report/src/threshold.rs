@@ -6,6 +6,8 @@
 use crate::metric::{Metric, Reading, Unit};
 use crate::record::{ThresholdOutcome, ValidityRow, VerdictResult};
 use plimsoll_base::units::{format_bytes, format_number, format_seconds};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// A bound on a metric.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,6 +18,26 @@ pub struct Threshold {
     pub metric: Metric,
     /// The side on which it must lie, in the metric's unit.
     pub bound: Bound,
+    /// When it ends the load before its time; `None`: never.
+    pub abort: Option<Abort>,
+}
+
+/// A threshold that is held against the last seconds of a load while it runs, and ends it when it does not hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Abort {
+    /// How many measured seconds it looks back; it waits until there are as many.
+    pub window_s: u32,
+}
+
+/// A window in which a threshold did not hold, so that it ended the load.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Breach {
+    /// The length of the window in seconds.
+    pub window_s: u32,
+    /// Where it ended, in seconds since the run began.
+    pub until_s: f64,
+    /// What the metric was in it.
+    pub value: f64,
 }
 
 /// The side on which a value must lie.
@@ -25,6 +47,17 @@ pub enum Bound {
     Below(f64),
     /// Above this.
     Above(f64),
+}
+
+impl Bound {
+    /// Whether an exact value lies on the right side.
+    #[must_use]
+    pub fn holds(self, value: f64) -> bool {
+        match self {
+            Self::Below(limit) => value < limit,
+            Self::Above(limit) => value > limit,
+        }
+    }
 }
 
 /// How far a metric can be relied on.
@@ -42,10 +75,18 @@ pub enum Standing<'a> {
     Invalid(&'a ValidityRow),
 }
 
-/// Judges one threshold by what its metric was and what validity says of that metric.
+/// Judges one threshold by what its metric was, what validity says of that metric, and the window in which it ended the load, if it did.
 #[must_use]
-pub fn judge(threshold: &Threshold, reading: Reading, standing: Standing<'_>) -> ThresholdOutcome {
-    let (result, reason) = decide(threshold, reading, standing);
+pub fn judge(
+    threshold: &Threshold,
+    reading: Reading,
+    standing: Standing<'_>,
+    breach: Option<Breach>,
+) -> ThresholdOutcome {
+    let (result, reason) = match breach {
+        Some(breach) => decide_breach(threshold, breach, standing),
+        None => decide(threshold, reading, standing),
+    };
     let (below, above) = match threshold.bound {
         Bound::Below(limit) => (Some(limit), None),
         Bound::Above(limit) => (None, Some(limit)),
@@ -58,8 +99,43 @@ pub fn judge(threshold: &Threshold, reading: Reading, standing: Standing<'_>) ->
         value: reading.value,
         low: reading.interval.map(|(low, _)| low),
         high: reading.interval.map(|(_, high)| high),
+        breach,
         result,
         reason,
+    }
+}
+
+/// A threshold that ended the load has failed, unless the measurement cannot carry that.
+fn decide_breach(
+    threshold: &Threshold,
+    breach: Breach,
+    standing: Standing<'_>,
+) -> (VerdictResult, String) {
+    let subject = format!("{} {}", threshold.arm, threshold.metric.path());
+    let show = |value| format_value(value, threshold.metric.unit());
+    let limit = match threshold.bound {
+        Bound::Below(limit) => format!("below {}", show(limit)),
+        Bound::Above(limit) => format!("above {}", show(limit)),
+    };
+    let found = format!(
+        "{subject} was {} in the {} s up to {:.0} s, not {limit}: the load was ended",
+        show(breach.value),
+        breach.window_s,
+        breach.until_s
+    );
+    let reading = Reading {
+        value: Some(breach.value),
+        interval: None,
+    };
+    match ruled_out(threshold, reading, standing) {
+        Some(row) => {
+            let why = format!(
+                "{found}, but it is not judged: criterion {}, {}: {}",
+                row.criterion, row.name, row.advice
+            );
+            (VerdictResult::Invalid, why)
+        }
+        None => (VerdictResult::Failed, found),
     }
 }
 
@@ -174,8 +250,9 @@ mod tests {
             arm: "gateway".to_owned(),
             metric: Metric::parse("added.p99").unwrap(),
             bound,
+            abort: None,
         };
-        let outcome = judge(&threshold, reading, standing);
+        let outcome = judge(&threshold, reading, standing, None);
         assert_eq!((outcome.result, outcome.reason.as_str()), expected);
     }
 
@@ -200,6 +277,29 @@ mod tests {
         check(above, at(1.6, 1.1, 2.2), (Passed, text));
         let text = "gateway added.p99 is 600 µs (400 µs to 1.00 ms), not above 1.00 ms";
         check(above, at(0.6, 0.4, 1.0), (Failed, text));
+    }
+
+    #[test]
+    fn a_breach_fails_what_would_have_held_over_the_whole_run() {
+        let threshold = Threshold {
+            arm: "main".to_owned(),
+            metric: Metric::parse("response_time.p99").unwrap(),
+            bound: Bound::Below(MS),
+            abort: Some(Abort { window_s: 10 }),
+        };
+        let breach = Breach {
+            window_s: 10,
+            until_s: 34.2,
+            value: 1.2,
+        };
+        let whole = Reading {
+            value: Some(0.5 * MS),
+            interval: None,
+        };
+        let outcome = judge(&threshold, whole, Standing::Sound, Some(breach));
+        let text = "main response_time.p99 was 1.20 s in the 10 s up to 34 s, not below 1.00 ms: the load was ended";
+        assert_eq!((outcome.result, outcome.reason.as_str()), (Failed, text));
+        assert_eq!(outcome.breach, Some(breach));
     }
 
     #[test]

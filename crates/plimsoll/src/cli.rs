@@ -1,7 +1,8 @@
 //! The command line: what there is to say, and who handles it.
 
 use crate::commands::{
-    doctor, gateway, generator, load, mock, report, run as run_experiment, schema, shim, validate,
+    doctor, gateway, generator, hey, import, load, mock, report, run as run_experiment, schema,
+    shim, validate,
 };
 use crate::{exit, out};
 use clap::{Parser, Subcommand};
@@ -22,7 +23,9 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(run_experiment::Args),
-    Load(load::Args),
+    Load(Box<load::Args>),
+    Hey(hey::Args),
+    Import(import::Args),
     Mock(mock::Args),
     Gateway(gateway::Args),
     Report(report::Args),
@@ -40,7 +43,9 @@ enum Command {
 pub fn run() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Run(args) => run_experiment::run(args),
-        Command::Load(args) => load::run(args),
+        Command::Load(args) => load::run(*args),
+        Command::Hey(args) => hey::run(args),
+        Command::Import(args) => import::run(args),
         Command::Mock(args) => mock::run(args),
         Command::Gateway(args) => gateway::run(args),
         Command::Report(args) => report::run(args),

@@ -3,6 +3,8 @@
 pub mod doctor;
 pub mod gateway;
 pub mod generator;
+pub mod hey;
+pub mod import;
 pub mod load;
 pub mod mock;
 pub mod report;
@@ -10,4 +12,5 @@ pub mod run;
 pub mod schema;
 pub mod server;
 pub mod shim;
+pub mod url;
 pub mod validate;

@@ -8,6 +8,7 @@ mod clock;
 mod commands;
 mod exit;
 mod live;
+mod metrics;
 mod out;
 mod signals;
 

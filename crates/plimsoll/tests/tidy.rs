@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 const EDGES: &[(&str, &[&str])] = &[
     (
         "plimsoll",
-        &["base", "gateway", "lab", "load", "mock", "report"],
+        &["base", "gateway", "http", "lab", "load", "mock", "report"],
     ),
     ("plimsoll-lab", &["base", "load", "report"]),
     ("plimsoll-load", &["base", "http"]),
@@ -21,11 +21,21 @@ const EDGES: &[(&str, &[&str])] = &[
     ("plimsoll-base", &[]),
 ];
 
+/// The same for the programs beside the crates.
+const BESIDE: &[(&str, &[&str])] = &[
+    ("bench", &["report", "testbed"]),
+    ("calibration", &["base", "testbed"]),
+    ("testbed", &[]),
+];
+
 /// The only file with `unsafe`: docs/decisions/0003.
 const UNSAFE_FILE: &str = "crates/plimsoll-http/src/counters_file.rs";
 
-/// A scripted server that answers late on purpose: being slow is what it is for.
-const SLOW_SERVER: &str = "crates/plimsoll-load/src/engine/tests/rig.rs";
+/// Scripted servers that answer late on purpose: being slow is what they are for.
+const SLOW_SERVERS: [&str; 2] = [
+    "crates/plimsoll-load/src/engine/tests/rig.rs",
+    "crates/plimsoll-load/tests/transport/server.rs",
+];
 
 /// Where `${env:NAME}` is looked up: the one banned call outside a `clock.rs`.
 const ENVIRONMENT: &str = "crates/plimsoll/src/commands/run.rs";
@@ -71,6 +81,17 @@ fn files(dir: &str, endings: &[&str]) -> BTreeMap<String, String> {
         .collect()
 }
 
+/// What a manifest names of the workspace beyond what it may.
+fn edges_beyond(name: &str, manifest: &str, allowed: &[&str]) -> Vec<String> {
+    let used = manifest.lines().filter_map(|line| {
+        let rest = line.strip_prefix("plimsoll-")?;
+        rest.split(['.', ' ', '=']).next()
+    });
+    used.filter(|used| !allowed.contains(used))
+        .map(|used| format!("{name} -> plimsoll-{used}"))
+        .collect()
+}
+
 /// Fails with every offender at once.
 fn none(offenders: Vec<String>, rule: &str) {
     assert!(offenders.is_empty(), "{rule}:\n{}", offenders.join("\n"));
@@ -87,18 +108,14 @@ fn crates_use_only_what_the_architecture_allows() {
             .find(|(from, _)| *from == name)
             .map(|(_, to)| *to);
         let allowed = allowed.unwrap_or_else(|| panic!("{name} is not in EDGES"));
-        for line in manifest.lines() {
-            let Some(rest) = line.strip_prefix("plimsoll-") else {
-                continue;
-            };
-            let used = rest.split(['.', ' ', '=']).next().unwrap();
-            if !allowed.contains(&used) {
-                offenders.push(format!("{name} -> plimsoll-{used}"));
-            }
-        }
+        offenders.extend(edges_beyond(&name, &manifest, allowed));
         seen.insert(name);
     }
     assert_eq!(seen.len(), EDGES.len());
+    for (name, allowed) in BESIDE {
+        let manifest = fs::read_to_string(root().join(name).join("Cargo.toml")).unwrap();
+        offenders.extend(edges_beyond(name, &manifest, allowed));
+    }
     none(
         offenders,
         "an edge between crates that the architecture does not have",
@@ -174,7 +191,8 @@ fn tests_do_not_sleep() {
         let sleeps = ["thread::sleep", "time::sleep("]
             .iter()
             .any(|call| text.contains(call));
-        if in_tests && sleeps && !path.ends_with("tests/tidy.rs") && path != SLOW_SERVER {
+        if in_tests && sleeps && !path.ends_with("tests/tidy.rs") && !SLOW_SERVERS.contains(&&*path)
+        {
             offenders.push(path);
         }
     }

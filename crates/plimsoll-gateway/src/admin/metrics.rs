@@ -2,7 +2,8 @@
 
 use super::{Page, Sources};
 use crate::metrics::{
-    BUCKET_MICROS, Buckets, CLASSES, Counter, RouteMetrics, ShardMetrics, UpstreamMetrics,
+    BUCKET_MICROS, Buckets, CLASSES, Counter, EndMetrics, RouteMetrics, ShardMetrics,
+    UpstreamMetrics,
 };
 use std::fmt::Write as _;
 use std::sync::atomic::Ordering;
@@ -192,10 +193,37 @@ fn clients(text: &mut Exposition, sources: &Sources) {
     text.head("client_connections_refused_total", "counter", help);
     let refused = sum(sources, |shard| &shard.connections_refused);
     text.sample("client_connections_refused_total", &[], refused);
+    ended(text, sources);
+    let help = "Times that a client had to wait to be accepted because no descriptor was left.";
+    text.head("descriptors_exhausted_total", "counter", help);
+    let exhausted = sum(sources, |shard| &shard.exhausted);
+    text.sample("descriptors_exhausted_total", &[], exhausted);
     let help = "Client connections that ended by a defect of the gateway.";
     text.head("client_connections_panicked_total", "counter", help);
     let panicked = sum(sources, |shard| &shard.panicked);
     text.sample("client_connections_panicked_total", &[], panicked);
+}
+
+fn ended(text: &mut Exposition, sources: &Sources) {
+    type Column = (&'static str, fn(&EndMetrics) -> &Counter);
+    let reasons: [Column; 6] = [
+        ("idle", |e| &e.idle),
+        ("slow_head", |e| &e.slow_head),
+        ("broken_head", |e| &e.broken_head),
+        ("malformed", |e| &e.malformed),
+        ("slow_body", |e| &e.slow_body),
+        ("unread", |e| &e.unread),
+    ];
+    let help = "Client connections that were ended or broken off, by why.";
+    text.head("client_connections_ended_total", "counter", help);
+    for (reason, counter) in reasons {
+        let value = sum(sources, |shard| counter(&shard.ended));
+        text.sample(
+            "client_connections_ended_total",
+            &[("reason", reason)],
+            value,
+        );
+    }
 }
 
 fn analytics(text: &mut Exposition, sources: &Sources) {

@@ -58,6 +58,7 @@ pub(super) fn check(document: &Document, mut wire: GatewayFile) -> Result<Gatewa
         timeouts: Timeouts {
             request_head: duration(timeouts.request_head, Duration::from_secs(10)),
             idle: duration(timeouts.idle, Duration::from_secs(60)),
+            body_rate: limits_block.body_rate.map_or(1024, |rate| *rate),
             total: duration(timeouts.total, Duration::from_secs(600)),
             drain: duration(timeouts.drain, Duration::from_secs(30)),
         },

@@ -219,7 +219,7 @@ pub(super) struct AnalyticsBlock {
 #[deserr(deny_unknown_fields)]
 #[schemars(deny_unknown_fields)]
 pub(super) struct TimeoutsBlock {
-    /// A client's whole request head, from its connection or, on a kept connection, after `idle` (default 10s).
+    /// A client's request head, from its first byte to its last; and how long a new connection may be silent (default 10s).
     #[deserr(default)]
     pub(super) request_head: Option<DurationText>,
     /// Connecting to an endpoint (default 2s).
@@ -244,7 +244,8 @@ pub(super) struct TimeoutsBlock {
 #[deserr(deny_unknown_fields)]
 #[schemars(deny_unknown_fields)]
 pub(super) struct LimitsBlock {
-    /// Client connections at a time (default 10000); a further one gets 503 and is closed.
+    /// Client connections at a time (default 10000, never more than there are descriptors for); a further
+    /// one gets 503 and is closed.
     #[deserr(default)]
     pub(super) connections: Option<u32>,
     /// Bytes of a head (default 32KiB): 431, from an upstream 502.
@@ -256,6 +257,10 @@ pub(super) struct LimitsBlock {
     /// Bytes of a request target (default 8KiB): 414.
     #[deserr(default)]
     pub(super) target: Option<BytesText>,
+    /// Bytes that a client must send of its body, or take of its answer, for each second that it is waited for, beyond
+    /// `timeouts.idle` in all (default 1KiB; 0 demands nothing): 408, or a reset where the answer has begun.
+    #[deserr(default)]
+    pub(super) body_rate: Option<BytesText>,
     /// Bytes of a request body (default 1GiB): 413. Response bodies have no limit; neither is ever held in memory.
     #[deserr(default)]
     pub(super) body: Option<BytesText>,

@@ -7,13 +7,14 @@ use super::relay::{RelayError, Terms, relay};
 use super::{After, Ended, answer, may_discard_body};
 use crate::answer::Answer;
 use crate::client::Client;
-use crate::deadline::Elapsed;
 use crate::metrics::UpstreamMetrics;
 use crate::shard::Shard;
 use crate::upstream::Slot;
-use plimsoll_http::{ConnectError, Framing, ReadError, TcpClient};
+use plimsoll_base::counters::Counter;
+use plimsoll_http::{ConnectError, Elapsed, Framing, ReadError, TcpClient};
+use std::cell::Cell;
 use std::future::{Future, poll_fn};
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::task::Poll;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -45,7 +46,7 @@ pub(super) async fn forward(
             after: if keep { After::Keep } else { After::Close },
         },
         Err(failure) => {
-            count(metrics, progress, &failure);
+            count(shard, metrics, progress, &failure);
             fail(shard, client, progress, &failure).await
         }
     }
@@ -153,19 +154,20 @@ async fn attempt(
         coding,
         source: Party::Client,
         bytes: &progress.bytes_in,
+        patience: Cell::new(progress.patience()),
         progress,
     };
-    let upload = pump(
+    let upload = pin!(pump(
         &mut client.connection.requests,
         &mut connection.output,
         &flow,
-    );
-    let relay = relay(
+    ));
+    let relay = pin!(relay(
         &mut connection.responses,
         &mut client.connection.output,
         terms,
         progress,
-    );
+    ));
     let exchange = both(upload, relay, head_limit, progress);
     match client.watch.until(|| progress.deadline(), exchange).await {
         Ok(result) => result,
@@ -175,13 +177,11 @@ async fn attempt(
 
 /// Runs both directions until the response is relayed. The end of the upload starts the clock for the response's head.
 async fn both(
-    upload: impl Future<Output = Result<(), PumpError>>,
-    relay: impl Future<Output = Result<bool, RelayError>>,
+    mut upload: Pin<&mut impl Future<Output = Result<(), PumpError>>>,
+    mut relay: Pin<&mut impl Future<Output = Result<bool, RelayError>>>,
     head_limit: Duration,
     progress: &Progress,
 ) -> Result<bool, Failure> {
-    let mut upload = pin!(upload);
-    let mut relay = pin!(relay);
     poll_fn(|cx| {
         if progress.upload.get() == Upload::UnderWay
             && let Poll::Ready(result) = upload.as_mut().poll(cx)
@@ -203,24 +203,36 @@ async fn both(
     .await
 }
 
-fn count(metrics: &UpstreamMetrics, progress: &Progress, failure: &Failure) {
+fn count(shard: &Shard, metrics: &UpstreamMetrics, progress: &Progress, failure: &Failure) {
     let counter = match failure {
         Failure::Unavailable => &metrics.unavailable,
         Failure::Relay(RelayError::Malformed | RelayError::Upstream(ReadError::Protocol(_))) => {
             &metrics.malformed
         }
         Failure::Relay(RelayError::Upstream(_)) => &metrics.closed,
-        Failure::Elapsed if !is_client_late(progress) => &metrics.timed_out,
+        Failure::Elapsed if is_client_late(progress) => {
+            shard.counters.add(Counter::TimedOut, 1);
+            match progress.answered.get() {
+                Some(_) => &shard.metrics.ended.unread,
+                None => &shard.metrics.ended.slow_body,
+            }
+        }
+        Failure::Elapsed => &metrics.timed_out,
         // Counted when it happened, for each endpoint.
         Failure::Connect(_) => return,
-        Failure::Relay(RelayError::Client) | Failure::ClientBody(_) | Failure::Elapsed => return,
+        Failure::Relay(RelayError::Client) | Failure::ClientBody(_) => return,
     };
     counter.add(1);
 }
 
-/// Whether a deadline that passed was waiting for the client's body.
+/// Whether a deadline that passed was waiting for the client: to take its answer or, before there is one, to send its body.
 fn is_client_late(progress: &Progress) -> bool {
-    progress.upload.get() == Upload::UnderWay && progress.upload_waits_for.get() == Party::Client
+    let holding_up = match progress.answered.get() {
+        Some(_) => &progress.answer_waits_for,
+        None if progress.upload.get() == Upload::UnderWay => &progress.upload_waits_for,
+        None => return false,
+    };
+    holding_up.get() == Party::Client
 }
 
 /// Ends a failed exchange: with an answer while none has begun, else by breaking the connection.

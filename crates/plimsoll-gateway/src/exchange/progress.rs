@@ -1,6 +1,7 @@
 //! How far an exchange is: which deadline holds now, and who has been waited for how long.
 
 use crate::config::Timeouts;
+use plimsoll_http::{Pace, Patience};
 use std::cell::Cell;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -10,10 +11,13 @@ use tokio::time::Instant;
 pub(super) struct Progress {
     received: Instant,
     idle: Duration,
+    body_rate: u64,
     total: Instant,
     deadline: Cell<Instant>,
     /// Who holds up the upload right now.
     pub(super) upload_waits_for: Cell<Party>,
+    /// Who holds up the answer right now.
+    pub(super) answer_waits_for: Cell<Party>,
     /// What the upload has come to.
     pub(super) upload: Cell<Upload>,
     /// Status of the final response, once its head is on the way to the client.
@@ -55,9 +59,11 @@ impl Progress {
         Self {
             received,
             idle: timeouts.idle,
+            body_rate: timeouts.body_rate,
             total: received + timeouts.total,
             deadline: Cell::new(received + timeouts.idle),
             upload_waits_for: Cell::new(Party::Client),
+            answer_waits_for: Cell::new(Party::Upstream),
             upload: Cell::new(Upload::UnderWay),
             answered: Cell::new(None),
             upstream: Cell::new(Duration::ZERO),
@@ -85,6 +91,19 @@ impl Progress {
     /// Something moved at `now`: silence starts anew.
     pub(super) fn moved(&self, now: Instant) {
         self.deadline.set(now + self.idle);
+    }
+
+    /// From `now` on nothing may happen for so long.
+    pub(super) fn waits(&self, now: Instant, allowance: Duration) {
+        self.deadline.set(now + allowance);
+    }
+
+    /// How long the client is waited for in one direction.
+    pub(super) fn patience(&self) -> Patience {
+        Patience::new(Pace {
+            silence: self.idle,
+            bytes_per_second: self.body_rate,
+        })
     }
 
     /// From `now` on the response's head may take `limit`.

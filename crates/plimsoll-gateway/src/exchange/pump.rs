@@ -5,7 +5,7 @@
 
 use super::progress::{Party, Progress};
 use crate::fields::{Kind, kind};
-use plimsoll_http::{Fields, Output, ReadError, RequestReader, ResponseReader, encode};
+use plimsoll_http::{Fields, Output, Patience, ReadError, RequestReader, ResponseReader, encode};
 use std::cell::Cell;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -40,7 +40,38 @@ pub(super) struct Flow<'a> {
     pub(super) source: Party,
     /// Where its bytes are counted.
     pub(super) bytes: &'a Cell<u64>,
+    /// How long the client is waited for, whichever end of the flow it is.
+    pub(super) patience: Cell<Patience>,
     pub(super) progress: &'a Progress,
+}
+
+impl Flow<'_> {
+    /// Awaits `what` of `party`, and counts the time.
+    async fn wait_for<T>(&self, party: Party, what: impl Future<Output = T>) -> T {
+        let start = Instant::now();
+        match self.source {
+            Party::Client => self.progress.upload_waits_for.set(party),
+            Party::Upstream => self.progress.answer_waits_for.set(party),
+        }
+        let mut patience = self.patience.get();
+        match party {
+            Party::Client => {
+                let allowance = patience.allowance(self.bytes.get());
+                self.progress.waits(start, allowance);
+            }
+            Party::Upstream => self.progress.moved(start),
+        }
+        let output = what.await;
+        let now = Instant::now();
+        let time = now.duration_since(start);
+        if party == Party::Client {
+            patience.waited(time);
+            self.patience.set(patience);
+        }
+        self.progress.moved(now);
+        self.progress.waited(party, time);
+        output
+    }
 }
 
 /// A message whose head was read and whose body was not.
@@ -97,6 +128,8 @@ pub(super) async fn pump<W: AsyncWrite + Unpin>(
         }
         if sink.queued() >= QUEUED_BYTES {
             flush(sink, flow).await?;
+            // A body that flows fast takes turns with other exchanges.
+            tokio::task::yield_now().await;
         }
     }
     if flow.coding == Coding::Chunked {
@@ -117,21 +150,12 @@ fn last_chunk(out: &mut Vec<u8>, trailers: &Fields) {
     out.extend_from_slice(b"\r\n");
 }
 
-/// Awaits the source and counts the time.
+/// Awaits the source.
 async fn wait<T>(flow: &Flow<'_>, next: impl Future<Output = T>) -> T {
-    let start = Instant::now();
-    flow.progress.moved(start);
-    if flow.source == Party::Client {
-        flow.progress.upload_waits_for.set(Party::Client);
-    }
-    let output = next.await;
-    let now = Instant::now();
-    flow.progress.moved(now);
-    flow.progress.waited(flow.source, now.duration_since(start));
-    output
+    flow.wait_for(flow.source, next).await
 }
 
-/// Writes what is queued and counts the time if the sink does not take it at once.
+/// Writes what is queued, and awaits the sink if it does not take it at once.
 async fn flush<W: AsyncWrite + Unpin>(
     sink: &mut Output<W>,
     flow: &Flow<'_>,
@@ -144,20 +168,11 @@ async fn flush<W: AsyncWrite + Unpin>(
     let result = match at_once {
         Poll::Ready(result) => result,
         Poll::Pending => {
-            let start = Instant::now();
-            flow.progress.moved(start);
             let taker = match flow.source {
                 Party::Client => Party::Upstream,
                 Party::Upstream => Party::Client,
             };
-            if taker == Party::Upstream {
-                flow.progress.upload_waits_for.set(taker);
-            }
-            let result = flushed.await;
-            let now = Instant::now();
-            flow.progress.moved(now);
-            flow.progress.waited(taker, now.duration_since(start));
-            result
+            flow.wait_for(taker, flushed).await
         }
     };
     result.map_err(|_| PumpError::Sink)

@@ -63,6 +63,7 @@ pub(super) async fn relay<R: AsyncRead + Unpin, W: AsyncWrite + Unpin>(
         },
         source: Party::Upstream,
         bytes: &progress.bytes_out,
+        patience: Cell::new(progress.patience()),
         progress,
     };
     pump(responses, client, &flow)

@@ -144,6 +144,7 @@ fn the_admin_listener_answers_known_names_only() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "the page has so many")]
 fn the_metrics_page_is_prometheus_text() {
     let upstream = Upstream::echo();
     let gateway = Gateway::before(upstream.address, "");
@@ -204,6 +205,17 @@ fn the_metrics_page_is_prometheus_text() {
     # HELP plimsoll_gateway_client_connections_refused_total Client connections turned away because there were too many.
     # TYPE plimsoll_gateway_client_connections_refused_total counter
     plimsoll_gateway_client_connections_refused_total 0
+    # HELP plimsoll_gateway_client_connections_ended_total Client connections that were ended or broken off, by why.
+    # TYPE plimsoll_gateway_client_connections_ended_total counter
+    plimsoll_gateway_client_connections_ended_total{reason="idle"} 0
+    plimsoll_gateway_client_connections_ended_total{reason="slow_head"} 0
+    plimsoll_gateway_client_connections_ended_total{reason="broken_head"} 0
+    plimsoll_gateway_client_connections_ended_total{reason="malformed"} 0
+    plimsoll_gateway_client_connections_ended_total{reason="slow_body"} 0
+    plimsoll_gateway_client_connections_ended_total{reason="unread"} 0
+    # HELP plimsoll_gateway_descriptors_exhausted_total Times that a client had to wait to be accepted because no descriptor was left.
+    # TYPE plimsoll_gateway_descriptors_exhausted_total counter
+    plimsoll_gateway_descriptors_exhausted_total 0
     # HELP plimsoll_gateway_client_connections_panicked_total Client connections that ended by a defect of the gateway.
     # TYPE plimsoll_gateway_client_connections_panicked_total counter
     plimsoll_gateway_client_connections_panicked_total 0

@@ -49,17 +49,30 @@ impl<W: AsyncWrite + Unpin> Output<W> {
     /// # Errors
     /// The transport's; [`io::ErrorKind::WriteZero`] if it takes no more.
     pub async fn flush(&mut self) -> io::Result<()> {
-        while self.written < self.buffer.len() {
+        while self.flush_some().await? {}
+        Ok(())
+    }
+
+    /// Writes as much of what is queued as the transport takes at once; whether anything is left.
+    ///
+    /// # Errors
+    /// As [`Self::flush`].
+    pub async fn flush_some(&mut self) -> io::Result<bool> {
+        if self.written < self.buffer.len() {
             let count = self.stream.write(&self.buffer[self.written..]).await?;
             if count == 0 {
                 return Err(io::ErrorKind::WriteZero.into());
             }
             self.written += count;
         }
+        if self.written < self.buffer.len() {
+            return Ok(true);
+        }
         self.buffer.clear();
         self.buffer.shrink_to(KEPT_BYTES);
         self.written = 0;
-        self.stream.flush().await
+        self.stream.flush().await?;
+        Ok(false)
     }
 
     /// Flushes, then tells the peer that nothing more will come (FIN on TCP).

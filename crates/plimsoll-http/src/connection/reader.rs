@@ -150,6 +150,21 @@ impl<R: AsyncRead + Unpin> RequestReader<R> {
         }
     }
 
+    /// Waits for the first bytes of the next request unless some are here; `false`: the stream has ended. What came before must have
+    /// been read.
+    ///
+    /// # Errors
+    /// The transport's.
+    pub async fn begins(&mut self) -> io::Result<bool> {
+        self.buffer.consume(std::mem::take(&mut self.lent));
+        self.buffer.rest();
+        if self.buffer.is_empty() && self.buffer.fill(&mut self.stream).await? == 0 {
+            return Ok(false);
+        }
+        self.received_any = true;
+        Ok(true)
+    }
+
     /// Reads and drops whatever still comes, of any message or none, until the peer closes. For the end of a connection
     /// whose last request was refused: closing while bytes are unread would reset it and take the refusal along.
     ///
@@ -181,6 +196,22 @@ impl<R> ResponseReader<R> {
 }
 
 impl<R: AsyncRead + Unpin> ResponseReader<R> {
+    /// Waits until a byte of the next response is there.
+    ///
+    /// # Errors
+    /// The transport's; [`ReadError::Closed`] when the peer closed.
+    pub async fn first_byte(&mut self) -> Result<(), ReadError> {
+        self.buffer.consume(std::mem::take(&mut self.lent));
+        self.buffer.rest();
+        if self.buffer.is_empty() {
+            if self.buffer.fill(&mut self.stream).await? == 0 {
+                return Err(ReadError::Closed);
+            }
+            self.received_any = true;
+        }
+        Ok(())
+    }
+
     /// Reads the next head. An interim one (status below 200, other than 101) is followed by another: call again.
     ///
     /// # Errors

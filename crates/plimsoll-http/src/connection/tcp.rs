@@ -1,23 +1,21 @@
-//! What only TCP connections can do: say who the peer is, tell whether it is still there, and reset.
+//! What only connections over TCP can do, secured or not: say who the peer is, tell whether it is still there, and reset.
 
 use super::{ClientConnection, ServerConnection};
 use crate::limits::Limits;
+use crate::stream::{ReadHalf, Stream, WriteHalf, reset};
 use std::io;
 use std::net::SocketAddr;
-use std::time::Duration;
-use tokio::net::TcpStream;
-use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 
 /// A server connection over TCP.
-pub type TcpServer = ServerConnection<OwnedReadHalf, OwnedWriteHalf>;
+pub type TcpServer = ServerConnection<ReadHalf, WriteHalf>;
 /// A client connection over TCP.
-pub type TcpClient = ClientConnection<OwnedReadHalf, OwnedWriteHalf>;
+pub type TcpClient = ClientConnection<ReadHalf, WriteHalf>;
 
 impl TcpServer {
     /// Takes over an accepted stream.
     #[must_use]
-    pub fn from_stream(stream: TcpStream, limits: Limits) -> Self {
-        let (read, write) = stream.into_split();
+    pub fn from_stream(stream: impl Into<Stream>, limits: Limits) -> Self {
+        let (read, write) = stream.into().into_split();
         Self::new(read, write, limits)
     }
 
@@ -38,8 +36,8 @@ impl TcpServer {
 impl TcpClient {
     /// Takes over a connected stream.
     #[must_use]
-    pub fn from_stream(stream: TcpStream, limits: Limits) -> Self {
-        let (read, write) = stream.into_split();
+    pub fn from_stream(stream: impl Into<Stream>, limits: Limits) -> Self {
+        let (read, write) = stream.into().into_split();
         Self::new(read, write, limits)
     }
 
@@ -54,11 +52,10 @@ impl TcpClient {
     /// Whether nothing is under way and the peer has sent nothing, not even its close.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        let read: &TcpStream = self.responses.stream().as_ref();
         !self.responses.body_pending()
             && !self.responses.has_buffered()
             && self.output.queued() == 0
-            && matches!(read.try_read(&mut [0]), Err(error) if error.kind() == io::ErrorKind::WouldBlock)
+            && self.responses.stream().is_silent()
     }
 
     /// Waits until something arrives on an idle connection: most often the peer's close.
@@ -66,22 +63,11 @@ impl TcpClient {
     /// # Errors
     /// The transport's.
     pub async fn disturbed(&self) -> io::Result<()> {
-        let read: &TcpStream = self.responses.stream().as_ref();
-        read.readable().await
+        self.responses.stream().disturbed().await
     }
 
     /// Ends the connection with RST, dropping whatever is under way.
     pub fn reset(self) {
         reset(self.responses.into_stream(), self.output.into_stream());
-    }
-}
-
-fn reset(read: OwnedReadHalf, write: OwnedWriteHalf) {
-    if let Ok(stream) = read.reunite(write)
-        && socket2::SockRef::from(&stream)
-            .set_linger(Some(Duration::ZERO))
-            .is_err()
-    {
-        // The socket is gone already, so there is nobody left to tell.
     }
 }

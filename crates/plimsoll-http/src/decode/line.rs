@@ -19,31 +19,35 @@ impl LineScanner {
     /// The next complete line, without its CR LF; `None` when the input ends first.
     ///
     /// # Errors
-    /// A line ended by a bare LF, or one that ends (or must end) beyond `limit` bytes.
+    /// A bare CR or a bare LF, refused on sight (RFC 9112, section 2.2), so that nobody waits for the rest of such a line; or a
+    /// line that ends (or must end) beyond `limit` bytes.
     pub(super) fn next_line(
         &mut self,
         input: &[u8],
         limit: usize,
     ) -> Result<Option<Range<usize>>, ProtocolError> {
-        let Some(found) = memchr::memchr(b'\n', &input[self.searched..]) else {
-            self.searched = input.len();
-            return if input.len() >= limit {
-                Err(ProtocolError::HeadTooLarge)
-            } else {
-                Ok(None)
-            };
+        let rest = &input[self.searched..];
+        // The input's end, if neither is there: a CR may still be the first half of a line's end.
+        let end = self.searched + memchr::memchr2(b'\r', b'\n', rest).unwrap_or(rest.len());
+        self.searched = end;
+        let feed = match input.get(end) {
+            Some(b'\r') => end + 1,
+            _ => end,
         };
-        let feed = self.searched + found;
         if feed >= limit {
             return Err(ProtocolError::HeadTooLarge);
         }
-        if feed == self.next || input[feed - 1] != b'\r' {
-            return Err(ProtocolError::BareLineFeed);
+        match &input[end..] {
+            [] | [b'\r'] => Ok(None),
+            [b'\r', b'\n', ..] => {
+                let line = self.next..end;
+                self.next = feed + 1;
+                self.searched = self.next;
+                Ok(Some(line))
+            }
+            [b'\r', ..] => Err(ProtocolError::BareCarriageReturn),
+            _ => Err(ProtocolError::BareLineFeed),
         }
-        let line = self.next..feed - 1;
-        self.next = feed + 1;
-        self.searched = self.next;
-        Ok(Some(line))
     }
 
     /// How many bytes the lines returned so far take.

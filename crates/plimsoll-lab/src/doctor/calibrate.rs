@@ -134,6 +134,7 @@ impl Calibrator<'_> {
             executable: self.executable.clone(),
             surroundings: &inline,
             warnings: &[],
+            totals: None,
         };
         let RunOutcome {
             summary,

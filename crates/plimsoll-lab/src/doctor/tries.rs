@@ -175,7 +175,9 @@ mod tests {
             experiment: "calibration".to_owned(),
             seed: 1,
             host: host::read(),
+            ranges: plimsoll_report::record::Ranges::default(),
             complete: true,
+            breaches: BTreeMap::new(),
             deaths: Vec::new(),
         };
         let arms = [ArmBlocks {

@@ -3,16 +3,19 @@
 mod plan;
 
 use std::fmt;
+use std::sync::Arc;
 
 use plimsoll_base::document::Path as Pointer;
 
 use super::component::Component;
+use super::connections;
 use super::load::{self, Layers, LoadSettings};
 use super::loader::Loader;
 use super::name::refuse_name;
-use super::scenario::{self, Step};
+use super::scenario::{self, Act, Data, Scenario, Step};
 use super::topology;
 use super::wire::{ArmWire, ExperimentWire};
+use plan::Places;
 
 /// One alternative.
 #[derive(Debug, Clone)]
@@ -21,8 +24,12 @@ pub struct Arm {
     pub name: String,
     /// Where its load goes.
     pub target: TargetRef,
-    /// Its scenario; at least one step.
+    /// Every exchange of its scenario; at least one.
     pub steps: Vec<Step>,
+    /// What an iteration does with them.
+    pub program: Vec<Act>,
+    /// What iterations differ by; the same for all arms.
+    pub data: Arc<Data>,
     /// Its load.
     pub settings: LoadSettings,
 }
@@ -59,8 +66,8 @@ pub(super) fn convert_all(
         wire,
         components,
         load_at: root.key("load"),
-        steps: scenario::convert(loader, &wire.scenario, &scenario_at),
-        scenario_at,
+        scenario: scenario::convert(loader, &wire.scenario, &scenario_at),
+        data: Arc::new(scenario::convert_data(loader, wire)),
     };
     let Some(arms) = &wire.arms else {
         let only = ArmWire {
@@ -102,8 +109,8 @@ struct Common<'a> {
     wire: &'a ExperimentWire,
     components: &'a [Component],
     load_at: Pointer,
-    scenario_at: Pointer,
-    steps: Vec<Step>,
+    scenario: Scenario,
+    data: Arc<Data>,
 }
 
 impl Common<'_> {
@@ -114,21 +121,12 @@ impl Common<'_> {
         wire: &ArmWire,
         at: &Pointer,
     ) -> Option<Arm> {
-        let own_scenario_at = at.key("scenario");
-        let (mut steps, written, steps_at) = match &wire.scenario {
-            Some(own) => (
-                scenario::convert(loader, own, &own_scenario_at),
-                own.len(),
-                &own_scenario_at,
-            ),
-            None => (
-                self.steps.clone(),
-                self.wire.scenario.len(),
-                &self.scenario_at,
-            ),
+        let mut scenario = match &wire.scenario {
+            Some(own) => scenario::convert(loader, own, &at.key("scenario")),
+            None => self.scenario.clone(),
         };
         let headers = scenario::headers(loader, wire.headers.as_ref(), &at.key("headers"));
-        for step in &mut steps {
+        for step in &mut scenario.steps {
             step.headers.retain(|(name, _)| {
                 !headers
                     .iter()
@@ -143,15 +141,30 @@ impl Common<'_> {
         );
         let target = self.target(loader, wire, at);
         let settings = load::convert(loader, layers);
+        let (target, mut settings) = (target?, settings?);
+        let component = self
+            .components
+            .iter()
+            .find(|it| it.name == target.component);
+        if let Some(Component { name, kind, .. }) = component {
+            connections::agree(loader, layers, name, kind, &mut settings.connections);
+        }
         let arm = Arm {
             name: name.to_owned(),
-            target: target?,
-            steps,
-            settings: settings?,
+            target,
+            steps: scenario.steps,
+            program: scenario.program,
+            data: Arc::clone(&self.data),
+            settings,
         };
         // A step that could not be converted is refused already, and without it the rest would be misplaced.
-        if arm.steps.len() == written && written > 0 {
-            plan::check(loader, &arm, layers, steps_at, &at.key("headers"));
+        if !scenario.is_partial && !arm.steps.is_empty() {
+            let places = Places {
+                layers,
+                conditions: &scenario.conditions,
+                headers_at: &at.key("headers"),
+            };
+            plan::check(loader, &arm, places);
         }
         Some(arm)
     }

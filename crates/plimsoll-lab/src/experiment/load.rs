@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use plimsoll_base::document::Path as Pointer;
-use plimsoll_load::plan::{ConnectionPolicy, Load, Pacing, Profile};
+use plimsoll_load::plan::{Connections, Load, Pacing, Profile, Spacing, Stretch};
 
+use super::connections;
 use super::loader::Loader;
 use super::wire::{ArrivalWire, LoadWire, PacingWire};
 
@@ -17,8 +18,8 @@ pub struct LoadSettings {
     pub warmup: Duration,
     /// The measured time, after the warm-up.
     pub duration: Duration,
-    /// When a virtual user opens a connection.
-    pub connections: ConnectionPolicy,
+    /// How connections are made, kept and shared.
+    pub connections: Connections,
     /// How exactly intended starts are kept.
     pub pacing: Pacing,
     /// How long an exchange may take unless its step says otherwise.
@@ -102,17 +103,16 @@ pub(super) fn convert(loader: &mut Loader<'_>, layers: Layers<'_>) -> Option<Loa
             "is missing: write for instance `duration: 30s`",
         );
     }
-    let load = convert_model(loader, layers);
+    let warmup = layers.get(|wire| wire.warmup);
+    let warmup = warmup.map_or(Duration::ZERO, |warmup| *warmup);
+    // Any length will do where the file is refused for having none.
+    let length = duration.map_or(Duration::from_secs(1), |duration| *duration);
+    let load = convert_model(loader, layers, warmup.saturating_add(length));
     Some(LoadSettings {
         load: load?,
         duration: *duration?,
-        warmup: layers
-            .get(|wire| wire.warmup)
-            .map_or(Duration::ZERO, |warmup| *warmup),
-        connections: match layers.get(|wire| wire.keep_alive) {
-            Some(false) => ConnectionPolicy::PerExchange,
-            Some(true) | None => ConnectionPolicy::KeepAlive,
-        },
+        warmup,
+        connections: connections::convert(loader, layers),
         pacing: match layers.get(|wire| wire.pacing) {
             None => Pacing::default(),
             Some(PacingWire::Precise) => Pacing::Precise,
@@ -124,7 +124,7 @@ pub(super) fn convert(loader: &mut Loader<'_>, layers: Layers<'_>) -> Option<Loa
     })
 }
 
-fn convert_model(loader: &mut Loader<'_>, layers: Layers<'_>) -> Option<Load> {
+fn convert_model(loader: &mut Loader<'_>, layers: Layers<'_>, total: Duration) -> Option<Load> {
     let (wire, at) = layers.arrivals();
     match models(wire)[..] {
         [] => {
@@ -138,33 +138,36 @@ fn convert_model(loader: &mut Loader<'_>, layers: Layers<'_>) -> Option<Load> {
             loader.refuse_key(at.key(second), message);
             None
         }
-        ["users"] => closed(loader, layers, wire),
-        [model] => open(loader, layers, wire, model),
+        ["users"] => closed(loader, layers, wire, total),
+        [model] => open(loader, layers, wire, model, total),
     }
 }
 
-fn closed(loader: &mut Loader<'_>, layers: Layers<'_>, wire: &LoadWire) -> Option<Load> {
+fn closed(
+    loader: &mut Loader<'_>,
+    layers: Layers<'_>,
+    wire: &LoadWire,
+    total: Duration,
+) -> Option<Load> {
     refuse(
         loader,
         layers,
         &["connections", "queue", "profile"],
         "users",
     );
-    Some(Load::Closed {
-        users: wire.users?,
-        think: layers
-            .get(|wire| wire.think)
-            .map_or(Duration::ZERO, |think| *think),
-    })
+    let think = layers.get(|wire| wire.think);
+    let think = think.map_or(Duration::ZERO, |think| *think);
+    Some(Load::closed(wire.users?, think, total))
 }
 
-fn open(loader: &mut Loader<'_>, layers: Layers<'_>, wire: &LoadWire, model: &str) -> Option<Load> {
-    let others: &[&str] = if model == "rate" {
-        &["think"]
-    } else {
-        &["think", "profile"]
-    };
-    refuse(loader, layers, others, model);
+fn open(
+    loader: &mut Loader<'_>,
+    layers: Layers<'_>,
+    wire: &LoadWire,
+    model: &str,
+    total: Duration,
+) -> Option<Load> {
+    refuse(loader, layers, &["think"], model);
     let profile = if let Some(ramp) = wire.ramp {
         Profile::Ramp {
             from: ramp.from.as_per_second(),
@@ -177,17 +180,23 @@ fn open(loader: &mut Loader<'_>, layers: Layers<'_>, wire: &LoadWire, model: &st
             every: *staircase.every,
         }
     } else {
-        let rate = wire.rate?.as_per_second();
-        match layers.get(|wire| wire.profile) {
-            Some(ArrivalWire::Poisson) => Profile::Poisson { rate },
-            Some(ArrivalWire::Constant) | None => Profile::Constant { rate },
+        Profile::Constant {
+            rate: wire.rate?.as_per_second(),
         }
     };
-    Some(Load::Open {
+    let stretch = Stretch {
         profile,
-        connections: layers.get(|wire| wire.connections).unwrap_or(CONNECTIONS),
-        queue: layers.get(|wire| wire.queue).unwrap_or(QUEUE),
-    })
+        spacing: match layers.get(|wire| wire.profile) {
+            Some(ArrivalWire::Poisson) => Spacing::Poisson,
+            Some(ArrivalWire::Constant) | None => Spacing::Even,
+        },
+        length: total,
+    };
+    Some(Load::open(
+        vec![stretch],
+        layers.get(|wire| wire.connections).unwrap_or(CONNECTIONS),
+        layers.get(|wire| wire.queue).unwrap_or(QUEUE),
+    ))
 }
 
 /// Refuses keys that say nothing about this model. An arm with a model of its own leaves those of the common load behind.
@@ -210,34 +219,31 @@ mod tests {
     fn check(load: &str, expected: &str) {
         let experiment = with_load(load, "").load(&[]).unwrap();
         let settings = &experiment.arm("main").unwrap().settings;
-        assert_eq!(format!("{:?}", settings.load), expected, "{load}");
+        assert_eq!(settings.load.to_string(), expected, "{load}");
     }
 
     #[test]
     fn every_model_and_profile_can_be_written() {
         check(
             "{ rate: 90/min, duration: 5s }",
-            "Open { profile: Constant { rate: 1.5 }, connections: 50, queue: 10000 }",
+            "1.5/s over 50 connections",
         );
         check(
             "{ rate: 10/s, profile: poisson, connections: 5, queue: 0, duration: 5s }",
-            "Open { profile: Poisson { rate: 10.0 }, connections: 5, queue: 0 }",
+            "10/s (Poisson) over 5 connections",
         );
         check(
             "{ ramp: { from: 1/s, to: 50/s }, duration: 5s }",
-            "Open { profile: Ramp { from: 1.0, to: 50.0 }, connections: 50, queue: 10000 }",
+            "1/s to 50/s over 50 connections",
         );
         check(
             "{ staircase: { from: 10/s, step: 5/s, every: 1s }, duration: 5s }",
-            "Open { profile: Staircase { from: 10.0, step: 5.0, every: 1s }, connections: 50, queue: 10000 }",
+            "10/s, 5/s more every 1.00 s over 50 connections",
         );
-        check(
-            "{ users: 5, duration: 5s }",
-            "Closed { users: 5, think: 0ns }",
-        );
+        check("{ users: 5, duration: 5s }", "5 users");
         check(
             "{ users: 5, think: 1s, duration: 5s }",
-            "Closed { users: 5, think: 1s }",
+            "5 users who think 1.00 s",
         );
     }
 
@@ -246,10 +252,10 @@ mod tests {
         let plain = with_load("{ rate: 1/s, duration: 5s }", "")
             .load(&[])
             .unwrap();
-        insta::assert_snapshot!(format!("{:?}", plain.arms[0].settings), @"LoadSettings { load: Open { profile: Constant { rate: 1.0 }, connections: 50, queue: 10000 }, warmup: 0ns, duration: 5s, connections: KeepAlive, pacing: Gap(200µs), timeout: 10s }");
+        insta::assert_snapshot!(format!("{:?}", plain.arms[0].settings), @"LoadSettings { load: Open { profile: [Stretch { profile: Constant { rate: 1.0 }, spacing: Even, length: 5s }], connections: 50, grow_to: 50, queue: 10000 }, warmup: 0ns, duration: 5s, connections: Connections { policy: PerUser, exchanges: None, protocol: Http1, tls: None, sources: [], resolve: None, connect_timeout: None, first_byte_timeout: None }, pacing: Gap(200µs), timeout: 10s }");
         let load = "{ rate: 1/s, warmup: 2s, duration: 5s, pacing: precise, timeout: 1s, keep_alive: false }";
         let full = with_load(load, "").load(&[]).unwrap();
-        insta::assert_snapshot!(format!("{:?}", full.arms[0].settings), @"LoadSettings { load: Open { profile: Constant { rate: 1.0 }, connections: 50, queue: 10000 }, warmup: 2s, duration: 5s, connections: PerExchange, pacing: Precise, timeout: 1s }");
+        insta::assert_snapshot!(format!("{:?}", full.arms[0].settings), @"LoadSettings { load: Open { profile: [Stretch { profile: Constant { rate: 1.0 }, spacing: Even, length: 7s }], connections: 50, grow_to: 50, queue: 10000 }, warmup: 2s, duration: 5s, connections: Connections { policy: PerExchange, exchanges: None, protocol: Http1, tls: None, sources: [], resolve: None, connect_timeout: None, first_byte_timeout: None }, pacing: Precise, timeout: 1s }");
     }
 
     #[test]
@@ -264,10 +270,7 @@ mod tests {
 ";
         let load = "{ rate: 10/s, profile: poisson, connections: 5, duration: 5s }";
         let refused = with_load(load, arms).load(&[]).unwrap_err();
-        insta::assert_snapshot!(refused, @r"
-        e/experiment.yaml:11:23: arms.thinking.load.think: has no meaning with `rate`: remove it
-        e/experiment.yaml:12:49: arms.ramp.load.profile: has no meaning with `ramp`: remove it
-        ");
+        insta::assert_snapshot!(refused, @"e/experiment.yaml:11:23: arms.thinking.load.think: has no meaning with `rate`: remove it");
         let experiment = with_load(
             load,
             &arms
@@ -281,18 +284,18 @@ mod tests {
             .iter()
             .map(|arm| {
                 format!(
-                    "{}: {:?} {:?}",
+                    "{}: {} {:?}",
                     arm.name, arm.settings.load, arm.settings.timeout
                 )
             })
             .collect();
         insta::assert_snapshot!(shown.join("\n"), @r"
-        same: Open { profile: Poisson { rate: 10.0 }, connections: 5, queue: 10000 } 10s
-        faster: Open { profile: Poisson { rate: 20.0 }, connections: 5, queue: 10000 } 10s
-        wider: Open { profile: Poisson { rate: 10.0 }, connections: 7, queue: 10000 } 3s
-        closed: Closed { users: 3, think: 0ns } 10s
-        thinking: Open { profile: Poisson { rate: 10.0 }, connections: 5, queue: 10000 } 10s
-        ramp: Open { profile: Ramp { from: 1.0, to: 2.0 }, connections: 5, queue: 10000 } 10s
+        same: 10/s (Poisson) over 5 connections 10s
+        faster: 20/s (Poisson) over 5 connections 10s
+        wider: 10/s (Poisson) over 7 connections 3s
+        closed: 3 users 10s
+        thinking: 10/s (Poisson) over 5 connections 10s
+        ramp: 1/s to 2/s (Poisson) over 5 connections 10s
         ");
     }
 }

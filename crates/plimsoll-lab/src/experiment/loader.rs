@@ -10,10 +10,10 @@ use super::component::{self, Generator};
 use super::decoded::{self, Decoded};
 use super::secret::sha256_hex;
 use super::surroundings::{MAX_FILE_BYTES, Surroundings};
-use super::template::{Reference, Template};
+use super::template::{Reference, Template, Values};
 use super::threshold::{self, Scope};
 use super::wire::ExperimentWire;
-use super::{Experiment, FILE_NAME, arm, method, topology};
+use super::{Experiment, FILE_NAME, arm, connections, method, report, topology};
 
 pub(super) fn load(
     path: &Path,
@@ -116,6 +116,8 @@ impl Loader<'_> {
             arms,
             method,
             thresholds,
+            hosts: connections::hosts(self, wire.hosts.as_ref()),
+            ranges: report::ranges(self, wire.report.as_ref()),
             inputs: std::mem::take(&mut self.inputs),
         }
     }
@@ -145,6 +147,11 @@ impl Loader<'_> {
         self.document.contains(at)
     }
 
+    /// How many problems there are so far.
+    pub(super) fn problem_count(&self) -> usize {
+        self.problems.len()
+    }
+
     /// Substitutions noted so far.
     pub(super) fn uses(&self) -> &[Use] {
         &self.uses
@@ -168,15 +175,39 @@ impl Loader<'_> {
         path
     }
 
+    /// Whether a path that the file names is a directory.
+    pub(super) fn is_directory(&self, relative: &str) -> bool {
+        self.surroundings.is_directory(&self.resolve(relative))
+    }
+
+    /// The names of what is in a directory that the file names, in their order; none, with a problem noted, when it cannot be read.
+    pub(super) fn list(&mut self, at: &Pointer, relative: &str) -> Vec<String> {
+        let path = self.resolve(relative);
+        match self.surroundings.list(&path) {
+            Ok(mut names) => {
+                names.sort_unstable();
+                names
+            }
+            Err(error) => {
+                let reason = unreadable(&error);
+                self.refuse(at, format!("`{}`: {reason}", path.display()));
+                vec![]
+            }
+        }
+    }
+
     /// The content of a file that the file names; empty, with a problem noted, when it cannot be read.
     pub(super) fn read(&mut self, at: &Pointer, relative: &str) -> Vec<u8> {
         let path = self.resolve(relative);
         match self.surroundings.read(&path) {
             Ok(bytes) => {
-                self.inputs.push(Input {
+                let input = Input {
                     path: path.display().to_string(),
                     sha256: sha256_hex(&bytes),
-                });
+                };
+                if !self.inputs.contains(&input) {
+                    self.inputs.push(input);
+                }
                 bytes
             }
             Err(error) => {
@@ -209,7 +240,7 @@ impl Loader<'_> {
             return Template::default();
         };
         let file = self.resolve(relative).display().to_string();
-        let scan = Template::scan(&text);
+        let scan = Template::scan(&text, Values::Refused);
         for (offset, reference) in scan.offsets.into_iter().zip(scan.template.references()) {
             self.note(
                 Some(component),
@@ -230,7 +261,11 @@ impl Loader<'_> {
         text: &str,
         component: Option<&str>,
     ) -> Template {
-        let scan = Template::scan(text);
+        let values = match component {
+            Some(_) => Values::Refused,
+            None => Values::Allowed,
+        };
+        let scan = Template::scan(text, values);
         for reference in scan.template.references() {
             let place = self.document.problem(at, "");
             self.note(component, reference.clone(), place);

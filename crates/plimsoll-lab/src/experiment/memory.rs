@@ -45,6 +45,13 @@ impl Surroundings for Memory {
             .any(|file| file != path && file.starts_with(path))
     }
 
+    fn list(&self, path: &Path) -> io::Result<Vec<String>> {
+        let names = self.0.keys().filter(|file| file.parent() == Some(path));
+        Ok(names
+            .filter_map(|file| file.file_name()?.to_str().map(str::to_owned))
+            .collect())
+    }
+
     fn variable(&self, name: &str) -> Option<String> {
         Some(name.to_ascii_lowercase())
     }

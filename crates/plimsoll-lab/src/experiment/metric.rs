@@ -2,7 +2,7 @@
 //!
 //! Which metrics there are, and their units, is the report's knowledge.
 
-use plimsoll_base::document::list;
+use plimsoll_base::document::{list, nearest};
 use plimsoll_base::units::{self, Rate};
 use plimsoll_report::metric::{Metric, Unit};
 
@@ -22,11 +22,27 @@ pub(super) fn parse(path: &str, names: Names<'_>) -> Result<Metric, String> {
         if let Some(rest) = path.strip_prefix(head)
             && !known.iter().any(|name| is_named(&metric, head, rest, name))
         {
-            let whole: Vec<String> = known.iter().map(|name| format!("{head}{name}.…")).collect();
-            return Err(format!("`{path}` is not a metric: write {}", list(&whole)));
+            return Err(format!(
+                "`{path}` is not a metric: {}",
+                instead(rest, head, known)
+            ));
         }
     }
     Ok(metric)
+}
+
+/// What to write in place of a name that is none of the known ones.
+fn instead(rest: &str, head: &str, known: &[String]) -> String {
+    let written = known.iter().find_map(|name| {
+        let length = rest.match_indices('.').map(|(at, _)| at);
+        let mut names = length.map(|at| &rest[..at]);
+        names.find(|written| nearest(written, std::slice::from_ref(name)).is_some())?;
+        Some(format!("did you mean `{head}{name}.…`?"))
+    });
+    written.unwrap_or_else(|| {
+        let whole: Vec<String> = known.iter().map(|name| format!("{head}{name}.…")).collect();
+        format!("write {}", list(&whole))
+    })
 }
 
 /// Whether `rest`, what follows `head` in the metric's path, begins with exactly `name`. Names of steps may hold dots.
@@ -105,8 +121,8 @@ mod tests {
         .map(|path| check(path).unwrap_err());
         insta::assert_snapshot!(refused.join("\n"), @r"
         `by_step.logout.failed` is not a metric: write `by_step.GET /a.json.…`, `by_step.GET /a.json.x.…` or `by_step.login.…`
-        `by_step.login.x.failed` is not a metric: write `by_step.GET /a.json.…`, `by_step.GET /a.json.x.…` or `by_step.login.…`
-        `by_step.log.failed` is not a metric: write `by_step.GET /a.json.…`, `by_step.GET /a.json.x.…` or `by_step.login.…`
+        `by_step.login.x.failed` is not a metric: did you mean `by_step.login.…`?
+        `by_step.log.failed` is not a metric: did you mean `by_step.login.…`?
         `components.db.fds_max` is not a metric: write `components.upstream.…` or `components.generator.…`
         `latency.p99` is not a metric: after `arms.<arm>` write one of seconds, offered_per_s, achieved_per_s, intended, sent, in_flight, dropped, failed, failed_share, response_time, service_time, iteration_time, connection_wait, pacing_lag, connect_time, added, outcomes, by_step, checks, components
         ");

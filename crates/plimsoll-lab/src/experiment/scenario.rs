@@ -1,15 +1,26 @@
-//! Scenario: the steps of one iteration.
+//! Scenario: what one virtual user does in one iteration, as the file says it.
+
+mod body;
+mod check;
+mod control;
+mod data;
+mod extract;
+mod step;
+
+pub use body::Body;
+pub(super) use data::convert as convert_data;
+pub use data::{Data, FeederFile};
 
 use std::collections::HashSet;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use plimsoll_base::document::{Entries, Path as Pointer, Text};
-use plimsoll_load::plan::Check;
+use plimsoll_load::plan::{Comparison, Extract};
 
 use super::loader::Loader;
 use super::template::Template;
 use super::wire::StepWire;
+pub use check::{Check, Matcher, Predicate};
 
 /// One exchange of an iteration.
 #[derive(Debug, Clone)]
@@ -26,122 +37,124 @@ pub struct Step {
     pub body: Body,
     /// How long the exchange may take; `None`: the load's.
     pub timeout: Option<Duration>,
-    /// Waited after the end of the step before.
+    /// Waited after the end of the exchange before.
     pub pause: Duration,
     /// What an answer must satisfy.
     pub check: Check,
+    /// What later steps want to know of the answer.
+    pub extract: Vec<Extract>,
+    /// How many redirects are followed, and the step under which they are counted.
+    pub follow: Option<(u32, usize)>,
+    /// Where it is written.
+    pub(super) place: Pointer,
 }
 
-/// A request body.
+/// What an iteration does.
 #[derive(Debug, Clone)]
-pub enum Body {
-    /// None.
-    Empty,
-    /// Written in the experiment file.
-    Inline(Template),
-    /// The content of a file.
-    File {
-        /// Where it was read.
-        path: PathBuf,
-        /// What was read.
-        bytes: Vec<u8>,
-    },
+pub enum Act {
+    /// The exchange at this place among the steps.
+    Step(usize),
+    /// One of several, by weight.
+    Mix(Vec<(u32, Vec<Act>)>),
+    /// Something several times.
+    Repeat(u32, Vec<Act>),
+    /// Something if a condition holds, something if not.
+    If(Condition, Vec<Act>, Vec<Act>),
 }
 
-const LONGEST_NAME: usize = 100;
+/// A comparison of two texts.
+#[derive(Debug, Clone)]
+pub struct Condition {
+    /// What is compared.
+    pub left: Template,
+    /// How.
+    pub comparison: Comparison,
+    /// With what.
+    pub right: Template,
+}
 
-pub(super) fn convert(loader: &mut Loader<'_>, wire: &[StepWire], at: &Pointer) -> Vec<Step> {
+/// What one virtual user does in one iteration.
+#[derive(Debug, Clone, Default)]
+pub struct Scenario {
+    /// Every exchange, in the order in which they are written; those of redirects come right after their step.
+    pub steps: Vec<Step>,
+    /// What is done with them.
+    pub program: Vec<Act>,
+    /// Where its conditions are written, in their order.
+    pub(super) conditions: Vec<Pointer>,
+    /// Whether something of it is refused, so that the rest says little.
+    pub(super) is_partial: bool,
+}
+
+/// How deep ways may nest.
+const MAX_DEPTH: usize = 16;
+
+pub(super) fn convert(loader: &mut Loader<'_>, wire: &[StepWire], at: &Pointer) -> Scenario {
     if wire.is_empty() {
         loader.refuse(
             at,
             "has no step: write at least one, for instance `- { get: / }`",
         );
     }
-    let mut names = HashSet::new();
-    let mut steps = Vec::with_capacity(wire.len());
-    for (index, wire) in wire.iter().enumerate() {
-        let at = at.index(index);
-        let Some(mut step) = convert_step(loader, wire, &at) else {
-            continue;
-        };
-        if names.contains(&step.name) && wire.name.is_some() {
-            loader.refuse(
-                at.key("name"),
-                format!(
-                    "another step is called `{}` already: choose another name",
-                    step.name
-                ),
-            );
-        }
-        step.name = unused(&names, step.name);
-        names.insert(step.name.clone());
-        steps.push(step);
-    }
-    steps
-}
-
-fn unused(names: &HashSet<String>, name: String) -> String {
-    let numbered = (2..).map(|number| format!("{name} ({number})"));
-    let first = std::iter::once(name.clone())
-        .chain(numbered)
-        .find(|candidate| !names.contains(candidate));
-    first.unwrap_or(name)
-}
-
-fn convert_step(loader: &mut Loader<'_>, wire: &StepWire, at: &Pointer) -> Option<Step> {
-    let methods = [
-        ("get", "GET", &wire.get),
-        ("head", "HEAD", &wire.head),
-        ("post", "POST", &wire.post),
-        ("put", "PUT", &wire.put),
-        ("patch", "PATCH", &wire.patch),
-        ("delete", "DELETE", &wire.delete),
-        ("options", "OPTIONS", &wire.options),
-    ];
-    let mut written = methods
-        .iter()
-        .filter_map(|(key, method, path)| path.as_ref().map(|path| (*key, *method, path)));
-    let Some((key, method, path)) = written.next() else {
-        loader.refuse(at, "has no method: write one of `get`, `head`, `post`, `put`, `patch`, `delete` and `options` with a path");
-        return None;
+    let mut converter = Converter {
+        loader,
+        scenario: Scenario::default(),
+        names: HashSet::new(),
+        depth: 0,
     };
-    if let Some((second, _, _)) = written.next() {
-        loader.refuse_key(
-            at.key(second),
-            format!(
-                "a step is one exchange, and this is `{key}` already: make it a step of its own"
-            ),
-        );
+    converter.scenario.program = converter.list(wire, at);
+    converter.scenario
+}
+
+/// What is converted, and what is known of it so far.
+struct Converter<'a, 'l> {
+    loader: &'a mut Loader<'l>,
+    scenario: Scenario,
+    names: HashSet<String>,
+    depth: usize,
+}
+
+impl Converter<'_, '_> {
+    fn list(&mut self, wire: &[StepWire], at: &Pointer) -> Vec<Act> {
+        if self.depth == MAX_DEPTH {
+            self.refuse(at, format!("steps nest at most {MAX_DEPTH} deep"));
+            return Vec::new();
+        }
+        self.depth += 1;
+        let mut acts = Vec::with_capacity(wire.len());
+        for (index, wire) in wire.iter().enumerate() {
+            let at = at.index(index);
+            match self.one(wire, &at) {
+                Some(act) => acts.push(act),
+                None => self.scenario.is_partial = true,
+            }
+        }
+        self.depth -= 1;
+        acts
     }
-    let name = wire
-        .name
-        .clone()
-        .unwrap_or_else(|| format!("{method} {path}"));
-    if name.is_empty()
-        || name.chars().count() > LONGEST_NAME && wire.name.is_some()
-        || name.contains(char::is_control)
-    {
-        loader.refuse(
-            at.key("name"),
-            format!("cannot name a step: write 1 to {LONGEST_NAME} printable characters"),
-        );
+
+    fn one(&mut self, wire: &StepWire, at: &Pointer) -> Option<Act> {
+        if control::is_one(wire) {
+            control::convert(self, wire, at)
+        } else {
+            step::convert(self, wire, at)
+        }
     }
-    Some(Step {
-        name: name.chars().take(LONGEST_NAME).collect(),
-        method,
-        path: loader.template(&at.key(key), path, None),
-        headers: headers(loader, wire.headers.as_ref(), &at.key("headers")),
-        body: body(loader, wire, at),
-        timeout: wire.timeout.map(|timeout| *timeout),
-        pause: wire.pause.map_or(Duration::ZERO, |pause| *pause),
-        check: Check {
-            status: wire
-                .check
-                .as_ref()
-                .and_then(|check| check.status.as_ref())
-                .map(|status| status.0.clone()),
-        },
-    })
+
+    fn refuse(&mut self, at: &Pointer, message: impl Into<String>) {
+        self.loader.refuse(at, message);
+    }
+
+    /// A name that no step has yet.
+    fn unused(&mut self, name: String) -> String {
+        let numbered = (2..).map(|number| format!("{name} ({number})"));
+        let first = std::iter::once(name.clone())
+            .chain(numbered)
+            .find(|candidate| !self.names.contains(candidate));
+        let name = first.unwrap_or(name);
+        self.names.insert(name.clone());
+        name
+    }
 }
 
 /// Header fields of a step or an arm.
@@ -163,24 +176,4 @@ pub(super) fn headers(
         headers.push((name.to_owned(), value));
     }
     headers
-}
-
-fn body(loader: &mut Loader<'_>, wire: &StepWire, at: &Pointer) -> Body {
-    match (&wire.body, &wire.body_file) {
-        (None, None) => Body::Empty,
-        (Some(text), None) => Body::Inline(loader.template(&at.key("body"), text, None)),
-        (body, Some(file)) => {
-            if body.is_some() {
-                loader.refuse_key(
-                    at.key("body_file"),
-                    "a step has one body: keep either `body` or `body_file`",
-                );
-            }
-            let bytes = loader.read(&at.key("body_file"), file);
-            Body::File {
-                path: loader.resolve(file),
-                bytes,
-            }
-        }
-    }
 }

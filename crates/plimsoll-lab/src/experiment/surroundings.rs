@@ -18,6 +18,14 @@ pub trait Surroundings {
     /// Whether `path` is a directory.
     fn is_directory(&self, path: &Path) -> bool;
 
+    /// The names of what is in a directory, in no particular order; those that are no UTF-8 are left out.
+    ///
+    /// # Errors
+    /// As of [`std::fs::read_dir`]; [`io::ErrorKind::Unsupported`] where there are no directories.
+    fn list(&self, _path: &Path) -> io::Result<Vec<String>> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
     /// The value of an environment variable.
     fn variable(&self, name: &str) -> Option<String>;
 }
@@ -46,12 +54,20 @@ impl<F: Fn(&str) -> Option<String>> Surroundings for Disk<F> {
         path.is_dir()
     }
 
+    fn list(&self, path: &Path) -> io::Result<Vec<String>> {
+        let mut names = vec![];
+        for entry in std::fs::read_dir(path)? {
+            names.extend(entry?.file_name().into_string());
+        }
+        Ok(names)
+    }
+
     fn variable(&self, name: &str) -> Option<String> {
         (self.0)(name)
     }
 }
 
-/// One experiment file that exists nowhere but here, and nothing beside it.
+/// One experiment file that exists nowhere but here; what it names is on the disk.
 pub struct Inline<'a> {
     /// What problems of it are located at.
     pub name: &'a str,
@@ -64,15 +80,23 @@ impl Surroundings for Inline<'_> {
         if path == Path::new(self.name) {
             Ok(self.text.clone().into_bytes())
         } else {
-            Err(io::ErrorKind::NotFound.into())
+            Disk(nothing).read(path)
         }
     }
 
-    fn is_directory(&self, _: &Path) -> bool {
-        false
+    fn is_directory(&self, path: &Path) -> bool {
+        Disk(nothing).is_directory(path)
     }
 
-    fn variable(&self, _: &str) -> Option<String> {
-        None
+    fn list(&self, path: &Path) -> io::Result<Vec<String>> {
+        Disk(nothing).list(path)
     }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        nothing(name)
+    }
+}
+
+fn nothing(_: &str) -> Option<String> {
+    None
 }

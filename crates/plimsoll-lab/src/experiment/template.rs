@@ -1,11 +1,15 @@
 //! Text with substitutions: `http://${upstream.host}:${upstream.port}/`.
 //!
 //! This is the syntax only; what a reference stands for is known when components run, and resolved through a function then.
+//! What a virtual user puts in itself, iteration by iteration, goes on to the generator as it is: names without a dot or a colon, and
+//! calls of functions. So no text means both.
 //! `${` begins a substitution and `$$` writes `$`; any other `$`, such as that of `$uri` in an nginx configuration, stays as it is.
 
 mod reference;
 
 pub use reference::{Field, Reference};
+
+use plimsoll_load::plan::{Expression, Piece, Text, text};
 
 use super::secret::Secret;
 
@@ -22,6 +26,17 @@ pub enum Part {
     Literal(String),
     /// Stands for something known when components run.
     Reference(Reference),
+    /// Stands for what it gives a virtual user in an iteration.
+    Value(Expression<Reference>),
+}
+
+/// Whether virtual users send the text, and may put values into it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Values {
+    /// They do.
+    Allowed,
+    /// It is a component's.
+    Refused,
 }
 
 /// What a reference stands for.
@@ -58,7 +73,7 @@ impl Template {
     /// # Errors
     /// Every substitution that is unclosed or of an unknown form.
     pub fn parse(text: &str) -> Result<Self, Vec<TemplateError>> {
-        let scan = Self::scan(text);
+        let scan = Self::scan(text, Values::Refused);
         if scan.errors.is_empty() {
             Ok(scan.template)
         } else {
@@ -67,7 +82,7 @@ impl Template {
     }
 
     /// Parses `text` as far as it can be; what is refused is left out of the template.
-    pub(super) fn scan(text: &str) -> Scan {
+    pub(super) fn scan(text: &str, values: Values) -> Scan {
         let mut scan = Scan::default();
         let mut literal = String::new();
         let mut rest = text;
@@ -80,18 +95,23 @@ impl Template {
                 rest = after_dollar.strip_prefix('$').unwrap_or(after_dollar);
                 continue;
             };
-            let Some((inner, after)) = body.split_once('}') else {
+            let Some(end) = text::closing_brace(body) else {
                 let message =
                     "`${` without `}`: close it, or write `$${` for a literal `${`".to_owned();
                 scan.errors.push(TemplateError { offset, message });
                 rest = "";
                 break;
             };
-            match Reference::parse(inner) {
-                Ok(reference) => {
+            let (inner, after) = (&body[..end], &body[end + 1..]);
+            match parse(inner, values) {
+                Ok(part) => {
                     scan.template.push_literal(std::mem::take(&mut literal));
-                    scan.template.parts.push(Part::Reference(reference));
-                    scan.offsets.push(offset);
+                    let references = Template {
+                        parts: vec![part.clone()],
+                    };
+                    let count = references.references().len();
+                    scan.offsets.extend(std::iter::repeat_n(offset, count));
+                    scan.template.parts.push(part);
                 }
                 Err(message) => scan.errors.push(TemplateError { offset, message }),
             }
@@ -123,14 +143,89 @@ impl Template {
     }
 
     /// The references in order.
-    pub fn references(&self) -> impl Iterator<Item = &Reference> {
-        self.parts.iter().filter_map(|part| match part {
-            Part::Reference(reference) => Some(reference),
-            Part::Literal(_) => None,
-        })
+    pub fn references(&self) -> Vec<&Reference> {
+        let mut found = Vec::new();
+        for part in &self.parts {
+            match part {
+                Part::Literal(_) => {}
+                Part::Reference(reference) => found.push(reference),
+                Part::Value(expression) => {
+                    expression.references(&mut |found_here| found.push(found_here))
+                }
+            }
+        }
+        found
     }
 
-    /// Puts values in the places of references. The result is a secret when one of the values is.
+    /// Several templates as one.
+    pub(super) fn concat(templates: impl IntoIterator<Item = Self>) -> Self {
+        let parts = templates.into_iter().flat_map(|template| template.parts);
+        Self {
+            parts: parts.collect(),
+        }
+    }
+
+    /// A template that is one value of a virtual user.
+    pub(super) fn value(expression: Expression<Reference>) -> Self {
+        Self {
+            parts: vec![Part::Value(expression)],
+        }
+    }
+
+    /// Whether it holds values of virtual users.
+    pub(super) fn has_values(&self) -> bool {
+        self.parts.iter().any(|part| matches!(part, Part::Value(_)))
+    }
+
+    /// The template with everything encoded: what is written out by `literal`, everything else by the virtual users' function of
+    /// that name.
+    pub(super) fn encoded(self, literal: impl Fn(&str) -> String, function: &str) -> Self {
+        let call = |argument| {
+            Part::Value(Expression::Call {
+                function: function.to_owned(),
+                arguments: vec![argument],
+            })
+        };
+        let parts = self.parts.into_iter().map(|part| match part {
+            Part::Literal(text) => Part::Literal(literal(&text)),
+            Part::Reference(reference) => call(Expression::Reference(reference)),
+            Part::Value(expression) => call(expression),
+        });
+        Self {
+            parts: parts.collect(),
+        }
+    }
+
+    /// The text for the generator: values of virtual users stay, everything else is resolved.
+    ///
+    /// # Errors
+    /// The first error of `lookup`.
+    pub fn text<E>(
+        &self,
+        mut lookup: impl FnMut(&Reference) -> Result<Value, E>,
+    ) -> Result<Text, E> {
+        let mut pieces: Vec<Piece> = Vec::new();
+        let mut resolve =
+            |reference: &Reference| lookup(reference).map(|value| value.expose().to_owned());
+        for part in &self.parts {
+            let literal = match part {
+                Part::Literal(text) => text.clone(),
+                Part::Reference(reference) => resolve(reference)?,
+                Part::Value(expression) => {
+                    pieces.push(Piece::Value(expression.resolve(&mut resolve)?));
+                    continue;
+                }
+            };
+            match pieces.last_mut() {
+                Some(Piece::Literal(before)) => before.push_str(&literal),
+                _ => pieces.push(Piece::Literal(literal)),
+            }
+        }
+        Ok(Text(pieces))
+    }
+
+    /// Puts values in the places of references. The result is a secret when one of the values is. Of components' texts only: values of
+    /// virtual users are left out.
     ///
     /// # Errors
     /// The first error of `lookup`.
@@ -143,6 +238,7 @@ impl Template {
         for part in &self.parts {
             match part {
                 Part::Literal(literal) => text.push_str(literal),
+                Part::Value(_) => {}
                 Part::Reference(reference) => {
                     let value = lookup(reference)?;
                     secret |= matches!(value, Value::Secret(_));
@@ -163,8 +259,62 @@ impl Template {
         let shown = self.parts.iter().map(|part| match part {
             Part::Literal(text) => text.replace('$', "$$"),
             Part::Reference(reference) => reference.to_string(),
+            Part::Value(expression) => format!("${{{}}}", written(expression)),
         });
         shown.collect()
+    }
+}
+
+/// What stands between the braces.
+fn parse(inner: &str, values: Values) -> Result<Part, String> {
+    let trimmed = inner.trim();
+    let is_file = trimmed.starts_with("env:") || trimmed.starts_with("file:");
+    let is_value = !is_file
+        && !trimmed.is_empty()
+        && (trimmed.contains(['(', '\'', ',']) || text::is_value_name(trimmed));
+    if !is_value {
+        return Reference::parse(inner).map(Part::Reference);
+    }
+    if values == Values::Refused {
+        return Err(format!(
+            "`${{{inner}}}` is a value of a virtual user, and only what they send can hold one: write `$${{` for a literal `${{`"
+        ));
+    }
+    Expression::parse(inner, Reference::parse)
+        .map(Part::Value)
+        .map_err(|message| format!("`${{{inner}}}`: {message}"))
+}
+
+/// An expression as it is written.
+fn written(expression: &Expression<Reference>) -> String {
+    let list = |expressions: &[Expression<Reference>]| {
+        let shown: Vec<String> = expressions.iter().map(written).collect();
+        shown.join(", ")
+    };
+    match expression {
+        Expression::Text(text) => {
+            let mut quoted = String::from("'");
+            for character in text.chars() {
+                match character {
+                    '\n' => quoted.push_str("\\n"),
+                    '\r' => quoted.push_str("\\r"),
+                    '\t' => quoted.push_str("\\t"),
+                    '\'' | '\\' => quoted.extend(['\\', character]),
+                    other => quoted.push(other),
+                }
+            }
+            quoted + "'"
+        }
+        Expression::Reference(reference) => {
+            let shown = reference.to_string();
+            shown[2..shown.len() - 1].to_owned()
+        }
+        Expression::Variable(name) => name.clone(),
+        Expression::Join(parts) => format!("join({})", list(parts)),
+        Expression::Call {
+            function,
+            arguments,
+        } => format!("{function}({})", list(arguments)),
     }
 }
 
@@ -200,6 +350,7 @@ mod tests {
                 let shown = template.parts().iter().map(|part| match part {
                     Part::Literal(text) => format!("{text:?}"),
                     Part::Reference(reference) => reference.to_string(),
+                    Part::Value(expression) => format!("<{}>", written(expression)),
                 });
                 shown.collect::<Vec<_>>().join(" ")
             }
@@ -244,7 +395,6 @@ mod tests {
         );
         for bad in [
             "${}",
-            "${x}",
             "${up.urls}",
             "${env:}",
             "${file:}",
@@ -255,6 +405,30 @@ mod tests {
             check(bad, &format!("0: `{bad}` is not a known substitution"));
         }
         assert_eq!(Template::parse("${a} ${b} ${up.url}").unwrap_err().len(), 2);
+    }
+
+    #[test]
+    fn values_are_for_what_virtual_users_send() {
+        let check = |text: &str, expected: &str| {
+            let scan = Template::scan(text, Values::Allowed);
+            assert_eq!(scan.errors, []);
+            let count = scan.template.references().len();
+            assert_eq!(count, scan.offsets.len());
+            assert_eq!(scan.template.source(), expected);
+        };
+        check(
+            "/a/${id}?x=$$",
+            "/a/${id}?x=$$$$".replace("$$$$", "$$").as_str(),
+        );
+        check(
+            "${hmac(sha256, secret.key, join('}', body))}",
+            "${hmac(sha256, secret.key, join('}', body))}",
+        );
+        check("${up.port}${ uuid() }", "${up.port}${uuid()}");
+        let refused = Template::parse("${id}").unwrap_err();
+        insta::assert_snapshot!(refused[0].message, @"`${id}` is a value of a virtual user, and only what they send can hold one: write `$${` for a literal `${`");
+        let broken = Template::scan("${f(}", Values::Allowed).errors;
+        insta::assert_snapshot!(broken[0].message, @"`${f(}`: a value is missing: write a name, a call such as `uuid()` or a text in single quotes");
     }
 
     #[test]

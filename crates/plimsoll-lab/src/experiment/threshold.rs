@@ -4,7 +4,7 @@ use plimsoll_base::document::{Path as Pointer, suggestion};
 use plimsoll_load::plan::Load;
 use plimsoll_report::metric::Metric;
 use plimsoll_report::record::GENERATOR;
-use plimsoll_report::threshold::{Bound, Threshold};
+use plimsoll_report::threshold::{Abort, Bound, Threshold};
 
 use super::arm::Arm;
 use super::component::{Component, ComponentKind};
@@ -76,12 +76,14 @@ fn convert(
     {
         loader.refuse(at.key("metric"), message);
     }
+    let abort = abort(loader, wire, &metric, arm, at);
     let (key, text, wrap) = bound?;
     match metric::parse_bound(metric.unit(), text) {
         Ok(value) => Some(Threshold {
             arm: arm.name.clone(),
             metric,
             bound: wrap(value),
+            abort,
         }),
         Err(message) => {
             loader.refuse(at.key(key), message);
@@ -114,6 +116,62 @@ fn arm_name(
             None
         }
     }
+}
+
+/// Seconds that a window may have.
+const WINDOW_S: std::ops::RangeInclusive<u32> = 1..=600;
+/// What it has where the file does not say.
+const DEFAULT_WINDOW_S: u32 = 10;
+
+/// How the threshold ends a load, if it does.
+fn abort(
+    loader: &mut Loader<'_>,
+    wire: &ThresholdWire,
+    metric: &Metric,
+    arm: &Arm,
+    at: &Pointer,
+) -> Option<Abort> {
+    if !wire.abort.unwrap_or(false) {
+        if wire.window.is_some() {
+            loader.refuse_key(
+                at.key("window"),
+                "is how far back `abort: true` looks: add that, or leave `window` out",
+            );
+        }
+        return None;
+    }
+    if !metric.is_live() {
+        let message = format!(
+            "`{}` has no value while the load runs: leave `abort` out, or write a metric of its exchanges, such as `response_time.p99` or `failed_share`",
+            metric.path()
+        );
+        loader.refuse(at.key("abort"), message);
+        return None;
+    }
+    let measured = whole_seconds(arm.settings.duration.as_secs_f64());
+    let Some(window) = &wire.window else {
+        let window_s = DEFAULT_WINDOW_S.min(measured).max(*WINDOW_S.start());
+        return Some(Abort { window_s });
+    };
+    let window_s = whole_seconds(window.as_secs_f64());
+    let is_whole = (window.as_secs_f64() - f64::from(window_s)).abs() < 1e-9;
+    if !is_whole || !WINDOW_S.contains(&window_s) {
+        loader.refuse(at.key("window"), "is whole seconds from 1s to 10m");
+    } else if window_s > measured {
+        let message = format!("would never be full: the load is measured for {measured} s");
+        loader.refuse(at.key("window"), message);
+    }
+    Some(Abort { window_s })
+}
+
+/// The whole seconds of a time.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "times of a file are not negative, and what is longer than a u32 is as good as endless"
+)]
+fn whole_seconds(seconds: f64) -> u32 {
+    seconds as u32
 }
 
 type Written<'a> = (&'static str, &'a str, fn(f64) -> Bound);

@@ -3,34 +3,39 @@
 //! The JSON Schema of the file is generated from these structs, so every field carries its description.
 
 mod components;
+mod connections;
 mod load;
 mod method;
+mod report;
 mod scenario;
 
 pub use components::{
     ComponentWire, GatewayWire, GeneratorWire, ListenWire, MockWire, ProbeWire, ReadyWire,
 };
+pub use connections::{ConnectionPerWire, ProtocolWire, ResolveWire, TlsVersionWire, TlsWire};
 pub use load::{ArrivalWire, LoadWire, PacingWire, RampWire, StaircaseWire};
 pub use method::{CompareWire, MeasureWire, MethodMappingWire, MethodWire, ThresholdWire};
-pub use scenario::{CheckWire, StepWire};
+pub use report::ReportWire;
+pub use scenario::{
+    AtEndWire, AuthWire, CheckWire, ChoiceWire, ExtractWire, FeederWire, MatchWire, OrderWire,
+    PartWire, SizeWire, StepWire,
+};
 
 use deserr::Deserr;
 use plimsoll_base::document::{Entries, Text};
 use schemars::JsonSchema;
 
 /// Keys of later versions, refused by name.
-pub const LATER: [&str; 16] = [
+pub const LATER: [&str; 14] = [
     "agent",
     "availability",
     "capacity",
     "fault",
     "faults",
-    "feeder",
-    "feeders",
+    "group",
     "http2",
     "levels",
     "locustfile",
-    "mix",
     "postgres",
     "sensitivity",
     "sql",
@@ -56,8 +61,20 @@ pub struct ExperimentWire {
     /// Where the load generator runs and how many shards it has.
     #[deserr(default)]
     pub generator: Option<GeneratorWire>,
+    /// Addresses of hosts, by name, in place of what their names resolve to.
+    #[deserr(default)]
+    pub hosts: Option<Entries<String>>,
     /// What one virtual user does in one iteration: steps, in order.
     pub scenario: Vec<StepWire>,
+    /// Values that are the same in every iteration, by name: `${name}` in what virtual users send. They may hold the run's own substitutions.
+    #[deserr(default)]
+    pub values: Option<Entries<Text>>,
+    /// Rows of data by name, of which each iteration gets one: `${column}` in what virtual users send.
+    #[deserr(default)]
+    pub feeders: Option<Entries<FeederWire>>,
+    /// `true`: each virtual user keeps the cookies that the target sets, and sends them back. Default: `false`.
+    #[deserr(default)]
+    pub cookies: Option<bool>,
     /// How much load, and when.
     pub load: LoadWire,
     /// The alternatives under comparison, by name. Without it there is one, `main`, whose target is `load.target` or the only component.
@@ -69,6 +86,9 @@ pub struct ExperimentWire {
     /// What must hold for the run to pass.
     #[deserr(default)]
     pub thresholds: Option<Vec<ThresholdWire>>,
+    /// How figures are shown.
+    #[deserr(default)]
+    pub report: Option<ReportWire>,
 }
 
 /// One alternative: a target, and what differs from the common scenario and load.

@@ -17,8 +17,9 @@ pub(super) async fn run(session: &mut Session<'_, '_>, blocks: u32) -> Result<En
         }
         let block = Block { number, of: blocks };
         for arm in order(&experiment.arms, session.seed, number) {
-            if session.load(arm, block).await? == Ending::Interrupted {
-                return Ok(Ending::Interrupted);
+            let ending = session.load(arm, block).await?;
+            if ending != Ending::Complete {
+                return Ok(ending);
             }
         }
     }

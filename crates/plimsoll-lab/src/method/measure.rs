@@ -10,8 +10,9 @@ pub(super) async fn run(session: &mut Session<'_, '_>) -> Result<Ending, LabErro
     let experiment = session.experiment;
     for arm in &experiment.arms {
         let block = Block { number: 1, of: 1 };
-        if session.load(arm, block).await? == Ending::Interrupted {
-            return Ok(Ending::Interrupted);
+        let ending = session.load(arm, block).await?;
+        if ending != Ending::Complete {
+            return Ok(ending);
         }
     }
     Ok(Ending::Complete)

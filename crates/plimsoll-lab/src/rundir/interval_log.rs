@@ -5,8 +5,9 @@
 use crate::error::LabError;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
 use plimsoll_base::histogram::TimeHistogram;
+use plimsoll_base::outcome::OutcomeClass;
 use plimsoll_base::time_kind::TimeKind;
-use std::collections::BTreeMap;
+use plimsoll_report::view::ArmTimes;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -42,13 +43,53 @@ pub(super) fn escape(name: &str) -> String {
     escaped
 }
 
-/// The histograms of a whole arm by kind, merged over all intervals.
-pub(super) fn read(
-    path: &Path,
-    bytes: &[u8],
-) -> Result<BTreeMap<TimeKind, TimeHistogram>, LabError> {
+/// Turns back what [`escape`] did; what it cannot have written stays as it is.
+fn unescape(name: &str) -> String {
+    let mut bytes = Vec::with_capacity(name.len());
+    let mut rest = name.as_bytes();
+    while let Some((first, tail)) = rest.split_first() {
+        let hex = rest.get(1..3).and_then(|hex| std::str::from_utf8(hex).ok());
+        let escaped = hex.and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        match escaped.filter(|_| *first == b'%') {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = &rest[3..];
+            }
+            None => {
+                bytes.push(*first);
+                rest = tail;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Where the histogram of a tag belongs; `None` for tags that are not ours.
+fn place<'a>(arm: &'a mut ArmTimes, tag: &str) -> Option<&'a mut TimeHistogram> {
+    let kind_of = |name: &str| TimeKind::ALL.into_iter().find(|kind| kind.name() == name);
+    let mut parts = tag.split('/');
+    let times = match (parts.next()?, parts.next(), parts.next(), parts.next()) {
+        (kind, None, None, None) => {
+            let kind = kind_of(kind)?;
+            return Some(arm.times.entry(kind).or_default());
+        }
+        (step, Some(class), Some(kind), None) => {
+            let kind = kind_of(kind)?;
+            let class = OutcomeClass::ALL
+                .into_iter()
+                .find(|known| known.name() == class)?;
+            let step = arm.steps.entry(unescape(step)).or_default();
+            step.entry(class).or_default().entry(kind)
+        }
+        _ => return None,
+    };
+    Some(times.or_default())
+}
+
+/// The histograms of a whole arm, merged over all intervals.
+pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<ArmTimes, LabError> {
     let damaged = |what: String| LabError::Input(format!("{}: {what}", path.display()));
-    let mut merged: BTreeMap<TimeKind, TimeHistogram> = BTreeMap::new();
+    let mut merged = ArmTimes::default();
     for entry in IntervalLogIterator::new(bytes) {
         let entry = entry.map_err(|error| damaged(format!("not an interval log: {error:?}")))?;
         let LogEntry::Interval(interval) = entry else {
@@ -58,12 +99,12 @@ pub(super) fn read(
             .tag()
             .map(|tag| tag.as_str().to_owned())
             .unwrap_or_default();
-        let Some(kind) = TimeKind::ALL.into_iter().find(|kind| kind.name() == tag) else {
+        let Some(own) = place(&mut merged, &tag) else {
             continue;
         };
         let histogram = TimeHistogram::decode(interval.encoded_histogram())
             .map_err(|error| damaged(error.to_string()))?;
-        merged.entry(kind).or_default().merge(&histogram);
+        own.merge(&histogram);
     }
     Ok(merged)
 }
@@ -85,7 +126,10 @@ mod tests {
             text += &line(&series, start, 1.0, &histogram);
         }
         let merged = read(Path::new("a.hlog"), text.as_bytes()).unwrap();
-        assert_eq!(merged.keys().collect::<Vec<_>>(), [&TimeKind::ResponseTime]);
-        assert_eq!(merged[&TimeKind::ResponseTime].count(), 2);
+        let kinds: Vec<_> = merged.times.keys().collect();
+        assert_eq!(kinds, [&TimeKind::ResponseTime]);
+        assert_eq!(merged.times[&TimeKind::ResponseTime].count(), 2);
+        let step = &merged.steps["GET /a, b"][&OutcomeClass::Passed];
+        assert_eq!(step[&TimeKind::ResponseTime].count(), 2);
     }
 }

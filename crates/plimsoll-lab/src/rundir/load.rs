@@ -3,12 +3,9 @@
 use super::{EVENTS, HISTOGRAMS, MANIFEST, SERIES, SUMMARY, interval_log};
 use crate::error::LabError;
 use indexmap::IndexMap;
-use plimsoll_base::histogram::TimeHistogram;
-use plimsoll_base::time_kind::TimeKind;
 use plimsoll_report::record::Manifest;
-use plimsoll_report::view::RunView;
+use plimsoll_report::view::{ArmTimes, RunView};
 use serde::de::DeserializeOwned;
-use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -30,10 +27,7 @@ pub fn load(dir: &Path) -> Result<RunView, LabError> {
     })
 }
 
-fn histograms(
-    dir: &Path,
-    manifest: &Manifest,
-) -> Result<IndexMap<String, BTreeMap<TimeKind, TimeHistogram>>, LabError> {
+fn histograms(dir: &Path, manifest: &Manifest) -> Result<IndexMap<String, ArmTimes>, LabError> {
     let mut histograms = IndexMap::new();
     for arm in &manifest.arms {
         let path = dir.join(HISTOGRAMS).join(format!("{}.hlog", arm.name));

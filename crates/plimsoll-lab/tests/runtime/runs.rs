@@ -2,12 +2,12 @@
 
 use plimsoll_lab::experiment::{Disk, Experiment};
 use plimsoll_lab::{ErrorKind, LabError, Progress, RunOptions, RunOutcome, load_run};
-use plimsoll_report::record::{EventKind, RunState, SeriesRow};
+use plimsoll_report::record::{EventKind, RunState, SeriesRow, VerdictResult};
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use tokio::sync::watch;
 
-pub const TESTS: [(&str, fn()); 6] = [
+pub const TESTS: [(&str, fn()); 7] = [
     (
         "measure_leaves_a_whole_record",
         measure_leaves_a_whole_record,
@@ -27,6 +27,10 @@ pub const TESTS: [(&str, fn()); 6] = [
     (
         "a_stopped_run_keeps_what_it_measured",
         a_stopped_run_keeps_what_it_measured,
+    ),
+    (
+        "a_threshold_that_may_do_so_ends_the_run",
+        a_threshold_that_may_do_so_ends_the_run,
     ),
     ("a_run_is_never_overwritten", a_run_is_never_overwritten),
 ];
@@ -62,6 +66,7 @@ fn measure_leaves_a_whole_record() {
             .any(|row| row.name == "accounts against the target")
     );
     let kinds: Vec<&str> = view.histograms["main"]
+        .times
         .keys()
         .map(|kind| kind.name())
         .collect();
@@ -242,6 +247,37 @@ fn a_stopped_run_keeps_what_it_measured() {
     assert_eq!(view.summary.arms["main"].sent, 10);
 }
 
+fn a_threshold_that_may_do_so_ends_the_run() {
+    let waiting = MEASURE.replace("get: /a", "get: /wait");
+    let thresholds = "thresholds:\n  - { metric: failed, below: 1 }\n  \
+        - { metric: achieved_per_s, above: 100/s, abort: true, window: 1s }\n";
+    let run = Run::of(&format!("{waiting}{thresholds}"));
+    let outcome = run.expect_ok();
+    assert!(!outcome.interrupted, "nobody told it to stop");
+    let view = load_run(&outcome.dir).unwrap();
+    assert_eq!(view.manifest.state, RunState::Aborted);
+    assert_eq!(view.summary.verdict.result, VerdictResult::Failed);
+    let [kept, broken] = view.summary.thresholds.as_slice() else {
+        panic!("{:#?}", view.summary.thresholds);
+    };
+    assert_eq!(kept.breach, None);
+    let breach = broken.breach.unwrap();
+    assert_eq!((breach.window_s, breach.value), (1, 5.0));
+    assert!(
+        broken
+            .reason
+            .contains("not above 100/s: the load was ended")
+    );
+    let aborted = view.events.iter();
+    let mut aborted = aborted.filter(|event| event.kind == EventKind::Aborted);
+    let event = aborted.next().unwrap();
+    assert_eq!(
+        event.message,
+        "threshold 2 does not hold over the last 1 s: it ends the load"
+    );
+    assert_eq!(aborted.next(), None);
+}
+
 fn a_run_is_never_overwritten() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::create_dir(dir.path().join("run")).unwrap();
@@ -307,6 +343,7 @@ impl Run {
             executable,
             surroundings: &surroundings,
             warnings: &[],
+            totals: None,
         };
         let told = RefCell::new(Vec::new());
         let mut progress = |progress: Progress| {

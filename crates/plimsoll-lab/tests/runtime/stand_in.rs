@@ -111,7 +111,7 @@ pub fn generator() -> ExitCode {
     stdin.read_line(&mut line).unwrap();
     let plan: Plan = serde_json::from_str(&line).unwrap();
     plan.check().unwrap();
-    let path = plan.steps[0].path.clone();
+    let path = plan.steps[0].path.constant().unwrap();
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     say(&Message::Started(Started {
         shards: plan.shards,
@@ -193,9 +193,10 @@ fn exchange(plan: &Plan) {
     let step = &plan.steps[0];
     let headers = step.headers.iter();
     let headers: String = headers
-        .map(|(name, value)| format!("{name}: {value}\r\n"))
+        .map(|(name, value)| format!("{name}: {}\r\n", value.constant().unwrap()))
         .collect();
-    let (method, path, host) = (&step.method, &step.path, &plan.target.authority);
+    let path = step.path.constant().unwrap();
+    let (method, host) = (&step.method, &plan.target.authority);
     let head = format!("{method} {path} HTTP/1.1\r\nHost: {host}\r\n{headers}\r\n");
     stream.write_all(head.as_bytes()).unwrap();
     let mut answer = String::new();

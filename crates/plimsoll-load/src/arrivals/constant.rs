@@ -1,7 +1,5 @@
 //! Evenly spaced arrivals.
 
-use super::double;
-
 /// Arrival *i* at *i / rate*.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Constant {
@@ -10,9 +8,14 @@ pub(super) struct Constant {
 }
 
 impl Constant {
-    /// Seconds from the start of the load to arrival `index`.
-    pub(super) fn at(self, index: u64) -> f64 {
-        double(index) / self.rate
+    /// Seconds from the start to where the count reaches `count`.
+    pub(super) fn at(self, count: f64) -> f64 {
+        count / self.rate
+    }
+
+    /// How many arrivals, as a real number, come in the first so many seconds.
+    pub(super) fn count(self, seconds: f64) -> f64 {
+        self.rate * seconds
     }
 }
 
@@ -24,14 +27,11 @@ mod tests {
 
     #[test]
     fn every_second_holds_the_rate() {
-        let at: Vec<u64> = Arrivals::new(
-            Profile::Constant { rate: 3.0 },
-            0,
-            Duration::from_secs(2),
-            Part::All,
-        )
-        .map(|arrival| arrival.at)
-        .collect();
+        let length = Duration::from_secs(2);
+        let profile = [Profile::Constant { rate: 3.0 }.lasting(length)];
+        let at: Vec<u64> = Arrivals::new(&profile, 0, length, Part::All)
+            .map(|arrival| arrival.at)
+            .collect();
         assert_eq!(
             at,
             [
@@ -48,6 +48,6 @@ mod tests {
     #[test]
     fn exact_after_days() {
         let constant = super::Constant { rate: 1_000_000.0 };
-        assert_eq!(constant.at(300_000_000_001), 300_000.000_001);
+        assert_eq!(constant.at(300_000_000_001.0), 300_000.000_001);
     }
 }

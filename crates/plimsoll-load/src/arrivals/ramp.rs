@@ -1,6 +1,4 @@
-//! A rate that rises or falls linearly over the whole load.
-
-use super::double;
+//! A rate that rises or falls linearly.
 
 /// With the rate *a + (b − a)·t/T*, arrival *i* lies where its integral *a·t + (b − a)·t²/(2T)* reaches *i*.
 #[derive(Debug, Clone, Copy)]
@@ -14,20 +12,24 @@ pub(super) struct Ramp {
 }
 
 impl Ramp {
-    /// Seconds from the start of the load to arrival `index`; `None` when the integral never gets there.
-    pub(super) fn at(self, index: u64) -> Option<f64> {
-        let count = double(index);
+    /// Seconds from the start to where the count reaches `count`; the end, when it never does.
+    pub(super) fn at(self, count: f64) -> f64 {
         let slope = (self.to - self.from) / self.length;
         let square = self.from * self.from + 2.0 * slope * count;
         // The root in the form that does not cancel: 2i / (a + √(a² + 2si)).
         let divisor = self.from + square.max(0.0).sqrt();
-        if square < 0.0 {
-            None
-        } else if index == 0 {
-            Some(0.0)
+        if count <= 0.0 {
+            0.0
+        } else if square < 0.0 || divisor <= 0.0 {
+            self.length
         } else {
-            (divisor > 0.0).then(|| 2.0 * count / divisor)
+            2.0 * count / divisor
         }
+    }
+
+    /// How many arrivals, as a real number, come in the first so many seconds.
+    pub(super) fn count(self, seconds: f64) -> f64 {
+        self.from * seconds + (self.to - self.from) * seconds * seconds / (2.0 * self.length)
     }
 }
 
@@ -42,13 +44,9 @@ mod tests {
     #[test]
     fn counts_are_integrals_of_the_rate() {
         let check = |from: f64, to: f64, expected: usize, expected_half: usize| {
-            let all: Vec<_> = Arrivals::new(
-                Profile::Ramp { from, to },
-                0,
-                Duration::from_secs(10),
-                Part::All,
-            )
-            .collect();
+            let length = Duration::from_secs(10);
+            let profile = [Profile::Ramp { from, to }.lasting(length)];
+            let all: Vec<_> = Arrivals::new(&profile, 0, length, Part::All).collect();
             let half = all.iter().filter(|a| a.at < 5_000_000_000).count();
             assert_eq!((all.len(), half), (expected, expected_half), "{from} {to}");
         };
@@ -62,13 +60,12 @@ mod tests {
     fn inverts_the_integral_to_a_nanosecond() {
         let (from, to, length) = (10.0, 20_000.0, 3600.0);
         let ramp = Ramp { from, to, length };
-        for index in [1, 1000, 1_000_000, 30_000_000] {
-            let t = ramp.at(index).unwrap();
-            let integral = from * t + (to - from) * t * t / (2.0 * length);
+        for count in [1.0, 1000.0, 1_000_000.0, 30_000_000.0] {
+            let t = ramp.at(count);
             let rate = from + (to - from) * t / length;
             assert!(
-                ((integral - index as f64) / rate).abs() < 1e-9,
-                "{index}: {t}"
+                ((ramp.count(t) - count) / rate).abs() < 1e-9,
+                "{count}: {t}"
             );
         }
     }

@@ -1,54 +1,62 @@
 //! Levels of constant rate, one after another.
 
-use super::double;
 use std::time::Duration;
 
 /// Within level *k* arrivals are *1 / (from + k·step)* apart; a level begins where the integral of the rate says.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Staircase {
     from: f64,
     step: f64,
     every: f64,
-    length: f64,
-    level: u32,
+    /// The level of the count that was asked for last.
+    level: f64,
 }
 
 impl Staircase {
-    /// Levels of `every`, over `length` seconds.
-    pub(super) fn new(from: f64, step: f64, every: Duration, length: f64) -> Self {
+    /// Levels of `every`.
+    pub(super) fn new(from: f64, step: f64, every: Duration) -> Self {
         Self {
             from,
             step,
             every: every.as_secs_f64(),
-            length,
-            level: 0,
+            level: 0.0,
         }
     }
 
-    /// Seconds from the start of the load to arrival `index`, or `None` when it lies beyond the end; indices must not descend.
-    pub(super) fn at(&mut self, index: u64) -> Option<f64> {
-        let count = double(index);
-        while count >= self.before(self.level + 1) {
-            self.level += 1;
-            if f64::from(self.level) * self.every >= self.length {
-                return None;
-            }
+    /// Seconds from the start to where the count reaches `count`, which must lie before the end; counts must not descend.
+    pub(super) fn at(&mut self, count: f64) -> f64 {
+        // A level without arrivals is passed like any other; the last one has some, or there would be no such count.
+        while count >= self.before(self.level + 1.0) {
+            self.level += 1.0;
         }
-        let level = f64::from(self.level);
-        let rate = self.from + level * self.step;
-        Some(level * self.every + (count - self.before(self.level)) / rate)
+        let rate = self.from + self.level * self.step;
+        self.level * self.every + (count - self.before(self.level)) / rate
+    }
+
+    /// How many arrivals, as a real number, come in the first so many seconds.
+    pub(super) fn count(self, seconds: f64) -> f64 {
+        let level = (seconds / self.every).floor();
+        let rate = (self.from + level * self.step).max(0.0);
+        self.before(level) + rate * (seconds - level * self.every)
+    }
+
+    /// The highest rate within so many seconds.
+    pub(super) fn peak(self, seconds: f64) -> f64 {
+        // A level that would begin at the very end does not.
+        let levels = (seconds / self.every).ceil();
+        self.from
+            .max(self.from + self.step * (levels - 1.0).max(0.0))
     }
 
     /// How many arrivals, as a real number, come before `level`.
-    fn before(&self, level: u32) -> f64 {
-        let level = f64::from(level);
+    fn before(self, level: f64) -> f64 {
         self.every * level * (self.from + self.step * (level - 1.0) / 2.0)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::arrivals::{Arrivals, Part};
+    use crate::arrivals::{Arrivals, Part, peak};
     use crate::plan::Profile;
     use std::time::Duration;
 
@@ -58,12 +66,8 @@ mod tests {
             let every = Duration::from_secs(1);
             let total = Duration::from_secs(expected.len() as u64);
             let mut counts = vec![0; expected.len()];
-            for arrival in Arrivals::new(
-                Profile::Staircase { from, step, every },
-                0,
-                total,
-                Part::All,
-            ) {
+            let profile = [Profile::Staircase { from, step, every }.lasting(total)];
+            for arrival in Arrivals::new(&profile, 0, total, Part::All) {
                 counts[usize::try_from(arrival.at / 1_000_000_000).unwrap()] += 1;
             }
             assert_eq!(counts, expected, "{from} {step}");
@@ -72,5 +76,19 @@ mod tests {
         check(0.0, 5.0, &[0, 5, 10]);
         check(20.0, -10.0, &[20, 10, 0]);
         check(7.0, 0.0, &[7, 7]);
+    }
+
+    #[test]
+    fn no_level_begins_at_the_very_end() {
+        let check = |step: f64, seconds: u64, expected: f64| {
+            let every = Duration::from_secs(2);
+            let from = 10.0;
+            let profile = Profile::Staircase { from, step, every };
+            let stretch = profile.lasting(Duration::from_secs(seconds));
+            assert_eq!(peak(&[stretch]), expected, "{step} {seconds}");
+        };
+        check(5.0, 4, 15.0);
+        check(5.0, 5, 20.0);
+        check(-5.0, 4, 10.0);
     }
 }

@@ -35,13 +35,13 @@ pub(super) fn add(accounts: &mut Accounts, fragment: &Fragment) {
     }
 }
 
-/// Checks the totals of a run that has ended.
-pub(super) fn check(accounts: &Accounts) -> Result<(), AccountsError> {
-    check_side("warm-up", &accounts.warmup)?;
-    check_side("measured", &accounts.measured)
+/// Checks the totals of a run that has ended, each of whose iterations began with one of the `firsts`, where there are any.
+pub(super) fn check(accounts: &Accounts, firsts: &[usize]) -> Result<(), AccountsError> {
+    check_side("warm-up", &accounts.warmup, firsts)?;
+    check_side("measured", &accounts.measured, firsts)
 }
 
-fn check_side(name: &str, side: &PhaseAccounts) -> Result<(), AccountsError> {
+fn check_side(name: &str, side: &PhaseAccounts, firsts: &[usize]) -> Result<(), AccountsError> {
     let PhaseAccounts {
         intended,
         sent,
@@ -51,8 +51,8 @@ fn check_side(name: &str, side: &PhaseAccounts) -> Result<(), AccountsError> {
     ensure(*intended == sent + dropped, || {
         format!("{name}: {intended} arrivals were intended, but {sent} sent and {dropped} dropped")
     })?;
-    let first = side.steps.first().map_or(0, |step| step.sent);
-    ensure(first == *sent, || {
+    let first: u64 = firsts.iter().map(|step| side.steps[*step].sent).sum();
+    ensure(firsts.is_empty() || first == *sent, || {
         format!("{name}: {sent} iterations started, but their first step {first} times")
     })?;
     for (index, step) in side.steps.iter().enumerate() {

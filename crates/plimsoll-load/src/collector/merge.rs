@@ -1,6 +1,6 @@
 //! Adding what a shard did in a second to the fragment of all shards.
 
-use super::StepChecks;
+use super::Names;
 use crate::fragment::Fragment;
 use crate::recorder::{SideSecond, StepSecond};
 use plimsoll_base::histogram::TimeHistogram;
@@ -8,9 +8,6 @@ use plimsoll_base::outcome::OutcomeClass;
 use plimsoll_base::tally::{StepTally, Times};
 use plimsoll_base::time_kind::TimeKind;
 use std::time::Duration;
-
-/// The name under which the check of a step's status is counted.
-const STATUS_CHECK: &str = "status";
 
 /// A fragment of a second in which nothing happened.
 pub(super) fn empty(second: u32, warmup: bool, steps: usize) -> Fragment {
@@ -23,7 +20,7 @@ pub(super) fn empty(second: u32, warmup: bool, steps: usize) -> Fragment {
 }
 
 /// Adds one side of a shard's second.
-pub(super) fn add(fragment: &mut Fragment, side: &SideSecond, checks: &[StepChecks]) {
+pub(super) fn add(fragment: &mut Fragment, side: &SideSecond, names: &Names) {
     fragment.intended += side.intended;
     fragment.sent += side.sent;
     fragment.dropped += side.dropped;
@@ -36,15 +33,58 @@ pub(super) fn add(fragment: &mut Fragment, side: &SideSecond, checks: &[StepChec
     fragment.connected += side.connected;
     fragment.reconnected += side.reconnected;
     fragment.exhausted += side.exhausted;
+    let parts = [TimeKind::FirstByteTime, TimeKind::BodyTime];
     for kind in TimeKind::ALL {
+        if parts.contains(&kind) {
+            continue;
+        }
         add_times(
             &mut fragment.iterations,
             kind,
             side.times[kind as usize].as_ref(),
         );
     }
-    for ((into, step), has_check) in fragment.steps.iter_mut().zip(&side.steps).zip(checks) {
-        add_step(into, step, *has_check);
+    add_parts(&mut fragment.iterations, side);
+    for ((into, step), checks) in fragment
+        .steps
+        .iter_mut()
+        .zip(&side.steps)
+        .zip(&names.checks)
+    {
+        add_step(into, step, checks);
+    }
+    for (name, times) in names.groups.iter().zip(&side.groups) {
+        if !times.is_empty() {
+            let group = fragment.groups.entry(name.clone()).or_default();
+            group.merge(times);
+        }
+    }
+}
+
+/// Adds the parts of the service times of answers. Nearly every answer comes at once: its first byte is its last, so that recording it
+/// as one would be for nothing. Only what did not come so was recorded in parts, and all the rest is what it is taken away from.
+fn add_parts(into: &mut Times, side: &SideSecond) {
+    let answered = [OutcomeClass::Passed, OutcomeClass::CheckFailed];
+    let service = side.steps.iter().flat_map(|step| {
+        answered
+            .iter()
+            .filter_map(|class| step.classes[*class as usize].service.as_ref())
+            .filter(|service| !service.is_empty())
+    });
+    let mut at_once: Option<TimeHistogram> = None;
+    for service in service {
+        at_once.get_or_insert_default().merge(service);
+    }
+    if let (Some(at_once), Some(in_parts)) = (&mut at_once, &side.in_parts) {
+        at_once.subtract(in_parts);
+    }
+    if let Some(at_once) = at_once.filter(|at_once| !at_once.is_empty()) {
+        let body = into.entry(TimeKind::BodyTime).or_default();
+        body.record_many(0, at_once.count());
+        add_times(into, TimeKind::FirstByteTime, Some(&at_once));
+    }
+    for kind in [TimeKind::FirstByteTime, TimeKind::BodyTime] {
+        add_times(into, kind, side.times[kind as usize].as_ref());
     }
 }
 
@@ -80,7 +120,7 @@ pub(super) fn has_content(fragment: &Fragment) -> bool {
             .any(|step| step.sent + step.in_flight > 0 || !step.classes.is_empty())
 }
 
-fn add_step(into: &mut StepTally, step: &StepSecond, has_check: StepChecks) {
+fn add_step(into: &mut StepTally, step: &StepSecond, checks: &[String]) {
     into.sent += step.sent;
     into.in_flight += step.in_flight;
     into.bytes_sent += step.bytes_sent;
@@ -88,9 +128,14 @@ fn add_step(into: &mut StepTally, step: &StepSecond, has_check: StepChecks) {
     for (status, count) in &step.statuses {
         *into.statuses.entry(*status).or_default() += count;
     }
-    if has_check {
-        let check = into.checks.entry(STATUS_CHECK.to_owned()).or_default();
-        check.add(step.check);
+    let alone = std::slice::from_ref(&step.check);
+    let counts = if step.further.is_empty() {
+        alone
+    } else {
+        &step.further
+    };
+    for (name, count) in checks.iter().zip(counts) {
+        into.checks.entry(name.clone()).or_default().add(*count);
     }
     for class in OutcomeClass::ALL {
         let recorded = &step.classes[class as usize];

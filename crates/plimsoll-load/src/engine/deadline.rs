@@ -4,9 +4,10 @@
 //! moved to the deadline of whatever is under way then. The timer wheel is touched once per deadline, not once per exchange.
 
 use crate::clock::{Clock, Nanos};
-use std::future::{Future, poll_fn};
-use std::pin::{Pin, pin};
-use std::task::Poll;
+use pin_project_lite::pin_project;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::{Instant, Sleep, sleep};
 
@@ -30,28 +31,15 @@ impl Deadline {
     }
 
     /// What `work` gives, or `None` when `until` passes first.
-    pub(super) async fn within<T>(
-        &mut self,
-        until: Nanos,
-        work: impl Future<Output = T>,
-    ) -> Option<T> {
+    pub(super) fn within<F: Future>(&mut self, until: Nanos, work: F) -> Within<'_, F> {
         if until < self.armed {
             self.arm(until);
         }
-        let mut work = pin!(work);
-        poll_fn(|context| {
-            if let Poll::Ready(result) = work.as_mut().poll(context) {
-                return Poll::Ready(Some(result));
-            }
-            while self.timer.as_mut().poll(context).is_ready() {
-                if self.clock.now() >= until {
-                    return Poll::Ready(None);
-                }
-                self.arm(until);
-            }
-            Poll::Pending
-        })
-        .await
+        Within {
+            deadline: self,
+            until,
+            work,
+        }
     }
 
     fn arm(&mut self, until: Nanos) {
@@ -60,5 +48,33 @@ impl Deadline {
             .as_mut()
             .reset(Instant::now() + Duration::from_nanos(left));
         self.armed = until;
+    }
+}
+
+pin_project! {
+    /// See [`Deadline::within`]. A type of its own, because an `async fn` keeps its arguments twice, and every user holds one of these.
+    pub(super) struct Within<'a, F> {
+        deadline: &'a mut Deadline,
+        until: Nanos,
+        #[pin]
+        work: F,
+    }
+}
+
+impl<F: Future> Future for Within<'_, F> {
+    type Output = Option<F::Output>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        if let Poll::Ready(result) = this.work.poll(context) {
+            return Poll::Ready(Some(result));
+        }
+        while this.deadline.timer.as_mut().poll(context).is_ready() {
+            if this.deadline.clock.now() >= *this.until {
+                return Poll::Ready(None);
+            }
+            this.deadline.arm(*this.until);
+        }
+        Poll::Pending
     }
 }

@@ -9,6 +9,7 @@ use crate::recorder::Recorder;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::iter::Peekable;
+use std::ops::Range;
 use std::task::{Context, Poll, Waker};
 
 /// How late a release must be for what is dropped in it to be our doing.
@@ -17,6 +18,8 @@ const LATE: Nanos = 1_000_000;
 /// One iteration to carry out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Job {
+    /// Its number among all of its scenario.
+    pub(super) number: u64,
     /// When it should have started.
     pub(super) intended: Nanos,
     /// When we noticed that it was due.
@@ -59,6 +62,7 @@ enum State {
 
 #[derive(Debug)]
 struct Slot {
+    lane: usize,
     state: State,
     waker: Option<Waker>,
 }
@@ -81,68 +85,110 @@ enum Room {
 
 #[derive(Debug)]
 struct Waiting {
+    number: u64,
     intended: Nanos,
     released: Nanos,
+}
+
+/// Who begins with what: one scenario's part of a shard.
+#[derive(Debug, Default)]
+pub(super) struct Start {
+    /// Users who wait for arrivals are idle at first: they park. `None`: users that give themselves their iterations.
+    pub(super) arrivals: Option<Arrivals>,
+    /// How many arrivals may wait.
+    pub(super) queue: usize,
+    pub(super) users: usize,
+    /// How many further users may be made.
+    pub(super) spare: usize,
 }
 
 /// What is due, who is free, and who waits, in one shard.
 #[derive(Debug)]
 pub(super) struct Dispatch {
+    /// By scenario.
+    lanes: Vec<Lane>,
+    alarms: BinaryHeap<Reverse<(Nanos, usize)>>,
+    slots: Vec<Slot>,
+    /// Places of further users that nobody has made yet, and who makes them.
+    newcomers: VecDeque<usize>,
+    maker: Option<Waker>,
+    /// Whether no further arrival comes due.
+    closed: bool,
+}
+
+/// The arrivals of one scenario and the users that they are for.
+#[derive(Debug)]
+struct Lane {
     /// `None` in the closed model.
     arrivals: Option<Peekable<Arrivals>>,
     queue: usize,
     waiting: VecDeque<Waiting>,
     idle: VecDeque<usize>,
-    alarms: BinaryHeap<Reverse<(Nanos, usize)>>,
-    slots: Vec<Slot>,
-    /// Whether no further arrival comes due.
-    closed: bool,
+    /// Places of further users.
+    spare: Range<usize>,
 }
 
 impl Dispatch {
-    /// Arrivals for `users` users, of which `queue` may wait. All users are idle: they park first.
-    pub(super) fn open(arrivals: Arrivals, queue: usize, users: usize) -> Self {
-        Self {
-            arrivals: Some(arrivals.peekable()),
-            queue,
-            idle: (0..users).collect(),
-            ..Self::with_users(users, State::Idle)
-        }
-    }
-
-    /// Users that give themselves their iterations.
-    pub(super) fn closed(users: usize) -> Self {
-        Self::with_users(users, State::Busy)
-    }
-
-    fn with_users(users: usize, state: State) -> Self {
-        let slot = || Slot { state, waker: None };
-        Self {
-            arrivals: None,
-            queue: 0,
+    /// The users of these scenarios. Places are numbered through: those of users from the start, scenario by scenario, then those of
+    /// further users.
+    pub(super) fn new(starts: Vec<Start>) -> Self {
+        let mut slots: Vec<Slot> = Vec::new();
+        let mut seat = |lane, users, state| {
+            let first = slots.len();
+            slots.extend((0..users).map(|_| Slot {
+                lane,
+                state,
+                waker: None,
+            }));
+            first..first + users
+        };
+        let first = starts.iter().enumerate().map(|(lane, start)| {
+            let (state, idle) = match start.arrivals {
+                Some(_) => (State::Idle, start.users),
+                None => (State::Busy, 0),
+            };
+            seat(lane, start.users, state).take(idle).collect()
+        });
+        let idle: Vec<VecDeque<usize>> = first.collect();
+        let lanes = starts.into_iter().zip(idle).enumerate();
+        let lanes = lanes.map(|(lane, (start, idle))| Lane {
+            arrivals: start.arrivals.map(Iterator::peekable),
+            queue: start.queue,
             waiting: VecDeque::new(),
-            idle: VecDeque::new(),
+            idle,
+            spare: seat(lane, start.spare, State::Busy),
+        });
+        Self {
+            lanes: lanes.collect(),
             alarms: BinaryHeap::new(),
-            slots: (0..users).map(|_| slot()).collect(),
+            slots,
+            newcomers: VecDeque::new(),
+            maker: None,
             closed: false,
         }
     }
 
     /// When something comes due next.
     pub(super) fn next_due(&mut self) -> Option<Nanos> {
-        let arrival = self.arrivals.as_mut().and_then(Peekable::peek);
         let alarm = self.alarms.peek().map(|Reverse((at, _))| *at);
-        arrival
-            .map(|arrival| arrival.at)
-            .into_iter()
-            .chain(alarm)
-            .min()
+        let arrivals = self
+            .lanes
+            .iter_mut()
+            .filter_map(|lane| lane.arrivals.as_mut()?.peek());
+        arrivals.map(|arrival| arrival.at).chain(alarm).min()
     }
 
     /// A user is free: it gets the arrival that has waited longest, or waits for one itself. Then park.
-    pub(super) fn offer(&mut self, user: usize, now: Nanos, recorder: &mut Recorder) {
-        if let Some(Waiting { intended, released }) = self.waiting.pop_front() {
+    pub(super) fn offer(&mut self, user: usize, now: Nanos) {
+        let lane = &mut self.lanes[self.slots[user].lane];
+        if let Some(waiting) = lane.waiting.pop_front() {
+            let Waiting {
+                number,
+                intended,
+                released,
+            } = waiting;
             self.slots[user].state = State::Woken(Wake::Job(Job {
+                number,
                 intended,
                 released,
                 assigned: now,
@@ -151,9 +197,8 @@ impl Dispatch {
             self.slots[user].state = State::Woken(Wake::Dismissed);
         } else {
             self.slots[user].state = State::Idle;
-            self.idle.push_back(user);
+            lane.idle.push_back(user);
         }
-        self.release_due(now, recorder);
     }
 
     /// A user sleeps until `at`. Then park.
@@ -193,39 +238,47 @@ impl Dispatch {
                 self.slots[user].wake(Wake::Rung);
             }
         }
-        let begun_with = self.room();
         let (mut released, mut last) = (0, 0);
-        while let Some(arrival) = self
-            .arrivals
-            .as_mut()
-            .and_then(|arrivals| arrivals.next_if(|arrival| arrival.at <= now))
-        {
-            self.release(arrival, now, begun_with, recorder);
-            (released, last) = (released + 1, arrival.at);
+        for lane in 0..self.lanes.len() {
+            let begun_with = self.lanes[lane].room();
+            while let Some(arrival) = self.lanes[lane].next_due(now) {
+                self.release(lane, arrival, now, begun_with, recorder);
+                (released, last) = (released + 1, arrival.at.max(last));
+            }
         }
         if released > 0 {
             recorder.behind(last, released);
         }
     }
 
-    fn room(&self) -> Room {
-        if self.idle.is_empty() && self.waiting.len() >= self.queue {
-            Room::None
-        } else {
-            Room::Some
-        }
-    }
-
-    fn release(&mut self, arrival: Arrival, now: Nanos, begun_with: Room, recorder: &mut Recorder) {
+    /// Releases an arrival to an idle user, to a newcomer, into the queue, or not at all.
+    fn release(
+        &mut self,
+        scenario: usize,
+        arrival: Arrival,
+        now: Nanos,
+        begun_with: Room,
+        recorder: &mut Recorder,
+    ) {
         let side = recorder.intended(arrival.at);
-        if let Some(user) = self.idle.pop_front() {
-            self.slots[user].wake(Wake::Job(Job {
-                intended: arrival.at,
-                released: now,
-                assigned: now,
-            }));
-        } else if self.waiting.len() < self.queue {
-            self.waiting.push_back(Waiting {
+        let job = Wake::Job(Job {
+            number: arrival.index,
+            intended: arrival.at,
+            released: now,
+            assigned: now,
+        });
+        let lane = &mut self.lanes[scenario];
+        if let Some(user) = lane.idle.pop_front() {
+            self.slots[user].wake(job);
+        } else if let Some(user) = lane.spare.next() {
+            self.slots[user].state = State::Woken(job);
+            self.newcomers.push_back(user);
+            if let Some(maker) = self.maker.take() {
+                maker.wake();
+            }
+        } else if lane.waiting.len() < lane.queue {
+            lane.waiting.push_back(Waiting {
+                number: arrival.index,
                 intended: arrival.at,
                 released: now,
             });
@@ -236,11 +289,22 @@ impl Dispatch {
         }
     }
 
+    /// The place of the next user to be made, who has its first iteration already.
+    pub(super) fn poll_newcomer(&mut self, context: &Context<'_>) -> Poll<usize> {
+        if let Some(newcomer) = self.newcomers.pop_front() {
+            return Poll::Ready(newcomer);
+        }
+        self.maker = Some(context.waker().clone());
+        Poll::Pending
+    }
+
     /// No further arrival comes due; whoever has nothing under way is dismissed. What waits may still start.
     pub(super) fn close(&mut self) {
         self.closed = true;
-        self.arrivals = None;
-        self.idle.clear();
+        for lane in &mut self.lanes {
+            lane.arrivals = None;
+            lane.idle.clear();
+        }
         for slot in &mut self.slots {
             if matches!(
                 slot.state,
@@ -253,10 +317,30 @@ impl Dispatch {
 
     /// What still waits is dropped.
     pub(super) fn give_up(&mut self, recorder: &mut Recorder) {
-        for waiting in self.waiting.drain(..) {
+        let waiting = self
+            .lanes
+            .iter_mut()
+            .flat_map(|lane| lane.waiting.drain(..));
+        for waiting in waiting {
             let side = recorder.side(waiting.intended);
             recorder.unstarted(side);
         }
+    }
+}
+
+impl Lane {
+    fn room(&self) -> Room {
+        if self.idle.is_empty() && self.spare.is_empty() && self.waiting.len() >= self.queue {
+            Room::None
+        } else {
+            Room::Some
+        }
+    }
+
+    /// The next arrival, if it is due.
+    fn next_due(&mut self, now: Nanos) -> Option<Arrival> {
+        let arrivals = self.arrivals.as_mut()?;
+        arrivals.next_if(|arrival| arrival.at <= now)
     }
 }
 
@@ -274,17 +358,31 @@ mod tests {
     fn recorder() -> (Recorder, Receiver<Report>) {
         let (reports, received) = sync_channel(8);
         let (_, emptied) = sync_channel(1);
-        (Recorder::new(0, 0, 1, reports, emptied), received)
+        (Recorder::new(0, 0, &[0], reports, emptied), received)
     }
 
     /// Arrivals every 10 ms from 0 on.
     fn dispatch(queue: usize, users: usize) -> Dispatch {
-        let profile = Profile::Constant { rate: 100.0 };
-        Dispatch::open(
-            Arrivals::new(profile, 0, Duration::from_secs(1), Part::All),
+        Dispatch::new(vec![open(100.0, queue, users, 0)])
+    }
+
+    /// Arrivals at this rate from 0 on.
+    fn open(rate: f64, queue: usize, users: usize, spare: usize) -> Start {
+        let length = Duration::from_secs(1);
+        let profile = [Profile::Constant { rate }.lasting(length)];
+        Start {
+            arrivals: Some(Arrivals::new(&profile, 0, length, Part::All)),
             queue,
             users,
-        )
+            spare,
+        }
+    }
+
+    fn closed(users: usize) -> Start {
+        Start {
+            users,
+            ..Start::default()
+        }
     }
 
     fn poll(dispatch: &mut Dispatch, user: usize) -> Option<Wake> {
@@ -310,6 +408,7 @@ mod tests {
         dispatch.release_due(0, &mut recorder);
         let job = |intended, released, assigned| {
             Some(Wake::Job(Job {
+                number: intended / (10 * MS),
                 intended,
                 released,
                 assigned,
@@ -318,7 +417,7 @@ mod tests {
         assert_eq!(poll(&mut dispatch, 0), job(0, 0, 0));
         assert_eq!(dispatch.next_due(), Some(10 * MS));
         dispatch.release_due(45 * MS, &mut recorder);
-        dispatch.offer(0, 49 * MS, &mut recorder);
+        dispatch.offer(0, 49 * MS);
         assert_eq!(poll(&mut dispatch, 0), job(10 * MS, 45 * MS, 49 * MS));
         dispatch.close();
         dispatch.give_up(&mut recorder);
@@ -335,7 +434,8 @@ mod tests {
         let mut dispatch = dispatch(0, 1);
         dispatch.release_due(0, &mut recorder);
         assert!(poll(&mut dispatch, 0).is_some());
-        dispatch.offer(0, 10 * MS, &mut recorder);
+        dispatch.offer(0, 10 * MS);
+        dispatch.release_due(10 * MS, &mut recorder);
         assert!(poll(&mut dispatch, 0).is_some());
         assert_eq!(counts(&mut recorder, &received), (2, 0, 0, 2));
     }
@@ -373,7 +473,7 @@ mod tests {
         let mut dispatch = dispatch(0, 2);
         dispatch.release_due(0, &mut recorder);
         assert!(poll(&mut dispatch, 0).is_some());
-        dispatch.offer(0, 5 * MS, &mut recorder);
+        dispatch.offer(0, 5 * MS);
         dispatch.release_due(10 * MS, &mut recorder);
         assert!(poll(&mut dispatch, 0).is_none());
         assert!(poll(&mut dispatch, 1).is_some());
@@ -382,7 +482,7 @@ mod tests {
     #[test]
     fn the_end_wakes_those_between_iterations_only() {
         let (mut recorder, _received) = recorder();
-        let mut dispatch = Dispatch::closed(3);
+        let mut dispatch = Dispatch::new(vec![closed(3)]);
         dispatch.sleep(0, 10 * MS, Sleep::BetweenIterations);
         dispatch.sleep(1, 20 * MS, Sleep::WithinIteration);
         assert_eq!(dispatch.next_due(), Some(10 * MS));
@@ -393,5 +493,48 @@ mod tests {
         assert_eq!(poll(&mut dispatch, 1), Some(Wake::Rung));
         dispatch.sleep(2, 30 * MS, Sleep::BetweenIterations);
         assert_eq!(poll(&mut dispatch, 2), Some(Wake::Dismissed));
+    }
+
+    /// Two idle users, then newcomers up to the cap, then the queue.
+    #[test]
+    fn further_users_are_made_before_anything_waits() {
+        let (mut recorder, received) = recorder();
+        let mut dispatch = Dispatch::new(vec![open(100.0, 1, 2, 2)]);
+        let newcomer = |dispatch: &mut Dispatch| {
+            let context = &Context::from_waker(Waker::noop());
+            match dispatch.poll_newcomer(context) {
+                Poll::Ready(place) => Some(place),
+                Poll::Pending => None,
+            }
+        };
+        assert_eq!(newcomer(&mut dispatch), None);
+        dispatch.release_due(55 * MS, &mut recorder);
+        assert_eq!(newcomer(&mut dispatch), Some(2));
+        assert_eq!(newcomer(&mut dispatch), Some(3));
+        assert_eq!(newcomer(&mut dispatch), None);
+        for user in 0..4 {
+            assert!(poll(&mut dispatch, user).is_some(), "{user}");
+        }
+        assert_eq!(counts(&mut recorder, &received), (6, 1, 0, 5));
+    }
+
+    #[test]
+    fn each_scenario_has_its_own_users_and_queue() {
+        let (mut recorder, received) = recorder();
+        let starts = vec![open(100.0, 0, 1, 0), closed(1), open(200.0, 1, 1, 0)];
+        let mut dispatch = Dispatch::new(starts);
+        dispatch.sleep(1, 7 * MS, Sleep::BetweenIterations);
+        dispatch.release_due(0, &mut recorder);
+        assert_eq!(dispatch.next_due(), Some(5 * MS));
+        dispatch.release_due(12 * MS, &mut recorder);
+        // Of the first scenario one is dropped; of the last one waits and one is dropped.
+        assert!(poll(&mut dispatch, 0).is_some());
+        assert_eq!(poll(&mut dispatch, 1), Some(Wake::Rung));
+        assert!(poll(&mut dispatch, 2).is_some());
+        dispatch.offer(0, 13 * MS);
+        assert_eq!(poll(&mut dispatch, 0), None);
+        dispatch.offer(2, 13 * MS);
+        assert!(poll(&mut dispatch, 2).is_some());
+        assert_eq!(counts(&mut recorder, &received), (5, 2, 0, 3));
     }
 }

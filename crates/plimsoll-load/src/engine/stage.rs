@@ -1,17 +1,21 @@
 //! What the users of one shard share, and the pacer that moves them.
 
 use super::ShardError;
-use super::dispatch::{Dispatch, Sleep, Wake};
+use super::dispatch::{Dispatch, Job, Sleep, Wake};
 use super::request::{Prepared, prepare};
+use super::rounds::Rounds;
 use super::timer::Timer;
+use super::transport::Network;
 use crate::clock::{Clock, Nanos, nanos};
-use crate::plan::{ConnectionPolicy, Load, Pacing, Plan};
+use crate::deal::Seat;
+use crate::plan::{Pacing, Plan};
 use crate::recorder::Recorder;
+use crate::scenario::Program;
 use crate::watchdog::Pulse;
 use std::cell::{Cell, RefCell, RefMut};
 use std::future::poll_fn;
 use std::io;
-use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How long before an intended start the precise pacer begins to spin: a timer wakes us this late at worst, mostly.
@@ -41,12 +45,20 @@ enum Phase {
 #[derive(Debug)]
 pub(super) struct Stage {
     pub(super) clock: Clock,
+    /// What users do, and what they need for it.
+    pub(super) program: Arc<Program>,
+    /// The feeder that came to its end although it must not.
+    fed: Cell<Option<usize>>,
+    /// Whether a user stopped because a feeder had no row for it.
+    dry: Cell<bool>,
+    /// The target's host and port.
+    pub(super) authority: String,
     pub(super) steps: Vec<Prepared>,
-    pub(super) addresses: Vec<SocketAddr>,
-    pub(super) connections: ConnectionPolicy,
-    pub(super) seed: u64,
-    /// `None` in the open model.
-    pub(super) think: Option<Nanos>,
+    pub(super) network: Network,
+    /// By scenario.
+    pub(super) rounds: Vec<Rounds>,
+    /// By scenario: how many iterations its users may still begin, if those of the closed model.
+    left: Vec<Cell<u64>>,
     dispatch: RefCell<Dispatch>,
     recorder: RefCell<Recorder>,
     pulse: Pulse,
@@ -54,6 +66,8 @@ pub(super) struct Stage {
     timer: Timer,
     armed: Cell<Nanos>,
     last_wake: Cell<Nanos>,
+    /// Where the gap after the last wake ends; always 0 for the precise pacer.
+    no_wake_before: Cell<Nanos>,
     phase: Cell<Phase>,
     /// Where the phase ends.
     until: Cell<Nanos>,
@@ -68,6 +82,8 @@ impl Stage {
     /// When there is no timer.
     pub(super) fn open(
         plan: &Plan,
+        program: Arc<Program>,
+        network: Network,
         clock: Clock,
         dispatch: Dispatch,
         recorder: Recorder,
@@ -75,17 +91,16 @@ impl Stage {
     ) -> io::Result<Self> {
         let steps: Vec<Prepared> = plan.steps.iter().map(|step| prepare(plan, step)).collect();
         let drain = steps.iter().map(|step| step.timeout).max().unwrap_or(0);
-        let think = match plan.load {
-            Load::Open { .. } => None,
-            Load::Closed { think, .. } => Some(nanos(think)),
-        };
         Ok(Self {
             clock,
+            program,
+            fed: Cell::new(None),
+            dry: Cell::new(false),
+            authority: plan.target.authority.clone(),
             steps,
-            addresses: plan.target.addresses.clone(),
-            connections: plan.connections,
-            seed: plan.seed,
-            think,
+            network,
+            rounds: Rounds::of(plan),
+            left: plan.scenarios.iter().map(|_| Cell::new(u64::MAX)).collect(),
             dispatch: RefCell::new(dispatch),
             recorder: RefCell::new(recorder),
             pulse,
@@ -93,6 +108,7 @@ impl Stage {
             timer: Timer::new()?,
             armed: Cell::new(Nanos::MAX),
             last_wake: Cell::new(0),
+            no_wake_before: Cell::new(0),
             phase: Cell::new(Phase::Running),
             until: Cell::new(nanos(plan.total())),
             // Half a second more, so that a deadline at the very end still shows as one.
@@ -106,6 +122,24 @@ impl Stage {
             self.timer.arm(self.clock.absolute(0));
             self.timer.fired().await;
         }
+    }
+
+    /// This shard's users of a scenario begin so many iterations and no more.
+    pub(super) fn limit(&mut self, scenario: usize, iterations: u64) {
+        self.left[scenario].set(iterations);
+    }
+
+    /// Whether its users have begun as many iterations as they may.
+    pub(super) fn is_used_up(&self) -> bool {
+        self.left.iter().all(|left| left.get() == 0)
+    }
+
+    /// Whether a user of a closed scenario may begin an iteration intended for `at`; if so, it must.
+    pub(super) fn may_begin(&self, scenario: usize, at: Nanos) -> bool {
+        let left = self.left[scenario].get();
+        let may = left > 0 && self.is_open_at(at);
+        self.left[scenario].set(left - u64::from(may));
+        may
     }
 
     /// Whether an iteration intended for `at` still starts.
@@ -127,9 +161,8 @@ impl Stage {
 
     /// A user is free; returns what it gets, which may take a while.
     pub(super) async fn next_job(&self, user: usize, now: Nanos) -> Wake {
-        self.dispatch
-            .borrow_mut()
-            .offer(user, now, &mut self.record(now));
+        self.dispatch.borrow_mut().offer(user, now);
+        self.replied(now);
         self.parked(user).await
     }
 
@@ -142,11 +175,45 @@ impl Stage {
         self.parked(user).await
     }
 
-    /// Releases what came due while a reply was read.
+    /// The number among the iterations of all scenarios of one that has this number in its own.
+    pub(super) fn iteration(&self, seat: Seat, number: u64) -> u64 {
+        number * self.rounds.len() as u64 + seat.scenario as u64
+    }
+
+    /// The feeder at this place has no row for a user.
+    pub(super) fn ran_out(&self, feeder: usize) {
+        if self.program.feeders[feeder].fails_at_end() {
+            self.fed.set(Some(feeder));
+        }
+        self.dry.set(true);
+    }
+
+    /// A user cannot carry out its iteration: it is as if it had never started.
+    pub(super) fn forsaken(&self, job: Job) {
+        let now = self.clock.now();
+        let mut recorder = self.record(now);
+        let side = recorder.side(job.intended);
+        recorder.dropped(side);
+    }
+
+    /// Whether a user stopped for want of a row.
+    pub(super) fn ran_dry(&self) -> bool {
+        self.dry.get()
+    }
+
+    /// Why the load cannot go on, if so.
+    pub(super) fn failure(&self) -> Option<ShardError> {
+        self.fed.get().map(ShardError::Fed)
+    }
+
+    /// Releases what came due while a reply was read, for the precise pacer. With a gap that is left to the timer: what goes out
+    /// together wakes both ends less often (`docs/decisions/0008-pacing.md`).
     pub(super) fn replied(&self, now: Nanos) {
-        self.dispatch
-            .borrow_mut()
-            .release_due(now, &mut self.record(now));
+        if self.pacing == Pacing::Precise {
+            self.dispatch
+                .borrow_mut()
+                .release_due(now, &mut self.record(now));
+        }
     }
 
     /// Releases everything in time until the shard is through; may be cancelled and called again.
@@ -157,13 +224,16 @@ impl Stage {
         loop {
             self.wait().await;
             let now = self.clock.now();
-            self.last_wake.set(now);
+            self.woken(now);
             let mut recorder = self.record(now);
             if let Some(lost) = recorder.lost() {
                 return Err(ShardError::Lost(lost));
             }
             self.dispatch.borrow_mut().release_due(now, &mut recorder);
             drop(recorder);
+            if let Some(failure) = self.failure() {
+                return Err(failure);
+            }
             if now >= self.until.get() {
                 match self.phase.get() {
                     Phase::Running => self.close(now),
@@ -200,12 +270,17 @@ impl Stage {
         self.dispatch.borrow_mut().give_up(&mut self.record(now));
     }
 
+    /// Returns when a further user is wanted: its place.
+    pub(super) async fn newcomer(&self) -> usize {
+        poll_fn(|context| self.dispatch.borrow_mut().poll_newcomer(context)).await
+    }
+
     /// Returns when something wakes an idle or sleeping user.
     pub(super) async fn parked(&self, user: usize) -> Wake {
         poll_fn(|context| self.dispatch.borrow_mut().poll(user, context)).await
     }
 
-    /// Waits until something is due, or nearly; never less than the gap.
+    /// Waits until something is due, or nearly, and until the gap is over.
     async fn wait(&self) {
         let due = self.next_due();
         match self.pacing {
@@ -249,13 +324,46 @@ impl Stage {
             .map_or(own, |due| due.min(own))
     }
 
+    /// The timer woke the pacer: settles when it may do so next.
+    fn woken(&self, now: Nanos) {
+        self.last_wake.set(now);
+        if let Pacing::Gap(gap) = self.pacing {
+            let asked = self.armed.get();
+            self.no_wake_before.set(next_wake(asked, now, nanos(gap)));
+        }
+    }
+
     fn arm(&self, at: Nanos) {
-        let at = match self.pacing {
-            Pacing::Gap(gap) => at.max(self.last_wake.get() + nanos(gap)),
-            Pacing::Precise => at,
-        };
+        let at = at.max(self.no_wake_before.get());
         self.armed.set(at);
         self.pulse.expect(at);
         self.timer.arm(self.clock.absolute(at));
+    }
+}
+
+/// When the timer may wake the pacer again, a gap after a wake that was asked for at `asked` and came at `now`. The gap counts from when
+/// it was asked for, so that lateness does not add up with it; after a wake that came later than that, half a gap is left free.
+fn next_wake(asked: Nanos, now: Nanos, gap: Nanos) -> Nanos {
+    (asked.min(now) + gap).max(now + gap / 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_gap_counts_from_when_the_wake_was_asked_for() {
+        for (asked, now, expected) in [
+            (1_000, 1_000, 1_200),
+            (1_000, 1_030, 1_200),
+            (1_000, 1_100, 1_200),
+            (1_000, 1_180, 1_280),
+            (1_000, 9_000, 9_100),
+            // Something else woke it before, or it was never armed.
+            (1_000, 700, 900),
+            (Nanos::MAX, 700, 900),
+        ] {
+            assert_eq!(next_wake(asked, now, 200), expected, "{asked} {now}");
+        }
     }
 }

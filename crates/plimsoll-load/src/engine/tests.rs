@@ -5,5 +5,8 @@
 mod accounting;
 mod failures;
 mod lookout;
+mod numbered;
 mod rig;
+mod scenarios;
+mod singly;
 mod times;

@@ -1,35 +1,42 @@
 //! A virtual user: takes iterations, carries out their steps on its own connection, and says how it went.
 
-use super::deadline::Deadline;
-use super::dispatch::{Job, Sleep, Wake};
-use super::exchange::{Ending, exchange};
-use super::request::Prepared;
+use super::dispatch::{Job, Sleep};
+use super::exchange::{Ending, Kept};
 use super::stage::Stage;
-use crate::clock::{Nanos, nanos};
-use crate::plan::ConnectionPolicy;
+use super::transport::Transport;
+use super::walk::Walk;
+use crate::clock::Nanos;
+use crate::deal::Seat;
+use crate::plan::Cookies;
 use crate::recorder::{Ended, Side};
+use crate::scenario::{
+    Answer, Destination, INSPECTED_BYTES, Iteration, Memory, Redirects, resolve,
+};
 use plimsoll_base::outcome::Outcome;
-use plimsoll_base::random::{Draw, Stream};
-use plimsoll_http::{ConnectError, Limits, TcpClient, connect};
-use std::net::SocketAddr;
 use std::rc::Rc;
-use std::time::Duration;
-
-/// What a user of the closed model waits at least after it got no connection, so that a refusing target is not hammered
-/// by a loop that does nothing else.
-const REFUSED_PAUSE: Duration = Duration::from_millis(10);
 
 /// One virtual user.
 #[derive(Debug)]
 pub(super) struct User {
     stage: Rc<Stage>,
     slot: usize,
-    number: usize,
-    connection: Option<TcpClient>,
-    deadline: Deadline,
+    seat: Seat,
+    transport: Transport,
     /// Whether the last exchange got no connection.
     refused: bool,
+    memory: Memory,
+    /// How many iterations it has begun.
+    count: u64,
+    /// Hops that may still be followed.
+    hops: u32,
+    /// The body of the last answer, where somebody wants to look into it.
+    kept: Kept,
+    /// What the checks of the last answer said.
+    results: Vec<bool>,
 }
+
+/// A feeder has no row for an iteration.
+pub(super) struct RanOut;
 
 /// An iteration or exchange that was begun; unless it is concluded, its end is that we aborted it.
 struct Begun<'a> {
@@ -54,65 +61,74 @@ impl Drop for Begun<'_> {
 }
 
 impl User {
-    /// The user in place `slot` of its shard, with this number among all.
-    pub(super) fn new(stage: Rc<Stage>, slot: usize, number: usize) -> Self {
-        let deadline = Deadline::new(stage.clock);
+    /// The user in place `slot` of its shard.
+    pub(super) fn new(stage: Rc<Stage>, slot: usize, seat: Seat) -> Self {
+        let memory = stage.program.memory();
+        let transport = Transport::new(&stage, slot, seat.number);
         Self {
             stage,
             slot,
-            number,
-            connection: None,
-            deadline,
+            seat,
+            transport,
             refused: false,
+            memory,
+            count: 0,
+            hops: 0,
+            kept: Kept::up_to(INSPECTED_BYTES),
+            results: Vec::new(),
         }
     }
 
-    /// Carries out iterations until there are no more.
-    pub(super) async fn run(mut self) {
-        let stage = Rc::clone(&self.stage);
-        match stage.think {
-            None => self.run_open(&stage).await,
-            Some(think) => self.run_closed(&stage, think).await,
-        }
+    /// What it shares with the others of its shard.
+    pub(super) fn stage(&self) -> Rc<Stage> {
+        Rc::clone(&self.stage)
     }
 
-    async fn run_open(&mut self, stage: &Stage) {
-        let mut wake = stage.parked(self.slot).await;
-        while let Wake::Job(job) = wake {
-            let end = self.iterate(stage, job, stage.clock.now()).await;
-            wake = stage.next_job(self.slot, end).await;
-        }
+    /// Where it belongs.
+    pub(super) fn seat(&self) -> Seat {
+        self.seat
     }
 
-    async fn run_closed(&mut self, stage: &Stage, think: Nanos) {
-        let mut now = stage.clock.now();
-        let mut intended = first_start(stage.seed, self.number, think);
-        while stage.is_open_at(intended) {
-            if intended > now {
-                let wake = stage
-                    .sleep(self.slot, intended, Sleep::BetweenIterations)
-                    .await;
-                if wake != Wake::Rung {
-                    return;
-                }
-                now = stage.clock.now();
-            }
-            stage.record(now).intended(intended);
-            let job = Job {
-                intended,
-                released: now,
-                assigned: now,
-            };
-            now = self.iterate(stage, job, now).await;
-            intended = now + think;
-            if self.refused {
-                intended = intended.max(now + nanos(REFUSED_PAUSE));
-            }
-        }
+    /// Its place in its shard.
+    pub(super) fn slot(&self) -> usize {
+        self.slot
+    }
+
+    /// How many iterations it has begun.
+    pub(super) fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Whether its last exchange got no connection.
+    pub(super) fn is_refused(&self) -> bool {
+        self.refused
+    }
+
+    /// There is nothing to do for it now: lets go of what it holds.
+    pub(super) fn retire(&mut self, stage: &Stage) {
+        self.transport.close(stage);
+    }
+
+    /// Deals an iteration its data.
+    ///
+    /// # Errors
+    /// When there is none left; the stage knows.
+    pub(super) fn begin(&mut self, stage: &Stage, number: u64) -> Result<(), RanOut> {
+        let iteration = Iteration {
+            user: self.seat.number as u64,
+            count: self.count,
+            number,
+        };
+        self.count += 1;
+        let begun = self.memory.begin(iteration, &stage.program.feeders);
+        begun.map_err(|feeder| {
+            stage.ran_out(feeder);
+            RanOut
+        })
     }
 
     /// Carries out one iteration that starts `now`; returns when it ended.
-    async fn iterate(&mut self, stage: &Stage, job: Job, mut now: Nanos) -> Nanos {
+    pub(super) async fn iterate(&mut self, stage: &Stage, job: Job, mut now: Nanos) -> Nanos {
         let connection_wait = job.assigned - job.released;
         let pacing_lag = now - job.intended - connection_wait;
         let side = stage
@@ -124,26 +140,76 @@ impl User {
             step: None,
             concluded: false,
         };
+        let mut walk = Walk::new(&stage.program.ways[self.seat.scenario]);
         let mut intended = job.intended;
-        for (index, step) in stage.steps.iter().enumerate() {
-            if index > 0 {
+        let mut first = true;
+        while let Some(index) = walk.next(stage, &mut self.memory, side, now) {
+            let step = &stage.steps[index];
+            if !first {
                 stage.replied(now);
                 intended = now + step.pause;
             }
+            first = false;
             if intended > now {
                 stage
                     .sleep(self.slot, intended, Sleep::WithinIteration)
                     .await;
                 now = stage.clock.now();
             }
-            now = self.step(stage, side, index, intended, now).await;
+            self.prepare(stage, index, now);
+            let mut done = self.step(stage, side, index, intended, now).await;
+            if done.hop.is_some() {
+                // In a box, because it is large and seldom needed.
+                done = Box::pin(self.follow(stage, side, index, done)).await;
+            }
+            now = done.at;
+            if done.then == Then::End {
+                break;
+            }
         }
+        self.transport.iteration_over(stage);
         iteration.concluded = true;
         stage.record(now).iterated(side, Some(now - job.intended));
         now
     }
 
-    /// Carries out one step that begins `now`; returns when it ended.
+    /// Renders a step's request, if it differs from iteration to iteration.
+    fn prepare(&mut self, stage: &Stage, index: usize, now: Nanos) {
+        let program = &stage.program;
+        if let Some(making) = &program.steps[index].making {
+            making.render(&program.feeders, &mut self.memory, program.security, now);
+        }
+        self.hops = program.steps[index].follow.map_or(0, |follow| follow.most);
+    }
+
+    /// Follows the redirects that a step's exchange ended with, each an exchange of its own.
+    async fn follow(&mut self, stage: &Stage, side: Side, index: usize, mut done: Done) -> Done {
+        let program = &stage.program;
+        let Some(follow) = program.steps[index].follow else {
+            return done;
+        };
+        let mut source = index;
+        while let Some(hop) = done.hop.take() {
+            self.hops -= 1;
+            stage.replied(done.at);
+            if hop.method == Method::Get {
+                source = follow.series;
+            }
+            if let Some(making) = &program.steps[source].making {
+                let (feeders, memory) = (&program.feeders, &mut self.memory);
+                if hop.method == Method::Get {
+                    making.render(feeders, memory, program.security, done.at);
+                }
+                making.redirect(hop.target, feeders, memory, program.security, done.at);
+            }
+            done = self
+                .step(stage, side, follow.series, done.at, done.at)
+                .await;
+        }
+        done
+    }
+
+    /// Carries out one exchange of the step `index` that begins `now`.
     async fn step(
         &mut self,
         stage: &Stage,
@@ -151,8 +217,9 @@ impl User {
         index: usize,
         intended: Nanos,
         now: Nanos,
-    ) -> Nanos {
+    ) -> Done {
         let step = &stage.steps[index];
+        let compiled = &stage.program.steps[index];
         stage.recorder().sent(side, index);
         let mut begun = Begun {
             stage,
@@ -162,131 +229,199 @@ impl User {
         };
         let until = now + step.timeout;
         let mut sent_at = None;
-        let ending = match self.connected(stage, side, now, until).await {
-            Ok(sending) => {
-                sent_at = Some(sending);
+        let mut connect = None;
+        let ending = match self.transport.open(stage, side, now, until).await {
+            Ok(opened) => {
+                sent_at = Some(opened.at);
+                connect = opened.connect;
+                let request = match compiled.making {
+                    None => step.request(),
+                    Some(_) => step.made(self.memory.request()),
+                };
                 stage
                     .recorder()
-                    .written(side, index, step.bytes.len() as u64);
-                self.send(step, until).await
+                    .written(side, index, request.bytes.len() as u64);
+                let kept = compiled.judge.needs_body().then(|| self.kept.emptied());
+                self.transport.exchange(stage, request, until, kept).await
             }
-            Err(outcome) => Ending {
-                outcome,
-                body_bytes: 0,
-            },
+            Err(ending) => ending,
         };
-        let end = match ending.outcome {
-            Outcome::TimedOut => until,
-            _ => stage.clock.now(),
-        };
+        let end = ending.deadline.unwrap_or_else(|| stage.clock.now());
         begun.concluded = true;
+        let looked = self.look(
+            stage,
+            side,
+            index,
+            &ending,
+            end.saturating_sub(intended),
+            end,
+        );
         stage.record(end).ended(Ended {
             side,
             step: index,
             outcome: ending.outcome,
-            check: check(step, ending.outcome),
+            check: looked.passed,
+            intended,
             response: end.saturating_sub(intended),
+            connect,
             service: sent_at.map(|sent| end.saturating_sub(sent)),
+            first_byte: ending
+                .first_byte
+                .zip(sent_at)
+                .map(|(first, sent)| first.saturating_sub(sent)),
             bytes_received: ending.body_bytes,
         });
-        self.keep_or_close(stage, ending.outcome);
+        self.transport.settle(stage, ending.outcome);
         self.refused = sent_at.is_none();
-        end
+        Done {
+            at: end,
+            then: looked.then,
+            hop: looked.hop,
+        }
     }
 
-    /// Sends the request of a step on the open connection and reads the answer.
-    async fn send(&mut self, step: &Prepared, until: Nanos) -> Ending {
-        let connection = self
-            .connection
-            .as_mut()
-            .expect("invariant: connected before sending");
-        self.deadline
-            .within(until, exchange(connection, step))
-            .await
-            .unwrap_or(Ending {
-                outcome: Outcome::TimedOut,
-                body_bytes: 0,
-            })
-    }
-
-    /// Sees to it that there is a connection; returns the time at which there was, or how the attempt ended.
-    async fn connected(
+    /// Looks at how an exchange ended: what its checks say, what later steps need, where it leads.
+    fn look(
         &mut self,
         stage: &Stage,
         side: Side,
+        index: usize,
+        ending: &Ending,
+        response: Nanos,
         now: Nanos,
-        until: Nanos,
-    ) -> Result<Nanos, Outcome> {
-        if let Some(connection) = &self.connection {
-            if connection.is_idle() {
-                return Ok(now);
-            }
-            self.connection = None;
-            let mut recorder = stage.record(now);
-            recorder.disconnected();
-            recorder.reconnected(side);
-        }
-        let left = Duration::from_nanos(until.saturating_sub(now));
-        let error = match connect(self.address(stage), left, limits()).await {
-            Ok(connection) => {
-                let connected = stage.clock.now();
-                stage.record(connected).connected(side, connected - now);
-                self.connection = Some(connection);
-                return Ok(connected);
-            }
-            Err(error) => error,
+    ) -> Looked {
+        let compiled = &stage.program.steps[index];
+        let Outcome::Answered(status) = ending.outcome else {
+            return Looked {
+                passed: None,
+                then: if compiled.judge.is_needed() {
+                    Then::End
+                } else {
+                    Then::GoOn
+                },
+                hop: None,
+            };
         };
-        // A failure may come without any waiting; others get their turn all the same.
-        tokio::task::yield_now().await;
-        Err(match error {
-            ConnectError::TimedOut => Outcome::TimedOut,
-            ConnectError::Refused(_) => Outcome::Refused,
-            ConnectError::Exhausted(_) => {
-                stage.recorder().exhausted(side);
-                Outcome::Refused
-            }
-        })
+        if compiled.judge.is_plain() && stage.program.cookies == Cookies::Ignore {
+            return Looked {
+                passed: compiled.judge.status(status),
+                then: Then::GoOn,
+                hop: None,
+            };
+        }
+        self.look_closely(
+            stage,
+            side,
+            index,
+            (status, ending.body_bytes),
+            (response, now),
+        )
     }
 
-    /// Closes the connection unless it may carry another exchange.
-    fn keep_or_close(&mut self, stage: &Stage, outcome: Outcome) {
-        let keep = self.connection.as_ref().is_some_and(|connection| {
-            matches!(outcome, Outcome::Answered(_))
-                && stage.connections == ConnectionPolicy::KeepAlive
-                && connection.responses.head().keep_alive()
-                && connection.output.queued() == 0
-        });
-        if !keep && self.connection.take().is_some() {
-            stage.recorder().disconnected();
+    /// The same for an answer of which more matters than its status.
+    #[inline(never)]
+    fn look_closely(
+        &mut self,
+        stage: &Stage,
+        side: Side,
+        index: usize,
+        (status, body_bytes): (u16, u64),
+        (response, now): (Nanos, Nanos),
+    ) -> Looked {
+        let compiled = &stage.program.steps[index];
+        let head = self
+            .transport
+            .answer()
+            .expect("invariant: an answered exchange has a head until it is settled");
+        if stage.program.cookies == Cookies::Keep {
+            self.memory.keep_cookies(head, &stage.authority, now);
+        }
+        let mut redirects = Redirects::Done;
+        if compiled.follow.is_some()
+            && let Some(method) = redirected(status)
+            && let Some(location) = head.field("location")
+        {
+            match resolve(&stage.authority, self.memory.target(), location) {
+                Destination::Here(target) if self.hops > 0 => {
+                    return Looked {
+                        passed: None,
+                        then: Then::GoOn,
+                        hop: Some(Hop { target, method }),
+                    };
+                }
+                _ => redirects = Redirects::Open,
+            }
+        }
+        if compiled.judge.is_plain() {
+            return Looked {
+                passed: compiled.judge.status(status),
+                then: Then::GoOn,
+                hop: None,
+            };
+        }
+        let answer = Answer::new(status, head, &self.kept.bytes, body_bytes, response);
+        let judged = compiled.judge.judge(
+            &answer,
+            &stage.program.feeders,
+            &mut self.memory,
+            redirects,
+            &mut self.results,
+        );
+        stage.record(now).checked(side, index, &self.results);
+        Looked {
+            passed: judged.passed,
+            then: if judged.complete {
+                Then::GoOn
+            } else {
+                Then::End
+            },
+            hop: None,
         }
     }
-
-    fn address(&self, stage: &Stage) -> SocketAddr {
-        stage.addresses[self.number % stage.addresses.len()]
-    }
 }
 
-/// The result of a step's check on an outcome; `None` when it has none, or nothing to look at.
-fn check(step: &Prepared, outcome: Outcome) -> Option<bool> {
-    match (outcome, &step.statuses) {
-        (Outcome::Answered(status), Some(permitted)) => Some(permitted.contains(&status)),
+/// What an exchange led to.
+struct Done {
+    /// When it ended.
+    at: Nanos,
+    then: Then,
+    hop: Option<Hop>,
+}
+
+/// What an answer says.
+struct Looked {
+    passed: Option<bool>,
+    then: Then,
+    hop: Option<Hop>,
+}
+
+/// Whether the iteration has what its next step needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Then {
+    GoOn,
+    End,
+}
+
+/// Where a redirect leads.
+struct Hop {
+    target: Vec<u8>,
+    method: Method,
+}
+
+/// How a redirect is followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Method {
+    /// As the step is.
+    Same,
+    /// By GET, without a body.
+    Get,
+}
+
+/// How a redirect of this status is followed, if it is one: as browsers do (RFC 9110, section 15.4).
+fn redirected(status: u16) -> Option<Method> {
+    match status {
+        301..=303 => Some(Method::Get),
+        307 | 308 => Some(Method::Same),
         _ => None,
-    }
-}
-
-/// When a user of the closed model starts: spread over one think time, so that users do not begin in step.
-fn first_start(seed: u64, number: usize, think: Nanos) -> Nanos {
-    if think == 0 {
-        0
-    } else {
-        Draw::new(seed, Stream::Think, number as u64).below(think)
-    }
-}
-
-/// Answers are read and thrown away, so their bodies may be of any length.
-fn limits() -> Limits {
-    Limits {
-        body_bytes: u64::MAX,
-        ..Limits::default()
     }
 }

@@ -1,6 +1,10 @@
 //! Whether a plan can be carried out: every problem of it, at once.
 
-use super::{Load, Pacing, Plan, Profile, Step};
+mod connections;
+mod load;
+
+use super::{Load, Pacing, Piece, Plan, Step, Text, steps_of};
+use crate::scenario::{Problem, Program};
 use std::collections::HashSet;
 use std::fmt;
 use std::time::Duration;
@@ -9,12 +13,8 @@ use std::time::Duration;
 const MAX_SHARDS: usize = 1024;
 /// Virtual users are numbered and held in memory.
 const MAX_USERS: u32 = 1_000_000;
-/// Waiting arrivals are held in memory.
-const MAX_QUEUE: u32 = 10_000_000;
 /// Warm-up and duration together: 1,000 hours.
 const MAX_TOTAL: Duration = Duration::from_secs(3_600_000);
-/// Arrivals per second that can be scheduled.
-const MAX_RATE: f64 = 10_000_000.0;
 /// Fields that the generator writes itself.
 const OWN_FIELDS: [&str; 3] = ["content-length", "transfer-encoding", "connection"];
 
@@ -49,6 +49,16 @@ impl fmt::Display for PlanProblems {
 
 impl std::error::Error for PlanProblems {}
 
+impl From<Vec<Problem>> for PlanProblems {
+    fn from(problems: Vec<Problem>) -> Self {
+        let problems = problems.into_iter().map(|problem| PlanProblem {
+            path: problem.path,
+            message: problem.message,
+        });
+        Self(problems.collect())
+    }
+}
+
 impl Plan {
     /// Whether the plan can be carried out.
     ///
@@ -63,7 +73,11 @@ impl Plan {
         );
         self.check_target(&mut found);
         self.check_steps(&mut found);
-        self.check_load(&mut found);
+        self.check_scenarios(&mut found);
+        if let Err(problems) = Program::compile(self) {
+            found.0.extend(PlanProblems::from(problems).0);
+        }
+        connections::check(self, &mut found);
         found.unless(
             !self.duration.is_zero(),
             "duration",
@@ -118,24 +132,38 @@ impl Plan {
         }
     }
 
-    fn check_load(&self, found: &mut Found) {
-        let users = self.users();
-        let field = match self.load {
-            Load::Open { .. } => "load.connections",
-            Load::Closed { .. } => "load.users",
-        };
+    fn check_scenarios(&self, found: &mut Found) {
         found.unless(
-            (1..=MAX_USERS).contains(&users),
-            field,
-            format_args!("must be 1 to {MAX_USERS}"),
+            !self.scenarios.is_empty(),
+            "scenarios",
+            "must have at least one scenario",
         );
-        if let Load::Open { profile, queue, .. } = self.load {
+        let users = self.scenarios.iter().map(|scenario| scenario.load.users());
+        found.unless(
+            users.fold(0, u32::saturating_add) <= MAX_USERS,
+            "scenarios",
+            format_args!("must not have more than {MAX_USERS} users together"),
+        );
+        let mut names = HashSet::new();
+        for (index, scenario) in self.scenarios.iter().enumerate() {
+            let path = |field: &str| format!("scenarios[{index}].{field}");
             found.unless(
-                queue <= MAX_QUEUE,
-                "load.queue",
-                format_args!("must not exceed {MAX_QUEUE}"),
+                names.insert(&scenario.name),
+                &path("name"),
+                format_args!("`{}` names another scenario already", scenario.name),
             );
-            check_profile(profile, self.warmup.saturating_add(self.duration), found);
+            let mut steps = 0_usize;
+            steps_of(&scenario.program, &mut |_| steps += 1);
+            found.unless(steps > 0, &path("program"), "must have at least one step");
+            let is_closed = matches!(scenario.load, Load::Closed { .. });
+            let iterations = scenario.iterations;
+            found.unless(
+                iterations.is_none_or(|number| number > 0 && is_closed),
+                &path("iterations"),
+                "must be at least 1, and belongs to the closed model",
+            );
+            let path = |field: &str| path(&format!("load.{field}"));
+            load::check(&scenario.load, path, found);
         }
     }
 }
@@ -152,7 +180,7 @@ fn check_step(step: &Step, path: impl Fn(&str) -> String, found: &mut Found) {
         "CONNECT is not available in this version",
     );
     found.unless(
-        step.path.starts_with('/') && step.path.bytes().all(is_visible),
+        begins_like_a_path(&step.path) && all_literal(&step.path, is_visible),
         &path("path"),
         "must begin with / and have no spaces or control characters (percent-encode them)",
     );
@@ -169,7 +197,7 @@ fn check_step(step: &Step, path: impl Fn(&str) -> String, found: &mut Found) {
             format_args!("`{name}` is written by the generator itself"),
         );
         found.unless(
-            value.bytes().all(|b| b == b'\t' || (b >= b' ' && b != 127)),
+            all_literal(value, |b| b == b'\t' || (b >= b' ' && b != 127)),
             &at,
             format_args!("the value of `{name}` has control characters"),
         );
@@ -188,45 +216,22 @@ fn check_step(step: &Step, path: impl Fn(&str) -> String, found: &mut Found) {
     }
 }
 
-fn check_profile(profile: Profile, total: Duration, found: &mut Found) {
-    let mut rate = |value: f64, field: &str, least: f64| {
-        found.unless(
-            value.is_finite() && (least..=MAX_RATE).contains(&value),
-            &format!("load.profile.{field}"),
-            format_args!("must be at least {least} and at most {MAX_RATE} per second"),
-        );
-    };
-    /// One arrival in 100 hours: below this a schedule is empty for all purposes.
-    const LEAST: f64 = 1.0 / 360_000.0;
-    match profile {
-        Profile::Constant { rate: value } | Profile::Poisson { rate: value } => {
-            rate(value, "rate", LEAST);
-        }
-        Profile::Ramp { from, to } => {
-            rate(from, "from", 0.0);
-            rate(to, "to", 0.0);
-            found.unless(
-                from.max(to) >= LEAST,
-                "load.profile.to",
-                "one of `from` and `to` must be above 0",
-            );
-        }
-        Profile::Staircase { from, step, every } => {
-            rate(from, "from", 0.0);
-            found.unless(
-                every >= Duration::from_millis(1),
-                "load.profile.every",
-                "must be at least 1ms",
-            );
-            let levels = (total.as_secs_f64() / every.as_secs_f64().max(1e-3)).ceil();
-            let last = from + step * (levels - 1.0).max(0.0);
-            found.unless(
-                step.is_finite() && (0.0..=MAX_RATE).contains(&last) && from.max(last) >= LEAST,
-                "load.profile.step",
-                format_args!("leads to a last level of {last} per second"),
-            );
-        }
+/// Whether a target begins with a slash, or with a value of which nobody knows yet.
+fn begins_like_a_path(text: &Text) -> bool {
+    match text.0.first() {
+        Some(Piece::Literal(literal)) => literal.starts_with('/'),
+        Some(Piece::Value(_)) => true,
+        Some(Piece::Bytes(_)) | None => false,
     }
+}
+
+/// Whether this holds of every byte that is written out.
+fn all_literal(text: &Text, holds: impl Fn(u8) -> bool) -> bool {
+    text.0.iter().all(|piece| match piece {
+        Piece::Literal(literal) => literal.bytes().all(&holds),
+        Piece::Bytes(bytes) => bytes.iter().copied().all(&holds),
+        Piece::Value(_) => true,
+    })
 }
 
 /// A byte of a request target or an authority: visible ASCII, or a raw byte beyond it.
@@ -255,6 +260,10 @@ impl Found {
         }
     }
 
+    fn add(&mut self, path: &str, message: impl fmt::Display) {
+        self.unless(false, path, message);
+    }
+
     fn into_result(self) -> Result<(), PlanProblems> {
         if self.0.is_empty() {
             Ok(())
@@ -270,6 +279,7 @@ mod tests {
     use std::time::Duration;
 
     fn plan() -> Plan {
+        let closed = Load::closed(1, Duration::ZERO, Duration::from_secs(1));
         Plan {
             seed: 1,
             shards: 1,
@@ -280,20 +290,15 @@ mod tests {
             steps: vec![Step {
                 name: "home".to_owned(),
                 method: "GET".to_owned(),
-                path: "/".to_owned(),
-                headers: vec![],
-                body: vec![0, 255],
-                timeout: None,
-                pause: Duration::ZERO,
-                check: Check::default(),
+                path: "/".into(),
+                body: vec![0, 255].into(),
+                ..Step::default()
             }],
-            load: Load::Closed {
-                users: 1,
-                think: Duration::ZERO,
-            },
+            scenarios: vec![Scenario::of_steps("main", closed, 1)],
+            data: Data::default(),
             warmup: Duration::ZERO,
             duration: Duration::from_secs(1),
-            connections: ConnectionPolicy::KeepAlive,
+            connections: Connections::default(),
             pacing: Pacing::default(),
             timeout: Duration::from_secs(1),
         }
@@ -318,22 +323,18 @@ mod tests {
         bad.pacing = Pacing::Gap(Duration::from_secs(2));
         let step = &mut bad.steps[0];
         step.method = "G ET".to_owned();
-        step.path = "http://x/".to_owned();
+        step.path = "http://x/".into();
         step.headers = vec![
-            ("Content-Length".to_owned(), "3".to_owned()),
-            ("X".to_owned(), "a\r\nb".to_owned()),
+            ("Content-Length".to_owned(), "3".into()),
+            ("X".to_owned(), "a\r\nb".into()),
         ];
         step.check.status = Some(vec![]);
         bad.steps.push(plan().steps.remove(0));
-        bad.load = Load::Open {
-            profile: Profile::Staircase {
-                from: 10.0,
-                step: -20.0,
-                every: Duration::from_millis(100),
-            },
-            connections: 0,
-            queue: 0,
-        };
+        let constant = Profile::Constant { rate: 0.0 };
+        let stretch = constant.lasting(Duration::from_secs(1));
+        bad.scenarios[0].load = Load::open(vec![stretch], 0, 0);
+        bad.scenarios.push(bad.scenarios[0].clone());
+        bad.scenarios[1].program.clear();
         bad.warmup = Duration::from_secs(1);
         insta::assert_snapshot!(bad.check().unwrap_err(), @r"
         shards: must be 1 to 1024
@@ -345,52 +346,15 @@ mod tests {
         steps[0].headers[1]: the value of `X` has control characters
         steps[0].check.status: must list statuses from 200 to 599
         steps[1].name: `home` names another step already
-        load.connections: must be 1 to 1000000
-        load.profile.step: leads to a last level of -170 per second
+        scenarios[0].load.connections: must be 1 to 1000000
+        scenarios[0].load.profile[0].rate: must be at least 0.000002777777777777778 and at most 10000000 per second
+        scenarios[1].name: `main` names another scenario already
+        scenarios[1].program: must have at least one step
+        scenarios[1].load.connections: must be 1 to 1000000
+        scenarios[1].load.profile[0].rate: must be at least 0.000002777777777777778 and at most 10000000 per second
         duration: must be longer than 0
         timeout: must be longer than 0
         pacing: the gap must not exceed 1s
         ");
-    }
-
-    #[test]
-    fn rates() {
-        let check = |profile, expected: bool| {
-            let mut plan = plan();
-            plan.load = Load::Open {
-                profile,
-                connections: 1,
-                queue: 0,
-            };
-            assert_eq!(plan.check().is_ok(), expected, "{profile:?}");
-        };
-        check(Profile::Constant { rate: 0.5 }, true);
-        check(Profile::Constant { rate: 0.0 }, false);
-        check(Profile::Poisson { rate: f64::NAN }, false);
-        check(
-            Profile::Ramp {
-                from: 0.0,
-                to: 10.0,
-            },
-            true,
-        );
-        check(Profile::Ramp { from: 0.0, to: 0.0 }, false);
-        let every = Duration::from_millis(500);
-        check(
-            Profile::Staircase {
-                from: 2.0,
-                step: -2.0,
-                every,
-            },
-            true,
-        );
-        check(
-            Profile::Staircase {
-                from: 2.0,
-                step: -3.0,
-                every,
-            },
-            false,
-        );
     }
 }

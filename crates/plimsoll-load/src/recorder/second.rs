@@ -3,6 +3,7 @@
 //! A histogram takes some 180 KB, so each is made when its series has its first sample, and kept.
 
 use crate::clock::Nanos;
+use crate::exchange::Exchanges;
 use plimsoll_base::histogram::TimeHistogram;
 use plimsoll_base::outcome::OutcomeClass;
 use plimsoll_base::tally::CheckCount;
@@ -31,6 +32,8 @@ pub(crate) struct ShardSecond {
     pub(crate) connections: u64,
     /// By [`Side`].
     pub(crate) sides: [SideSecond; 2],
+    /// Those that ended in it, one by one; empty unless somebody asked for them.
+    pub(crate) exchanges: Exchanges,
 }
 
 /// What one side did in one second; the meaning of each count is [`crate::fragment::Fragment`]'s.
@@ -51,7 +54,11 @@ pub(crate) struct SideSecond {
     pub(crate) exhausted: u64,
     /// By [`TimeKind`].
     pub(crate) times: [Option<TimeHistogram>; TimeKind::ALL.len()],
+    /// Service times of the answers that did not come at once; their parts are among `times`.
+    pub(crate) in_parts: Option<TimeHistogram>,
     pub(crate) steps: Vec<StepSecond>,
+    /// Times of groups, by their place in the program; as many as had one.
+    pub(crate) groups: Vec<TimeHistogram>,
 }
 
 /// What one step did in one second.
@@ -60,7 +67,10 @@ pub(crate) struct StepSecond {
     pub(crate) sent: u64,
     pub(crate) in_flight: u64,
     pub(crate) statuses: BTreeMap<u16, u64>,
+    /// Of the status, where that is all that is looked at.
     pub(crate) check: CheckCount,
+    /// Of every check, where there are others.
+    pub(crate) further: Vec<CheckCount>,
     pub(crate) bytes_sent: u64,
     pub(crate) bytes_received: u64,
     /// By [`OutcomeClass`].
@@ -76,26 +86,38 @@ pub(crate) struct ClassSecond {
 }
 
 impl ShardSecond {
-    /// The first second of a plan of `steps` steps, empty.
-    pub(crate) fn new(steps: usize) -> Self {
+    /// The first second, empty; `steps` has for each step of the plan how many checks are counted apart from its status.
+    pub(crate) fn new(steps: &[usize]) -> Self {
+        let step = |further: &usize| StepSecond {
+            further: vec![CheckCount::default(); *further],
+            ..StepSecond::default()
+        };
         let side = || SideSecond {
-            steps: (0..steps).map(|_| StepSecond::default()).collect(),
+            steps: steps.iter().map(step).collect(),
             ..SideSecond::default()
         };
         Self {
             second: 0,
             connections: 0,
             sides: [side(), side()],
+            exchanges: Exchanges::default(),
         }
     }
 
     /// Forgets everything and keeps the histograms' memory.
     pub(crate) fn clear(&mut self) {
+        self.exchanges.clear();
         for side in &mut self.sides {
             let mut steps = std::mem::take(&mut side.steps);
             let mut times = std::mem::take(&mut side.times);
             times.iter_mut().flatten().for_each(clear);
+            let mut in_parts = std::mem::take(&mut side.in_parts);
+            in_parts.iter_mut().for_each(clear);
+            let mut groups = std::mem::take(&mut side.groups);
+            groups.iter_mut().for_each(clear);
             for step in &mut steps {
+                let mut further = std::mem::take(&mut step.further);
+                further.fill(CheckCount::default());
                 let mut classes = std::mem::take(&mut step.classes);
                 for class in &mut classes {
                     class.count = 0;
@@ -104,10 +126,13 @@ impl ShardSecond {
                 }
                 *step = StepSecond {
                     classes,
+                    further,
                     ..StepSecond::default()
                 };
             }
             *side = SideSecond {
+                groups,
+                in_parts,
                 times,
                 steps,
                 ..SideSecond::default()
@@ -117,6 +142,13 @@ impl ShardSecond {
 }
 
 impl SideSecond {
+    /// Records the parts of the service time of an answer that did not come at once.
+    pub(crate) fn in_parts(&mut self, first_byte: Nanos, service: Nanos) {
+        self.in_parts.get_or_insert_default().record_nanos(service);
+        self.time(TimeKind::FirstByteTime, first_byte);
+        self.time(TimeKind::BodyTime, service.saturating_sub(first_byte));
+    }
+
     /// Records a time of an iteration.
     pub(crate) fn time(&mut self, kind: TimeKind, time: Nanos) {
         self.times[kind as usize]

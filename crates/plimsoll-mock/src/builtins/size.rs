@@ -8,17 +8,12 @@ use crate::answer::AnswerBuilder;
 
 /// The longest answer, in bytes.
 const LONGEST: f64 = 64.0 * 1024.0 * 1024.0;
-/// What the letters repeat.
-const LETTERS: &[u8] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 pub(super) fn reply(call: &Call<'_>) -> Reply {
     let answer = match parse(call.rest) {
-        Ok(size) => {
-            let body: Vec<u8> = LETTERS.iter().copied().cycle().take(size).collect();
-            AnswerBuilder::new(200, None)
-                .field("Content-Type", "text/plain; charset=utf-8")
-                .body(&body)
-        }
+        Ok(size) => AnswerBuilder::new(200, None)
+            .field("Content-Type", "text/plain; charset=utf-8")
+            .letters(size),
         Err(message) => Answer::text(400, message),
     };
     answer.into()

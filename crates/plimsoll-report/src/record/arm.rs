@@ -1,6 +1,7 @@
 //! One arm in one block: counters, histograms and resource totals, all of which merge exactly.
 
 use super::component::ComponentData;
+use super::failure::Failures;
 use super::health::GeneratorHealth;
 use indexmap::IndexMap;
 use plimsoll_base::histogram::TimeHistogram;
@@ -72,6 +73,8 @@ pub struct ArmData {
     pub times: Times,
     /// Steps in the scenario's order, by name.
     pub steps: IndexMap<String, StepTally>,
+    /// What failed, and when.
+    pub failures: Failures,
     /// Resources per component, and of the generator under [`super::GENERATOR`].
     pub components: IndexMap<String, ComponentData>,
     /// What our own mock or gateway counted, one per block in which it was the target.
@@ -133,6 +136,7 @@ impl ArmData {
             seconds_short: 0,
             times: BTreeMap::new(),
             steps: IndexMap::new(),
+            failures: Failures::default(),
             components: IndexMap::new(),
             ledgers: Vec::new(),
             health: GeneratorHealth::default(),
@@ -185,6 +189,7 @@ impl ArmData {
         for (name, step) in &other.steps {
             self.steps.entry(name.clone()).or_default().merge(step);
         }
+        self.failures.merge(&other.failures);
         for (name, component) in &other.components {
             self.components
                 .entry(name.clone())

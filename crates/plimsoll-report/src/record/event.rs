@@ -26,6 +26,8 @@ pub enum EventKind {
     Warning,
     /// The run was interrupted.
     Interrupted,
+    /// A threshold ended the run.
+    Aborted,
     /// The run ended.
     RunEnded,
 }

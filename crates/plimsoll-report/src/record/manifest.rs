@@ -18,6 +18,8 @@ pub enum RunState {
     Complete,
     /// Ended early; what was measured is kept.
     Interrupted,
+    /// Ended early by a threshold; what was measured is kept.
+    Aborted,
 }
 
 /// How the experiment is run.

@@ -1,11 +1,15 @@
-//! The rows of `series.jsonl`: one per second and arm, one per second and component. `t` counts seconds since the run began.
+//! The rows of `series.jsonl`: one per second and arm, one per second and step where an arm has several, one per second and component.
+//! `t` counts seconds since the run began.
 
+use plimsoll_base::histogram::TimeHistogram;
 use serde::{Deserialize, Serialize};
 
-/// One row of either shape; they are told apart by their fields (`arm` or `component`).
+/// One row of any shape; they are told apart by their fields: `step`, else `arm`, else `component`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum SeriesRow {
+    /// One second of one step.
+    Step(StepRow),
     /// One second of load.
     Load(LoadRow),
     /// One sample of a component.
@@ -25,10 +29,25 @@ pub struct LoadRow {
     pub warmup: bool,
     /// Arrivals due per second.
     pub offered_per_s: Option<f64>,
+    /// Arrivals started per second.
+    #[serde(default)]
+    pub sent_per_s: f64,
+    /// Exchanges started per second, of all steps.
+    #[serde(default)]
+    pub exchanges_per_s: f64,
     /// Exchanges answered per second.
     pub achieved_per_s: f64,
     /// Failed exchanges in the second.
     pub failed: u64,
+    /// Arrivals dropped in the second.
+    #[serde(default)]
+    pub dropped: u64,
+    /// Virtual users within an iteration at its end.
+    #[serde(default)]
+    pub active_users: u64,
+    /// Open connections at its end.
+    #[serde(default)]
+    pub connections: u64,
     /// Exchanges under way at its end.
     pub in_flight: u64,
     /// Released arrivals that waited for a connection at its end.
@@ -37,17 +56,71 @@ pub struct LoadRow {
     pub response_time: SecondTimes,
 }
 
+/// One second of one step of an arm whose scenario has several.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StepRow {
+    /// Start of the second.
+    pub t: f64,
+    /// The arm.
+    pub arm: String,
+    /// The step.
+    pub step: String,
+    /// The block, from 1.
+    pub block: u32,
+    /// Whether it lies in the warm-up.
+    pub warmup: bool,
+    /// Exchanges started per second.
+    pub exchanges_per_s: f64,
+    /// Exchanges answered per second.
+    pub achieved_per_s: f64,
+    /// Failed exchanges in the second.
+    pub failed: u64,
+    /// Exchanges under way at its end.
+    pub in_flight: u64,
+    /// Response times of exchanges that ended in it.
+    pub response_time: SecondTimes,
+}
+
 /// A second's response times in seconds; `None` without a sample.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct SecondTimes {
+    /// Smallest.
+    #[serde(default)]
+    pub min: Option<f64>,
+    /// 25th percentile.
+    #[serde(default)]
+    pub p25: Option<f64>,
     /// Median.
     pub p50: Option<f64>,
+    /// 75th percentile.
+    #[serde(default)]
+    pub p75: Option<f64>,
     /// 90th percentile.
     pub p90: Option<f64>,
+    /// 95th percentile.
+    #[serde(default)]
+    pub p95: Option<f64>,
     /// 99th percentile.
     pub p99: Option<f64>,
     /// Largest.
     pub max: Option<f64>,
+}
+
+impl SecondTimes {
+    /// The figures of a second's histogram.
+    #[must_use]
+    pub fn of(histogram: &TimeHistogram) -> Self {
+        Self {
+            min: histogram.min(),
+            p25: histogram.quantile(0.25),
+            p50: histogram.quantile(0.5),
+            p75: histogram.quantile(0.75),
+            p90: histogram.quantile(0.9),
+            p95: histogram.quantile(0.95),
+            p99: histogram.quantile(0.99),
+            max: histogram.max(),
+        }
+    }
 }
 
 /// One probe sample of one component; the meaning of the figures is that of [`super::ComponentSample`].

@@ -3,7 +3,9 @@
 
 use super::arm::LoadModel;
 use super::manifest::{Host, MethodName};
+use super::ranges::{RangeSummary, Ranges};
 use super::times::{Statistic, TimeStatistics, Times};
+use crate::threshold::Breach;
 use indexmap::IndexMap;
 use plimsoll_base::tally::CheckCount;
 use schemars::JsonSchema;
@@ -32,6 +34,9 @@ pub struct Summary {
     pub validity: Vec<ValidityRow>,
     /// The experiment's thresholds, in its order.
     pub thresholds: Vec<ThresholdOutcome>,
+    /// Bounds of the ranges of response times, in seconds.
+    #[serde(default)]
+    pub range_bounds: Ranges,
     /// How arms were compared; `null` unless the method is `compare`.
     pub comparison: Option<Comparison>,
     /// Arms in the experiment's order.
@@ -161,6 +166,9 @@ pub struct ThresholdOutcome {
     pub low: Option<f64>,
     /// Upper end of its interval; `null` for a quantity without one.
     pub high: Option<f64>,
+    /// The window in which it ended the load; `null` when it did not.
+    #[serde(default)]
+    pub breach: Option<Breach>,
     /// Whether it held.
     pub result: VerdictResult,
     /// One sentence.
@@ -226,8 +234,14 @@ pub struct ArmSummary {
     pub times: Times,
     /// What this arm adds to the baseline; `null` for the baseline and without a comparison.
     pub added: Option<Added>,
+    /// Exchanges that passed, by range of their response time.
+    #[serde(default)]
+    pub ranges: Vec<RangeSummary>,
     /// The same per step of the scenario.
     pub by_step: IndexMap<String, StepSummary>,
+    /// What failed, by step and kind, the most frequent first.
+    #[serde(default)]
+    pub failures: Vec<FailureSummary>,
     /// Checks by name, over all steps.
     pub checks: BTreeMap<String, CheckCount>,
     /// Resources by component, over this arm's measured time.
@@ -238,16 +252,40 @@ pub struct ArmSummary {
     pub notes: Vec<String>,
 }
 
+/// One way in which exchanges of one step failed. An answer whose check failed stands here by its check, and by its status where that
+/// is 400 or more; so these do not add up to `failed`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FailureSummary {
+    /// The step.
+    pub step: String,
+    /// An outcome as in `outcomes`, `status.<status>` or `check.<name>`.
+    pub failure: String,
+    /// How often.
+    pub count: u64,
+    /// `count` over all exchanges of the arm with a result; `null` when there was none.
+    pub share: Option<f64>,
+    /// The second in which it was seen first, in seconds since the run began.
+    pub first_s: f64,
+    /// The second in which it was seen last, in seconds since the run began.
+    pub last_s: f64,
+}
+
 /// Exchanges by how they ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Outcomes {
     /// Answers by status.
     pub answered: BTreeMap<String, u64>,
-    /// The deadline passed first.
+    /// The deadline passed before anything of the answer came.
     pub timed_out: u64,
-    /// No connection.
+    /// The deadline passed inside the answer.
+    pub unfinished: u64,
+    /// No connection: the target, or the way to it, said no.
     pub refused: u64,
-    /// The connection ended before a complete answer.
+    /// No connection, for want of a port or a descriptor of the generator's host.
+    pub exhausted: u64,
+    /// The target closed in good order before its answer was complete.
+    pub closed: u64,
+    /// The connection failed before the answer was complete, most often by a reset.
     pub reset: u64,
     /// The TLS handshake failed.
     pub tls_failed: u64,
@@ -255,6 +293,24 @@ pub struct Outcomes {
     pub malformed: u64,
     /// Ended by us when the run stopped.
     pub aborted: u64,
+}
+
+impl Outcomes {
+    /// Exchanges with a result: all but those that we ended ourselves.
+    #[must_use]
+    pub fn results(&self) -> u64 {
+        let not_answered = [
+            self.timed_out,
+            self.unfinished,
+            self.refused,
+            self.exhausted,
+            self.closed,
+            self.reset,
+            self.tls_failed,
+            self.malformed,
+        ];
+        self.answered.values().chain(&not_answered).sum()
+    }
 }
 
 /// Differences to the baseline; `null` where there are not two blocks with a sample in both arms.
@@ -360,6 +416,9 @@ pub struct StepSummary {
     pub response_time: TimeStatistics,
     /// First byte sent to last byte received.
     pub service_time: TimeStatistics,
+    /// Exchanges that passed, by range of their response time.
+    #[serde(default)]
+    pub ranges: Vec<RangeSummary>,
     /// Checks by name.
     pub checks: BTreeMap<String, CheckCount>,
     /// Bytes written to the wire.

@@ -86,7 +86,7 @@ impl Statistic {
     }
 }
 
-/// A distribution in ten figures. Times in seconds; `null` without a sample.
+/// A distribution in eleven figures. Times in seconds; `null` without a sample.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TimeStatistics {
     /// How many times were recorded.
@@ -95,6 +95,9 @@ pub struct TimeStatistics {
     pub min: Option<f64>,
     /// Arithmetic mean.
     pub mean: Option<f64>,
+    /// Standard deviation.
+    #[serde(default)]
+    pub deviation: Option<f64>,
     /// Median.
     pub p50: Option<f64>,
     /// 75th percentile.
@@ -120,6 +123,7 @@ impl TimeStatistics {
             count: histogram.count(),
             min: histogram.min(),
             mean: figure(Statistic::Mean),
+            deviation: histogram.deviation(),
             p50: figure(Statistic::P50),
             p75: figure(Statistic::P75),
             p90: figure(Statistic::P90),

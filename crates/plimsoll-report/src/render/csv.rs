@@ -1,40 +1,54 @@
-//! One line per arm and block, for spreadsheets and for tools that follow figures over time (RFC 4180; times in seconds).
+//! One line per arm and block, and one per arm and step over all blocks, for spreadsheets and for tools that follow figures over
+//! time (RFC 4180; times in seconds; columns as in `docs/results.md`).
 
-use crate::record::{BlockSummary, Statistic};
+use crate::record::{Statistic, TimeStatistics};
 use crate::view::RunView;
 
-/// Renders the figures of every block.
+/// Renders the figures of every block, of all steps together, and of every step, of all blocks together.
 #[must_use]
 pub fn render(view: &RunView) -> String {
-    let mut text = "experiment,started_at,arm,block,achieved_per_s,failed,count,min".to_owned();
+    let mut text =
+        "experiment,started_at,arm,block,step,achieved_per_s,failed,count,min,deviation".to_owned();
     for statistic in Statistic::ALL {
         text.push(',');
         text.push_str(statistic.name());
     }
     text.push_str(",max\r\n");
     for (name, arm) in &view.summary.arms {
-        for block in &arm.by_block {
+        let mut line = |place: [String; 2], achieved_per_s, failed: u64, times| {
             let mut cells = vec![
                 quote(&view.summary.experiment),
                 quote(&view.manifest.started_at),
                 quote(name),
             ];
-            cells.extend(figures(block));
+            cells.extend(place);
+            cells.extend([optional(achieved_per_s), failed.to_string()]);
+            cells.extend(figures(times));
             text.push_str(&cells.join(","));
             text.push_str("\r\n");
+        };
+        for block in &arm.by_block {
+            let place = [block.block.to_string(), String::new()];
+            line(
+                place,
+                block.achieved_per_s,
+                block.failed,
+                &block.response_time,
+            );
+        }
+        for (name, step) in &arm.by_step {
+            let place = [String::new(), quote(name)];
+            line(place, step.achieved_per_s, step.failed, &step.response_time);
         }
     }
     text
 }
 
-fn figures(block: &BlockSummary) -> Vec<String> {
-    let times = &block.response_time;
+fn figures(times: &TimeStatistics) -> Vec<String> {
     let mut cells = vec![
-        block.block.to_string(),
-        optional(block.achieved_per_s),
-        block.failed.to_string(),
         times.count.to_string(),
         optional(times.min),
+        optional(times.deviation),
     ];
     cells.extend(Statistic::ALL.map(|statistic| optional(times.get(statistic))));
     cells.push(optional(times.max));

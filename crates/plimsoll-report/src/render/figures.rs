@@ -1,8 +1,9 @@
 //! The tables that more than one renderer shows.
 
 use super::table::Table;
-use super::words::{bytes, cores, count, failures, mark, number, time};
-use crate::record::{Outcomes, Statistic, Summary, TimeStatistics};
+use super::words::{bytes, cores, count, failure, failures, mark, number, percent, time};
+use crate::record::{ArmSummary, Statistic, StepSummary, Summary, TimeStatistics};
+use indexmap::IndexMap;
 
 /// Figures of a distribution that every table of times shows, between the smallest and the largest.
 const SHOWN: [Statistic; 5] = [
@@ -53,6 +54,119 @@ fn figures_of(times: &TimeStatistics, mark: impl Fn(&str) -> &'static str) -> Ve
     cells.extend(SHOWN.map(|statistic| marked(times.get(statistic), statistic.name())));
     cells.push(marked(times.max, "max"));
     cells
+}
+
+/// Every figure of every step, step by step, so that arms stand below each other; first that of all steps where there are several.
+pub(super) fn statistics(summary: &Summary) -> Table {
+    let several_arms = summary.arms.len() > 1;
+    let mut table = Table::new(
+        ["step"]
+            .into_iter()
+            .chain(several_arms.then_some("arm"))
+            .chain(["exchanges", "passed", "failed", "answered/s", "min"])
+            .chain(STATISTICS.map(Statistic::label))
+            .chain(["max", "mean", "deviation"]),
+    )
+    .with_words(if several_arms { &[1] } else { &[] });
+    let names = step_names(summary);
+    if names.len() > 1 {
+        let all = |arm: &'_ ArmSummary| Some(Figures::of_arm(arm).cells());
+        push_by_arm(&mut table, summary, "all steps", all);
+    }
+    for name in names {
+        let of_step = |arm: &'_ ArmSummary| Some(Figures::of_step(arm.by_step.get(name)?).cells());
+        push_by_arm(&mut table, summary, name, of_step);
+    }
+    table
+}
+
+/// Adds a row for each arm that has these cells; the name stands in the first of them.
+fn push_by_arm(
+    table: &mut Table,
+    summary: &Summary,
+    name: &str,
+    cells: impl Fn(&ArmSummary) -> Option<Vec<String>>,
+) {
+    let mut name = name.to_owned();
+    for (arm, figures) in &summary.arms {
+        let Some(cells) = cells(figures) else {
+            continue;
+        };
+        let mut row = vec![std::mem::take(&mut name)];
+        row.extend((summary.arms.len() > 1).then(|| arm.clone()));
+        row.extend(cells);
+        table.rows.push(row);
+    }
+}
+
+/// Percentiles of the table of statistics.
+const STATISTICS: [Statistic; 4] = [
+    Statistic::P50,
+    Statistic::P75,
+    Statistic::P95,
+    Statistic::P99,
+];
+
+/// What the table of statistics shows of an arm or a step.
+struct Figures<'a> {
+    results: u64,
+    failed: u64,
+    failed_share: Option<f64>,
+    per_second: Option<f64>,
+    response: &'a TimeStatistics,
+}
+
+impl<'a> Figures<'a> {
+    fn of_arm(arm: &'a ArmSummary) -> Self {
+        Self {
+            results: arm.outcomes.results(),
+            failed: arm.failed,
+            failed_share: arm.failed_share,
+            per_second: arm.achieved_per_s,
+            response: &arm.times.response_time,
+        }
+    }
+
+    fn of_step(step: &'a StepSummary) -> Self {
+        Self {
+            results: step.outcomes.results(),
+            failed: step.failed,
+            failed_share: step.failed_share,
+            per_second: step.achieved_per_s,
+            response: &step.response_time,
+        }
+    }
+
+    fn cells(&self) -> Vec<String> {
+        let mut cells = vec![
+            count(self.results),
+            count(self.results.saturating_sub(self.failed)),
+            failures(self.failed, self.failed_share),
+            number(self.per_second),
+            time(self.response.min),
+        ];
+        cells.extend(STATISTICS.map(|statistic| time(self.response.get(statistic))));
+        cells.extend(
+            [
+                self.response.max,
+                self.response.mean,
+                self.response.deviation,
+            ]
+            .map(time),
+        );
+        cells
+    }
+}
+
+/// Names of steps over all arms, in the order of the scenarios.
+fn step_names(summary: &Summary) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    for name in summary.arms.values().flat_map(|arm| arm.by_step.keys()) {
+        if !names.contains(&name.as_str()) {
+            names.push(name);
+        }
+    }
+    names
 }
 
 /// Steps of every arm; `None` when no scenario has more than one.
@@ -125,51 +239,72 @@ pub(super) fn components(summary: &Summary) -> Option<Table> {
     Some(table)
 }
 
-/// Failures by kind, one row per arm and kind; empty when nothing failed and nothing was dropped.
+/// Failures by kind over all steps, one row per arm and kind; empty when nothing failed and nothing was dropped.
 pub(super) fn failures_by_kind(summary: &Summary) -> Table {
     let mut table = Table::new(["what happened", "arm", "how often"]).with_words(&[1]);
     for (name, arm) in &summary.arms {
-        for (kind, times) in kinds(&arm.outcomes, arm.dropped) {
+        let mut kinds: IndexMap<&str, u64> = IndexMap::new();
+        for failure in &arm.failures {
+            *kinds.entry(&failure.failure).or_default() += failure.count;
+        }
+        let kinds = kinds.into_iter().map(|(kind, n)| (failure(kind), n));
+        for (kind, times) in kinds.chain(without_result(arm)) {
             table.rows.push(vec![kind, name.clone(), count(times)]);
         }
-        for (check, counted) in arm.checks.iter().filter(|(_, counted)| counted.failed > 0) {
+    }
+    table
+}
+
+/// Failures by step and kind, with when they were seen; empty when nothing failed.
+pub(super) fn failures_seen(summary: &Summary) -> Table {
+    let head = [
+        "what happened",
+        "step",
+        "arm",
+        "how often",
+        "share",
+        "first seen",
+        "last seen",
+    ];
+    let mut table = Table::new(head).with_words(&[1, 2]);
+    for (name, arm) in &summary.arms {
+        for seen in &arm.failures {
             table.rows.push(vec![
-                format!("check failed: {check}"),
+                failure(&seen.failure),
+                seen.step.clone(),
                 name.clone(),
-                count(counted.failed),
+                count(seen.count),
+                seen.share.map_or_else(String::new, percent),
+                format!("{:.0} s", seen.first_s),
+                format!("{:.0} s", seen.last_s),
             ]);
         }
     }
     table
 }
 
-fn kinds(outcomes: &Outcomes, dropped: u64) -> Vec<(String, u64)> {
-    let statuses = outcomes
-        .answered
-        .iter()
-        .filter(|(status, _)| status.as_str() >= "400");
-    let statuses = statuses.map(|(status, n)| (format!("answered with status {status}"), *n));
-    let others = [
-        ("timed out", outcomes.timed_out),
-        ("no connection", outcomes.refused),
-        (
-            "connection lost before the answer was complete",
-            outcomes.reset,
-        ),
-        ("TLS handshake failed", outcomes.tls_failed),
-        ("not a valid answer", outcomes.malformed),
+/// Arrivals and exchanges that have no result; empty when all have one.
+pub(super) fn not_results(summary: &Summary) -> Table {
+    let mut table = Table::new(["what happened", "arm", "how often"]).with_words(&[1]);
+    for (name, arm) in &summary.arms {
+        for (kind, times) in without_result(arm) {
+            table.rows.push(vec![kind, name.clone(), count(times)]);
+        }
+    }
+    table
+}
+
+fn without_result(arm: &ArmSummary) -> impl Iterator<Item = (String, u64)> {
+    let kinds = [
         (
             "ended by us when the run stopped (not a failure)",
-            outcomes.aborted,
+            arm.outcomes.aborted,
         ),
         (
             "arrival never started: every allowed connection was busy",
-            dropped,
+            arm.dropped,
         ),
     ];
-    let others = others
-        .into_iter()
-        .filter(|(_, n)| *n > 0)
-        .map(|(kind, n)| (kind.to_owned(), n));
-    statuses.chain(others).collect()
+    let seen = kinds.into_iter().filter(|(_, n)| *n > 0);
+    seen.map(|(kind, n)| (kind.to_owned(), n))
 }

@@ -10,10 +10,14 @@ mod failures;
 mod over_time;
 mod plot;
 mod provenance;
+mod ranges;
 mod resources;
 mod response_times;
+mod statistics;
+mod steps;
 mod style;
 mod thresholds;
+mod throughput;
 mod validity;
 mod verdict;
 
@@ -46,11 +50,14 @@ pub fn render(view: &RunView) -> String {
                     (thresholds::section(view))
                     (arms::section(view))
                     (added::section(view))
+                    (ranges::section(view))
+                    (statistics::section(view))
+                    (failures::section(view))
                     (response_times::section(view))
                     (over_time::section(view))
+                    (throughput::section(view))
+                    (steps::section(view))
                     (resources::section(view))
-                    (failures::section(view))
-                    (arms::steps(view))
                     (provenance::section(view))
                 }
             }
@@ -67,6 +74,13 @@ fn section(title: &str, reading: &str, content: Markup) -> Markup {
             @if !reading.is_empty() { p.reading { (reading) } }
             (content)
         }
+    }
+}
+
+/// A chart that scrolls where it does not fit, with a sentence below it.
+fn figure(chart: Markup, caption: &str) -> Markup {
+    html! {
+        div.scroll tabindex="0" { figure { (chart) @if !caption.is_empty() { figcaption { (caption) } } } }
     }
 }
 

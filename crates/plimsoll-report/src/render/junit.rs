@@ -1,63 +1,130 @@
-//! JUnit XML for continuous integration: one case per threshold and one per criterion of validity.
+//! JUnit XML for continuous integration: a suite of thresholds, and one of criteria of validity.
 //!
-//! What failed is a failure, what cannot be judged is an error, what is undecided is a failure that says so.
+//! What failed is a failure, what cannot be judged is an error, what is undecided is a failure that says so. A criterion that does not
+//! hold is an error where the run is invalid for it; where the run is not, it is skipped with its reason, so that a job's result is that of
+//! the exit code. The shape is that of the schema that Jenkins' xUnit plugin publishes, which GitHub's and GitLab's readers take too.
 
-use crate::record::{ThresholdOutcome, ValidityRow, VerdictResult};
+use crate::record::{Summary, ThresholdOutcome, ValidityRow, VerdictResult};
 use crate::view::RunView;
+use indexmap::IndexMap;
 
-/// Renders one test suite.
+/// One case: what became of it, if it did not pass.
+struct Case {
+    name: String,
+    problem: Option<(Problem, String)>,
+}
+
+/// What became of a case that did not pass.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Problem {
+    Failure,
+    Error,
+    Skipped,
+}
+
+/// Renders both suites.
 #[must_use]
 pub fn render(view: &RunView) -> String {
     let summary = &view.summary;
-    let cases: Vec<String> = summary
-        .validity
+    let thresholds = summary.thresholds.iter().map(threshold_case).collect();
+    let suites = [
+        ("thresholds", thresholds),
+        ("validity", validity_cases(summary)),
+    ];
+    let suites: String = suites
         .iter()
-        .map(validity_case)
-        .chain(summary.thresholds.iter().map(threshold_case))
+        .filter(|(_, cases): &&(&str, Vec<Case>)| !cases.is_empty())
+        .map(|(name, cases)| suite(view, name, cases))
         .collect();
-    let counted = |tag: &str| cases.iter().filter(|case| case.contains(tag)).count();
+    format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n{suites}</testsuites>\n")
+}
+
+fn suite(view: &RunView, name: &str, cases: &[Case]) -> String {
+    let experiment = &view.summary.experiment;
+    let counted = |wanted| {
+        let problems = cases.iter().filter_map(|case| case.problem.as_ref());
+        problems.filter(|(problem, _)| *problem == wanted).count()
+    };
+    let written: String = cases
+        .iter()
+        .map(|case| case.written(experiment, name))
+        .collect();
     format!(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" timestamp=\"{}\">\n{}</testsuite>\n",
-        escape(&summary.experiment),
+        "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"0\" timestamp=\"{}\">\n{written}  </testsuite>\n",
+        escape(&format!("{experiment}: {name}")),
         cases.len(),
-        counted("<failure"),
-        counted("<error"),
-        escape(&view.manifest.started_at),
-        cases.concat()
+        counted(Problem::Failure),
+        counted(Problem::Error),
+        counted(Problem::Skipped),
+        // The schema's type has no offset.
+        escape(
+            view.manifest
+                .started_at
+                .get(..19)
+                .unwrap_or(&view.manifest.started_at)
+        ),
     )
 }
 
-fn validity_case(row: &ValidityRow) -> String {
-    let name = format!("{}: criterion {}, {}", row.arm, row.criterion, row.name);
-    let problem = (!row.ok).then_some(("error", row.advice.as_str()));
-    case("validity", &name, problem)
+/// One case for each criterion and arm: rows that look at the same thing in several places are one, as its worst.
+fn validity_cases(summary: &Summary) -> Vec<Case> {
+    let mut rows: IndexMap<String, &ValidityRow> = IndexMap::new();
+    for row in &summary.validity {
+        let name = format!("{}: criterion {}, {}", row.arm, row.criterion, row.name);
+        let known = rows.entry(name).or_insert(row);
+        if (row.ok, std::cmp::Reverse(row.effect)) < (known.ok, std::cmp::Reverse(known.effect)) {
+            *known = row;
+        }
+    }
+    let problem = match summary.verdict.result {
+        VerdictResult::Invalid => Problem::Error,
+        _ => Problem::Skipped,
+    };
+    rows.into_iter()
+        .map(|(name, row)| Case {
+            name,
+            problem: (!row.ok).then(|| (problem, row.advice.clone())),
+        })
+        .collect()
 }
 
-fn threshold_case(outcome: &ThresholdOutcome) -> String {
-    let name = format!(
-        "{}: {} {}",
-        outcome.arm,
-        outcome.metric,
-        super::words::bound(outcome)
-    );
+fn threshold_case(outcome: &ThresholdOutcome) -> Case {
     let problem = match outcome.result {
         VerdictResult::Passed => None,
-        VerdictResult::Invalid | VerdictResult::Unknown => Some(("error", outcome.reason.as_str())),
-        VerdictResult::Failed | VerdictResult::Inconclusive => {
-            Some(("failure", outcome.reason.as_str()))
-        }
+        VerdictResult::Invalid | VerdictResult::Unknown => Some(Problem::Error),
+        VerdictResult::Failed | VerdictResult::Inconclusive => Some(Problem::Failure),
     };
-    case("thresholds", &name, problem)
+    Case {
+        name: format!(
+            "{}: {} {}",
+            outcome.arm,
+            outcome.metric,
+            super::words::bound(outcome)
+        ),
+        problem: problem.map(|problem| (problem, outcome.reason.clone())),
+    }
 }
 
-fn case(class: &str, name: &str, problem: Option<(&str, &str)>) -> String {
-    let name = escape(name);
-    match problem {
-        None => format!("  <testcase classname=\"{class}\" name=\"{name}\"/>\n"),
-        Some((tag, message)) => format!(
-            "  <testcase classname=\"{class}\" name=\"{name}\"><{tag} message=\"{}\"/></testcase>\n",
-            escape(message)
-        ),
+impl Case {
+    fn written(&self, experiment: &str, suite: &str) -> String {
+        let class = escape(&format!("{experiment}.{suite}"));
+        let start = format!(
+            "    <testcase classname=\"{class}\" name=\"{}\" time=\"0\"",
+            escape(&self.name)
+        );
+        let Some((problem, message)) = &self.problem else {
+            return format!("{start}/>\n");
+        };
+        let message = escape(message);
+        match problem {
+            Problem::Skipped => format!("{start}><skipped message=\"{message}\"/></testcase>\n"),
+            Problem::Failure => {
+                format!("{start}><failure type=\"{suite}\" message=\"{message}\"/></testcase>\n")
+            }
+            Problem::Error => {
+                format!("{start}><error type=\"{suite}\" message=\"{message}\"/></testcase>\n")
+            }
+        }
     }
 }
 
@@ -83,9 +150,13 @@ mod tests {
 
     #[test]
     fn nothing_breaks_out_of_an_attribute() {
+        let case = Case {
+            name: "a\"><x>\u{1}&".to_owned(),
+            problem: None,
+        };
         assert_eq!(
-            case("c", "a\"><x>\u{1}&", None),
-            "  <testcase classname=\"c\" name=\"a&quot;&gt;&lt;x&gt;\u{fffd}&amp;\"/>\n"
+            case.written("e", "s"),
+            "    <testcase classname=\"e.s\" name=\"a&quot;&gt;&lt;x&gt;\u{fffd}&amp;\" time=\"0\"/>\n"
         );
     }
 }

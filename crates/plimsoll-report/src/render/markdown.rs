@@ -1,4 +1,4 @@
-//! The summary as Markdown, for a pull request or a job's summary page.
+//! The summary as Markdown, for a pull request or a job's summary page: short, with what is long folded away.
 
 use super::figures;
 use super::table::{Table, escape_markdown};
@@ -56,19 +56,24 @@ pub fn render(view: &RunView) -> String {
         parts.push(format!("## Failures by kind\n\n{}", failures.to_markdown()));
     }
     if let Some(steps) = figures::steps(summary) {
-        parts.push(format!("## Steps\n\n{}", steps.to_markdown()));
+        parts.push(folded("Steps", &steps.to_markdown()));
     }
     if let Some(components) = figures::components(summary) {
-        parts.push(format!(
-            "## Components\n\nCPU in cores.\n\n{}",
-            components.to_markdown()
+        parts.push(folded(
+            "Components, CPU in cores",
+            &components.to_markdown(),
         ));
     }
-    parts.push(format!(
-        "## All criteria of validity\n\n{}",
-        validity(summary).to_markdown()
+    parts.push(folded(
+        "All criteria of validity",
+        &validity(summary).to_markdown(),
     ));
     parts.join("\n")
+}
+
+/// A part that readers open if they want it; shown as it is where Markdown has no such thing.
+fn folded(title: &str, content: &str) -> String {
+    format!("<details><summary>{title}</summary>\n\n{content}\n</details>\n")
 }
 
 fn verdict(summary: &Summary) -> String {

@@ -75,6 +75,28 @@ pub(super) fn failures(failed: u64, share: Option<f64>) -> String {
     }
 }
 
+/// A kind of failure, by its name in files, as words.
+pub(super) fn failure(name: &str) -> String {
+    if let Some(status) = name.strip_prefix("status.") {
+        return format!("answered with status {status}");
+    }
+    if let Some(check) = name.strip_prefix("check.") {
+        return format!("check failed: {check}");
+    }
+    let words = match name {
+        "timed_out" => "timed out",
+        "unfinished" => "timed out inside the answer",
+        "refused" => "no connection",
+        "exhausted" => "no connection, for want of a port or descriptor of ours",
+        "closed" => "closed by the target before the answer was complete",
+        "reset" => "connection lost before the answer was complete",
+        "tls_failed" => "TLS handshake failed",
+        "malformed" => "not a valid answer",
+        other => other,
+    };
+    words.to_owned()
+}
+
 /// A share in per cent, with enough digits that something is never shown as nothing.
 pub(super) fn percent(share: f64) -> String {
     if share > 0.0 && share < 0.0001 {
@@ -209,6 +231,7 @@ pub(super) fn state(state: RunState) -> Option<&'static str> {
     match state {
         RunState::Complete => None,
         RunState::Interrupted => Some("interrupted: what was measured until then is kept"),
+        RunState::Aborted => Some("ended by a threshold: what was measured until then is kept"),
         RunState::Running => Some("not finished"),
     }
 }

@@ -1,9 +1,10 @@
 //! One arm's figures over its blocks.
 
 use crate::record::{
-    ArmBlocks, ArmData, ArmSummary, BlockSummary, ComponentData, ComponentSummary, GENERATOR,
-    LoadModel, Outcomes, Statistic, StepSummary, TimeStatistics, Times,
+    ArmBlocks, ArmData, ArmSummary, BlockSummary, ComponentData, ComponentSummary, FailureSummary,
+    GENERATOR, LoadModel, Outcomes, Ranges, Statistic, StepSummary, TimeStatistics, Times,
 };
+use plimsoll_base::histogram::TimeHistogram;
 use plimsoll_base::outcome::OutcomeClass;
 use plimsoll_base::tally::{CheckCount, StepTally};
 use plimsoll_base::time_kind::TimeKind;
@@ -17,6 +18,7 @@ const SATURATED_CORES: f64 = 0.95;
 pub(super) fn summarise<'a>(
     arm: &ArmBlocks,
     merged: &ArmData,
+    ranges: &Ranges,
     void_for: impl Fn(u32) -> &'a [Statistic],
 ) -> ArmSummary {
     let failed = failed(merged.steps.values());
@@ -35,10 +37,15 @@ pub(super) fn summarise<'a>(
         failed_share: share(failed, with_result(merged.steps.values())),
         times: Times::of(|kind| merged.histogram(kind)),
         added: None,
+        ranges: ranges.of(
+            &passed(merged.steps.values()),
+            with_result(merged.steps.values()),
+        ),
+        failures: failures(merged),
         by_step: merged
             .steps
             .iter()
-            .map(|(name, step)| (name.clone(), step_summary(step, merged.seconds)))
+            .map(|(name, step)| (name.clone(), step_summary(step, merged.seconds, ranges)))
             .collect(),
         checks: checks(merged),
         components: merged
@@ -55,7 +62,7 @@ pub(super) fn summarise<'a>(
     }
 }
 
-fn step_summary(step: &StepTally, seconds: f64) -> StepSummary {
+fn step_summary(step: &StepTally, seconds: f64, ranges: &Ranges) -> StepSummary {
     let failed = failed([step]);
     StepSummary {
         sent: step.sent,
@@ -66,6 +73,7 @@ fn step_summary(step: &StepTally, seconds: f64) -> StepSummary {
         achieved_per_s: per_second(answered([step]), seconds),
         response_time: TimeStatistics::of(&step.histogram(TimeKind::ResponseTime)),
         service_time: TimeStatistics::of(&step.histogram(TimeKind::ServiceTime)),
+        ranges: ranges.of(&passed([step]), with_result([step])),
         checks: step.checks.clone(),
         bytes_sent: step.bytes_sent,
         bytes_received: step.bytes_received,
@@ -101,13 +109,47 @@ fn outcomes<'a>(steps: impl IntoIterator<Item = &'a StepTally>) -> Outcomes {
             *total.answered.entry(status.to_string()).or_default() += count;
         }
         total.timed_out += step.count(OutcomeClass::TimedOut);
+        total.unfinished += step.count(OutcomeClass::Unfinished);
         total.refused += step.count(OutcomeClass::Refused);
+        total.exhausted += step.count(OutcomeClass::Exhausted);
+        total.closed += step.count(OutcomeClass::Closed);
         total.reset += step.count(OutcomeClass::Reset);
         total.tls_failed += step.count(OutcomeClass::TlsFailed);
         total.malformed += step.count(OutcomeClass::Malformed);
         total.aborted += step.count(OutcomeClass::Aborted);
     }
     total
+}
+
+/// Response times of exchanges that passed.
+fn passed<'a>(steps: impl IntoIterator<Item = &'a StepTally>) -> TimeHistogram {
+    let mut merged = TimeHistogram::new();
+    let tallies = steps
+        .into_iter()
+        .filter_map(|step| step.classes.get(&OutcomeClass::Passed));
+    for times in tallies.filter_map(|tally| tally.times.get(&TimeKind::ResponseTime)) {
+        merged.merge(times);
+    }
+    merged
+}
+
+/// What failed, the most frequent first.
+fn failures(arm: &ArmData) -> Vec<FailureSummary> {
+    let results = with_result(arm.steps.values());
+    let told = arm
+        .failures
+        .iter()
+        .map(|(step, failure, seen)| FailureSummary {
+            step: step.to_owned(),
+            failure: failure.name(),
+            count: seen.count,
+            share: share(seen.count, results),
+            first_s: seen.first_s,
+            last_s: seen.last_s,
+        });
+    let mut failures: Vec<FailureSummary> = told.collect();
+    failures.sort_by_key(|failure| std::cmp::Reverse(failure.count));
+    failures
 }
 
 fn checks(arm: &ArmData) -> BTreeMap<String, CheckCount> {
@@ -176,12 +218,17 @@ fn notes(arm: &ArmData) -> Vec<String> {
             format_number(achieved)
         ));
     }
-    let timed_out = arm.count(OutcomeClass::TimedOut);
+    const AT_DEADLINE: [OutcomeClass; 2] = [OutcomeClass::TimedOut, OutcomeClass::Unfinished];
+    let timed_out: u64 = AT_DEADLINE.iter().map(|class| arm.count(*class)).sum();
     if timed_out > 0 {
         let deadline = arm
             .steps
             .values()
-            .filter_map(|step| step.classes.get(&OutcomeClass::TimedOut))
+            .flat_map(|step| {
+                AT_DEADLINE
+                    .iter()
+                    .filter_map(|class| step.classes.get(class))
+            })
             .filter_map(|class| class.times.get(&TimeKind::ResponseTime)?.min())
             .fold(f64::INFINITY, f64::min);
         #[expect(clippy::cast_precision_loss, reason = "a count for people")]

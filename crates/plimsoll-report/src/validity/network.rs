@@ -51,7 +51,7 @@ pub(super) fn judge(arm: &ArmData) -> Vec<ValidityRow> {
             "share",
             "Nearly all of the generator's descriptors were in use: raise `ulimit -n`, or allow fewer connections.",
         );
-        let failures = ["failed", "failed_share", "outcomes.refused"];
+        let failures = ["failed", "failed_share", "outcomes.exhausted"];
         rows.extend(row.rows(&arm.name, || reach::paths(failures, Effect::Marked)));
     }
     rows

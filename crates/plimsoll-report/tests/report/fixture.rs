@@ -10,13 +10,13 @@ use indexmap::IndexMap;
 use plimsoll_base::histogram::TimeHistogram;
 use plimsoll_base::outcome::OutcomeClass;
 use plimsoll_base::random::{Draw, Stream};
-use plimsoll_base::tally::merge_times;
+use plimsoll_base::tally::{StepTally, merge_times};
 use plimsoll_base::time_kind::TimeKind;
 use plimsoll_report::metric::Metric;
 use plimsoll_report::record::*;
 use plimsoll_report::summarise::{Facts, Method, summarise};
 use plimsoll_report::threshold::{Bound, Threshold};
-use plimsoll_report::view::RunView;
+use plimsoll_report::view::{ArmTimes, RunView};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
@@ -24,6 +24,7 @@ pub const SEED: u64 = 42;
 const SECONDS: u32 = 6;
 const WARMUP: u32 = 2;
 const RATE: f64 = 1_000.0;
+const STEP: &str = "GET /json/valid";
 
 /// How one arm behaves: median and spread of its service time, and how much processor each component uses.
 pub struct Behaviour {
@@ -94,6 +95,7 @@ pub fn threshold(arm: &str, metric: &str, bound: Bound) -> Threshold {
         arm: arm.to_owned(),
         metric: Metric::parse(metric).unwrap(),
         bound,
+        abort: None,
     }
 }
 
@@ -102,7 +104,9 @@ pub fn facts(experiment: &str) -> Facts {
         experiment: experiment.to_owned(),
         seed: SEED,
         host: host(),
+        ranges: Ranges::try_new(vec![0.25e-3, 0.5e-3, 1e-3]).unwrap(),
         complete: true,
+        breaches: BTreeMap::new(),
         deaths: Vec::new(),
     }
 }
@@ -200,7 +204,7 @@ fn run_block(arm: &Behaviour, block: u32, index: usize, start: f64) -> (ArmData,
         }
         if !warmup {
             let failed = (RATE * arm.failing_share).round() as u64;
-            add_second(&mut data, times, failed);
+            add_second(&mut data, t, times, failed);
         }
     }
     data.health = GeneratorHealth {
@@ -216,7 +220,7 @@ fn run_block(arm: &Behaviour, block: u32, index: usize, start: f64) -> (ArmData,
 }
 
 /// One second's times.
-#[derive(Default)]
+#[derive(Default, Clone)]
 struct SecondOfTimes {
     response: TimeHistogram,
     service: TimeHistogram,
@@ -245,12 +249,7 @@ fn times(arm: &Behaviour, luck: f64, draw: &mut Draw) -> SecondOfTimes {
     times
 }
 
-fn add_second(data: &mut ArmData, times: SecondOfTimes, failed: u64) {
-    let SecondOfTimes {
-        response,
-        service,
-        lag,
-    } = times;
+fn add_second(data: &mut ArmData, t: f64, times: SecondOfTimes, failed: u64) {
     let sent = RATE as u64;
     data.seconds += 1.0;
     data.intended += sent;
@@ -262,7 +261,23 @@ fn add_second(data: &mut ArmData, times: SecondOfTimes, failed: u64) {
         waiting_before: 0,
         waiting_after: 0,
     });
-    let step = data.steps.entry("GET /json/valid".to_owned()).or_default();
+    let tally = step_second(times.clone(), failed);
+    data.failures.observe(STEP, t, &tally);
+    data.steps.entry(STEP.to_owned()).or_default().merge(&tally);
+    let mut waits = TimeHistogram::new();
+    waits.record_nanos(1_000);
+    let of_arm = [
+        (TimeKind::PacingLag, times.lag),
+        (TimeKind::IterationTime, times.response),
+        (TimeKind::ConnectionWait, waits),
+    ];
+    merge_times(&mut data.times, &of_arm.into());
+}
+
+/// What one step did in a second.
+fn step_second(times: SecondOfTimes, failed: u64) -> StepTally {
+    let sent = RATE as u64;
+    let mut step = StepTally::default();
     step.sent += sent;
     step.bytes_sent += 96 * sent;
     step.bytes_received += 210 * sent;
@@ -280,19 +295,12 @@ fn add_second(data: &mut ArmData, times: SecondOfTimes, failed: u64) {
     let passed = step.classes.entry(OutcomeClass::Passed).or_default();
     passed.count += sent - failed;
     let times: BTreeMap<_, _> = [
-        (TimeKind::ResponseTime, response.clone()),
-        (TimeKind::ServiceTime, service),
+        (TimeKind::ResponseTime, times.response),
+        (TimeKind::ServiceTime, times.service),
     ]
     .into();
     merge_times(&mut passed.times, &times);
-    let mut waits = TimeHistogram::new();
-    waits.record_nanos(1_000);
-    let of_arm = [
-        (TimeKind::PacingLag, lag),
-        (TimeKind::IterationTime, response),
-        (TimeKind::ConnectionWait, waits),
-    ];
-    merge_times(&mut data.times, &of_arm.into());
+    step
 }
 
 fn load_row(
@@ -303,22 +311,24 @@ fn load_row(
     response: &TimeHistogram,
     draw: &mut Draw,
 ) -> LoadRow {
+    let achieved_per_s = RATE + 5.0 * draw.normal();
+    let in_flight = 2 + draw.below(3);
     LoadRow {
         t,
         arm: arm.name.to_owned(),
         block,
         warmup,
         offered_per_s: Some(RATE),
-        achieved_per_s: RATE + 5.0 * draw.normal(),
+        sent_per_s: RATE,
+        exchanges_per_s: RATE,
+        achieved_per_s,
         failed: (RATE * arm.failing_share).round() as u64,
-        in_flight: 2 + draw.below(3),
+        dropped: 0,
+        active_users: in_flight + 1,
+        connections: 50,
+        in_flight,
         waiting: 0,
-        response_time: SecondTimes {
-            p50: response.quantile(0.5),
-            p90: response.quantile(0.9),
-            p99: response.quantile(0.99),
-            max: response.max(),
-        },
+        response_time: SecondTimes::of(response),
     }
 }
 
@@ -349,14 +359,18 @@ fn component_row(component: &str, t: f64, sample: &ComponentSample) -> Component
     }
 }
 
-fn histograms(arm: &ArmBlocks) -> BTreeMap<TimeKind, TimeHistogram> {
-    let mut merged: BTreeMap<TimeKind, TimeHistogram> = BTreeMap::new();
+fn histograms(arm: &ArmBlocks) -> ArmTimes {
+    let mut merged = ArmTimes::default();
     for block in arm.blocks.values() {
         for kind in TimeKind::ALL {
-            merged
-                .entry(kind)
-                .or_default()
-                .merge(&block.histogram(kind));
+            let own = merged.times.entry(kind).or_default();
+            own.merge(&block.histogram(kind));
+        }
+        for (step, tally) in &block.steps {
+            let classes = merged.steps.entry(step.clone()).or_default();
+            for (class, tally) in &tally.classes {
+                merge_times(classes.entry(*class).or_default(), &tally.times);
+            }
         }
     }
     merged

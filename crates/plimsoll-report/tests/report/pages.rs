@@ -112,6 +112,7 @@ fn a_long_run_stays_below_a_megabyte() {
                 SeriesRow::Load(row) => {
                     (row.t, row.block) = (row.t + f64::from(round) * length, row.block + 6 * round)
                 }
+                SeriesRow::Step(row) => row.t += f64::from(round) * length,
                 SeriesRow::Component(row) => row.t += f64::from(round) * length,
             }
             row

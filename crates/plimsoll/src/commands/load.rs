@@ -1,15 +1,22 @@
 //! `plimsoll load URL`: the everyday one-liner. It is an experiment of one external component, run like any other.
 
+mod curl;
+mod request;
+mod spelled;
+
 use crate::commands::run;
 use crate::exit::{Ending, Failure};
-use plimsoll_lab::experiment::{Experiment, Inline};
+use plimsoll_lab::experiment::Experiment;
+use request::Request;
 use serde_json::{Map, Value, json};
+use spelled::{SOURCE, Spelled};
 use std::path::Path;
 
 /// The methods that a scenario has keys for.
 const METHODS: [&str; 7] = ["get", "head", "post", "put", "patch", "delete", "options"];
-/// What problems of these arguments are located at.
-const SOURCE: &str = "(command line)";
+
+/// How many redirects in a row curl follows when it is told to.
+const CURL_FOLLOWS: u32 = 50;
 
 /// Send load to one URL and say how it answered.
 ///
@@ -17,7 +24,8 @@ const SOURCE: &str = "(command line)";
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// What to request, such as `http://127.0.0.1:8080/path`.
-    url: String,
+    #[arg(required_unless_present = "curl")]
+    url: Option<String>,
     /// Arrivals per second, `500` or `90/min`; without it every connection sends as fast as it is answered.
     #[arg(short, long)]
     rate: Option<String>,
@@ -30,18 +38,24 @@ pub struct Args {
     /// Time before the measurement.
     #[arg(long, default_value = "1s")]
     warmup: String,
-    /// Request method: GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS.
-    #[arg(short, long, default_value = "GET")]
-    method: String,
-    /// Header field, `Name: value`; repeatable.
+    /// Request method: GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS [default: GET, or the command's of --curl]
+    #[arg(short, long)]
+    method: Option<String>,
+    /// Header field, `Name: value`; repeatable. It replaces one of --curl.
     #[arg(short = 'H', long = "header")]
     headers: Vec<String>,
-    /// Request body.
+    /// Request body; `@FILE` sends the file as it is.
     #[arg(short, long)]
     body: Option<String>,
-    /// Longest time for one exchange.
-    #[arg(long, default_value = "10s")]
-    timeout: String,
+    /// A command copied from a browser (`copy as cURL`), in quotes: its URL, method, headers and body.
+    #[arg(long, value_name = "COMMAND", conflicts_with = "url")]
+    curl: Option<String>,
+    /// Longest time for one exchange [default: 10s, or the command's of --curl]
+    #[arg(long)]
+    timeout: Option<String>,
+    /// Threads of the generator [default: 1]
+    #[arg(long)]
+    threads: Option<u32>,
     /// Poisson instead of evenly spaced arrivals.
     #[arg(long, requires = "rate")]
     poisson: bool,
@@ -49,38 +63,101 @@ pub struct Args {
     #[arg(long)]
     disable_keepalive: bool,
     #[command(flatten)]
+    security: Security,
+    #[command(flatten)]
     common: run::Common,
+}
+
+/// What is spoken on connections, and how they are secured.
+#[derive(Debug, clap::Args)]
+struct Security {
+    /// HTTP/2: agreed on over TLS, with prior knowledge without it.
+    #[arg(long)]
+    http2: bool,
+    /// With --http2: virtual users that share a connection, each with one stream at a time.
+    #[arg(long, requires = "http2")]
+    streams: Option<u32>,
+    /// Accept any certificate of the server; the report says so.
+    #[arg(short = 'k', long)]
+    insecure: bool,
+    /// File with the authorities (PEM) that the server's certificate must come from [default: the host's]
+    #[arg(long, value_name = "FILE")]
+    cacert: Option<String>,
+    /// File with the client's certificate (PEM).
+    #[arg(long, value_name = "FILE")]
+    cert: Option<String>,
+    /// File with its key (PEM) [default: the certificate's file]
+    #[arg(long, value_name = "FILE", requires = "cert")]
+    key: Option<String>,
 }
 
 /// Runs it.
 pub fn run(args: Args) -> Result<Ending, Failure> {
-    let inline = Inline {
-        name: SOURCE,
-        text: experiment(&args)?.to_string(),
-    };
-    let experiment = Experiment::load(Path::new(SOURCE), &[], &inline)
+    let request = request::of(&args)?;
+    let spelled = Spelled(experiment(&args, &request)?.to_string());
+    let experiment = Experiment::load(Path::new(SOURCE), &[], &spelled)
         .map_err(|problems| Failure::Input(problems.to_string()))?;
     run::experiment(&experiment, &args.common)
 }
 
 /// The experiment that the arguments describe, as the file that one would write.
-fn experiment(args: &Args) -> Result<Value, Failure> {
-    let (origin, path) = split_url(&args.url)?;
+fn experiment(args: &Args, request: &Request) -> Result<Value, Failure> {
+    let mut experiment = json!({
+        "version": 1,
+        "name": "load",
+        "components": { "target": { "external": request.url.origin(), "probe": "none" } },
+        "scenario": [step(request)?],
+        "load": load(args, request),
+        "method": "measure",
+    });
+    if let Some(threads) = args.threads {
+        experiment["generator"] = json!({ "shards": threads });
+    }
+    Ok(experiment)
+}
+
+/// The one step of the scenario.
+fn step(request: &Request) -> Result<Map<String, Value>, Failure> {
     let mut step = Map::new();
-    step.insert(method(&args.method)?, literal(path).into());
+    step.insert(
+        method(&request.method)?,
+        literal(&request.url.target).into(),
+    );
     // A query may hold a token, and names stand in every record.
-    let shown = path.split('?').next().unwrap_or(path);
     step.insert(
         "name".to_owned(),
-        format!("{} {shown}", args.method.to_uppercase()).into(),
+        format!("{} {}", request.method.to_uppercase(), request.url.path()).into(),
     );
-    if !args.headers.is_empty() {
-        step.insert("headers".to_owned(), headers(&args.headers)?.into());
+    if request.follow {
+        step.insert("redirects".to_owned(), CURL_FOLLOWS.into());
     }
-    if let Some(body) = &args.body {
-        step.insert("body".to_owned(), literal(body).into());
+    if !request.headers.is_empty() {
+        let fields = request.headers.iter();
+        let fields: Map<String, Value> = fields
+            .map(|(name, value)| (name.clone(), literal(value).into()))
+            .collect();
+        step.insert("headers".to_owned(), fields.into());
     }
-    let mut load = json!({ "warmup": args.warmup, "duration": args.duration, "timeout": args.timeout, "keep_alive": !args.disable_keepalive });
+    if let Some(body) = &request.body {
+        match body
+            .strip_prefix('@')
+            .filter(|_| request.body_may_be_a_file)
+        {
+            Some(file) => step.insert("body_file".to_owned(), file.into()),
+            None => step.insert("body".to_owned(), literal(body).into()),
+        };
+    }
+    Ok(step)
+}
+
+/// How much load, and when.
+fn load(args: &Args, request: &Request) -> Value {
+    let mut load = json!({
+        "warmup": args.warmup,
+        "duration": args.duration,
+        "timeout": request.timeout,
+        "keep_alive": !args.disable_keepalive,
+    });
     match &args.rate {
         Some(rate) => {
             let rate = if rate.contains('/') {
@@ -94,14 +171,16 @@ fn experiment(args: &Args) -> Result<Value, Failure> {
         }
         None => load["users"] = args.connections.into(),
     }
-    Ok(json!({
-        "version": 1,
-        "name": "load",
-        "components": { "target": { "external": origin, "probe": "none" } },
-        "scenario": [step],
-        "load": load,
-        "method": "measure",
-    }))
+    if request.http2 {
+        load["protocol"] = "http2".into();
+    }
+    if let Some(streams) = args.security.streams {
+        load["streams"] = streams.into();
+    }
+    if !request.tls.is_empty() {
+        load["tls"] = request.tls.clone().into();
+    }
+    load
 }
 
 /// The key by which the experiment file knows a request method.
@@ -113,26 +192,6 @@ fn method(name: &str) -> Result<String, Failure> {
         let known = METHODS.join(", ").to_uppercase();
         Err(Failure::Input(format!("-m {name}: write one of {known}")))
     }
-}
-
-/// Scheme and authority, and the rest from its slash on.
-fn split_url(url: &str) -> Result<(&str, &str), Failure> {
-    let scheme = url.find("://").map(|at| at + 3);
-    let start = scheme
-        .ok_or_else(|| Failure::Input(format!("`{url}` has no scheme: write `http://{url}`")))?;
-    let end = url[start..].find('/').map_or(url.len(), |at| start + at);
-    let path = if end == url.len() { "/" } else { &url[end..] };
-    Ok((&url[..end], path))
-}
-
-fn headers(fields: &[String]) -> Result<Map<String, Value>, Failure> {
-    let split = |field: &String| {
-        let (name, value) = field
-            .split_once(':')
-            .ok_or_else(|| Failure::Input(format!("-H `{field}`: write `Name: value`")))?;
-        Ok((name.trim().to_owned(), literal(value.trim()).into()))
-    };
-    fields.iter().map(split).collect()
 }
 
 /// A text in which the experiment file sees no substitution.
@@ -152,17 +211,5 @@ mod tests {
             "-m BREW: write one of GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
         );
         assert_eq!(method("Put").unwrap(), "put");
-    }
-
-    #[test]
-    fn urls_are_split_at_the_path() {
-        let check =
-            |url: &str, expected: (&str, &str)| assert_eq!(split_url(url).unwrap(), expected);
-        check("http://a", ("http://a", "/"));
-        check("http://a:80/b/c?d=e", ("http://a:80", "/b/c?d=e"));
-        assert_eq!(
-            split_url("a:80/b").unwrap_err().to_string(),
-            "`a:80/b` has no scheme: write `http://a:80/b`"
-        );
     }
 }

@@ -3,9 +3,11 @@
 use crate::commands::server;
 use crate::exit::{Ending, Failure};
 use crate::{clock, out, signals};
+use plimsoll_base::units;
 use plimsoll_mock::{AdminAccess, Credentials, DelayPrecision, MockConfig, MockError};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Serve WireMock stub mappings, and go-bench-suite's endpoints beside them.
 ///
@@ -24,6 +26,18 @@ pub struct Args {
     /// Threads [default: one per CPU that this process may use]
     #[arg(long)]
     shards: Option<usize>,
+    /// Client connections at a time; a further one gets 503. Never more than there are descriptors for.
+    #[arg(long, default_value_t = 20_000)]
+    connections: u32,
+    /// How long a request's head may take, once its first byte came.
+    #[arg(long, default_value = "10s", value_parser = units::parse_duration)]
+    head_timeout: Duration,
+    /// How long a connection may be idle.
+    #[arg(long, default_value = "5m", value_parser = units::parse_duration)]
+    idle_timeout: Duration,
+    /// How long a client is waited for in all while a body comes or an answer is taken; each KiB that moves earns a second back.
+    #[arg(long, default_value = "60s", value_parser = units::parse_duration)]
+    body_timeout: Duration,
     /// Seed of sampled delays [default: drawn and printed]
     #[arg(long)]
     seed: Option<u64>,
@@ -59,6 +73,13 @@ pub fn run(args: Args) -> Result<Ending, Failure> {
         "mock: {} requests received, {} answered, {} unmatched; seed {seed}",
         summary.received, summary.served, summary.unmatched
     ));
+    let limits = [
+        ("were turned away: too many", summary.turned_away),
+        ("were ended: their client took too long", summary.timed_out),
+    ];
+    for (words, count) in limits.into_iter().filter(|(_, count)| *count > 0) {
+        out::note(&format!("mock: {count} connections {words}"));
+    }
     Ok(Ending::Passed)
 }
 
@@ -69,6 +90,10 @@ fn config(args: Args, seed: u64) -> Result<MockConfig, Failure> {
     config.root_dir = args.root_dir.clone().or_else(default_root);
     config.counters = args.counters;
     config.shards = server::shards(args.shards)?;
+    config.connections = args.connections;
+    config.timeouts.head = args.head_timeout;
+    config.timeouts.idle = args.idle_timeout;
+    config.timeouts.body.silence = args.body_timeout;
     config.seed = seed;
     if args.exact_delays {
         config.delay_precision = DelayPrecision::Exact;

@@ -4,6 +4,8 @@ use crate::commands::run::failure;
 use crate::exit::{Ending, Failure};
 use crate::out;
 use clap::ValueEnum;
+use plimsoll_base::units::{UnitError, parse_duration};
+use plimsoll_report::record::Ranges;
 use plimsoll_report::render;
 use plimsoll_report::view::RunView;
 use std::path::PathBuf;
@@ -16,6 +18,17 @@ pub struct Args {
     /// In which form.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
+    /// Sort response times into other ranges than the experiment says, such as `--ranges 800ms,1200ms`.
+    #[arg(long, value_name = "TIMES", value_parser = ranges)]
+    ranges: Option<Ranges>,
+}
+
+/// Parses bounds of ranges, ascending.
+fn ranges(text: &str) -> Result<Ranges, String> {
+    let bounds = text.split(',').map(|bound| parse_duration(bound.trim()));
+    let bounds: Result<Vec<f64>, _> = bounds.map(|bound| Ok(bound?.as_secs_f64())).collect();
+    let bounds = bounds.map_err(|error: UnitError| error.to_string())?;
+    Ranges::try_new(bounds).map_err(|error| error.to_string())
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -26,11 +39,11 @@ enum Format {
     Html,
     /// `summary.json`.
     Json,
-    /// For a pull request.
+    /// For a pull request, short.
     Md,
     /// For a CI server.
     Junit,
-    /// One row per arm and step.
+    /// One row per arm and block, and per arm and step.
     Csv,
 }
 
@@ -49,7 +62,10 @@ impl Format {
 
 /// Reads and renders it.
 pub fn run(args: Args) -> Result<Ending, Failure> {
-    let view = plimsoll_lab::load_run(&args.run).map_err(failure)?;
+    let mut view = plimsoll_lab::load_run(&args.run).map_err(failure)?;
+    if let Some(ranges) = &args.ranges {
+        view.set_ranges(ranges);
+    }
     out::print(&args.format.render(&view))?;
     Ok(Ending::Passed)
 }

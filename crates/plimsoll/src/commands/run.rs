@@ -3,6 +3,7 @@
 use crate::commands::doctor;
 use crate::exit::{Ending, Failure};
 use crate::live::Live;
+use crate::metrics::{Outside, Watchers};
 use crate::{clock, out, signals};
 use plimsoll_lab::doctor::Stored;
 use plimsoll_lab::experiment::{Disk, Experiment, Surroundings};
@@ -36,6 +37,8 @@ pub struct Common {
     /// Plain lines instead of the live view.
     #[arg(long)]
     no_ui: bool,
+    #[command(flatten)]
+    watchers: Watchers,
 }
 
 /// Loads and runs it.
@@ -51,7 +54,7 @@ pub fn load(path: &Path, overrides: &[String]) -> Result<Experiment, Failure> {
 }
 
 /// The files and variables that an experiment may refer to.
-fn surroundings() -> impl Surroundings {
+pub fn surroundings() -> impl Surroundings {
     Disk(variable)
 }
 
@@ -84,6 +87,7 @@ fn preflight(experiment: &Experiment) -> Vec<Warning> {
 pub fn experiment(experiment: &Experiment, common: &Common) -> Result<Ending, Failure> {
     let surroundings = surroundings();
     let warnings = preflight(experiment);
+    let outside = Outside::open(&common.watchers, &experiment.name)?;
     let options = RunOptions {
         out: common
             .out
@@ -94,6 +98,7 @@ pub fn experiment(experiment: &Experiment, common: &Common) -> Result<Ending, Fa
             .map_err(|e| Failure::Environment(format!("finding this program: {e}")))?,
         surroundings: &surroundings,
         warnings: &warnings,
+        totals: outside.totals(),
     };
     let stop =
         signals::stop_on_signal().map_err(|e| Failure::Environment(format!("signals: {e}")))?;
@@ -107,7 +112,8 @@ pub fn experiment(experiment: &Experiment, common: &Common) -> Result<Ending, Fa
         common.no_ui,
     );
     let mut show = |progress: Progress| live.show(&progress);
-    let outcome = runtime.block_on(plimsoll_lab::run(experiment, &options, &mut show, stop));
+    let run = plimsoll_lab::run(experiment, &options, &mut show, stop);
+    let outcome = runtime.block_on(outside.beside(run));
     live.close();
     conclude(outcome.map_err(failure)?)
 }

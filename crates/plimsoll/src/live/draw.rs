@@ -96,6 +96,7 @@ fn load_line(second: &SecondProgress) -> Line<'static> {
     Line::from(vec![
         format!("offered {}   ", rate(second.offered_per_s)).into(),
         format!("achieved {}   ", rate(Some(second.achieved_per_s))).bold(),
+        format!("users {}   ", second.active_users).into(),
         format!("in flight {}   ", second.in_flight).into(),
         failed,
     ])
@@ -197,6 +198,7 @@ mod tests {
             offered_per_s: Some(2000.0),
             achieved_per_s: 1998.0,
             failed: 1,
+            active_users: 4,
             in_flight: 3,
             p50: Some(0.000_212),
             p90: Some(0.000_5),

@@ -114,3 +114,99 @@ fn a_run_in_which_everything_failed_has_not_passed() {
     );
     assert!(!workspace.read("run/summary.json").contains("hidden"));
 }
+
+#[test]
+fn a_copied_command_is_what_is_sent() {
+    let workspace = Workspace::new();
+    workspace.write(
+        "stubs/mappings/one.json",
+        r#"{"request":{"method":"PUT","url":"/cart?id=7","headers":{"X-Token":{"equalTo":"$1 ${x}"},"Cookie":{"equalTo":"a=b"},
+            "Content-Length":{"equalTo":"15"}}},"response":{"status":201}}"#,
+    );
+    let mock = Server::start(&workspace, &["mock", "--port", "0", "--root-dir", "stubs"]);
+    let command = format!(
+        r#"curl 'http://{}/cart?id=7#top' -X PUT \
+  -H 'x-token: $1 ${{x}}' -b a=b --data-raw $'{{"note":"it\'s"}}' --compressed"#,
+        mock.main()
+    );
+    let finished = workspace.run(&[
+        "load",
+        "--curl",
+        &command,
+        "-r",
+        "50",
+        "-c",
+        "2",
+        "-z",
+        "1s",
+        "--warmup",
+        "0",
+        "--threads",
+        "2",
+        "--out",
+        "run",
+        "--no-ui",
+    ]);
+    assert!(matches!(finished.code, Some(0 | 4)), "{finished:?}");
+    let arm = &workspace.json("run/summary.json")["arms"]["main"];
+    assert_eq!(arm["outcomes"]["answered"]["201"], 50);
+}
+
+#[test]
+fn a_body_may_come_from_a_file_and_headers_are_combined() {
+    let workspace = Workspace::new();
+    workspace.write("body.txt", "a$b\n");
+    workspace.write(
+        "stubs/mappings/one.json",
+        r#"{"request":{"method":"POST","url":"/","headers":{"X-A":{"equalTo":"1, 2"},"Content-Length":{"equalTo":"4"}}},"response":{"status":202}}"#,
+    );
+    let mock = Server::start(&workspace, &["mock", "--port", "0", "--root-dir", "stubs"]);
+    let url = format!("http://{}", mock.main());
+    let finished = workspace.run(&[
+        "load",
+        &url,
+        "-m",
+        "POST",
+        "-b",
+        "@body.txt",
+        "-H",
+        "X-A: 1",
+        "-H",
+        "x-a: 2",
+        "-r",
+        "50",
+        "-z",
+        "1s",
+        "--warmup",
+        "0",
+        "--out",
+        "run",
+        "--no-ui",
+    ]);
+    assert!(matches!(finished.code, Some(0 | 4)), "{finished:?}");
+    let arm = &workspace.json("run/summary.json")["arms"]["main"];
+    assert_eq!(arm["outcomes"]["answered"]["202"], 50);
+}
+
+#[test]
+fn what_cannot_be_sent_is_said_before_anything_is() {
+    let workspace = Workspace::new();
+    let check = |args: &[&str], message: &str| {
+        workspace
+            .run(&[&["load"], args].concat())
+            .ended_with(2)
+            .saying(message);
+    };
+    check(
+        &["--curl", "curl -F a=b http://a/"],
+        "--curl: curl's `-F` has no equivalent here",
+    );
+    check(&["--curl", "curl 'http://a/"], "--curl: a ' is not closed");
+    check(&["http://a/", "-b", "@missing"], "missing");
+    check(
+        &["http://a/", "-H", "nonsense"],
+        "-H `nonsense`: write `Name: value`",
+    );
+    check(&["http://a/", "-m", "BREW"], "-m BREW");
+    check(&[], "<URL>");
+}

@@ -107,7 +107,23 @@ pub struct Server {
 impl Server {
     /// Starts `plimsoll` with these arguments and waits until it has announced where it listens.
     pub fn start(workspace: &Workspace, args: &[&str]) -> Self {
-        let mut command = workspace.command(args);
+        Self::spawn(workspace.command(args))
+    }
+
+    /// The same, with so many descriptors.
+    pub fn start_with_descriptors(workspace: &Workspace, limit: u32, args: &[&str]) -> Self {
+        let mut command = Command::new("sh");
+        command
+            .arg("-c")
+            .arg(format!("ulimit -n {limit}; exec \"$0\" \"$@\""))
+            .arg(env!("CARGO_BIN_EXE_plimsoll"))
+            .args(args)
+            .current_dir(workspace.path())
+            .stdin(Stdio::null());
+        Self::spawn(command)
+    }
+
+    fn spawn(mut command: Command) -> Self {
         let mut child = command
             .arg("--announce")
             .stdout(Stdio::piped())
@@ -118,7 +134,7 @@ impl Server {
             .read_line(&mut line)
             .unwrap();
         let announced: Value = serde_json::from_str(&line)
-            .unwrap_or_else(|error| panic!("{args:?}: {line:?}: {error}"));
+            .unwrap_or_else(|error| panic!("{command:?}: {line:?}: {error}"));
         let listening = announced["listening"].as_object().unwrap().iter();
         let listening = listening
             .map(|(name, addr)| (name.clone(), addr.as_str().unwrap().parse().unwrap()))

@@ -4,13 +4,14 @@ use std::convert::Infallible;
 use std::net::{Ipv4Addr, SocketAddr};
 
 use plimsoll_base::document::{Path as Pointer, Segment};
-use plimsoll_load::plan::{self, Load, Plan, Profile};
+use plimsoll_load::plan::{self, Action, Choice, ConnectionPolicy, Plan, Scenario, Text};
 
 use super::Arm;
+use crate::experiment::connections;
 use crate::experiment::load::Layers;
 use crate::experiment::loader::Loader;
-use crate::experiment::scenario::Body;
-use crate::experiment::template::{Reference, Template, Value};
+use crate::experiment::scenario::{Act, Body, Matcher, Predicate, Step};
+use crate::experiment::template::{Reference, Value};
 
 impl Arm {
     /// The generator's plan for this arm: `lookup` resolves the substitutions of paths, header values and bodies.
@@ -24,59 +25,193 @@ impl Arm {
         target: plan::Target,
         mut lookup: impl FnMut(&Reference) -> Result<Value, E>,
     ) -> Result<Plan, E> {
-        let mut text = |template: &Template| {
-            template
-                .resolve(&mut lookup)
-                .map(|value| value.expose().to_owned())
-        };
         let mut steps = Vec::with_capacity(self.steps.len());
         for step in &self.steps {
-            let mut headers = Vec::with_capacity(step.headers.len());
-            for (name, value) in &step.headers {
-                headers.push((name.clone(), text(value)?));
-            }
-            steps.push(plan::Step {
-                name: step.name.clone(),
-                method: step.method.to_owned(),
-                path: text(&step.path)?,
-                headers,
-                body: match &step.body {
-                    Body::Empty => Vec::new(),
-                    Body::Inline(template) => text(template)?.into_bytes(),
-                    Body::File { bytes, .. } => bytes.clone(),
-                },
-                timeout: step.timeout,
-                pause: step.pause,
-                check: step.check.clone(),
-            });
+            steps.push(plan_step(step, &mut lookup)?);
         }
+        let mut values = Vec::new();
+        for (name, template) in &self.data.values {
+            let value = template.resolve(&mut lookup)?;
+            values.push((name.clone(), value.expose().to_owned()));
+        }
+        let main = Scenario {
+            name: "main".to_owned(),
+            load: self.settings.load.clone(),
+            program: actions(&self.program, &mut lookup)?,
+            iterations: None,
+        };
+        let (host, port) = split(&target.authority);
+        let connections = connections::of_target(&self.settings.connections, host, port);
         Ok(Plan {
             seed,
             shards,
             target,
             steps,
-            load: self.settings.load.clone(),
+            scenarios: vec![main],
+            data: plan::Data {
+                values,
+                feeders: self
+                    .data
+                    .feeders
+                    .iter()
+                    .map(|feeder| feeder.plan.clone())
+                    .collect(),
+                cookies: self.data.cookies,
+            },
             warmup: self.settings.warmup,
             duration: self.settings.duration,
-            connections: self.settings.connections,
+            connections,
             pacing: self.settings.pacing,
             timeout: self.settings.timeout,
         })
     }
 }
 
+fn plan_step<E>(
+    step: &Step,
+    lookup: &mut impl FnMut(&Reference) -> Result<Value, E>,
+) -> Result<plan::Step, E> {
+    let mut headers = Vec::with_capacity(step.headers.len());
+    for (name, value) in &step.headers {
+        headers.push((name.clone(), value.text(&mut *lookup)?));
+    }
+    let mut also = Vec::with_capacity(step.check.also.len());
+    for (predicate, _) in &step.check.also {
+        also.push(plan_predicate(predicate, lookup)?);
+    }
+    Ok(plan::Step {
+        name: step.name.clone(),
+        method: step.method.to_owned(),
+        path: step.path.text(&mut *lookup)?,
+        headers,
+        body: body(&step.body, lookup)?,
+        timeout: step.timeout,
+        pause: step.pause,
+        check: plan::Check {
+            status: step.check.status.clone(),
+            also,
+        },
+        extract: step.extract.clone(),
+        follow: step
+            .follow
+            .map(|(most, series)| plan::Follow { most, series }),
+    })
+}
+
+fn body<E>(
+    body: &Body,
+    lookup: &mut impl FnMut(&Reference) -> Result<Value, E>,
+) -> Result<Text, E> {
+    Ok(match body {
+        Body::Empty => Text::default(),
+        Body::Inline(template) => template.text(&mut *lookup)?,
+        Body::File { bytes, .. } => bytes.clone().into(),
+        Body::Parts(parts) => {
+            let mut pieces = Vec::new();
+            for part in parts {
+                pieces.extend(self::body(part, lookup)?.0);
+            }
+            Text(pieces)
+        }
+    })
+}
+
+fn plan_predicate<E>(
+    predicate: &Predicate,
+    lookup: &mut impl FnMut(&Reference) -> Result<Value, E>,
+) -> Result<plan::Predicate, E> {
+    let mut matcher = |matcher: &Matcher| {
+        Ok(match matcher {
+            Matcher::Equals(text) => plan::Match::Equals(text.text(&mut *lookup)?),
+            Matcher::Contains(text) => plan::Match::Contains(text.text(&mut *lookup)?),
+            Matcher::Matches(pattern) => plan::Match::Matches(pattern.clone()),
+        })
+    };
+    Ok(match predicate {
+        Predicate::Header(name, value) => plan::Predicate::Header {
+            name: name.clone(),
+            value: value.as_ref().map(matcher).transpose()?,
+        },
+        Predicate::Body(value) => plan::Predicate::Body(matcher(value)?),
+        Predicate::JsonPath(path, equals) => plan::Predicate::JsonPath {
+            path: path.clone(),
+            equals: match equals {
+                Some(text) => Some(text.text(&mut *lookup)?),
+                None => None,
+            },
+        },
+        Predicate::Size(least, most) => plan::Predicate::Size {
+            least: *least,
+            most: *most,
+        },
+        Predicate::ResponseTime(below) => plan::Predicate::ResponseTime(*below),
+    })
+}
+
+fn actions<E>(
+    acts: &[Act],
+    lookup: &mut impl FnMut(&Reference) -> Result<Value, E>,
+) -> Result<Vec<Action>, E> {
+    let mut converted = Vec::with_capacity(acts.len());
+    for act in acts {
+        converted.push(match act {
+            Act::Step(step) => Action::Step(*step),
+            Act::Mix(choices) => {
+                let mut weighted = Vec::with_capacity(choices.len());
+                for (weight, acts) in choices {
+                    weighted.push(Choice {
+                        weight: *weight,
+                        actions: actions(acts, lookup)?,
+                    });
+                }
+                Action::Mix(weighted)
+            }
+            Act::Repeat(times, acts) => Action::Repeat {
+                times: *times,
+                actions: actions(acts, lookup)?,
+            },
+            Act::If(condition, then, otherwise) => Action::If {
+                condition: plan::Condition {
+                    left: condition.left.text(&mut *lookup)?,
+                    comparison: condition.comparison,
+                    right: condition.right.text(&mut *lookup)?,
+                },
+                then: actions(then, lookup)?,
+                otherwise: actions(otherwise, lookup)?,
+            },
+        });
+    }
+    Ok(converted)
+}
+
+/// Where the file says what is not a step's own.
+#[derive(Clone, Copy)]
+pub(super) struct Places<'a> {
+    pub(super) layers: Layers<'a>,
+    pub(super) conditions: &'a [Pointer],
+    /// Of the arm.
+    pub(super) headers_at: &'a Pointer,
+}
+
+/// Host, without the brackets of an IPv6 address, and port of an authority.
+fn split(authority: &str) -> (&str, u16) {
+    let (host, port) = authority.rsplit_once(':').unwrap_or((authority, ""));
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    (host, port.parse().unwrap_or(0))
+}
+
 /// Lets the generator itself judge the arm's plan, and says where in the file each of its complaints belongs.
-pub(super) fn check(
-    loader: &mut Loader<'_>,
-    arm: &Arm,
-    layers: Layers<'_>,
-    steps_at: &Pointer,
-    headers_at: &Pointer,
-) {
+pub(super) fn check(loader: &mut Loader<'_>, arm: &Arm, places: Places<'_>) {
     // Any address and any value will do: the file decides neither.
+    let sources = &arm.settings.connections.sources;
+    let source = sources
+        .first()
+        .copied()
+        .unwrap_or(Ipv4Addr::LOCALHOST.into());
     let target = plan::Target {
         authority: "target".to_owned(),
-        addresses: vec![SocketAddr::from((Ipv4Addr::LOCALHOST, 80))],
+        // Of the kind from which it will be reached: the target's own is not known yet.
+        addresses: vec![SocketAddr::new(source, 80)],
     };
     let anything = |_: &Reference| Ok::<_, Infallible>(Value::Plain("/".to_owned()));
     let Ok(plan) = arm.plan(0, 1, target, anything);
@@ -84,23 +219,31 @@ pub(super) fn check(
         return;
     };
     for problem in problems.0 {
-        let at = place(loader, &problem.path, arm, layers, steps_at, headers_at);
+        let at = place(loader, &problem.path, arm, places);
         loader.refuse(at, problem.message);
     }
 }
 
 /// Where in the file a field of the plan is written.
-fn place(
-    loader: &Loader<'_>,
-    field: &str,
-    arm: &Arm,
-    layers: Layers<'_>,
-    steps_at: &Pointer,
-    headers_at: &Pointer,
-) -> Pointer {
-    let path = Pointer::from(field);
-    let step = |index: &usize| (steps_at.index(*index), &arm.steps[*index]);
+fn place(loader: &Loader<'_>, field: &str, arm: &Arm, places: Places<'_>) -> Pointer {
+    let Places {
+        layers,
+        conditions,
+        headers_at,
+    } = places;
+    let path = Pointer::from(field.strip_prefix("scenarios[0].").unwrap_or(field));
+    let step = |index: &usize| (arm.steps[*index].place.clone(), &arm.steps[*index]);
     match path.segments() {
+        [Segment::Key(key), Segment::Index(index)] if key == "conditions" => conditions
+            .get(*index)
+            .cloned()
+            .unwrap_or_else(Pointer::root),
+        [
+            Segment::Key(data),
+            Segment::Key(list),
+            Segment::Index(index),
+            rest @ ..,
+        ] if data == "data" => data_place(arm, list, *index, rest),
         [
             Segment::Key(_),
             Segment::Index(index),
@@ -118,31 +261,100 @@ fn place(
         }
         [Segment::Key(_), Segment::Index(index), rest @ ..] => {
             let (at, step) = step(index);
-            match rest {
-                [Segment::Key(key)] if key == "path" => at.key(&step.method.to_ascii_lowercase()),
-                rest => rest.iter().fold(at, |at, segment| match segment {
-                    Segment::Key(key) => at.key(key),
-                    Segment::Index(index) => at.index(*index),
-                }),
-            }
+            of_step(step, at, rest)
         }
-        [Segment::Key(load), Segment::Key(profile), Segment::Key(key)]
-            if load == "load" && profile == "profile" =>
-        {
-            match arm.settings.load {
-                Load::Open {
-                    profile: Profile::Ramp { .. },
-                    ..
-                } => layers.place(loader, "ramp").key(key),
-                Load::Open {
-                    profile: Profile::Staircase { .. },
-                    ..
-                } => layers.place(loader, "staircase").key(key),
-                _ => layers.place(loader, key),
-            }
+        [Segment::Key(connections), rest @ ..] if connections == "connections" => {
+            of_connections(loader, rest, arm, layers)
+        }
+        [
+            Segment::Key(load),
+            Segment::Key(_),
+            Segment::Index(_),
+            Segment::Key(key),
+        ] if load == "load" => {
+            let of = ["ramp", "staircase"].map(|model| layers.place(loader, model).key(key));
+            let nested = of.into_iter().find(|at| loader.is_written(at));
+            nested.unwrap_or_else(|| layers.place(loader, key))
         }
         [.., Segment::Key(key)] => layers.place(loader, key),
         _ => Pointer::root(),
+    }
+}
+
+/// Where what belongs to a step is written.
+fn of_step(step: &Step, at: Pointer, rest: &[Segment]) -> Pointer {
+    match rest {
+        [Segment::Key(key)] if key == "path" => at.key(&step.method.to_ascii_lowercase()),
+        [
+            Segment::Key(check),
+            Segment::Key(also),
+            Segment::Index(index),
+        ] if check == "check" && also == "also" => step.check.also[*index].1.clone(),
+        [Segment::Key(extract), Segment::Index(index)] if extract == "extract" => {
+            at.key("extract").key(&step.extract[*index].name)
+        }
+        rest => rest.iter().fold(at, |at, segment| match segment {
+            Segment::Key(key) => at.key(key),
+            Segment::Index(index) => at.index(*index),
+        }),
+    }
+}
+
+/// Where a constant or a feeder is written.
+fn data_place(arm: &Arm, list: &str, index: usize, rest: &[Segment]) -> Pointer {
+    let at = Pointer::root().key(list);
+    if list == "values" {
+        return at.key(&arm.data.values[index].0);
+    }
+    let feeder = &arm.data.feeders[index];
+    let at = at.key(&feeder.plan.name);
+    match rest {
+        [Segment::Key(key)] if key == "text" => at.key(feeder.key),
+        [Segment::Key(key)] => at.key(key),
+        _ => at,
+    }
+}
+
+/// Where in the file a field of the plan's connections is written.
+fn of_connections(
+    loader: &Loader<'_>,
+    field: &[Segment],
+    arm: &Arm,
+    layers: Layers<'_>,
+) -> Pointer {
+    let shared = matches!(arm.settings.connections.policy, ConnectionPolicy::Shared(_));
+    let key = |segment: &Segment| match segment {
+        Segment::Key(key) => key.clone(),
+        Segment::Index(index) => index.to_string(),
+    };
+    match field.iter().map(key).collect::<Vec<_>>().as_slice() {
+        [first, rest @ ..] if first == "tls" => {
+            let at = layers.place(loader, "tls");
+            let at = rest.iter().fold(at, |at, key| at.key(key));
+            let one = layers.place(loader, "tls").key("key");
+            if loader.is_written(&at) || !loader.is_written(&one) {
+                at
+            } else {
+                one
+            }
+        }
+        [key] => layers.place(
+            loader,
+            match key.as_str() {
+                "shared" => "shared_connections",
+                "exchanges" => "exchanges_per_connection",
+                "policy" if shared => "shared_connections",
+                "policy"
+                    if arm.settings.connections.policy == ConnectionPolicy::PerExchange
+                        && !loader.is_written(&layers.place(loader, "connection_per")) =>
+                {
+                    "keep_alive"
+                }
+                "policy" => "connection_per",
+                key => key,
+            },
+        ),
+        _ => layers.place(loader, ""),
     }
 }
 
@@ -184,11 +396,11 @@ load: { rate: 10/s, duration: 5s }
         let headers = [("Via", "localhost")];
         assert_eq!(
             step.headers,
-            headers.map(|(name, value)| (name.to_owned(), value.to_owned()))
+            headers.map(|(name, value)| (name.to_owned(), value.into()))
         );
-        assert_eq!(step.body, b"x s3cret");
-        assert_eq!((step.method.as_str(), step.path.as_str()), ("POST", "/a"));
-        assert_eq!(plan.steps[1].body, b"\x01binary");
+        assert_eq!(step.body, "x s3cret".into());
+        assert_eq!((step.method.as_str(), &step.path), ("POST", &"/a".into()));
+        assert_eq!(plan.steps[1].body, b"\x01binary".to_vec().into());
         assert_eq!((plan.seed, plan.shards), (7, 2));
     }
 }

@@ -1,4 +1,4 @@
-//! Servers that run already: `external: http://host:port`.
+//! Servers that run already: `external: http://host:port`, or `https://`.
 
 use plimsoll_base::document::Path as Pointer;
 
@@ -7,6 +7,8 @@ use crate::experiment::loader::Loader;
 /// A server that runs already. The lab does not start, stop or watch it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct External {
+    /// Whether it is spoken to over TLS.
+    pub secure: bool,
     /// The host's name or address; an IPv6 address without its brackets.
     pub host: String,
     /// The port.
@@ -14,10 +16,11 @@ pub struct External {
 }
 
 impl External {
-    /// `http://host:port`.
+    /// `http://host:port`, or `https://`.
     #[must_use]
     pub fn url(&self) -> String {
-        format!("http://{}", self.authority())
+        let scheme = if self.secure { "https" } else { "http" };
+        format!("{scheme}://{}", self.authority())
     }
 
     /// `host:port`, an IPv6 address in brackets.
@@ -44,6 +47,7 @@ pub(super) fn convert(loader: &mut Loader<'_>, url: &str, at: &Pointer) -> Exter
     parse(url).unwrap_or_else(|message| {
         loader.refuse(at, message);
         External {
+            secure: false,
             host: String::new(),
             port: 0,
         }
@@ -51,13 +55,13 @@ pub(super) fn convert(loader: &mut Loader<'_>, url: &str, at: &Pointer) -> Exter
 }
 
 fn parse(url: &str) -> Result<External, String> {
-    if url.starts_with("https://") {
-        return Err(
-            "`https` is not available in this version: write an `http://` address".to_owned(),
-        );
-    }
-    let malformed = || format!("`{url}` is not an address: write `http://host:port`");
-    let rest = url.strip_prefix("http://").ok_or_else(malformed)?;
+    let malformed =
+        || format!("`{url}` is not an address: write `http://host:port`, or `https://`");
+    let (secure, rest) = match (url.strip_prefix("http://"), url.strip_prefix("https://")) {
+        (Some(rest), _) => (false, rest),
+        (None, Some(rest)) => (true, rest),
+        (None, None) => return Err(malformed()),
+    };
     let authority = rest.strip_suffix('/').unwrap_or(rest);
     if authority.contains('/') {
         return Err(format!(
@@ -83,6 +87,7 @@ fn parse(url: &str) -> Result<External, String> {
             .map_or((authority, None), |(host, port)| (host, Some(port))),
     };
     let port = match port {
+        None if secure => 443,
         None => 80,
         Some(text) => text
             .parse()
@@ -95,6 +100,7 @@ fn parse(url: &str) -> Result<External, String> {
         return Err(malformed());
     }
     Ok(External {
+        secure,
         host: host.to_owned(),
         port,
     })
@@ -111,12 +117,15 @@ mod tests {
             ("http://staging.example.com/", "staging.example.com:80"),
             ("http://[::1]:9000", "[::1]:9000"),
             ("http://[::1]", "[::1]:80"),
+            ("https://a", "a:443"),
+            ("https://a:8443/", "a:8443"),
         ] {
             assert_eq!(parse(url).unwrap().authority(), expected);
         }
         for bad in [
             "localhost:80",
-            "https://a",
+            "https://",
+            "ftp://a",
             "http://",
             "http://a:0",
             "http://a:x",

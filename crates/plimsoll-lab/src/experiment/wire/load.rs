@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::connections::{ConnectionPerWire, ProtocolWire, ResolveWire, TlsWire};
 use deserr::{
     DeserializeError, Deserr, ErrorKind, IntoValue, Value, ValuePointerRef, take_cf_content,
 };
@@ -55,6 +56,36 @@ pub struct LoadWire {
     /// `false`: a connection for each exchange. Default: `true`.
     #[deserr(default)]
     pub keep_alive: Option<bool>,
+    /// What is spoken: `http1` (default) or `http2`.
+    #[deserr(default)]
+    pub protocol: Option<ProtocolWire>,
+    /// With `protocol: http2`: how many virtual users of a shard share a connection, each with one stream at a time. Default: 10.
+    #[deserr(default)]
+    pub streams: Option<u32>,
+    /// Whose a connection is: a `user`'s (default), an `iteration`'s or an `exchange`'s.
+    #[deserr(default)]
+    pub connection_per: Option<ConnectionPerWire>,
+    /// So many connections are shared by all virtual users, each exchange taking one that is idle.
+    #[deserr(default)]
+    pub shared_connections: Option<u32>,
+    /// A connection is closed after so many exchanges. Default: no limit.
+    #[deserr(default)]
+    pub exchanges_per_connection: Option<u32>,
+    /// Addresses of this host to connect from, in turn. Default: the system chooses.
+    #[deserr(default)]
+    pub sources: Option<Vec<String>>,
+    /// When the target's name is looked up: `once` (default), for every `connection`, or when the last answer is as old as this.
+    #[deserr(default)]
+    pub resolve: Option<ResolveWire>,
+    /// How long a connection may take to be there, with its lookup and its TLS handshake. Default: as long as the exchange.
+    #[deserr(default)]
+    pub connect_timeout: Option<DurationText>,
+    /// How long the first byte of an answer may take. Default: as long as the exchange.
+    #[deserr(default)]
+    pub first_byte_timeout: Option<DurationText>,
+    /// How connections are secured. Default: not at all, or with this host's trusted authorities if the target is `https://`.
+    #[deserr(default)]
+    pub tls: Option<TlsWire>,
 }
 
 /// How arrivals of one rate are spread.

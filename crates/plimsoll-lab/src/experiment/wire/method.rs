@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use deserr::{
     DeserializeError, Deserr, ErrorKind, IntoValue, Value, ValuePointerRef, take_cf_content,
 };
-use plimsoll_base::document::{Scalar, suggestion};
+use plimsoll_base::document::{DurationText, Scalar, suggestion};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use super::LATER;
@@ -120,4 +120,12 @@ pub struct ThresholdWire {
     /// The metric must be above this.
     #[deserr(default)]
     pub above: Option<Scalar>,
+    /// `true`: it is also held against the last `window` of the load, every second, and ends the run where it does not hold. The run is
+    /// kept, and the threshold has failed. Default: `false`.
+    #[deserr(default)]
+    pub abort: Option<bool>,
+    /// With `abort`: how far it looks back, in whole seconds from 1s to 10m; the warm-up is left out, and the first window must be full.
+    /// Beyond 20s it moves on by several seconds at a time. Default: 10s, or the measured time where that is shorter.
+    #[deserr(default)]
+    pub window: Option<DurationText>,
 }

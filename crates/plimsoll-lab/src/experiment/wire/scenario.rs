@@ -1,10 +1,11 @@
-//! `scenario` as written.
+//! `scenario`, `values` and `feeders` as written.
 
 use deserr::Deserr;
-use plimsoll_base::document::{DurationText, Entries, OneOrMany, Text};
+use plimsoll_base::document::{BytesText, DurationText, Entries, OneOrMany, Text};
 use schemars::JsonSchema;
 
-/// One exchange of an iteration: exactly one method with its path, and what goes with it.
+/// One thing that an iteration does: an exchange (exactly one method with its path, and what goes with it), or a way between several: `mix`,
+/// `repeat` or `if`.
 #[derive(Debug, Deserr, JsonSchema)]
 #[deserr(deny_unknown_fields)]
 #[schemars(
@@ -12,7 +13,8 @@ use schemars::JsonSchema;
     deny_unknown_fields,
     extend("oneOf" = [
         { "required": ["get"] }, { "required": ["head"] }, { "required": ["post"] }, { "required": ["put"] },
-        { "required": ["patch"] }, { "required": ["delete"] }, { "required": ["options"] }
+        { "required": ["patch"] }, { "required": ["delete"] }, { "required": ["options"] },
+        { "required": ["mix"] }, { "required": ["repeat"] }, { "required": ["if"] }
     ])
 )]
 pub struct StepWire {
@@ -40,32 +42,231 @@ pub struct StepWire {
     /// What reports call the step. Default: its method and path.
     #[deserr(default)]
     pub name: Option<String>,
+    /// Query parameters, added to the path with both names and values percent-encoded.
+    #[deserr(default)]
+    pub query: Option<Entries<Text>>,
     /// Header fields. Values may hold substitutions.
     #[deserr(default)]
     pub headers: Option<Entries<Text>>,
+    /// `Authorization`, by name and password or by a token.
+    #[deserr(default)]
+    pub auth: Option<AuthWire>,
     /// The request body, inline. It may hold substitutions.
     #[deserr(default)]
     pub body: Option<String>,
     /// The request body, from a file relative to this file, sent as it is.
     #[deserr(default)]
     pub body_file: Option<String>,
+    /// The request body as JSON. Texts in it may hold substitutions, whose values are escaped.
+    #[deserr(default)]
+    pub json: Option<serde_json::Value>,
+    /// The request body as a form, `application/x-www-form-urlencoded`.
+    #[deserr(default)]
+    pub form: Option<Entries<Text>>,
+    /// The request body as `multipart/form-data`: parts by name.
+    #[deserr(default)]
+    pub multipart: Option<Entries<PartWire>>,
     /// How long the exchange may take. Default: the load's.
     #[deserr(default)]
     pub timeout: Option<DurationText>,
-    /// Waited after the end of the step before. Default: 0.
+    /// Waited after the end of the exchange before. Default: 0.
     #[deserr(default)]
     pub pause: Option<DurationText>,
+    /// How many redirects in a row are followed, 1 to 50, each an exchange of its own; `off`: a redirect is an answer like any other. Default: `off`.
+    #[deserr(default)]
+    pub redirects: Option<Text>,
     /// What an answer must satisfy. Without it, a status from 400 fails.
     #[deserr(default)]
     pub check: Option<CheckWire>,
+    /// What later steps want to know of the answer, by the name that they call it.
+    #[deserr(default)]
+    pub extract: Option<Entries<ExtractWire>>,
+    /// One of several, by weight.
+    #[deserr(default)]
+    pub mix: Option<Vec<ChoiceWire>>,
+    /// The `steps`, so many times.
+    #[deserr(default)]
+    pub repeat: Option<u32>,
+    /// The `steps` if this holds, otherwise `else`: two texts, and between them ` == `, ` != `, ` < `, ` <= `, ` > `, ` >= ` or ` contains `.
+    #[deserr(default, rename = "if")]
+    #[schemars(rename = "if")]
+    pub condition: Option<String>,
+    /// With `repeat` and `if`: what is done.
+    #[deserr(default)]
+    pub steps: Option<Vec<StepWire>>,
+    /// With `if`: what is done where it does not hold.
+    #[deserr(default, rename = "else")]
+    #[schemars(rename = "else")]
+    pub otherwise: Option<Vec<StepWire>>,
 }
 
-/// Predicates on one answer.
+/// One of a mix.
+#[derive(Debug, Deserr, JsonSchema)]
+#[deserr(deny_unknown_fields)]
+#[schemars(rename = "Choice", deny_unknown_fields)]
+pub struct ChoiceWire {
+    /// How often it is chosen, in proportion to the others. Default: 1.
+    #[deserr(default)]
+    pub weight: Option<u32>,
+    /// What is done then.
+    pub steps: Vec<StepWire>,
+}
+
+/// `Authorization`.
+#[derive(Debug, Deserr, JsonSchema)]
+#[deserr(deny_unknown_fields)]
+#[schemars(rename = "Auth", deny_unknown_fields)]
+pub struct AuthWire {
+    /// `name:password`, sent as RFC 7617 says.
+    #[deserr(default)]
+    pub basic: Option<String>,
+    /// A token, sent as RFC 6750 says.
+    #[deserr(default)]
+    pub bearer: Option<String>,
+}
+
+/// One part of a `multipart` body: a value or a file.
+#[derive(Debug, Deserr, JsonSchema)]
+#[deserr(deny_unknown_fields)]
+#[schemars(rename = "Part", deny_unknown_fields)]
+pub struct PartWire {
+    /// Its content. It may hold substitutions.
+    #[deserr(default)]
+    pub value: Option<Text>,
+    /// Its content, from a file relative to this file, sent as it is.
+    #[deserr(default)]
+    pub file: Option<String>,
+    /// The name that the file is sent under. Default: its own.
+    #[deserr(default)]
+    pub filename: Option<String>,
+    /// Its content type. Default: of a file `application/octet-stream`, of a value none.
+    #[deserr(default, rename = "type")]
+    #[schemars(rename = "type")]
+    pub media_type: Option<String>,
+}
+
+/// Predicates on one answer; all must hold.
 #[derive(Debug, Deserr, JsonSchema)]
 #[deserr(deny_unknown_fields)]
 #[schemars(rename = "Check", deny_unknown_fields)]
 pub struct CheckWire {
-    /// The permitted status, or a list of them.
+    /// The permitted status, or a list of them: `200`, `2xx`, `200-204`. Without it, a status from 400 fails.
     #[deserr(default)]
-    pub status: Option<OneOrMany<u16>>,
+    pub status: Option<OneOrMany<Text>>,
+    /// What header fields must be, by name; `{}`: there.
+    #[deserr(default)]
+    pub header: Option<Entries<MatchWire>>,
+    /// What the body must be, decoded.
+    #[deserr(default)]
+    pub body: Option<MatchWire>,
+    /// What the first thing that a JSONPath (RFC 9535) finds must be, by path: texts without quotes, everything else as JSON.
+    #[deserr(default)]
+    pub jsonpath: Option<Entries<Text>>,
+    /// JSONPaths that must find something.
+    #[deserr(default)]
+    pub found: Option<OneOrMany<String>>,
+    /// How many bytes the body must have, as it was sent.
+    #[deserr(default)]
+    pub size: Option<SizeWire>,
+    /// What the response time must be below.
+    #[deserr(default)]
+    pub response_time: Option<DurationText>,
+}
+
+/// What a text must be; all that is written must hold.
+#[derive(Debug, Deserr, JsonSchema)]
+#[deserr(deny_unknown_fields)]
+#[schemars(rename = "Match", deny_unknown_fields)]
+pub struct MatchWire {
+    /// This.
+    #[deserr(default)]
+    pub equals: Option<Text>,
+    /// With this somewhere in it.
+    #[deserr(default)]
+    pub contains: Option<Text>,
+    /// Such that this regular expression matches somewhere in it.
+    #[deserr(default)]
+    pub matches: Option<String>,
+}
+
+/// A range of sizes.
+#[derive(Debug, Deserr, JsonSchema)]
+#[deserr(deny_unknown_fields)]
+#[schemars(rename = "Size", deny_unknown_fields)]
+pub struct SizeWire {
+    /// At least. Default: 0.
+    #[deserr(default)]
+    pub least: Option<BytesText>,
+    /// At most. Default: anything.
+    #[deserr(default)]
+    pub most: Option<BytesText>,
+}
+
+/// Where something is in an answer: exactly one of `jsonpath`, `header`, `regex` and `cookie`.
+#[derive(Debug, Deserr, JsonSchema)]
+#[deserr(deny_unknown_fields)]
+#[schemars(rename = "Extract", deny_unknown_fields)]
+pub struct ExtractWire {
+    /// The first thing that this JSONPath (RFC 9535) finds in the body.
+    #[deserr(default)]
+    pub jsonpath: Option<String>,
+    /// The first value of this header field.
+    #[deserr(default)]
+    pub header: Option<String>,
+    /// The first group of this regular expression, or all that it matches, in the body.
+    #[deserr(default)]
+    pub regex: Option<String>,
+    /// The cookie of this name that the answer sets.
+    #[deserr(default)]
+    pub cookie: Option<String>,
+    /// What it is where nothing is found. Without it, the exchange fails then, and the iteration ends.
+    #[deserr(default)]
+    pub default: Option<Text>,
+}
+
+/// Rows of data, of which each iteration gets one: exactly one of `csv` and `jsonl`.
+#[derive(Debug, Deserr, JsonSchema)]
+#[deserr(deny_unknown_fields)]
+#[schemars(rename = "Feeder", deny_unknown_fields)]
+pub struct FeederWire {
+    /// A CSV file whose first line names the columns, relative to this file.
+    #[deserr(default)]
+    pub csv: Option<String>,
+    /// A file of JSON objects, one in a line, relative to this file.
+    #[deserr(default)]
+    pub jsonl: Option<String>,
+    /// Which iteration gets which row. Default: `sequential`.
+    #[deserr(default)]
+    pub order: Option<OrderWire>,
+    /// What happens when every row was dealt. Default: `repeat`.
+    #[deserr(default)]
+    pub at_end: Option<AtEndWire>,
+}
+
+/// Which iteration gets which row; the same whatever the number of shards.
+#[derive(Debug, Clone, Copy, Deserr, JsonSchema)]
+#[deserr(rename_all = lowercase)]
+#[schemars(rename = "Order", rename_all = "lowercase")]
+pub enum OrderWire {
+    /// The next one.
+    Sequential,
+    /// Any one.
+    Random,
+    /// The next one in a random order.
+    Shuffled,
+    /// Each virtual user its own, in all its iterations.
+    Unique,
+}
+
+/// What happens when every row was dealt.
+#[derive(Debug, Clone, Copy, Deserr, JsonSchema)]
+#[deserr(rename_all = lowercase)]
+#[schemars(rename = "AtEnd", rename_all = "lowercase")]
+pub enum AtEndWire {
+    /// They are dealt again.
+    Repeat,
+    /// The users that would get one stop; of the closed model only.
+    Stop,
+    /// The run fails.
+    Error,
 }

@@ -2,7 +2,7 @@
 
 use super::rig::{Answer, Server, count, open, plan, run, run_until, step};
 use crate::fragment::Fragment;
-use crate::plan::{Check, ConnectionPolicy, Load, Profile};
+use crate::plan::{Action, ConnectionPolicy, Load, Profile};
 use plimsoll_base::outcome::OutcomeClass;
 use plimsoll_base::time_kind::TimeKind;
 use std::time::Duration;
@@ -14,7 +14,7 @@ fn an_open_load_sends_its_schedule_and_the_server_gets_it() {
         let server = Server::start(|_| Answer::Status(200));
         let mut plan = plan(server.address);
         plan.shards = shards;
-        plan.load = open(1000.0, 4, 1000);
+        plan.scenarios[0].load = open(1000.0, 4, 1000);
         plan.warmup = Duration::from_millis(100);
         let outcome = run(plan);
         let (warmup, measured) = (&outcome.accounts.warmup, &outcome.accounts.measured);
@@ -61,10 +61,7 @@ fn a_closed_load_counts_what_the_server_counts() {
 fn closed_users_go_round_once_per_think_time() {
     let server = Server::start(|_| Answer::Status(200));
     let mut plan = plan(server.address);
-    plan.load = Load::Closed {
-        users: 10,
-        think: Duration::from_millis(100),
-    };
+    plan.scenarios[0].load = Load::closed(10, Duration::from_millis(100), plan.duration);
     let sent = run(plan).accounts.measured.sent;
     assert!((10..=30).contains(&sent), "{sent}");
 }
@@ -74,15 +71,12 @@ fn a_staircase_offers_its_levels() {
     let server = Server::start(|_| Answer::Status(200));
     let mut plan = plan(server.address);
     plan.duration = Duration::from_secs(2);
-    plan.load = Load::Open {
-        profile: Profile::Staircase {
-            from: 50.0,
-            step: 100.0,
-            every: Duration::from_secs(1),
-        },
-        connections: 4,
-        queue: 100,
+    let staircase = Profile::Staircase {
+        from: 50.0,
+        step: 100.0,
+        every: Duration::from_secs(1),
     };
+    plan.scenarios[0].load = Load::open(vec![staircase.lasting(plan.duration)], 4, 100);
     let outcome = run(plan);
     let offered: Vec<u64> = outcome.measured().map(|f| f.intended).collect();
     assert_eq!(offered.iter().sum::<u64>(), 200);
@@ -96,8 +90,8 @@ fn a_staircase_offers_its_levels() {
 fn every_exchange_may_have_its_own_connection() {
     let server = Server::start(|_| Answer::Status(200));
     let mut plan = plan(server.address);
-    plan.connections = ConnectionPolicy::PerExchange;
-    plan.load = open(200.0, 4, 100);
+    plan.connections.policy = ConnectionPolicy::PerExchange;
+    plan.scenarios[0].load = open(200.0, 4, 100);
     let outcome = run(plan);
     assert_eq!(server.connections(), 60);
     assert_eq!(outcome.count(OutcomeClass::Passed), 60);
@@ -110,7 +104,7 @@ fn every_exchange_may_have_its_own_connection() {
 fn a_connection_closed_while_idle_is_replaced_before_sending() {
     let server = Server::start(|_| Answer::ThenClose);
     let mut plan = plan(server.address);
-    plan.load = open(50.0, 1, 10);
+    plan.scenarios[0].load = open(50.0, 1, 10);
     let outcome = run(plan);
     // On a slow host a request may go out before the close is seen; that is a reset, and not tried again.
     let (passed, reset) = (
@@ -132,12 +126,11 @@ fn a_connection_closed_while_idle_is_replaced_before_sending() {
 fn steps_follow_each_other_and_are_counted_apart() {
     let server = Server::start(|_| Answer::Status(200));
     let mut plan = plan(server.address);
-    plan.load = open(50.0, 2, 10);
+    plan.scenarios[0].load = open(50.0, 2, 10);
     plan.steps.push(step("second"));
+    plan.scenarios[0].program.push(Action::Step(1));
     plan.steps[1].pause = Duration::from_millis(5);
-    plan.steps[1].check = Check {
-        status: Some(vec![201]),
-    };
+    plan.steps[1].check.status = Some(vec![201]);
     let outcome = run(plan);
     assert_eq!(server.requests(), 30);
     let steps = &outcome.accounts.measured.steps;
@@ -156,7 +149,7 @@ fn steps_follow_each_other_and_are_counted_apart() {
 fn arrivals_beyond_the_queue_are_dropped_and_so_are_those_that_never_got_a_user() {
     let server = Server::start(|_| Answer::Never);
     let mut plan = plan(server.address);
-    plan.load = open(100.0, 2, 5);
+    plan.scenarios[0].load = open(100.0, 2, 5);
     plan.timeout = Duration::from_secs(2);
     let outcome = run(plan);
     let measured = &outcome.accounts.measured;

@@ -11,7 +11,7 @@ use std::time::Duration;
 fn check(answer: fn(u64) -> Answer, class: OutcomeClass, change: impl Fn(&mut Plan)) {
     let server = Server::start(answer);
     let mut plan = plan(server.address);
-    plan.load = open(50.0, 15, 0);
+    plan.scenarios[0].load = open(50.0, 15, 0);
     change(&mut plan);
     let outcome = run(plan);
     assert_eq!(outcome.count(class), 15, "{class:?}");
@@ -30,7 +30,13 @@ fn check(answer: fn(u64) -> Answer, class: OutcomeClass, change: impl Fn(&mut Pl
 #[test]
 fn outcomes_are_told_apart() {
     check(|_| Answer::Reset, OutcomeClass::Reset, |_| {});
-    check(|_| Answer::Truncated, OutcomeClass::Reset, |_| {});
+    check(|_| Answer::Truncated, OutcomeClass::Closed, |_| {});
+    check(|_| Answer::Closes, OutcomeClass::Closed, |_| {});
+    check(
+        |_| Answer::Stalls,
+        OutcomeClass::Unfinished,
+        |plan| plan.timeout = Duration::from_millis(50),
+    );
     check(|_| Answer::Garbage, OutcomeClass::Malformed, |_| {});
     check(|_| Answer::Status(503), OutcomeClass::CheckFailed, |_| {});
     check(|_| Answer::Status(302), OutcomeClass::Passed, |_| {});
@@ -46,9 +52,9 @@ fn outcomes_are_told_apart() {
 fn an_answer_may_come_before_the_request_is_out() {
     let server = Server::start(|_| Answer::BeforeBody);
     let mut plan = plan(server.address);
-    plan.load = open(10.0, 3, 0);
+    plan.scenarios[0].load = open(10.0, 3, 0);
     plan.steps[0].method = "POST".to_owned();
-    plan.steps[0].body = vec![b'x'; 8 << 20];
+    plan.steps[0].body = vec![b'x'; 8 << 20].into();
     let outcome = run(plan);
     assert_eq!(outcome.count(OutcomeClass::Passed), 3);
     let closed = outcome.measured().last().unwrap();
@@ -67,7 +73,7 @@ fn a_timeout_is_recorded_at_its_deadline() {
     );
     let server = Server::start(|_| Answer::Never);
     let mut plan = plan(server.address);
-    plan.load = open(50.0, 15, 0);
+    plan.scenarios[0].load = open(50.0, 15, 0);
     plan.timeout = Duration::from_millis(50);
     let outcome = run(plan);
     let times = outcome.times(OutcomeClass::TimedOut, TimeKind::ServiceTime);
@@ -87,7 +93,7 @@ fn a_refused_connection_is_an_outcome_without_service_time() {
         .local_addr()
         .unwrap();
     let mut open_plan = plan(address);
-    open_plan.load = open(50.0, 2, 5);
+    open_plan.scenarios[0].load = open(50.0, 2, 5);
     let outcome = run(open_plan);
     assert_eq!(outcome.count(OutcomeClass::Refused), 15);
     let times = |kind| outcome.times(OutcomeClass::Refused, kind).count();

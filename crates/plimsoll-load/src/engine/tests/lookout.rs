@@ -11,7 +11,7 @@ fn the_lookout_takes_over_a_part_of_the_load_and_adds_none() {
     let server = Server::start(|number| Answer::Status(if number % 2 == 0 { 200 } else { 503 }));
     let mut plan = plan(server.address);
     plan.shards = 2;
-    plan.load = open(5_000.0, 40, 10_000);
+    plan.scenarios[0].load = open(5_000.0, 40, 10_000);
     plan.warmup = Duration::from_millis(200);
     plan.duration = Duration::from_secs(2);
     let outcome = run(plan);
@@ -39,7 +39,7 @@ fn the_lookout_takes_over_a_part_of_the_load_and_adds_none() {
 fn the_lookout_waits_for_the_target_like_everyone() {
     let server = Server::start(|_| Answer::Never);
     let mut plan = plan(server.address);
-    plan.load = open(20_000.0, 20, 400);
+    plan.scenarios[0].load = open(20_000.0, 20, 400);
     plan.duration = Duration::from_millis(500);
     plan.timeout = Duration::from_secs(2);
     let outcome = run(plan);
@@ -58,7 +58,7 @@ fn the_lookout_waits_for_the_target_like_everyone() {
 fn what_queues_in_the_generator_does_not_queue_for_the_lookout() {
     let server = Server::start(|_| Answer::Crumbs);
     let mut plan = plan(server.address);
-    plan.load = open(50_000.0, 150, 10_000);
+    plan.scenarios[0].load = open(50_000.0, 150, 10_000);
     plan.duration = Duration::from_secs(1);
     let outcome = run(plan);
     let lookout = outcome.lookout();

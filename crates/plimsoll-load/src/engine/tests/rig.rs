@@ -20,6 +20,10 @@ pub(super) enum Answer {
     Status(u16),
     /// Says 200 after a while.
     After(Duration),
+    /// Begins an answer and never ends it.
+    Stalls,
+    /// Closes without a word.
+    Closes,
     /// Says 200 and closes at once, without having announced it.
     ThenClose,
     /// Says 200 without having read the request's body, and never reads it.
@@ -127,12 +131,13 @@ async fn converse(mut connection: TcpServer, answer: fn(u64) -> Answer, seen: Ar
             Answer::Status(status) => respond(out, status),
             Answer::After(_) | Answer::ThenClose | Answer::BeforeBody => respond(out, 200),
             Answer::Garbage => out.extend_from_slice(b"SSH-2.0-OpenSSH_9.2\r\n"),
-            Answer::Truncated => {
+            Answer::Truncated | Answer::Stalls => {
                 out.extend_from_slice(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc");
             }
             Answer::Crumbs => crumbs(out),
             Answer::Never => std::future::pending().await,
             Answer::Reset => return connection.reset(),
+            Answer::Closes => return,
         }
         if connection.output.flush().await.is_err()
             || matches!(answer, Answer::ThenClose | Answer::Truncated)
@@ -140,7 +145,7 @@ async fn converse(mut connection: TcpServer, answer: fn(u64) -> Answer, seen: Ar
         {
             return;
         }
-        if matches!(answer, Answer::BeforeBody) {
+        if matches!(answer, Answer::BeforeBody | Answer::Stalls) {
             std::future::pending().await
         }
     }
@@ -161,8 +166,12 @@ fn crumbs(out: &mut Vec<u8>) {
     encode::last_chunk(out, None);
 }
 
+/// Longer than any load here, so that loads go on until their plan ends.
+pub(super) const LONG: Duration = Duration::from_secs(3_600);
+
 /// A plan of one step: three users, closed, for 300 ms.
 pub(super) fn plan(address: SocketAddr) -> Plan {
+    let closed = Load::closed(3, Duration::ZERO, LONG);
     Plan {
         seed: 1,
         shards: 1,
@@ -171,13 +180,11 @@ pub(super) fn plan(address: SocketAddr) -> Plan {
             addresses: vec![address],
         },
         steps: vec![step("home")],
-        load: Load::Closed {
-            users: 3,
-            think: Duration::ZERO,
-        },
+        scenarios: vec![Scenario::of_steps("main", closed, 1)],
+        data: Data::default(),
         warmup: Duration::ZERO,
         duration: Duration::from_millis(300),
-        connections: ConnectionPolicy::KeepAlive,
+        connections: Connections::default(),
         pacing: Pacing::default(),
         timeout: Duration::from_secs(20),
     }
@@ -187,21 +194,14 @@ pub(super) fn step(name: &str) -> Step {
     Step {
         name: name.to_owned(),
         method: "GET".to_owned(),
-        path: "/".to_owned(),
-        headers: vec![],
-        body: vec![],
-        timeout: None,
-        pause: Duration::ZERO,
-        check: Check::default(),
+        path: "/".into(),
+        ..Step::default()
     }
 }
 
 pub(super) fn open(rate: f64, connections: u32, queue: u32) -> Load {
-    Load::Open {
-        profile: Profile::Constant { rate },
-        connections,
-        queue,
-    }
+    let constant = Profile::Constant { rate };
+    Load::open(vec![constant.lasting(LONG)], connections, queue)
 }
 
 /// Everything that a run said.

@@ -18,7 +18,7 @@ fn a_stall_counts_for_everyone_who_came_in_it() {
         }
     });
     let mut plan = plan(server.address);
-    plan.load = open(100.0, 1, 1000);
+    plan.scenarios[0].load = open(100.0, 1, 1000);
     plan.duration = Duration::from_secs(1);
     let outcome = run(plan);
     assert_eq!(outcome.count(OutcomeClass::Passed), 100);
@@ -60,7 +60,7 @@ fn response_time_is_the_sum_of_its_parts() {
         let server = Server::start(|_| Answer::After(Duration::from_millis(3)));
         let mut plan = plan(server.address);
         plan.pacing = pacing;
-        plan.load = open(500.0, 1, 1000);
+        plan.scenarios[0].load = open(500.0, 1, 1000);
         let outcome = run(plan);
         let sum = |histogram: plimsoll_base::histogram::TimeHistogram| {
             histogram

@@ -1,4 +1,4 @@
-//! Arms side by side, and steps where a scenario has more than one.
+//! Arms side by side; tables of texts as HTML.
 
 use crate::render::figures;
 use crate::render::table::Table;
@@ -28,18 +28,6 @@ pub(super) fn section(view: &RunView) -> Markup {
         "Response time runs from the intended start of an exchange to its last byte: waiting behind a slow answer is part of it. Service time runs from the first byte sent and leaves the waiting out: what tools report that do not correct for it.",
         content,
     )
-}
-
-pub(super) fn steps(view: &RunView) -> Markup {
-    figures::steps(&view.summary)
-        .map(|steps| {
-            super::section(
-                "Steps",
-                "Response times per step of the scenario.",
-                table(&steps),
-            )
-        })
-        .unwrap_or_default()
 }
 
 /// A table of texts as HTML.

@@ -1,4 +1,4 @@
-//! What failed, by kind, and what else the reader should know happened.
+//! What failed, by kind, with when it was seen, and what else the reader should know happened.
 
 use super::arms;
 use crate::record::EventKind;
@@ -7,17 +7,22 @@ use crate::view::RunView;
 use maud::{Markup, html};
 
 pub(super) fn section(view: &RunView) -> Markup {
-    let failures = figures::failures_by_kind(&view.summary);
+    let failures = figures::failures_seen(&view.summary);
+    let others = figures::not_results(&view.summary);
     let told = view.events.iter().filter(|event| {
         matches!(
             event.kind,
-            EventKind::ComponentDied | EventKind::Warning | EventKind::Interrupted
+            EventKind::ComponentDied
+                | EventKind::Warning
+                | EventKind::Interrupted
+                | EventKind::Aborted
         )
     });
     let told: Vec<_> = told.collect();
     let content = html! {
-        @if failures.rows.is_empty() { p { "No exchange failed and no arrival was dropped." } }
-        @else { (arms::table(&failures)) }
+        @if failures.rows.is_empty() && others.rows.is_empty() { p { "No exchange failed and no arrival was dropped." } }
+        @if !failures.rows.is_empty() { (arms::table(&failures)) }
+        @if !others.rows.is_empty() { h3 { "Without a result" } (arms::table(&others)) }
         @if !told.is_empty() {
             h3 { "Events" }
             ul.notes { @for event in &told { li { (format!("{:.1} s", event.t)) " · " (event.message) } } }
@@ -26,7 +31,7 @@ pub(super) fn section(view: &RunView) -> Markup {
     let reading = if failures.rows.is_empty() {
         ""
     } else {
-        "An answer whose check failed counts by its status and by its check."
+        "An answer whose check failed counts by its status and by its check. Seen: seconds since the run began, warm-up left out."
     };
-    super::section("Failures by kind", reading, content)
+    super::section("Failures", reading, content)
 }

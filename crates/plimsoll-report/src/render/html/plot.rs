@@ -6,6 +6,7 @@ use super::axis::Axis;
 use super::style::{AXIS, BAND, GRID, LABEL};
 use maud::{Markup, PreEscaped, html};
 use plotters::prelude::*;
+use std::collections::BTreeSet;
 
 /// Where a caller draws.
 pub(super) type Canvas<'a> = ChartContext<'a, SVGBackend<'a>, Cartesian2d<Axis, Axis>>;
@@ -13,6 +14,8 @@ pub(super) type Canvas<'a> = ChartContext<'a, SVGBackend<'a>, Cartesian2d<Axis, 
 const INVARIANT: &str = "invariant: drawing into memory does not fail";
 /// Points of a line beyond this are thinned.
 const MOST_POINTS: usize = 500;
+/// Width of the cells of [`dots`], as drawn.
+const CELL: i32 = 6;
 
 /// Everything around the data.
 pub(super) struct Plot {
@@ -131,6 +134,32 @@ pub(super) fn dot(
     canvas
         .draw_series([Circle::new(at, 2 * radius, style)])
         .expect(INVARIANT);
+}
+
+/// Fills the area between two lines.
+pub(super) fn between(
+    canvas: &mut Canvas<'_>,
+    below: &[(f64, f64)],
+    above: &[(f64, f64)],
+    colour: RGBColor,
+    opacity: f64,
+) {
+    let corners: Vec<(f64, f64)> = above.iter().chain(below.iter().rev()).copied().collect();
+    canvas
+        .draw_series([Polygon::new(corners, colour.mix(opacity).filled())])
+        .expect(INVARIANT);
+}
+
+/// Draws dots of one size, each cell of a few pixels once however many lie in it: their number is bounded by the plot's area.
+pub(super) fn dots(canvas: &mut Canvas<'_>, points: &[(RGBColor, f64, f64)]) {
+    let mut taken = BTreeSet::new();
+    for (colour, x, y) in points {
+        let (column, row) = canvas.backend_coord(&(*x, *y));
+        let RGBColor(red, green, blue) = *colour;
+        if taken.insert((red, green, blue, column / CELL, row / CELL)) {
+            dot(canvas, (*x, *y), 3, *colour, 0.55);
+        }
+    }
 }
 
 /// At most [`MOST_POINTS`] points: of each stretch the highest, so that no peak is lost.

@@ -2,11 +2,13 @@
 
 use super::axis::{self, Axis};
 use super::plot::{self, Pen, Plot};
-use super::style;
+use super::style::{self, FAILED};
+use super::{figure, legend};
 use crate::view::RunView;
 use maud::{Markup, html};
 use plimsoll_base::histogram::TimeHistogram;
 use plimsoll_base::time_kind::TimeKind;
+use plotters::style::RGBColor;
 
 /// Bins of the density per decade of time.
 const BINS_PER_DECADE: f64 = 24.0;
@@ -24,27 +26,52 @@ pub(super) fn section(view: &RunView) -> Markup {
         .keys()
         .enumerate()
         .filter_map(|(index, arm)| {
-            Some((
-                index,
-                view.histograms.get(arm)?.get(&TimeKind::ResponseTime)?,
-            ))
+            let times = &view.histograms.get(arm)?.times;
+            Some((index, times.get(&TimeKind::ResponseTime)?))
         })
         .filter(|(_, histogram)| !histogram.is_empty())
         .collect();
     if arms.is_empty() {
         return Markup::default();
     }
+    let colours = arms
+        .iter()
+        .map(|(index, histogram)| (style::colour(*index), *histogram));
+    let mut drawn: Vec<(RGBColor, &TimeHistogram)> = colours.collect();
+    let failed = failed(view);
+    let caption = match &failed {
+        Some(failed) => {
+            drawn.push((FAILED, failed));
+            "Share of exchanges per bin, red: of those that failed and were answered or timed out. Each bin is 10 % wide, so the time axis is logarithmic."
+        }
+        None => {
+            "Share of exchanges per bin; each bin is 10 % wide, so the time axis is logarithmic."
+        }
+    };
     let content = html! {
-        (super::legend(view.summary.arms.keys().map(String::as_str)))
+        (legend(view.summary.arms.keys().map(String::as_str)))
         h3 { "Distribution" }
-        div.scroll tabindex="0" { figure { (density(&arms)) figcaption { "Share of exchanges per bin; each bin is 10 % wide, so the time axis is logarithmic." } } }
+        (figure(density(&drawn), caption))
         h3 { "Percentile spectrum" }
-        div.scroll tabindex="0" { figure { (spectrum(&arms)) figcaption { "Share of exchanges answered within a time. Each step to the right leaves out nine tenths of what was left." } } }
+        (figure(spectrum(&arms), "Share of exchanges answered within a time. Each step to the right leaves out nine tenths of what was left."))
     };
     super::section("Response times", "", content)
 }
 
-fn density(arms: &[(usize, &TimeHistogram)]) -> Markup {
+/// Response times of what failed; `None` where nothing did, or with several arms, whose curves say enough.
+fn failed(view: &RunView) -> Option<TimeHistogram> {
+    let mut arms = view.histograms.values();
+    let (Some(only), None) = (arms.next(), arms.next()) else {
+        return None;
+    };
+    let failed = only.response(None, |class| {
+        class.is_failure() && class.enters_response_time()
+    });
+    (!failed.is_empty()).then_some(failed)
+}
+
+/// One curve for each, of shares of its own exchanges.
+fn density(arms: &[(RGBColor, &TimeHistogram)]) -> Markup {
     let low = arms
         .iter()
         .filter_map(|(_, h)| h.min())
@@ -55,9 +82,9 @@ fn density(arms: &[(usize, &TimeHistogram)]) -> Markup {
         .filter_map(|(_, h)| h.quantile(0.9995))
         .fold(low, f64::max);
     let x = Axis::logarithmic(low * 0.8, high * 1.3, axis::log_seconds);
-    let lines: Vec<(usize, Vec<(f64, f64)>)> = arms
+    let lines: Vec<(RGBColor, Vec<(f64, f64)>)> = arms
         .iter()
-        .map(|(index, histogram)| (*index, bins(histogram, x.low, x.high)))
+        .map(|(colour, histogram)| (*colour, bins(histogram, x.low, x.high)))
         .collect();
     let top = lines
         .iter()
@@ -73,8 +100,8 @@ fn density(arms: &[(usize, &TimeHistogram)]) -> Markup {
         y: Axis::linear(0.0, top * 1.08, 4, percent),
     };
     plot.draw(|canvas| {
-        for (index, points) in &lines {
-            let colour = style::colour(*index);
+        for (colour, points) in &lines {
+            let colour = *colour;
             plot::area(canvas, points, colour, 0.10);
             plot::line(
                 canvas,

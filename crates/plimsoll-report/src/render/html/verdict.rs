@@ -3,7 +3,7 @@
 use super::style;
 use crate::record::{ArmSummary, Difference, Statistic, Summary};
 use crate::render::words::{
-    count, failures, headline, interval, method, number, signed_time, time,
+    count, failures, has_differences, headline, interval, method, number, signed_time, time,
 };
 use crate::view::RunView;
 use maud::{Markup, PreEscaped, html};
@@ -36,7 +36,7 @@ pub(super) fn section(view: &RunView) -> Markup {
 fn cards(summary: &Summary) -> Markup {
     let arms = || summary.arms.iter().enumerate();
     html! {
-        @if let Some(comparison) = &summary.comparison {
+        @if let Some(comparison) = summary.comparison.as_ref().filter(|_| has_differences(summary)) {
             @for (index, (name, arm)) in arms().filter(|(_, (_, arm))| arm.added.is_some()).take(MOST_CARDS) {
                 (added(index, name, arm, &comparison.baseline))
             }

@@ -1,0 +1,105 @@
+//! A program that the benchmark started: placed on one processor, with what it said, and asked to end when the benchmark dies.
+
+use crate::bench::Bench;
+use crate::placement;
+use crate::{Child, Trouble};
+use rustix::process::Pid;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::Duration;
+
+/// Lines of a program's messages that an error quotes.
+const QUOTED: usize = 4;
+
+/// A running program; ended with everything below it when dropped.
+pub struct Program {
+    child: Child,
+    messages: PathBuf,
+}
+
+/// What becomes of standard output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Output {
+    /// Read by who started it.
+    Piped,
+    /// Written to the file of messages, with standard error.
+    Messages,
+}
+
+impl Program {
+    /// Starts a program on one processor. What it says is kept in `directory`.
+    pub fn spawn(
+        command: &Command,
+        cpu: usize,
+        directory: &Path,
+        output: Output,
+    ) -> Result<Self, Trouble> {
+        let name = command.get_program().to_string_lossy();
+        let messages = directory.join("messages");
+        let file = File::create(&messages).map_err(Trouble::when("creating a log"))?;
+        let both = file.try_clone().map_err(Trouble::when("creating a log"))?;
+        let mut dying = Command::new("setpriv");
+        dying
+            .args(["--pdeathsig", "TERM", "--"])
+            .arg(command.get_program())
+            .args(command.get_args())
+            .stdin(Stdio::null())
+            .stderr(file);
+        match output {
+            Output::Piped => dying.stdout(Stdio::piped()),
+            Output::Messages => dying.stdout(both),
+        };
+        let child = placement::on(cpu, || Child::spawn(&mut dying))?.named(&name);
+        Ok(Self { child, messages })
+    }
+
+    /// Starts a client on the clients' processor.
+    pub fn client(bench: &Bench, command: &Command, directory: &Path) -> Result<Self, Trouble> {
+        Self::spawn(
+            command,
+            bench.placement.clients,
+            directory,
+            Output::Messages,
+        )
+    }
+
+    /// Its process.
+    pub fn child(&mut self) -> &mut Child {
+        &mut self.child
+    }
+
+    /// Its process id.
+    pub fn pid(&self) -> Pid {
+        self.child.pid()
+    }
+
+    /// What it wrote so far.
+    pub fn messages(&self) -> String {
+        std::fs::read_to_string(&self.messages).unwrap_or_default()
+    }
+
+    /// The last lines that it wrote.
+    pub fn last_words(&self) -> String {
+        let text = self.messages();
+        let lines: Vec<&str> = text.lines().filter(|line| !line.is_empty()).collect();
+        lines[lines.len().saturating_sub(QUOTED)..].join(" / ")
+    }
+
+    /// The error that it ended, with its last words, if it has.
+    pub fn check_alive(&mut self) -> Result<(), Trouble> {
+        match self.child.status()? {
+            None => Ok(()),
+            Some(status) => Err(Trouble::Measured(format!(
+                "{} ended ({status}): {}",
+                self.child.name(),
+                self.last_words()
+            ))),
+        }
+    }
+
+    /// Waits for its end, which must come within `limit`.
+    pub fn wait(&mut self, limit: Duration) -> Result<ExitStatus, Trouble> {
+        self.child.wait(limit)
+    }
+}

@@ -1,0 +1,185 @@
+//! The server that is attacked: our mock, or our gateway in front of one.
+
+use super::wait_until;
+use crate::announcement;
+use crate::bench::{Bench, Trouble};
+use crate::child::Child;
+use crate::mock::Mock;
+use plimsoll_base::counters::Totals;
+use rustix::process::Pid;
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// Which server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// `plimsoll mock`.
+    Mock,
+    /// `plimsoll gateway`, with a mock behind it.
+    Gateway,
+}
+
+impl Kind {
+    /// What the table calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Mock => "mock",
+            Self::Gateway => "gateway",
+        }
+    }
+}
+
+/// How long it waits for its clients.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Patience {
+    /// A head may take 2 s, a body or an answer 3 s of waiting: their ends are seen.
+    Short,
+    /// Longer than any attack lasts.
+    Long,
+}
+
+/// How long it may take until the clients of an attack that ended are gone.
+const SETTLING: Duration = Duration::from_secs(15);
+/// Descriptors that a server may have more than at its start, for pooled connections.
+const POOLED: usize = 200;
+
+/// A running server.
+pub struct Server {
+    /// Where it listens.
+    pub address: SocketAddr,
+    child: Child,
+    counters: PathBuf,
+    descriptors: usize,
+    behind: Option<Mock>,
+}
+
+impl Server {
+    /// Starts it.
+    pub fn start(bench: &Bench, kind: Kind, patience: Patience) -> Result<Self, Trouble> {
+        let directory = bench.directory()?;
+        let counters = directory.join("counters");
+        let mut command = Command::new(&bench.plimsoll);
+        let mut behind = None;
+        match kind {
+            Kind::Mock => {
+                command.args(["mock", "--port=0"]).args(match patience {
+                    Patience::Short => ["--head-timeout=2s", "--body-timeout=3s"],
+                    Patience::Long => ["--head-timeout=60s", "--idle-timeout=60s"],
+                });
+            }
+            Kind::Gateway => {
+                let mock = Mock::start(bench, &[])?;
+                let timeouts = match patience {
+                    Patience::Short => "request_head: 2s, idle: 3s",
+                    Patience::Long => "request_head: 60s, idle: 60s",
+                };
+                let config = format!(
+                    "version: 1\nlisteners: {{ main: {{ address: \"127.0.0.1:0\" }} }}\n\
+                     upstreams: {{ mock: {{ endpoints: [\"http://{}\"] }} }}\nroutes: [{{ path: /, upstream: mock }}]\n\
+                     timeouts: {{ {timeouts} }}\nlimits: {{ connections: 12000 }}\n",
+                    mock.address
+                );
+                let file = directory.join("gateway.yaml");
+                std::fs::write(&file, config).map_err(Trouble::when("writing a configuration"))?;
+                command.arg("gateway").arg("--config").arg(file);
+                behind = Some(mock);
+            }
+        }
+        command
+            .arg("--announce")
+            .arg("--counters")
+            .arg(&counters)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
+        let mut child = Child::spawn(&mut command)?;
+        let address = announcement::address(&mut child)?;
+        let mut server = Self {
+            address,
+            child,
+            counters,
+            descriptors: 0,
+            behind,
+        };
+        server.descriptors = server.open_descriptors()?;
+        Ok(server)
+    }
+
+    /// Its process.
+    pub fn pid(&self) -> Pid {
+        self.child.pid()
+    }
+
+    /// Its counters so far.
+    pub fn totals(&self) -> Result<Totals, Trouble> {
+        let bytes = std::fs::read(&self.counters).map_err(Trouble::when("reading the counters"))?;
+        Totals::read(&bytes).map_err(|e| Trouble::Measured(format!("a server's counters: {e}")))
+    }
+
+    /// The largest resident memory that it ever had, in MiB.
+    pub fn peak_mib(&self) -> Result<f64, Trouble> {
+        peak_mib(self.pid())
+    }
+
+    /// One request on a connection of its own.
+    pub fn answers(&self) -> Result<(), Trouble> {
+        match ask(self.address, Duration::from_secs(5)) {
+            Ok(text) if text.starts_with("HTTP/1.1 200") => Ok(()),
+            Ok(text) => Err(Trouble::Measured(format!(
+                "the server answered `{}`",
+                text.lines().next().unwrap_or_default()
+            ))),
+            Err(error) => Err(Trouble::at_server("asking the server", error)),
+        }
+    }
+
+    /// Waits until what an attack left behind is gone.
+    pub fn settles(&self) -> Result<(), Trouble> {
+        wait_until(SETTLING, "the clients of the attack are gone", || {
+            Ok(self.open_descriptors()? <= self.descriptors + POOLED)
+        })
+    }
+
+    /// Ends it cleanly, and what is behind it.
+    pub fn stop(self) -> Result<(), Trouble> {
+        self.child.terminate()?;
+        match self.behind {
+            Some(mock) => mock.stop().map(|_| ()),
+            None => Ok(()),
+        }
+    }
+
+    fn open_descriptors(&self) -> Result<usize, Trouble> {
+        let path = format!("/proc/{}/fd", self.pid().as_raw_nonzero());
+        let entries = std::fs::read_dir(path)
+            .map_err(|e| Trouble::at_process("counting a server's descriptors", e))?;
+        Ok(entries.count())
+    }
+}
+
+/// One request on a connection of its own, and whatever comes within `patience`.
+pub fn ask(address: SocketAddr, patience: Duration) -> std::io::Result<String> {
+    let mut stream = TcpStream::connect(address)?;
+    stream.set_read_timeout(Some(patience))?;
+    stream
+        .write_all(b"GET /json/valid HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")?;
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer)?;
+    Ok(String::from_utf8_lossy(&answer).into_owned())
+}
+
+/// The largest resident memory that a process ever had, in MiB.
+pub fn peak_mib(process: Pid) -> Result<f64, Trouble> {
+    let path = format!("/proc/{}/status", process.as_raw_nonzero());
+    let status = std::fs::read_to_string(path)
+        .map_err(|e| Trouble::at_process("reading a process's memory", e))?;
+    let kib = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))
+        .and_then(|rest| rest.split_whitespace().next()?.parse::<f64>().ok());
+    kib.map(|kib| kib / 1024.0)
+        .ok_or_else(|| Trouble::Measured("a process without memory".to_owned()))
+}

@@ -1,0 +1,158 @@
+//! The halves of a stream.
+//!
+//! Those of a clear stream share nothing but the socket. Those of a secured one share the state of TLS, behind a lock that is never contended:
+//! both halves belong to one task, and it is held for one poll only.
+
+use super::Stream;
+use crate::tls::TlsStream;
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+
+/// Where bytes come from.
+#[derive(Debug)]
+pub enum ReadHalf {
+    /// Of a clear stream.
+    Clear(OwnedReadHalf),
+    /// Of a secured one.
+    Tls(TlsHalf),
+}
+
+/// Where bytes go.
+#[derive(Debug)]
+pub enum WriteHalf {
+    /// Of a clear stream.
+    Clear(OwnedWriteHalf),
+    /// Of a secured one.
+    Tls(TlsHalf),
+}
+
+/// One of the two who use a secured stream.
+#[derive(Debug)]
+pub struct TlsHalf(Arc<Mutex<TlsStream>>);
+
+impl TlsHalf {
+    fn stream(&self) -> MutexGuard<'_, TlsStream> {
+        // A panic below leaves nothing half-done that a later read or write could not report.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+pub(super) fn split(stream: Stream) -> (ReadHalf, WriteHalf) {
+    match stream {
+        Stream::Clear(stream) => {
+            let (read, write) = stream.into_split();
+            (ReadHalf::Clear(read), WriteHalf::Clear(write))
+        }
+        Stream::Tls(stream) => {
+            let shared = Arc::new(Mutex::new(*stream));
+            let read = TlsHalf(Arc::clone(&shared));
+            (ReadHalf::Tls(read), WriteHalf::Tls(TlsHalf(shared)))
+        }
+    }
+}
+
+impl ReadHalf {
+    /// Whether the peer has sent nothing, not even its close. What TLS itself has to say is taken in. Costs no system call unless something
+    /// arrived since.
+    pub(crate) fn is_silent(&self) -> bool {
+        match self {
+            Self::Clear(half) => {
+                let stream: &TcpStream = half.as_ref();
+                matches!(stream.try_read(&mut [0]), Err(error) if error.kind() == io::ErrorKind::WouldBlock)
+            }
+            Self::Tls(half) => {
+                let mut byte = [0];
+                let mut context = Context::from_waker(Waker::noop());
+                Pin::new(&mut *half.stream())
+                    .poll_read(&mut context, &mut ReadBuf::new(&mut byte))
+                    .is_pending()
+            }
+        }
+    }
+
+    /// Waits until something arrives, be it the peer's close.
+    pub(crate) async fn disturbed(&self) -> io::Result<()> {
+        match self {
+            Self::Clear(half) => {
+                let stream: &TcpStream = half.as_ref();
+                stream.readable().await
+            }
+            Self::Tls(half) => {
+                std::future::poll_fn(|context| half.stream().get_ref().0.poll_read_ready(context))
+                    .await
+            }
+        }
+    }
+}
+
+impl WriteHalf {
+    pub(crate) fn peer_addr(&self) -> io::Result<SocketAddr> {
+        match self {
+            Self::Clear(half) => half.peer_addr(),
+            Self::Tls(half) => half.stream().get_ref().0.peer_addr(),
+        }
+    }
+}
+
+/// Ends the connection of two halves with RST.
+pub(crate) fn reset(read: ReadHalf, write: WriteHalf) {
+    match (read, write) {
+        (ReadHalf::Clear(read), WriteHalf::Clear(write)) => {
+            if let Ok(stream) = read.reunite(write) {
+                Stream::Clear(stream).reset();
+            }
+        }
+        (ReadHalf::Tls(half), _) | (_, WriteHalf::Tls(half)) => {
+            super::linger_none(half.stream().get_ref().0);
+        }
+    }
+}
+
+impl AsyncRead for ReadHalf {
+    #[inline]
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Clear(half) => Pin::new(half).poll_read(context, buffer),
+            Self::Tls(half) => Pin::new(&mut *half.stream()).poll_read(context, buffer),
+        }
+    }
+}
+
+impl AsyncWrite for WriteHalf {
+    #[inline]
+    fn poll_write(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        match self.get_mut() {
+            Self::Clear(half) => Pin::new(half).poll_write(context, bytes),
+            Self::Tls(half) => Pin::new(&mut *half.stream()).poll_write(context, bytes),
+        }
+    }
+
+    #[inline]
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Clear(half) => Pin::new(half).poll_flush(context),
+            Self::Tls(half) => Pin::new(&mut *half.stream()).poll_flush(context),
+        }
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Clear(half) => Pin::new(half).poll_shutdown(context),
+            Self::Tls(half) => Pin::new(&mut *half.stream()).poll_shutdown(context),
+        }
+    }
+}

@@ -1,0 +1,372 @@
+//! A virtual user's way to the target: opens what an exchange needs, carries the exchange out, and closes what cannot carry another.
+//!
+//! An iteration goes through [`Transport::open`], [`Transport::exchange`] and [`Transport::settle`] for each of its exchanges, and through
+//! [`Transport::iteration_over`] at its end. What is sent, and what the answer is worth, is left to the iteration.
+
+mod answer;
+mod connection;
+mod dial;
+mod http2;
+mod network;
+mod shared;
+
+pub(crate) use answer::Answer;
+pub(super) use http2::Form;
+pub(super) use network::Network;
+
+use super::deadline::Deadline;
+use super::exchange::{Ending, Kept, Progress, Request, exchange};
+use super::stage::Stage;
+use crate::clock::Nanos;
+use crate::plan::ConnectionPolicy;
+use crate::recorder::{Dialled, Side};
+use connection::Connection;
+use dial::dial;
+use h2::client::SendRequest;
+use http2::{Place, Session};
+use plimsoll_base::outcome::Outcome;
+use plimsoll_http::Stream;
+use std::pin::pin;
+use std::rc::Rc;
+
+/// One virtual user's way to the target.
+#[derive(Debug)]
+pub(super) struct Transport {
+    /// Its place in the shard.
+    slot: usize,
+    /// Its number among all.
+    number: usize,
+    link: Link,
+    deadline: Deadline,
+}
+
+/// What a user has open.
+#[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "the large one is what nearly every user has nearly always"
+)]
+enum Link {
+    /// Nothing, or nothing of its own.
+    None,
+    /// A connection for HTTP/1.1, with the right to use it if it is a shared one.
+    Http1(Connection, Option<shared::Permit>),
+    /// A stream of a connection for HTTP/2.
+    Http2(Box<Http2>),
+}
+
+/// A stream of a connection for HTTP/2.
+#[derive(Debug)]
+struct Http2 {
+    /// Kept, because it is closed when nobody has it.
+    _session: Rc<Session>,
+    sender: SendRequest<bytes::Bytes>,
+    head: Option<http::response::Parts>,
+}
+
+/// There is a connection that can carry an exchange.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Opened {
+    /// Since when: now, if it was open already.
+    pub(super) at: Nanos,
+    /// How long it took to make; `None` if it was open already.
+    pub(super) connect: Option<Nanos>,
+}
+
+impl Transport {
+    /// The way of the user in place `slot` of its shard, with this number among all; nothing is open yet.
+    pub(super) fn new(stage: &Stage, slot: usize, number: usize) -> Self {
+        Self {
+            slot,
+            number,
+            link: Link::None,
+            deadline: Deadline::new(stage.clock),
+        }
+    }
+
+    /// Sees to it that there is a connection for an exchange that began `now`.
+    ///
+    /// # Errors
+    /// How the exchange ended for want of one.
+    pub(super) async fn open(
+        &mut self,
+        stage: &Stage,
+        side: Side,
+        now: Nanos,
+        until: Nanos,
+    ) -> Result<Opened, Ending> {
+        if let Link::Http1(connection, _) = &self.link
+            && connection.client.is_idle()
+        {
+            return Ok(Opened::already(now));
+        }
+        // In a box, because it is large and seldom needed, and there are many users.
+        let opened = Box::pin(self.open_anew(stage, side, now, until)).await;
+        if let Err(ending) = opened
+            && ending.deadline.is_none()
+        {
+            // A failure may come without any waiting; others get their turn all the same.
+            tokio::task::yield_now().await;
+        }
+        opened
+    }
+
+    /// Sends a request on the open connection and reads the answer, whose body goes into `kept` if that is given.
+    pub(super) async fn exchange(
+        &mut self,
+        stage: &Stage,
+        request: Request<'_>,
+        until: Nanos,
+        kept: Option<&mut Kept>,
+    ) -> Ending {
+        let progress = Progress::default();
+        let first = stage
+            .network
+            .first_byte_timeout
+            .map_or(until, |timeout| until.min(stage.clock.now() + timeout));
+        let deadline = &mut self.deadline;
+        match &mut self.link {
+            Link::None => unreachable!("invariant: opened before sending"),
+            Link::Http1(connection, _) => {
+                connection.begin();
+                let client = &mut connection.client;
+                let exchanged = exchange(client, request, kept, &progress, stage.clock);
+                within(deadline, &progress, first, until, exchanged).await
+            }
+            Link::Http2(link) => {
+                let Some(form) = form(stage, request) else {
+                    return Ending::without_answer(Outcome::Malformed);
+                };
+                let Http2 { sender, head, .. } = &mut **link;
+                let exchanged = http2::exchange(sender, form, kept, &progress, stage.clock, head);
+                // In a box, because it is large, and most loads are HTTP/1.1.
+                let exchanged = Box::pin(exchanged);
+                within(deadline, &progress, first, until, exchanged).await
+            }
+        }
+    }
+
+    /// The head of the last answer, from the end of its exchange until it is settled.
+    pub(super) fn answer(&self) -> Option<Answer<'_>> {
+        match &self.link {
+            Link::None => None,
+            Link::Http1(connection, _) => Some(Answer::Http1(connection.client.responses.head())),
+            Link::Http2(link) => link.head.as_ref().map(Answer::Http2),
+        }
+    }
+
+    /// Closes the connection, or gives it back, unless it is the user's own and may carry another exchange after one that ended so.
+    pub(super) fn settle(&mut self, stage: &Stage, outcome: Outcome) {
+        let Link::Http1(connection, permit) = &self.link else {
+            self.link = Link::None;
+            return;
+        };
+        let policy = stage.network.policy;
+        let keeps = policy != ConnectionPolicy::PerExchange && connection.may_go_on(outcome);
+        if keeps && permit.is_none() {
+            return;
+        }
+        if let Link::Http1(connection, permit) = std::mem::replace(&mut self.link, Link::None) {
+            match &stage.network.shared {
+                Some(shared) if keeps => shared.give_back(connection),
+                _ => stage.recorder().disconnected(),
+            }
+            drop(permit);
+        }
+    }
+
+    /// Closes the connection if it was this iteration's own.
+    pub(super) fn iteration_over(&mut self, stage: &Stage) {
+        if stage.network.policy == ConnectionPolicy::PerIteration
+            && let Link::Http1(..) = std::mem::replace(&mut self.link, Link::None)
+        {
+            stage.recorder().disconnected();
+        }
+    }
+
+    /// Closes what is the user's own: it retires.
+    pub(super) fn close(&mut self, stage: &Stage) {
+        if let Link::Http1(..) = std::mem::replace(&mut self.link, Link::None) {
+            stage.recorder().disconnected();
+        }
+    }
+
+    /// Opens what is not open.
+    async fn open_anew(
+        &mut self,
+        stage: &Stage,
+        side: Side,
+        now: Nanos,
+        until: Nanos,
+    ) -> Result<Opened, Ending> {
+        if let Link::Http1(..) = std::mem::replace(&mut self.link, Link::None) {
+            replaced(stage, side, now);
+        }
+        if let Some(place) = stage.network.place(self.slot) {
+            return self.join(stage, side, place, now, until).await;
+        }
+        let (mut permit, mut now, mut opened) = (None, now, Opened::already(now));
+        if let Some(shared) = &stage.network.shared {
+            let waited = self.deadline.within(until, shared.permit()).await;
+            permit = Some(waited.ok_or(Ending::overdue(Outcome::TimedOut, until))?);
+            now = stage.clock.now();
+            opened = Opened::already(now);
+            while let Some(connection) = shared.take() {
+                if connection.client.is_idle() {
+                    self.link = Link::Http1(connection, permit);
+                    return Ok(opened);
+                }
+                replaced(stage, side, now);
+            }
+        }
+        let (stream, dialled) = self.dial(stage, side, now, until).await?;
+        let connection = Connection::new(stream, stage.network.exchanges);
+        self.link = Link::Http1(connection, permit);
+        opened.at = now + dialled.total();
+        opened.connect = Some(dialled.total());
+        Ok(opened)
+    }
+
+    /// Joins the connection of those with whom it is shared, making it if there is none.
+    async fn join(
+        &mut self,
+        stage: &Stage,
+        side: Side,
+        place: &Rc<Place>,
+        now: Nanos,
+        until: Nanos,
+    ) -> Result<Opened, Ending> {
+        let overdue = Ending::overdue(Outcome::TimedOut, until);
+        let mut opened = Opened::already(now);
+        let mut dialling = None;
+        loop {
+            while let Some(session) = place.session() {
+                let sender = self.deadline.within(until, session.sender()).await;
+                if let Some(sender) = sender.ok_or(overdue)? {
+                    let is_last = !session.begin_exchange();
+                    if is_last && place.leave(&session) {
+                        stage.recorder().disconnected();
+                    }
+                    let head = None;
+                    self.link = Link::Http2(Box::new(Http2 {
+                        _session: session,
+                        sender,
+                        head,
+                    }));
+                    return Ok(opened);
+                }
+                if place.leave(&session) {
+                    replaced(stage, side, stage.clock.now());
+                }
+            }
+            if dialling.is_none() {
+                let waited = self.deadline.within(until, place.dialling()).await;
+                dialling = Some(waited.ok_or(overdue)?);
+                opened.at = stage.clock.now();
+                continue;
+            }
+            let (stream, dialled) = self.dial(stage, side, opened.at, until).await?;
+            opened.at += dialled.total();
+            opened.connect = Some(dialled.total());
+            let beginning = Session::begin(stream, stage.network.exchanges);
+            match self.deadline.within(until, beginning).await {
+                Some(Ok(session)) => place.settle(&session),
+                failed => {
+                    stage.recorder().disconnected();
+                    let failed = failed.and_then(Result::err).map(Ending::without_answer);
+                    return Err(failed.unwrap_or(overdue));
+                }
+            }
+        }
+    }
+
+    /// Makes a connection, and says so.
+    async fn dial(
+        &mut self,
+        stage: &Stage,
+        side: Side,
+        now: Nanos,
+        until: Nanos,
+    ) -> Result<(Stream, Dialled), Ending> {
+        let network = &stage.network;
+        let until = network
+            .connect_timeout
+            .map_or(until, |timeout| until.min(now + timeout));
+        let connector = network.connector(self.slot);
+        let dialling = dial(network, stage.clock, self.number, connector, now);
+        let Some(dialled) = self.deadline.within(until, dialling).await else {
+            return Err(Ending::overdue(Outcome::TimedOut, until));
+        };
+        match dialled {
+            Ok((stream, dialled)) => {
+                let at = now + dialled.total();
+                stage.record(at).connected(side, dialled);
+                Ok((stream, dialled))
+            }
+            Err(outcome) => {
+                if outcome == Outcome::Exhausted {
+                    stage.recorder().exhausted(side);
+                }
+                Err(Ending::without_answer(outcome))
+            }
+        }
+    }
+}
+
+impl Opened {
+    fn already(now: Nanos) -> Self {
+        Self {
+            at: now,
+            connect: None,
+        }
+    }
+}
+
+/// An idle connection turned out to be closed.
+fn replaced(stage: &Stage, side: Side, now: Nanos) {
+    let mut recorder = stage.record(now);
+    recorder.disconnected();
+    recorder.reconnected(side);
+}
+
+/// The HTTP/2 form of a request; `None` when it has none.
+fn form(stage: &Stage, request: Request<'_>) -> Option<Form> {
+    let make = || Form::new(request.bytes, &stage.network.scheme);
+    match request.http2 {
+        None => make(),
+        Some(kept) => match kept.get() {
+            Some(form) => Some(form.clone()),
+            None => {
+                let form = make()?;
+                Some(kept.get_or_init(|| form).clone())
+            }
+        },
+    }
+}
+
+/// How an exchange ends that has until `first` for the first byte of its answer, and until `until` for the last.
+async fn within(
+    deadline: &mut Deadline,
+    progress: &Progress,
+    first: Nanos,
+    until: Nanos,
+    exchanged: impl Future<Output = Ending>,
+) -> Ending {
+    let mut exchanged = pin!(exchanged);
+    if first < until {
+        let ending = deadline.within(first, exchanged.as_mut()).await;
+        if let Some(ending) = ending {
+            return ending;
+        }
+        if !progress.has_arrived() {
+            return Ending::overdue(Outcome::TimedOut, first);
+        }
+    }
+    if let Some(ending) = deadline.within(until, exchanged).await {
+        return ending;
+    }
+    match progress.has_arrived() {
+        true => Ending::overdue(Outcome::Unfinished, until),
+        false => Ending::overdue(Outcome::TimedOut, until),
+    }
+}

@@ -1,0 +1,185 @@
+//! HTTP/2: connections on which several users of a shard each have a stream.
+//!
+//! A connection is made when the first of its users needs it, and again when the server has closed it or said that it will. Streams that are
+//! under way when it says so end as they may. Data is taken off the flow-control windows as soon as it is read, so what a connection holds is
+//! bounded by its windows.
+
+mod form;
+
+pub(in crate::engine) use form::Form;
+
+use crate::clock::Clock;
+use crate::engine::exchange::{Ending, Kept, Progress};
+use bytes::Bytes;
+use h2::client::{Builder, SendRequest};
+use h2::{Reason, RecvStream};
+use http::response::Parts;
+use plimsoll_base::outcome::Outcome;
+use plimsoll_http::Stream;
+use std::cell::{Cell, RefCell};
+use std::io;
+use std::rc::Rc;
+use tokio::sync::Mutex;
+use tokio::task::JoinSet;
+
+/// What a server may send on a stream before we have read any of it.
+const STREAM_WINDOW: u32 = 256 * 1024;
+/// What it may send on a connection.
+const CONNECTION_WINDOW: u32 = 1024 * 1024;
+
+/// Where a connection is, or will be, for the users who share it.
+#[derive(Debug, Default)]
+pub(super) struct Place {
+    session: RefCell<Option<Rc<Session>>>,
+    /// Held by the user who makes the connection, while the others wait. Tokio's, because it is held across the dialling.
+    dialling: Mutex<()>,
+}
+
+/// An open connection; it is closed when nobody uses it any more and its place has another.
+#[derive(Debug)]
+pub(super) struct Session {
+    sender: SendRequest<Bytes>,
+    /// How many more exchanges it may carry.
+    left: Cell<u32>,
+    /// Reads and writes for all streams.
+    _driver: JoinSet<()>,
+}
+
+impl Place {
+    /// The connection, if there is one.
+    pub(super) fn session(&self) -> Option<Rc<Session>> {
+        self.session.borrow().clone()
+    }
+
+    /// Puts a connection in place.
+    pub(super) fn settle(&self, session: &Rc<Session>) {
+        self.session.replace(Some(Rc::clone(session)));
+    }
+
+    /// Gives a connection up for new streams; `false` if that has been done already.
+    pub(super) fn leave(&self, session: &Rc<Session>) -> bool {
+        let mut place = self.session.borrow_mut();
+        let is_there = place
+            .as_ref()
+            .is_some_and(|there| Rc::ptr_eq(there, session));
+        if is_there {
+            *place = None;
+        }
+        is_there
+    }
+
+    /// Waits until nobody else makes the connection.
+    pub(super) async fn dialling(&self) -> tokio::sync::MutexGuard<'_, ()> {
+        self.dialling.lock().await
+    }
+}
+
+impl Session {
+    /// Begins to speak HTTP/2 on a stream, for so many exchanges at most.
+    ///
+    /// # Errors
+    /// How the exchange that it was for ended.
+    pub(super) async fn begin(stream: Stream, exchanges: u32) -> Result<Rc<Self>, Outcome> {
+        let (sender, connection) = Builder::new()
+            .enable_push(false)
+            .initial_window_size(STREAM_WINDOW)
+            .initial_connection_window_size(CONNECTION_WINDOW)
+            .handshake::<_, Bytes>(stream)
+            .await
+            .map_err(|error| outcome(&error))?;
+        let mut driver = JoinSet::new();
+        driver.spawn_local(async move {
+            if connection.await.is_err() {
+                // Every stream that was under way says so itself.
+            }
+        });
+        Ok(Rc::new(Self {
+            sender,
+            left: Cell::new(exchanges),
+            _driver: driver,
+        }))
+    }
+
+    /// A handle for one exchange; `None` when the connection takes no further one.
+    pub(super) async fn sender(&self) -> Option<SendRequest<Bytes>> {
+        if self.left.get() == 0 {
+            return None;
+        }
+        self.sender.clone().ready().await.ok()
+    }
+
+    /// An exchange is about to begin on it; `false` if it is the last one.
+    pub(super) fn begin_exchange(&self) -> bool {
+        let left = self.left.get() - 1;
+        self.left.set(left);
+        left > 0
+    }
+}
+
+/// Sends a request and reads its answer to the end; its head is left in `head`.
+pub(super) async fn exchange(
+    sender: &mut SendRequest<Bytes>,
+    form: Form,
+    kept: Option<&mut Kept>,
+    progress: &Progress,
+    clock: Clock,
+    head: &mut Option<Parts>,
+) -> Ending {
+    let mut body_bytes = 0;
+    let outcome = async {
+        let ends = form.body.is_empty();
+        let (response, mut sending) = sender.send_request(form.head, ends)?;
+        if !ends {
+            // The windows are waited for inside; the body is shared with all its other sendings, so that costs no memory.
+            sending.send_data(form.body, true)?;
+        }
+        let (parts, body) = response.await?.into_parts();
+        progress.arrived();
+        let status = parts.status.as_u16();
+        *head = Some(parts);
+        progress
+            .rest(clock, receive(body, kept, &mut body_bytes))
+            .await?;
+        Ok::<_, h2::Error>(Outcome::Answered(status))
+    };
+    Ending {
+        outcome: outcome.await.unwrap_or_else(|error| self::outcome(&error)),
+        body_bytes,
+        first_byte: progress.first_byte(),
+        deadline: None,
+    }
+}
+
+async fn receive(
+    mut body: RecvStream,
+    mut kept: Option<&mut Kept>,
+    body_bytes: &mut u64,
+) -> Result<(), h2::Error> {
+    while let Some(data) = body.data().await {
+        let data = data?;
+        *body_bytes += data.len() as u64;
+        if let Some(kept) = &mut kept {
+            kept.take(&data);
+        }
+        body.flow_control().release_capacity(data.len())?;
+    }
+    Ok(())
+}
+
+/// How an exchange ended that this was the end of.
+fn outcome(error: &h2::Error) -> Outcome {
+    if let Some(error) = error.get_io() {
+        return match error.kind() {
+            io::ErrorKind::BrokenPipe | io::ErrorKind::UnexpectedEof => Outcome::Closed,
+            _ => Outcome::Reset,
+        };
+    }
+    if !error.is_remote() {
+        return Outcome::Malformed;
+    }
+    match error.reason() {
+        Some(Reason::REFUSED_STREAM) => Outcome::Refused,
+        Some(Reason::NO_ERROR) if error.is_go_away() => Outcome::Closed,
+        _ => Outcome::Reset,
+    }
+}

@@ -1,0 +1,56 @@
+//! An iteration's way through its program: from exchange to exchange, and over everything between them in no time.
+
+use super::stage::Stage;
+use crate::clock::Nanos;
+use crate::recorder::Side;
+use crate::scenario::{Instruction, Memory};
+
+/// Where an iteration is.
+#[derive(Debug)]
+pub(super) struct Walk<'a> {
+    program: &'a [Instruction],
+    at: usize,
+}
+
+impl<'a> Walk<'a> {
+    /// At the beginning.
+    pub(super) fn new(program: &'a [Instruction]) -> Self {
+        Self { program, at: 0 }
+    }
+
+    /// Goes on to the next exchange: its step; `None` at the end.
+    pub(super) fn next(
+        &mut self,
+        stage: &Stage,
+        memory: &mut Memory,
+        side: Side,
+        now: Nanos,
+    ) -> Option<usize> {
+        loop {
+            let instruction = self.program.get(self.at)?;
+            self.at += 1;
+            match instruction {
+                Instruction::Step(step) => return Some(*step),
+                Instruction::Jump(to) => self.at = *to,
+                Instruction::Choose(choices) => self.at = choices.choose(memory),
+                Instruction::Unless(test, to) => {
+                    if !test.holds(&stage.program.feeders, memory) {
+                        self.at = *to;
+                    }
+                }
+                Instruction::Enter { place, times } => memory.loops[*place] = *times,
+                Instruction::Again { place, from } => {
+                    memory.loops[*place] -= 1;
+                    if memory.loops[*place] > 0 {
+                        self.at = *from;
+                    }
+                }
+                Instruction::Open { place } => memory.groups[*place] = now,
+                Instruction::Close { place, group } => {
+                    let time = now.saturating_sub(memory.groups[*place]);
+                    stage.record(now).grouped(side, *group, time);
+                }
+            }
+        }
+    }
+}

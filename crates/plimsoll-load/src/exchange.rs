@@ -1,0 +1,60 @@
+//! Exchanges one by one, for who wants every single one of them beside the histograms.
+//!
+//! They cost memory that grows with the rate, so there is a limit per shard and second, and nobody pays who does not ask: see
+//! [`crate::run_singly`].
+
+use plimsoll_base::outcome::Outcome;
+use std::time::Duration;
+
+/// The most exchanges of one shard that are handed over singly per second; the rest are only counted, in
+/// [`Exchanges::left_out`]. It is more than a shard can carry out.
+pub const SINGLE_PER_SECOND: usize = 1_000_000;
+
+/// One exchange that ended by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Exchange {
+    /// Which step of the plan.
+    pub step: usize,
+    /// Whether its iteration was intended to start in the warm-up.
+    pub warmup: bool,
+    /// From the start of the load to its intended start.
+    pub intended: Duration,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// From its intended start to its end.
+    pub response: Duration,
+    /// What establishing a connection took; `None` when there was one already.
+    pub connect: Option<Duration>,
+    /// From the first byte sent to its end; `None` when nothing was sent.
+    pub service: Option<Duration>,
+    /// Of `service`, until the first byte of the answer; `None` when all of it came at once, or nothing.
+    pub first_byte: Option<Duration>,
+    /// Bytes of the answer's body.
+    pub body_bytes: u64,
+}
+
+/// The exchanges of one shard that ended in one second, in the order in which they ended.
+#[derive(Debug, Default)]
+pub struct Exchanges {
+    /// At most [`SINGLE_PER_SECOND`].
+    pub list: Vec<Exchange>,
+    /// How many ended beyond those.
+    pub left_out: u64,
+}
+
+impl Exchanges {
+    /// Takes one, or counts that it had to be left out.
+    pub(crate) fn push(&mut self, exchange: Exchange) {
+        if self.list.len() < SINGLE_PER_SECOND {
+            self.list.push(exchange);
+        } else {
+            self.left_out += 1;
+        }
+    }
+
+    /// Forgets them and keeps their memory.
+    pub(crate) fn clear(&mut self) {
+        self.list.clear();
+        self.left_out = 0;
+    }
+}

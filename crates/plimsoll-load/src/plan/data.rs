@@ -1,0 +1,82 @@
+//! What iterations differ by: constants, rows of data, cookies.
+
+use serde::{Deserialize, Serialize};
+
+/// What iterations differ by; by default nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Data {
+    /// Values that are the same in every iteration, by name.
+    #[serde(default)]
+    pub values: Vec<(String, String)>,
+    /// Where rows come from. Their columns are values, each name at most once.
+    #[serde(default)]
+    pub feeders: Vec<FeederPlan>,
+    /// Whether users keep cookies and send them back.
+    #[serde(default)]
+    pub cookies: Cookies,
+}
+
+/// What users do with the cookies that the target sets.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cookies {
+    /// Nothing.
+    #[default]
+    Ignore,
+    /// Each keeps its own and sends them back; iterations do not begin anew.
+    Keep,
+}
+
+/// Rows of data, of which each iteration gets one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FeederPlan {
+    /// Its name.
+    pub name: String,
+    /// How its text is to be read.
+    pub format: Format,
+    /// All of it: a file's content.
+    pub text: String,
+    /// Which iteration gets which row.
+    pub order: Order,
+    /// What happens when every row was dealt.
+    pub at_end: AtEnd,
+}
+
+/// A format of rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Format {
+    /// RFC 4180, with the names of columns in the first line.
+    Csv,
+    /// One JSON object in a line; the keys of the first are the columns.
+    JsonLines,
+}
+
+/// Which iteration gets which row; the same whatever the number of shards.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Order {
+    /// Iteration *i* gets row *i*.
+    Sequential,
+    /// Any, with replacement.
+    Random,
+    /// Like sequential, over the rows in one random order.
+    Shuffled,
+    /// User *u* gets row *u* in all its iterations.
+    Unique,
+}
+
+/// What happens when every row was dealt.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AtEnd {
+    /// They are dealt again.
+    #[default]
+    Repeat,
+    /// The users that would get one stop. Of the closed model only: a schedule does not end early.
+    Stop,
+    /// The run fails.
+    Error,
+}

@@ -1,0 +1,156 @@
+//! All that one virtual user remembers: values, the rows it was dealt, cookies, counters.
+//!
+//! A program without any of these leaves everything empty, and an empty memory owns no memory.
+
+use super::cookie::{Jar, Moment};
+use super::feeder::{Dealt, Feeder};
+use crate::clock::Nanos;
+use crate::engine::Head;
+use jiff::Timestamp;
+use plimsoll_base::random::{Draw, Stream};
+
+/// Which iteration of whom.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Iteration {
+    /// The user's number among all, from 0.
+    pub(crate) user: u64,
+    /// How many the user carried out before.
+    pub(crate) count: u64,
+    /// Its number among all iterations of its scenario: the same whatever the number of shards.
+    pub(crate) number: u64,
+}
+
+/// What a request is made of so far, for values of its fields that refer to it.
+#[derive(Debug, Default)]
+pub(crate) struct Sending {
+    pub(crate) target: Vec<u8>,
+    pub(crate) body: Vec<u8>,
+}
+
+/// What one virtual user remembers.
+#[derive(Debug, Default)]
+pub(crate) struct Memory {
+    seed: u64,
+    pub(super) iteration: Iteration,
+    data: Option<Draw>,
+    ways: Option<Draw>,
+    /// By slot; `None` until something is extracted into it.
+    slots: Vec<Slot>,
+    /// By feeder: the row of this iteration.
+    pub(super) rows: Vec<u32>,
+    /// By counter.
+    pub(super) counters: Vec<u64>,
+    /// By loop of the program: rounds left.
+    pub(crate) loops: Vec<u32>,
+    /// By group of the program: when it began.
+    pub(crate) groups: Vec<u64>,
+    pub(crate) jar: Jar,
+    pub(super) sending: Sending,
+    /// What was rendered last.
+    pub(super) request: Vec<u8>,
+    scratch: Vec<u8>,
+}
+
+#[derive(Debug, Default, Clone)]
+struct Slot {
+    value: Vec<u8>,
+    is_set: bool,
+}
+
+/// How much of each kind a program needs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Sizes {
+    pub(crate) slots: usize,
+    pub(crate) feeders: usize,
+    pub(crate) counters: usize,
+    pub(crate) loops: usize,
+    pub(crate) groups: usize,
+}
+
+impl Memory {
+    /// The memory of a user that has done nothing yet.
+    pub(crate) fn new(seed: u64, sizes: Sizes) -> Self {
+        Self {
+            seed,
+            slots: vec![Slot::default(); sizes.slots],
+            rows: vec![0; sizes.feeders],
+            counters: vec![0; sizes.counters],
+            loops: vec![0; sizes.loops],
+            groups: vec![0; sizes.groups],
+            ..Self::default()
+        }
+    }
+
+    /// Forgets what belongs to an iteration, and deals the next one its rows; says which feeder has none left.
+    ///
+    /// # Errors
+    /// The first feeder that is at its end.
+    pub(crate) fn begin(&mut self, iteration: Iteration, feeders: &[Feeder]) -> Result<(), usize> {
+        self.iteration = iteration;
+        self.data = None;
+        self.ways = None;
+        for slot in &mut self.slots {
+            slot.is_set = false;
+        }
+        for (place, feeder) in feeders.iter().enumerate() {
+            match feeder.deal(self.seed, place, iteration) {
+                Dealt::Row(row) => self.rows[place] = row,
+                Dealt::End => return Err(place),
+            }
+        }
+        Ok(())
+    }
+
+    /// Random values of this iteration for data.
+    pub(super) fn data(&mut self) -> &mut Draw {
+        let (seed, number) = (self.seed, self.iteration.number);
+        self.data
+            .get_or_insert_with(|| Draw::new(seed, Stream::Data, number))
+    }
+
+    /// Random values of this iteration for the ways that it takes.
+    pub(crate) fn ways(&mut self) -> &mut Draw {
+        let (seed, number) = (self.seed, self.iteration.number);
+        self.ways
+            .get_or_insert_with(|| Draw::new(seed, Stream::Ways, number))
+    }
+
+    /// Keeps the cookies of an answer.
+    pub(crate) fn keep_cookies(&mut self, head: Head<'_>, host: &str, now: Nanos) {
+        let Self { jar, sending, .. } = self;
+        head.each_field("set-cookie", |field| {
+            let at = Moment {
+                host,
+                target: &sending.target,
+                now,
+                wall: Timestamp::now(),
+            };
+            jar.store(field, at);
+        });
+    }
+
+    /// What is in a slot; nothing, if nothing was put there in this iteration.
+    pub(super) fn slot(&self, slot: usize) -> &[u8] {
+        let slot = &self.slots[slot];
+        if slot.is_set { &slot.value } else { &[] }
+    }
+
+    /// Puts a value into a slot.
+    pub(super) fn set(&mut self, slot: usize, value: &[u8]) {
+        let slot = &mut self.slots[slot];
+        slot.value.clear();
+        slot.value.extend_from_slice(value);
+        slot.is_set = true;
+    }
+
+    /// A buffer for a moment; give it back.
+    pub(super) fn take_scratch(&mut self) -> Vec<u8> {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        scratch.clear();
+        scratch
+    }
+
+    pub(super) fn give_back(&mut self, scratch: Vec<u8>) {
+        self.scratch = scratch;
+    }
+}

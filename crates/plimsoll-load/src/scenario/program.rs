@@ -1,0 +1,419 @@
+//! A scenario compiled: instructions in a row, with jumps where the plan has branches, so that an iteration is one flat loop.
+//!
+//! Compiling is also how a plan is checked: what cannot be compiled is a problem of the plan, at its place.
+
+use super::check::Judge;
+use super::condition::Test;
+use super::cookie::Security;
+use super::feeder::Feeder;
+use super::memory::{Memory, Sizes};
+use super::request::{Making, Manner, expects_body, is_constant};
+use super::value::{Names, is_given};
+use crate::plan::text::is_value_name;
+use crate::plan::{Action, AtEnd, Choice, ConnectionPolicy, Cookies, Follow, Load, Order, Plan};
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// What the generator calls itself.
+pub(crate) const USER_AGENT: &str = concat!("plimsoll/", env!("CARGO_PKG_VERSION"));
+/// Loops, groups and branches nest no deeper.
+const MAX_DEPTH: usize = 32;
+
+/// Everything that users carry out, shared by all of them.
+#[derive(Debug)]
+pub(crate) struct Program {
+    pub(crate) feeders: Arc<Vec<Feeder>>,
+    /// By step of the plan.
+    pub(crate) steps: Vec<CompiledStep>,
+    /// By scenario of the plan.
+    pub(crate) ways: Vec<Vec<Instruction>>,
+    pub(crate) groups: Vec<String>,
+    pub(crate) cookies: Cookies,
+    pub(crate) security: Security,
+    sizes: Sizes,
+    seed: u64,
+}
+
+/// One step.
+#[derive(Debug)]
+pub(crate) struct CompiledStep {
+    /// `None`: the request is always the same.
+    pub(crate) making: Option<Box<Making>>,
+    pub(crate) judge: Judge,
+    pub(crate) follow: Option<Follow>,
+}
+
+/// One thing to do.
+#[derive(Debug, Clone)]
+pub(crate) enum Instruction {
+    /// The exchange at this place of the plan's steps.
+    Step(usize),
+    /// Go on at one of these places, by weight.
+    Choose(Choices),
+    /// Go on at this place.
+    Jump(usize),
+    /// Go on at this place unless it holds.
+    Unless(Test, usize),
+    /// A loop begins: so many rounds.
+    Enter { place: usize, times: u32 },
+    /// The round of a loop is over: go on at this place while there is one left.
+    Again { place: usize, from: usize },
+    /// A group begins.
+    Open { place: usize },
+    /// A group of this name is over.
+    Close { place: usize, group: usize },
+}
+
+/// Ways to choose from.
+#[derive(Debug, Clone)]
+pub(crate) struct Choices {
+    /// The weight of each and of all before it, and where it begins.
+    ways: Vec<(u64, usize)>,
+}
+
+impl Choices {
+    /// Where to go on.
+    pub(crate) fn choose(&self, memory: &mut Memory) -> usize {
+        let total = self.ways.last().map_or(0, |(weight, _)| *weight);
+        let drawn = memory.ways().below(total);
+        let way = self.ways.partition_point(|(weight, _)| *weight <= drawn);
+        self.ways[way].1
+    }
+}
+
+/// One thing that cannot be compiled.
+#[derive(Debug)]
+pub(crate) struct Problem {
+    /// Where in the plan.
+    pub(crate) path: String,
+    pub(crate) message: String,
+}
+
+impl Program {
+    /// Compiles what the virtual users of a plan do.
+    ///
+    /// # Errors
+    /// Every problem.
+    pub(crate) fn compile(plan: &Plan) -> Result<Self, Vec<Problem>> {
+        let mut problems = Vec::new();
+        let feeders = read_feeders(plan, &mut problems);
+        check_names(plan, &feeders, &mut problems);
+        let extracted = plan.steps.iter().flat_map(|step| &step.extract);
+        let later: HashSet<String> = extracted.map(|extract| extract.name.clone()).collect();
+        let names = Names::new(&plan.data.values, &feeders, later);
+        let mut compiler = Compiler {
+            plan,
+            names,
+            steps: plan.steps.iter().map(|_| None).collect(),
+            problems,
+            instructions: Vec::new(),
+            groups: Vec::new(),
+            conditions: 0,
+            loops: 0,
+            depth: 0,
+            deepest_group: 0,
+        };
+        let mut ways = Vec::new();
+        for (index, scenario) in plan.scenarios.iter().enumerate() {
+            compiler.actions(&scenario.program, &format!("scenarios[{index}].program"));
+            ways.push(std::mem::take(&mut compiler.instructions));
+        }
+        for index in 0..plan.steps.len() {
+            compiler.step(index);
+        }
+        compiler.finish(feeders, ways)
+    }
+
+    /// The memory of a user that has done nothing yet.
+    pub(crate) fn memory(&self) -> Memory {
+        Memory::new(self.seed, self.sizes)
+    }
+}
+
+struct Compiler<'a> {
+    plan: &'a Plan,
+    names: Names,
+    steps: Vec<Option<CompiledStep>>,
+    problems: Vec<Problem>,
+    instructions: Vec<Instruction>,
+    groups: Vec<String>,
+    /// Compiled so far: problems name them by their number.
+    conditions: usize,
+    loops: usize,
+    depth: usize,
+    deepest_group: usize,
+}
+
+impl Compiler<'_> {
+    fn refuse(&mut self, path: impl Into<String>, message: impl Into<String>) {
+        self.problems.push(Problem {
+            path: path.into(),
+            message: message.into(),
+        });
+    }
+
+    fn actions(&mut self, actions: &[Action], at: &str) {
+        if self.depth == MAX_DEPTH {
+            self.refuse(at, format!("nests deeper than {MAX_DEPTH}"));
+            return;
+        }
+        self.depth += 1;
+        for action in actions {
+            self.action(action, at);
+        }
+        self.depth -= 1;
+    }
+
+    fn action(&mut self, action: &Action, at: &str) {
+        match action {
+            Action::Step(step) if *step < self.plan.steps.len() => {
+                self.step(*step);
+                self.instructions.push(Instruction::Step(*step));
+            }
+            Action::Step(step) => self.refuse(at, format!("there is no step {step}")),
+            Action::Mix(choices) => self.mix(choices, at),
+            Action::Repeat { times, actions } => {
+                // A later round knows what an earlier one extracted.
+                self.foresee(actions);
+                let place = self.loops;
+                self.loops += 1;
+                if *times == 0 {
+                    self.refuse(at, "repeats something 0 times: leave it out");
+                }
+                self.instructions.push(Instruction::Enter {
+                    place,
+                    times: *times,
+                });
+                let from = self.instructions.len();
+                self.actions(actions, at);
+                self.instructions.push(Instruction::Again { place, from });
+            }
+            Action::If {
+                condition,
+                then,
+                otherwise,
+            } => {
+                let number = self.conditions;
+                self.conditions += 1;
+                let test = match Test::compile(condition, &mut self.names) {
+                    Ok(test) => test,
+                    Err(message) => return self.refuse(format!("conditions[{number}]"), message),
+                };
+                let unless = self.instructions.len();
+                self.instructions.push(Instruction::Jump(0));
+                self.actions(then, at);
+                let jump = self.instructions.len();
+                self.instructions.push(Instruction::Jump(0));
+                let other = self.instructions.len();
+                self.actions(otherwise, at);
+                self.instructions[unless] = Instruction::Unless(test, other);
+                self.instructions[jump] = Instruction::Jump(self.instructions.len());
+            }
+            Action::Group { name, actions } => self.group(name, actions, at),
+        }
+    }
+
+    fn mix(&mut self, choices: &[Choice], at: &str) {
+        if choices.iter().any(|choice| choice.weight == 0) {
+            self.refuse(at, "a weight of 0 is never chosen: leave the choice out");
+        }
+        let choose = self.instructions.len();
+        self.instructions.push(Instruction::Jump(0));
+        let mut ways = Vec::new();
+        let mut jumps = Vec::new();
+        let mut total = 0;
+        for choice in choices {
+            total += u64::from(choice.weight);
+            ways.push((total, self.instructions.len()));
+            self.actions(&choice.actions, at);
+            jumps.push(self.instructions.len());
+            self.instructions.push(Instruction::Jump(0));
+        }
+        if ways.is_empty() {
+            self.refuse(at, "a mix has at least one choice");
+        }
+        let end = self.instructions.len();
+        for jump in jumps {
+            self.instructions[jump] = Instruction::Jump(end);
+        }
+        self.instructions[choose] = Instruction::Choose(Choices { ways });
+    }
+
+    fn group(&mut self, name: &str, actions: &[Action], at: &str) {
+        let known = self.groups.iter().position(|known| known == name);
+        let group = known.unwrap_or_else(|| {
+            self.groups.push(name.to_owned());
+            self.groups.len() - 1
+        });
+        // One group may be open twice, so places are by depth.
+        let place = self.depth;
+        self.deepest_group = self.deepest_group.max(place + 1);
+        self.instructions.push(Instruction::Open { place });
+        self.actions(actions, at);
+        self.instructions.push(Instruction::Close { place, group });
+    }
+
+    fn foresee(&mut self, actions: &[Action]) {
+        let mut steps = Vec::new();
+        crate::plan::steps_of(actions, &mut |step| steps.push(step));
+        for step in steps.iter().filter_map(|step| self.plan.steps.get(*step)) {
+            for extract in &step.extract {
+                self.names.slot(&extract.name);
+            }
+        }
+    }
+
+    /// Compiles a step when the names are known that hold before it.
+    fn step(&mut self, index: usize) {
+        if self.steps[index].is_some() {
+            return;
+        }
+        let step = &self.plan.steps[index];
+        let manner = Manner {
+            authority: &self.plan.target.authority,
+            user_agent: USER_AGENT,
+            expects_body: expects_body(&step.method),
+            sends_cookies: self.plan.data.cookies == Cookies::Keep,
+            closes: self.plan.connections.policy == ConnectionPolicy::PerExchange,
+        };
+        let mut found = Vec::new();
+        let making = Making::compile(step, manner, &mut self.names, &mut found);
+        let found = found
+            .into_iter()
+            .map(|problem| (problem.path, problem.message));
+        let mut problems: Vec<(String, String)> = found.collect();
+        let mut found = Vec::new();
+        let judge = Judge::compile(step, &mut self.names, &mut found);
+        problems.extend(
+            found
+                .into_iter()
+                .map(|problem| (problem.path, problem.message)),
+        );
+        for (path, message) in problems {
+            self.refuse(format!("steps[{index}].{path}"), message);
+        }
+        let varies = !is_constant(step) || manner.sends_cookies || step.follow.is_some();
+        self.steps[index] = Some(CompiledStep {
+            making: varies.then(|| Box::new(making)),
+            judge,
+            follow: step.follow,
+        });
+    }
+
+    fn finish(
+        self,
+        feeders: Vec<Feeder>,
+        ways: Vec<Vec<Instruction>>,
+    ) -> Result<Program, Vec<Problem>> {
+        if !self.problems.is_empty() {
+            return Err(self.problems);
+        }
+        let sizes = Sizes {
+            slots: self.names.slots(),
+            feeders: feeders.len(),
+            counters: self.names.counters(),
+            loops: self.loops,
+            groups: self.deepest_group,
+        };
+        Ok(Program {
+            feeders: Arc::new(feeders),
+            steps: self.steps.into_iter().flatten().collect(),
+            ways,
+            groups: self.groups,
+            cookies: self.plan.data.cookies,
+            security: match self.plan.connections.tls {
+                Some(_) => Security::Tls,
+                None => Security::Clear,
+            },
+            sizes,
+            seed: self.plan.seed,
+        })
+    }
+}
+
+fn read_feeders(plan: &Plan, problems: &mut Vec<Problem>) -> Vec<Feeder> {
+    let mut feeders = Vec::new();
+    for (index, feeder) in plan.data.feeders.iter().enumerate() {
+        let mut refuse = |field: &str, message: String| {
+            problems.push(Problem {
+                path: format!("data.feeders[{index}].{field}"),
+                message,
+            });
+        };
+        let open = |scenario: &crate::plan::Scenario| matches!(scenario.load, Load::Open { .. });
+        if feeder.at_end == AtEnd::Stop && plan.scenarios.iter().any(open) {
+            refuse(
+                "at_end",
+                "`stop` is for the closed model, for a schedule does not end early: write `repeat` or `error`".to_owned(),
+            );
+        }
+        match Feeder::read(feeder, plan.seed, index) {
+            Err(error) => refuse("text", error.to_string()),
+            Ok(read) => {
+                if feeder.order == Order::Unique && plan.users() > read.rows() {
+                    refuse(
+                        "order",
+                        format!(
+                            "there are {} virtual users and only {} rows, so not each can have its own",
+                            plan.users(),
+                            read.rows()
+                        ),
+                    );
+                }
+                feeders.push(read);
+            }
+        }
+    }
+    feeders
+}
+
+/// Each name stands for one thing.
+fn check_names(plan: &Plan, feeders: &[Feeder], problems: &mut Vec<Problem>) {
+    let mut taken: Vec<(String, String)> = Vec::new();
+    let mut take = |name: &str, what: String, path: String| {
+        let problem = if !is_value_name(name) {
+            Some(format!(
+                "`{name}` cannot name a value: write a letter or `_`, then letters, digits, `_` and `-`"
+            ))
+        } else if is_given(name) {
+            Some(format!(
+                "there is a value `{name}` always: choose another name"
+            ))
+        } else {
+            let earlier = taken.iter().find(|(known, _)| known == name);
+            earlier.map(|(_, other)| format!("`{name}` names {other} already: choose another name"))
+        };
+        match problem {
+            Some(message) => problems.push(Problem { path, message }),
+            None => taken.push((name.to_owned(), what)),
+        }
+    };
+    for (index, (name, _)) in plan.data.values.iter().enumerate() {
+        take(name, "a value".to_owned(), format!("data.values[{index}]"));
+    }
+    for feeder in feeders {
+        for column in feeder.columns() {
+            let what = format!("a column of the feeder `{}`", feeder.name);
+            take(column, what, format!("data.feeders[{}].text", feeder.place));
+        }
+    }
+    let others: Vec<String> = taken.iter().map(|(name, _)| name.clone()).collect();
+    for (index, step) in plan.steps.iter().enumerate() {
+        for (place, extract) in step.extract.iter().enumerate() {
+            let name = &extract.name;
+            let message = if !is_value_name(name) {
+                format!(
+                    "`{name}` cannot name a value: write a letter or `_`, then letters, digits, `_` and `-`"
+                )
+            } else if is_given(name) || others.contains(name) {
+                format!("`{name}` names another value already: choose another name")
+            } else {
+                continue;
+            };
+            problems.push(Problem {
+                path: format!("steps[{index}].extract[{place}]"),
+                message,
+            });
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! How connections are made, kept, shared and secured, against servers that say what they saw; accounts hold whatever happens to them.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod authority;
+mod http2;
+mod policies;
+mod secured;
+mod server;
+
+use plimsoll_base::histogram::TimeHistogram;
+use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::time_kind::TimeKind;
+use plimsoll_load::fragment::{Accounts, Fragment, Message};
+use plimsoll_load::plan::{Load, Plan, Profile};
+use server::{Answer, Manner};
+use std::net::SocketAddr;
+use std::time::Duration;
+use tokio::sync::watch;
+
+/// A server over clear HTTP/1.1 that always says 200.
+fn obliging() -> Manner {
+    Manner {
+        tls: None,
+        http2: false,
+        answer: |_| Answer::Bytes(2),
+    }
+}
+
+/// Sixty arrivals of one step in 300 ms, for so many users on one shard. How many exchanges there are does not depend on how fast.
+fn plan(address: SocketAddr, users: u32) -> Plan {
+    let constant = Profile::Constant { rate: 200.0 };
+    let nothing = serde_json::json!({ "secs": 0, "nanos": 0 });
+    serde_json::from_value(serde_json::json!({
+        "seed": 1,
+        "shards": 1,
+        "target": { "authority": "localhost", "addresses": [address] },
+        "steps": [{ "name": "home", "method": "GET", "path": [{ "literal": "/" }] }],
+        "scenarios": [{ "name": "main", "load": Load::open(vec![constant.lasting(Duration::from_secs(1))], users, 1000), "program": [{ "step": 0 }] }],
+        "warmup": nothing,
+        "duration": { "secs": 0, "nanos": 300_000_000 },
+        "connections": {},
+        "pacing": { "gap": { "secs": 0, "nanos": 200_000 } },
+        "timeout": { "secs": 20, "nanos": 0 },
+    }))
+    .unwrap()
+}
+
+/// Everything that a run said.
+struct Run {
+    fragments: Vec<Fragment>,
+    accounts: Accounts,
+}
+
+fn run(plan: Plan) -> Run {
+    let (_stop, stopped) = watch::channel(false);
+    let mut fragments = vec![];
+    let mut accounts = None;
+    plimsoll_load::run(plan, stopped, &mut |message| match message {
+        Message::Started(_) => {}
+        Message::Fragment(fragment) => fragments.push(fragment),
+        Message::Finished(totals) => accounts = Some(totals),
+        Message::Failed(text) => panic!("{text}"),
+    })
+    .unwrap();
+    let run = Run {
+        fragments,
+        accounts: accounts.unwrap(),
+    };
+    let (all, step) = (&run.accounts.measured, &run.accounts.measured.steps[0]);
+    assert_eq!(all.intended, all.sent + all.dropped);
+    assert_eq!(step.sent, step.classes.values().sum::<u64>());
+    run
+}
+
+fn merged<'a>(histograms: impl Iterator<Item = &'a TimeHistogram>) -> Option<TimeHistogram> {
+    let mut all: Option<TimeHistogram> = None;
+    histograms.for_each(|histogram| all.get_or_insert_default().merge(histogram));
+    all
+}
+
+impl Run {
+    /// Exchanges that began.
+    fn sent(&self) -> u64 {
+        self.accounts.measured.steps[0].sent
+    }
+
+    fn count(&self, class: OutcomeClass) -> u64 {
+        let classes = &self.accounts.measured.steps[0].classes;
+        classes.get(&class).copied().unwrap_or(0)
+    }
+
+    /// How many times of a kind iterations have.
+    fn times(&self, kind: TimeKind) -> u64 {
+        self.fragments
+            .iter()
+            .filter_map(|fragment| fragment.iterations.get(&kind))
+            .map(TimeHistogram::count)
+            .sum()
+    }
+
+    /// All times of a kind of iterations.
+    fn histogram(&self, kind: TimeKind) -> Option<TimeHistogram> {
+        merged(
+            self.fragments
+                .iter()
+                .filter_map(|fragment| fragment.iterations.get(&kind)),
+        )
+    }
+
+    /// All times of a kind of the step's exchanges that ended so.
+    fn class_histogram(&self, class: OutcomeClass, kind: TimeKind) -> TimeHistogram {
+        let series = self
+            .fragments
+            .iter()
+            .filter_map(|fragment| fragment.steps[0].classes.get(&class)?.times.get(&kind));
+        merged(series).unwrap()
+    }
+
+    /// Connections that were established.
+    fn connected(&self) -> u64 {
+        self.fragments
+            .iter()
+            .map(|fragment| fragment.connected)
+            .sum()
+    }
+
+    /// Connections that the server closed and that were replaced.
+    fn reconnected(&self) -> u64 {
+        self.fragments
+            .iter()
+            .map(|fragment| fragment.reconnected)
+            .sum()
+    }
+}

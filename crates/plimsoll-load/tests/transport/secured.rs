@@ -1,0 +1,167 @@
+//! Connections over TLS.
+
+use crate::authority::Authority;
+use crate::server::{Answer, Manner, Server};
+use crate::{Run, obliging, plan, run};
+use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::time_kind::TimeKind;
+use plimsoll_load::plan::{
+    ConnectionPolicy, Identity, Plan, PrivateKey, Resolve, Tls, TlsVersion, Trust,
+};
+use std::time::Duration;
+
+fn tls(trust: Trust) -> Tls {
+    Tls {
+        server_name: "localhost".to_owned(),
+        trust,
+        oldest: TlsVersion::Tls12,
+        newest: TlsVersion::Tls13,
+        alpn: None,
+        resumption: true,
+        identities: vec![],
+    }
+}
+
+fn identity(authority: &Authority, name: &str) -> Identity {
+    let (certificate, key) = authority.issue(name);
+    Identity {
+        name: format!("{name}.key"),
+        certificate,
+        key: PrivateKey(key),
+    }
+}
+
+/// A server of this authority, and a plan of three users who trust it.
+fn rig(authority: &Authority, asks: bool) -> (Server, Plan) {
+    let server = Server::start(Manner {
+        tls: Some(authority.acceptor(&["http/1.1"], asks)),
+        ..obliging()
+    });
+    let mut plan = plan(server.address, 3);
+    plan.connections.tls = Some(tls(Trust::Authorities(authority.certificate.clone())));
+    (server, plan)
+}
+
+fn all_passed(run: &Run) {
+    assert_eq!(run.count(OutcomeClass::Passed), run.sent());
+    assert_eq!(run.sent(), 60);
+}
+
+#[test]
+fn users_keep_their_secured_connections() {
+    let authority = Authority::new();
+    let (server, plan) = rig(&authority, false);
+    let run = run(plan);
+    all_passed(&run);
+    assert_eq!(server.seen().connections, 3);
+    assert_eq!(server.seen().requests, run.sent());
+}
+
+/// Every part of a response time has its kind: connecting with lookup and handshake before, first byte and body within the service time.
+#[test]
+fn the_parts_of_a_time_sum_to_it() {
+    let authority = Authority::new();
+    let server = Server::start(Manner {
+        tls: Some(authority.acceptor(&["http/1.1"], false)),
+        answer: |number| match number % 2 {
+            0 => Answer::InParts,
+            _ => Answer::Bytes(2),
+        },
+        ..obliging()
+    });
+    let mut plan = plan(server.address, 3);
+    plan.connections.tls = Some(tls(Trust::Authorities(authority.certificate.clone())));
+    plan.connections.policy = ConnectionPolicy::PerExchange;
+    plan.connections.resolve = Some(Resolve {
+        host: "127.0.0.1".to_owned(),
+        port: server.address.port(),
+        every: Duration::ZERO,
+    });
+    let run = run(plan);
+    all_passed(&run);
+    let sent = run.sent();
+    for kind in [TimeKind::DnsTime, TimeKind::TlsTime, TimeKind::ConnectTime] {
+        assert_eq!(run.times(kind), sent, "{kind:?}");
+    }
+    let sum = |kind| {
+        run.histogram(kind)
+            .map_or(0.0, |times| times.mean().unwrap() * times.count() as f64)
+    };
+    let service = run.class_histogram(OutcomeClass::Passed, TimeKind::ServiceTime);
+    let service = service.mean().unwrap() * sent as f64;
+    let parts = sum(TimeKind::FirstByteTime) + sum(TimeKind::BodyTime);
+    assert!((parts / service - 1.0).abs() < 0.02, "{parts} of {service}");
+    assert!(sum(TimeKind::BodyTime) > 0.002 * sent as f64);
+    assert!(sum(TimeKind::ConnectTime) >= sum(TimeKind::DnsTime) + sum(TimeKind::TlsTime));
+    let response = run.class_histogram(OutcomeClass::Passed, TimeKind::ResponseTime);
+    let response = response.mean().unwrap() * sent as f64;
+    assert!(response >= 0.98 * (service + sum(TimeKind::ConnectTime)));
+}
+
+#[test]
+fn a_certificate_that_does_not_hold_is_an_outcome_unless_anybody_is_trusted() {
+    let (authority, other) = (Authority::new(), Authority::new());
+    let (_server, mut plan) = rig(&authority, false);
+    plan.connections.tls = Some(tls(Trust::Authorities(other.certificate)));
+    let failed = run(plan.clone());
+    assert_eq!(failed.count(OutcomeClass::TlsFailed), failed.sent());
+    plan.connections.tls = Some(tls(Trust::Anybody));
+    all_passed(&run(plan));
+}
+
+#[test]
+fn sessions_are_resumed_if_wanted() {
+    let authority = Authority::new();
+    for (resumption, version) in [
+        (true, TlsVersion::Tls12),
+        (true, TlsVersion::Tls13),
+        (false, TlsVersion::Tls13),
+    ] {
+        let (server, mut plan) = rig(&authority, false);
+        plan.connections.policy = ConnectionPolicy::PerExchange;
+        let tls = plan.connections.tls.as_mut().unwrap();
+        tls.resumption = resumption;
+        tls.newest = version;
+        let run = run(plan);
+        all_passed(&run);
+        let seen = server.seen();
+        let expected = if resumption { seen.connections - 3 } else { 0 };
+        assert_eq!(seen.resumed, expected, "{resumption} {version:?}");
+    }
+}
+
+#[test]
+fn each_user_shows_its_own_certificate_or_all_the_same() {
+    let authority = Authority::new();
+    for identities in [1, 3] {
+        let (server, mut plan) = rig(&authority, true);
+        plan.connections.tls.as_mut().unwrap().identities = (0..identities)
+            .map(|user| identity(&authority, &format!("user{user}")))
+            .collect();
+        all_passed(&run(plan));
+        assert_eq!(server.seen().certificates.len(), identities);
+    }
+    // Without one the server ends the connection.
+    let (_server, plan) = rig(&authority, true);
+    let refused = run(plan);
+    assert_eq!(refused.count(OutcomeClass::Passed), 0);
+}
+
+#[test]
+fn what_does_not_hold_together_is_refused_before_anything_is_sent() {
+    let authority = Authority::new();
+    let (_server, mut plan) = rig(&authority, true);
+    let (ann, mut bob) = (identity(&authority, "ann"), identity(&authority, "bob"));
+    bob.key = ann.key.clone();
+    let tls = plan.connections.tls.as_mut().unwrap();
+    tls.identities = vec![ann, bob];
+    tls.oldest = TlsVersion::Tls13;
+    tls.newest = TlsVersion::Tls12;
+    plan.connections.policy = ConnectionPolicy::Shared(2);
+    insta::assert_snapshot!(plan.check().unwrap_err(), @r"
+    connections.tls.identities: are 2 for 3 virtual users: give one for all, or one for each
+    connections.tls.identities: are one for each virtual user, but connections are shared: give one for all, or each user its own connection
+    connections.tls: the oldest version is newer than the newest
+    connections.tls.identities: `bob.key` is not the key of its certificate
+    ");
+}

@@ -1,0 +1,58 @@
+//! `plimsoll import`: what other tools have written down, as an experiment file to start from.
+//!
+//! One file per foreign format reads it into a [`draft::Draft`]; how a draft is written as YAML is the draft's. What cannot be
+//! carried over is named on standard error, one line each.
+
+mod draft;
+mod har;
+mod openapi;
+mod pattern;
+
+use crate::exit::{Ending, Failure};
+use crate::out;
+use draft::Draft;
+use std::path::{Path, PathBuf};
+
+/// Write an experiment file from what another tool has recorded or described: judge it with `plimsoll validate`, then edit it.
+///
+/// Secrets become `${env:NAME}`. What cannot be carried over is named on standard error.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    format: Format,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Format {
+    /// A browser's recording: the requests of one host, in their order.
+    Har(har::Args),
+    /// An OpenAPI 3.0 or 3.1 description, JSON or YAML: one step per operation.
+    Openapi(openapi::Args),
+}
+
+/// Reads and writes.
+pub fn run(args: Args) -> Result<Ending, Failure> {
+    let (output, draft) = match &args.format {
+        Format::Har(args) => (&args.output, har::import(args)?),
+        Format::Openapi(args) => (&args.output, openapi::import(args)?),
+    };
+    write(output.as_deref(), &draft)?;
+    Ok(Ending::Passed)
+}
+
+fn write(output: Option<&Path>, draft: &Draft) -> Result<(), Failure> {
+    for note in &draft.notes {
+        out::note(&format!("note: {note}"));
+    }
+    let text = draft.to_yaml();
+    match output {
+        None => out::print(&text),
+        Some(path) => std::fs::write(path, text)
+            .map_err(|e| Failure::Environment(format!("{}: {e}", path.display()))),
+    }
+}
+
+/// A foreign file's text.
+fn read(path: &PathBuf) -> Result<String, Failure> {
+    std::fs::read_to_string(path).map_err(|e| Failure::Input(format!("{}: {e}", path.display())))
+}

@@ -1,0 +1,194 @@
+//! An experiment that is about to be written: what every importer fills in, and its text.
+
+use std::collections::HashSet;
+use std::fmt::Write as _;
+
+/// Methods that a step has keys for.
+pub const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+
+/// The experiment.
+#[derive(Debug, Default)]
+pub struct Draft {
+    /// A name as experiments have: letters, digits, dashes.
+    pub name: String,
+    /// Where it comes from, for the first line.
+    pub source: String,
+    /// Scheme and authority of the server.
+    pub origin: String,
+    pub steps: Vec<Step>,
+    /// What the reader must know, one line each.
+    pub notes: Vec<String>,
+}
+
+/// One exchange. Texts are as the experiment file has them: a dollar sign that means itself is doubled.
+#[derive(Debug, Default, Clone)]
+pub struct Step {
+    /// In capitals; one of [`METHODS`].
+    pub method: String,
+    /// Path and query.
+    pub target: String,
+    pub name: String,
+    pub headers: Vec<(String, String)>,
+    pub body: Option<String>,
+    /// Before it, in milliseconds.
+    pub pause_ms: u64,
+    /// Permitted statuses; empty: what is below 400.
+    pub statuses: Vec<u16>,
+}
+
+/// A text in which the experiment file sees no substitution.
+pub fn literal(text: &str) -> String {
+    text.replace('$', "$$")
+}
+
+/// A name as experiments and variables have it: what is no letter or digit becomes `separator`, once.
+pub fn slug(text: &str, separator: char) -> String {
+    let mut slug = String::new();
+    for c in text.chars() {
+        if c.is_ascii_alphanumeric() {
+            slug.push(c);
+        } else if !slug.is_empty() && !slug.ends_with(separator) {
+            slug.push(separator);
+        }
+    }
+    slug.trim_end_matches(separator).to_owned()
+}
+
+impl Draft {
+    /// The file.
+    pub fn to_yaml(&self) -> String {
+        let mut text = String::new();
+        self.write(&mut text)
+            .expect("invariant: a string takes every text");
+        text
+    }
+
+    fn write(&self, text: &mut String) -> std::fmt::Result {
+        writeln!(text, "# Imported from {}.", self.source)?;
+        writeln!(text, "version: 1")?;
+        writeln!(text, "name: {}", scalar(&self.name))?;
+        writeln!(text, "components:")?;
+        writeln!(text, "  server: {{ external: {} }}", scalar(&self.origin))?;
+        writeln!(text, "scenario:")?;
+        let shared = self.shared_headers();
+        let mut names = HashSet::new();
+        for step in &self.steps {
+            step.write(text, &shared, &mut names)?;
+        }
+        if !shared.is_empty() {
+            writeln!(text, "arms:")?;
+            writeln!(text, "  main:")?;
+            writeln!(text, "    headers:                       # of every step")?;
+            write_fields(text, &shared, "      ")?;
+        }
+        writeln!(
+            text,
+            "load: {{ rate: 1/s, warmup: 0s, duration: 30s }}   # iterations per second: a first look"
+        )
+    }
+
+    /// The fields that all steps have alike: said once, for the arm.
+    fn shared_headers(&self) -> Vec<(String, String)> {
+        let (Some(first), true) = (self.steps.first(), self.steps.len() > 1) else {
+            return Vec::new();
+        };
+        let everywhere =
+            |field: &&(String, String)| self.steps.iter().all(|step| step.headers.contains(field));
+        first.headers.iter().filter(everywhere).cloned().collect()
+    }
+}
+
+impl Step {
+    fn write(
+        &self,
+        text: &mut String,
+        shared: &[(String, String)],
+        names: &mut HashSet<String>,
+    ) -> std::fmt::Result {
+        writeln!(
+            text,
+            "  - {}: {}",
+            self.method.to_lowercase(),
+            scalar(&self.target)
+        )?;
+        writeln!(text, "    name: {}", scalar(&unused(names, &self.name)))?;
+        if self.pause_ms > 0 {
+            writeln!(text, "    pause: {}ms", self.pause_ms)?;
+        }
+        let own: Vec<_> = self
+            .headers
+            .iter()
+            .filter(|field| !shared.contains(field))
+            .cloned()
+            .collect();
+        if !own.is_empty() {
+            writeln!(text, "    headers:")?;
+            write_fields(text, &own, "      ")?;
+        }
+        if let Some(body) = &self.body {
+            writeln!(text, "    body: {}", scalar(body))?;
+        }
+        match self.statuses.as_slice() {
+            [] => Ok(()),
+            [one] => writeln!(text, "    check: {{ status: {one} }}"),
+            several => writeln!(text, "    check: {{ status: {several:?} }}"),
+        }
+    }
+}
+
+fn write_fields(text: &mut String, fields: &[(String, String)], indent: &str) -> std::fmt::Result {
+    for (name, value) in fields {
+        writeln!(text, "{indent}{}: {}", scalar(name), scalar(value))?;
+    }
+    Ok(())
+}
+
+/// A name that no earlier step has; long ones are cut, as reports would.
+fn unused(names: &mut HashSet<String>, name: &str) -> String {
+    const LONGEST: usize = 90;
+    let name: String = name.chars().take(LONGEST).collect();
+    let numbered = (2..).map(|number| format!("{name} ({number})"));
+    let name = std::iter::once(name.clone())
+        .chain(numbered)
+        .find(|candidate| !names.contains(candidate))
+        .unwrap_or(name);
+    names.insert(name.clone());
+    name
+}
+
+/// A scalar of YAML: as it is when no reader could take it for anything else, in double quotes otherwise.
+fn scalar(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/-_.()".contains(c);
+    let starts_plain = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/');
+    let words = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"];
+    let is_word = words.contains(&text.to_ascii_lowercase().as_str());
+    if starts_plain && text.chars().all(plain) && !is_word {
+        text.to_owned()
+    } else {
+        serde_json::Value::from(text).to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scalars_are_quoted_when_they_could_be_something_else() {
+        let check = |text: &str, expected: &str| assert_eq!(scalar(text), expected);
+        check("/a/b-c_d.e", "/a/b-c_d.e");
+        check("GET /a", "\"GET /a\"");
+        check("true", "\"true\"");
+        check("1", "\"1\"");
+        check("", "\"\"");
+        check("a: b", "\"a: b\"");
+        check("é\n\"", "\"é\\n\\\"\"");
+        check("${env:X}", "\"${env:X}\"");
+    }
+
+    #[test]
+    fn names_are_made_of_letters_and_digits() {
+        assert_eq!(slug("Pet Store – v1.0 ", '-'), "Pet-Store-v1-0");
+        assert_eq!(slug("x-api_key", '_'), "x_api_key");
+    }
+}

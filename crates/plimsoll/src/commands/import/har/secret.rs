@@ -1,0 +1,85 @@
+//! Secrets of a recording: replaced by variables, named once each, never shown.
+
+use crate::commands::import::draft::slug;
+use crate::commands::url::Url;
+
+/// Fields whose values are secrets.
+const FIELDS: [&str; 6] = [
+    "authorization",
+    "cookie",
+    "proxy-authorization",
+    "x-api-key",
+    "x-auth-token",
+    "x-csrf-token",
+];
+/// Words in the name of a query's parameter that make its value one.
+const PARAMETERS: [&str; 6] = [
+    "token",
+    "secret",
+    "password",
+    "apikey",
+    "api_key",
+    "signature",
+];
+
+/// Those of one recording.
+#[derive(Debug, Default)]
+pub struct Secrets {
+    /// Variable and value.
+    found: Vec<(String, String)>,
+    /// Entries whose query seems to hold one.
+    in_queries: Vec<String>,
+}
+
+impl Secrets {
+    /// What stands for the value of a field that is secret; equal values have one variable.
+    pub fn replace(&mut self, name: &str, value: &str) -> Option<String> {
+        if !FIELDS.iter().any(|field| name.eq_ignore_ascii_case(field)) {
+            return None;
+        }
+        let stem = slug(&name.to_ascii_uppercase(), '_');
+        let known = self
+            .found
+            .iter()
+            .find(|(variable, known)| known == value && variable.starts_with(&stem));
+        if let Some((variable, _)) = known {
+            return Some(format!("${{env:{variable}}}"));
+        }
+        let taken = self
+            .found
+            .iter()
+            .filter(|(variable, _)| variable.starts_with(&stem))
+            .count();
+        let variable = if taken == 0 {
+            stem
+        } else {
+            format!("{stem}_{}", taken + 1)
+        };
+        let reference = format!("${{env:{variable}}}");
+        self.found.push((variable, value.to_owned()));
+        Some(reference)
+    }
+
+    /// Looks for parameters that seem secret. They stay: an address is part of what was recorded.
+    pub fn look_at_query(&mut self, number: usize, url: &Url) {
+        let Some((_, query)) = url.target.split_once('?') else {
+            return;
+        };
+        let names = query.split('&').filter_map(|pair| pair.split('=').next());
+        let secret = names.filter(|name| {
+            let name = name.to_ascii_lowercase();
+            PARAMETERS.iter().any(|word| name.contains(word))
+        });
+        self.in_queries.extend(secret.map(|name| {
+            format!("entry {number} has `{name}` in its query: it stands in the file as recorded")
+        }));
+    }
+
+    /// What to do about them.
+    pub fn notes(&self) -> Vec<String> {
+        let replaced = self.found.iter().map(|(variable, _)| {
+            format!("a recorded secret is replaced by ${{env:{variable}}}: set {variable} before validating or running")
+        });
+        replaced.chain(self.in_queries.iter().cloned()).collect()
+    }
+}

@@ -1,0 +1,146 @@
+//! OpenAPI 3.0 and 3.1: what a service says about itself, as one step per operation.
+//!
+//! Values come from examples and defaults; where there is none, one is made up from the schema and said so.
+
+mod description;
+mod example;
+mod operation;
+mod security;
+
+use super::draft::{Draft, METHODS, slug};
+use super::{draft, pattern};
+use crate::commands::url::Url;
+use crate::exit::Failure;
+use description::Description;
+use operation::Operation;
+use plimsoll_base::document::Document;
+use serde_json::Value;
+use std::path::PathBuf;
+
+/// What to take over.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The description.
+    file: PathBuf,
+    /// Where the service is, such as `http://localhost:8080/api` [default: the first of `servers`]
+    #[arg(long, value_name = "URL")]
+    server: Option<String>,
+    /// Only operations described by this pattern, such as `GET *` or `* /pets*`; repeatable.
+    #[arg(long, value_name = "PATTERN")]
+    only: Vec<String>,
+    /// Leave out operations described by this pattern; repeatable.
+    #[arg(long, value_name = "PATTERN")]
+    exclude: Vec<String>,
+    /// The file to write [default: standard output]
+    #[arg(short, long)]
+    pub output: Option<PathBuf>,
+}
+
+/// Reads the description.
+pub fn import(args: &Args) -> Result<Draft, Failure> {
+    let name = args.file.display().to_string();
+    let text = super::read(&args.file)?;
+    let document = Document::parse_yaml(&name, &text)
+        .map_err(|problems| Failure::Input(problems.to_string()))?;
+    let value: Value = document
+        .decode()
+        .map_err(|problems| Failure::Input(problems.to_string()))?;
+    draft(&name, value, args).map_err(|why| Failure::Input(format!("{name}: {why}")))
+}
+
+fn draft(name: &str, value: Value, args: &Args) -> Result<Draft, String> {
+    let description = Description::of(value)?;
+    let mut notes = Vec::new();
+    let server = Url::parse(&match &args.server {
+        Some(server) => server.clone(),
+        None => description.server(&mut notes)?,
+    })?;
+    let mut steps = Vec::new();
+    let mut left_out = 0;
+    for operation in operations(&description) {
+        let title = operation.title();
+        let is_wanted = args.only.is_empty()
+            || args
+                .only
+                .iter()
+                .any(|wanted| pattern::matches(wanted, &title));
+        if !is_wanted
+            || args
+                .exclude
+                .iter()
+                .any(|excluded| pattern::matches(excluded, &title))
+        {
+            left_out += 1;
+            continue;
+        }
+        if !METHODS.contains(&operation.method.as_str()) {
+            notes.push(format!(
+                "{title} is left out: its method is not available in this version"
+            ));
+            continue;
+        }
+        match operation.step(
+            &description,
+            server.target.trim_end_matches('/'),
+            &mut notes,
+        ) {
+            Ok(step) => steps.push(step),
+            Err(why) => notes.push(format!("{title} is left out: {why}")),
+        }
+    }
+    if left_out > 0 {
+        notes.push(format!(
+            "operations left out by --only and --exclude: {left_out}"
+        ));
+    }
+    if steps.is_empty() {
+        notes.insert(0, "has no operation that can be carried over".to_owned());
+        return Err(notes.join("\n  "));
+    }
+    let title = slug(description.title(), '-');
+    Ok(Draft {
+        name: if title.is_empty() {
+            "service".to_owned()
+        } else {
+            title
+        },
+        source: name.to_owned(),
+        origin: server.origin(),
+        steps,
+        notes,
+    })
+}
+
+/// Every operation, in the order of the file.
+fn operations(description: &Description) -> Vec<Operation<'_>> {
+    const KEYS: [&str; 8] = [
+        "get", "put", "post", "delete", "options", "head", "patch", "trace",
+    ];
+    let mut operations = Vec::new();
+    for (path, item) in description.paths() {
+        for (key, operation) in item.as_object().into_iter().flatten() {
+            if KEYS.contains(&key.as_str()) {
+                operations.push(Operation {
+                    method: key.to_uppercase(),
+                    path,
+                    item,
+                    value: operation,
+                });
+            }
+        }
+    }
+    operations
+}
+
+/// A text that is part of an address.
+fn encoded(text: &str) -> String {
+    let mut encoded = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            encoded.push(char::from(byte));
+        } else {
+            encoded.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    draft::literal(&encoded)
+}

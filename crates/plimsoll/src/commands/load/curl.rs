@@ -1,0 +1,494 @@
+//! A command that was copied from a browser (`copy as cURL`) or typed for curl, as the request that it sends.
+//!
+//! Of curl's many options those are understood that change the request and have an equivalent here; those that only change
+//! what curl shows are passed over. Every other one is refused by name: a request that lacks something is another request.
+
+mod data;
+mod words;
+
+use data::Data;
+
+/// The request of one curl command.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Request {
+    /// With scheme and query.
+    pub url: String,
+    pub method: String,
+    /// In the order written; what options stand for comes after what was written as a header.
+    pub headers: Vec<(String, String)>,
+    pub body: Option<String>,
+    /// Whether any certificate is good enough.
+    pub insecure: bool,
+    /// Whether redirects are followed.
+    pub follow: bool,
+    pub http2: bool,
+    /// The longest time for the exchange, in seconds.
+    pub max_time: Option<String>,
+    pub cert: Option<String>,
+    pub key: Option<String>,
+    pub cacert: Option<String>,
+}
+
+/// Options that change what curl shows or how it goes about it, and not the request.
+const PASSED_OVER: [&str; 12] = [
+    "--silent",
+    "--show-error",
+    "--verbose",
+    "--include",
+    "--no-progress-meter",
+    "--progress-bar",
+    "--no-buffer",
+    "--fail",
+    "--globoff",
+    "--http1.1",
+    "--path-as-is",
+    "--no-keepalive",
+];
+
+/// The short options and what they stand for.
+const SHORT: [(char, &str); 21] = [
+    ('X', "--request"),
+    ('H', "--header"),
+    ('d', "--data"),
+    ('u', "--user"),
+    ('b', "--cookie"),
+    ('A', "--user-agent"),
+    ('e', "--referer"),
+    ('k', "--insecure"),
+    ('L', "--location"),
+    ('G', "--get"),
+    ('I', "--head"),
+    ('m', "--max-time"),
+    ('E', "--cert"),
+    ('s', "--silent"),
+    ('S', "--show-error"),
+    ('v', "--verbose"),
+    ('i', "--include"),
+    ('#', "--progress-bar"),
+    ('N', "--no-buffer"),
+    ('f', "--fail"),
+    ('g', "--globoff"),
+];
+
+/// The options that take a value.
+const WITH_VALUE: [&str; 18] = [
+    "--request",
+    "--header",
+    "--data",
+    "--data-ascii",
+    "--data-raw",
+    "--data-binary",
+    "--data-urlencode",
+    "--json",
+    "--user",
+    "--cookie",
+    "--user-agent",
+    "--referer",
+    "--url",
+    "--max-time",
+    "--cert",
+    "--key",
+    "--cacert",
+    "--oauth2-bearer",
+];
+
+/// What has been read of a command so far.
+#[derive(Default)]
+struct Reading {
+    request: Request,
+    method: Option<String>,
+    data: Data,
+    is_get: bool,
+    is_head: bool,
+    compressed: bool,
+    /// Headers that options stand for; a header written as such wins.
+    implied: Vec<(&'static str, String)>,
+}
+
+/// Understands a command. `read` gives the content of a file that it names (`-d @file`).
+///
+/// # Errors
+/// What is not understood, with what to do about it.
+pub fn parse(
+    command: &str,
+    read: &dyn Fn(&str) -> Result<String, String>,
+) -> Result<Request, String> {
+    let mut words = words::split(command)?.into_iter();
+    match words.next() {
+        Some(first) if first == "curl" || first.ends_with("/curl") => {}
+        _ => return Err("must begin with `curl`".to_owned()),
+    }
+    let mut reading = Reading::default();
+    while let Some(word) = words.next() {
+        for (option, attached) in options(&word)? {
+            let value = match attached {
+                Some(value) => value,
+                None if WITH_VALUE.contains(&option.as_str()) => words
+                    .next()
+                    .ok_or_else(|| format!("`{option}` has no value"))?,
+                None => String::new(),
+            };
+            reading.option(&option, value, read)?;
+        }
+    }
+    reading.finish()
+}
+
+/// The options in one word, in their long form, each with a value that is attached to it. A word that is no option is a URL.
+fn options(word: &str) -> Result<Vec<(String, Option<String>)>, String> {
+    if word.starts_with("--") {
+        return Ok(vec![(word.to_owned(), None)]);
+    }
+    let Some(letters) = word.strip_prefix('-').filter(|letters| !letters.is_empty()) else {
+        return Ok(vec![("--url".to_owned(), Some(word.to_owned()))]);
+    };
+    let mut found = Vec::new();
+    for (at, letter) in letters.char_indices() {
+        let long = SHORT.iter().find(|(short, _)| *short == letter);
+        let (_, long) = long.ok_or_else(|| unknown(&format!("-{letter}")))?;
+        if !WITH_VALUE.contains(long) {
+            found.push(((*long).to_owned(), None));
+            continue;
+        }
+        let attached = &letters[at + letter.len_utf8()..];
+        let attached = (!attached.is_empty()).then(|| attached.to_owned());
+        found.push(((*long).to_owned(), attached));
+        break;
+    }
+    Ok(found)
+}
+
+fn unknown(option: &str) -> String {
+    format!(
+        "curl's `{option}` has no equivalent here: leave it out, or say the same with options of `plimsoll load`"
+    )
+}
+
+impl Reading {
+    fn option(
+        &mut self,
+        option: &str,
+        value: String,
+        read: &dyn Fn(&str) -> Result<String, String>,
+    ) -> Result<(), String> {
+        let request = &mut self.request;
+        match option {
+            "--url" if request.url.is_empty() => request.url = value,
+            "--url" => return Err(format!("`{value}` is a second URL: one request, one URL")),
+            "--request" => self.method = Some(value),
+            "--header" => request.headers.extend(header(&value)?),
+            "--data" | "--data-ascii" => self.data.add_text(&value, read)?,
+            "--data-raw" => self.data.add(value),
+            "--data-binary" => self.data.add_binary(&value, read)?,
+            "--data-urlencode" => self.data.add_encoded(&value, read)?,
+            "--json" => {
+                self.data.add_json(&value, read)?;
+                self.implied
+                    .push(("Content-Type", "application/json".to_owned()));
+                self.implied.push(("Accept", "application/json".to_owned()));
+            }
+            "--user" => self.implied.push(("Authorization", basic(&value)?)),
+            "--oauth2-bearer" => self
+                .implied
+                .push(("Authorization", format!("Bearer {value}"))),
+            "--cookie" if value.contains('=') => self.implied.push(("Cookie", value)),
+            "--cookie" => {
+                return Err(format!(
+                    "`--cookie {value}` names a file of cookies: write `name=value`"
+                ));
+            }
+            "--user-agent" => self.implied.push(("User-Agent", value)),
+            "--referer" => self.implied.push(("Referer", value)),
+            "--compressed" => self.compressed = true,
+            "--insecure" => request.insecure = true,
+            "--location" => request.follow = true,
+            "--http2" => request.http2 = true,
+            "--get" => self.is_get = true,
+            "--head" => self.is_head = true,
+            "--max-time" => request.max_time = Some(value),
+            "--cert" => request.cert = Some(value),
+            "--key" => request.key = Some(value),
+            "--cacert" => request.cacert = Some(value),
+            known if PASSED_OVER.contains(&known) => {}
+            other => return Err(unknown(other)),
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<Request, String> {
+        let mut request = self.request;
+        if request.url.is_empty() {
+            return Err("has no URL".to_owned());
+        }
+        if !request.url.contains("://") {
+            request.url.insert_str(0, "http://");
+        }
+        let mut body = self.data.into_text();
+        let default_method = match (&body, self.is_head, self.is_get) {
+            (_, true, _) => "HEAD",
+            (Some(_), _, false) => "POST",
+            _ => "GET",
+        };
+        if self.is_get
+            && let Some(data) = body.take()
+        {
+            let (url, fragment) = request
+                .url
+                .split_once('#')
+                .map_or((&*request.url, ""), |(url, fragment)| (url, fragment));
+            let separator = if url.contains('?') { '&' } else { '?' };
+            let fragment = if fragment.is_empty() {
+                String::new()
+            } else {
+                format!("#{fragment}")
+            };
+            request.url = format!("{url}{separator}{data}{fragment}");
+        }
+        let mut implied = self.implied;
+        if body.is_some() {
+            implied.push((
+                "Content-Type",
+                "application/x-www-form-urlencoded".to_owned(),
+            ));
+        }
+        if self.compressed {
+            implied.push(("Accept-Encoding", "gzip, deflate".to_owned()));
+        }
+        for (name, value) in implied {
+            let written = |(other, _): &(String, String)| other.eq_ignore_ascii_case(name);
+            if !request.headers.iter().any(written) {
+                request.headers.push((name.to_owned(), value));
+            }
+        }
+        // `-H 'Name:'` takes a header of curl's away; what is left of it has done its work.
+        request.headers.retain(|(_, value)| !value.is_empty());
+        request.method = self.method.unwrap_or_else(|| default_method.to_owned());
+        request.body = body;
+        Ok(request)
+    }
+}
+
+/// One `-H`: a field, one without a value (`Name;`), or one that is taken away (`Name:`).
+fn header(text: &str) -> Result<Option<(String, String)>, String> {
+    if text.starts_with('@') {
+        return Err(format!(
+            "`-H {text}` names a file of headers: write them one by one"
+        ));
+    }
+    match text.split_once(':') {
+        // HTTP/2 knows the first line of a request as fields; browsers have copied them.
+        Some(("", _)) => Ok(None),
+        Some((name, value)) => {
+            let (name, value) = (name.trim(), value.trim());
+            // Computed from the body, and from the connection.
+            let own = ["content-length", "connection", "transfer-encoding"];
+            let is_own = own.iter().any(|own| name.eq_ignore_ascii_case(own));
+            Ok((!is_own).then(|| (name.to_owned(), value.to_owned())))
+        }
+        None => Err(format!("`-H {text}`: write `Name: value`")),
+    }
+}
+
+fn basic(user: &str) -> Result<String, String> {
+    use base64::Engine as _;
+    if !user.contains(':') {
+        return Err("`-u` without a password would ask for it: write `user:password`".to_owned());
+    }
+    let encoded = base64::engine::general_purpose::STANDARD.encode(user);
+    Ok(format!("Basic {encoded}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fmt::Write as _;
+
+    fn no_file(name: &str) -> Result<String, String> {
+        match name {
+            "body.json" => Ok("{\n \"a\": 1\n}\n".to_owned()),
+            _ => Err(format!("{name}: no such file")),
+        }
+    }
+
+    /// The request as text, or what is wrong.
+    fn shown(command: &str) -> String {
+        let request = match parse(command, &no_file) {
+            Ok(request) => request,
+            Err(message) => return format!("refused: {message}"),
+        };
+        let mut text = format!("{} {}", request.method, request.url);
+        for (name, value) in &request.headers {
+            write!(text, "\n{name}: {value}").unwrap();
+        }
+        if let Some(body) = &request.body {
+            write!(text, "\n\n{body}").unwrap();
+        }
+        for (flag, word) in [
+            (request.insecure, "insecure"),
+            (request.follow, "follow"),
+            (request.http2, "http2"),
+        ] {
+            if flag {
+                write!(text, "\n[{word}]").unwrap();
+            }
+        }
+        text
+    }
+
+    #[test]
+    fn a_command_copied_from_a_browser() {
+        let copied = r#"curl 'https://shop.example/api/cart?id=7' \
+  -X 'PUT' \
+  -H 'accept: application/json' \
+  -H 'accept-language: de-DE,de;q=0.9' \
+  -b 'session=abc; theme=dark' \
+  -H 'content-type: application/json' \
+  -H 'user-agent: Mozilla/5.0 (X11; Linux x86_64)' \
+  --data-raw $'{"note":"it\'s \u0021"}' \
+  --compressed \
+  --insecure"#;
+        insta::assert_snapshot!(shown(copied), @r#"
+        PUT https://shop.example/api/cart?id=7
+        accept: application/json
+        accept-language: de-DE,de;q=0.9
+        content-type: application/json
+        user-agent: Mozilla/5.0 (X11; Linux x86_64)
+        Cookie: session=abc; theme=dark
+        Accept-Encoding: gzip, deflate
+
+        {"note":"it's !"}
+        [insecure]
+        "#);
+    }
+
+    #[test]
+    fn options_mean_what_they_mean_to_curl() {
+        let commands = [
+            "curl example.com",
+            "curl -sSL -XDELETE http://a/b",
+            "curl -I http://a/",
+            "curl http://a/ -d x=1 -d y=2",
+            "curl -G http://a/?q=0#top -d x=1 --data-urlencode 'y=a b&c'",
+            "curl http://a/ --data @body.json",
+            "curl http://a/ --data-binary @body.json -H 'Content-Type: application/json'",
+            "curl http://a/ --json '{\"a\":' --json '1}'",
+            "curl -u me:secret -A robot -e http://b/ -H 'User-Agent:' http://a/",
+            "curl http://a/ -H ':authority: a' -H 'content-length: 3' -H 'X: 1' -k --http2 -m 2.5",
+            "/usr/bin/curl --url http://a/ --data-urlencode '@body.json'",
+        ];
+        let all: Vec<String> = commands
+            .iter()
+            .map(|command| format!("> {command}\n{}", shown(command)))
+            .collect();
+        insta::assert_snapshot!(all.join("\n\n"), @r#"
+        > curl example.com
+        GET http://example.com
+
+        > curl -sSL -XDELETE http://a/b
+        DELETE http://a/b
+        [follow]
+
+        > curl -I http://a/
+        HEAD http://a/
+
+        > curl http://a/ -d x=1 -d y=2
+        POST http://a/
+        Content-Type: application/x-www-form-urlencoded
+
+        x=1&y=2
+
+        > curl -G http://a/?q=0#top -d x=1 --data-urlencode 'y=a b&c'
+        GET http://a/?q=0&x=1&y=a%20b%26c#top
+
+        > curl http://a/ --data @body.json
+        POST http://a/
+        Content-Type: application/x-www-form-urlencoded
+
+        { "a": 1}
+
+        > curl http://a/ --data-binary @body.json -H 'Content-Type: application/json'
+        POST http://a/
+        Content-Type: application/json
+
+        {
+         "a": 1
+        }
+
+
+        > curl http://a/ --json '{"a":' --json '1}'
+        POST http://a/
+        Content-Type: application/json
+        Accept: application/json
+
+        {"a":1}
+
+        > curl -u me:secret -A robot -e http://b/ -H 'User-Agent:' http://a/
+        GET http://a/
+        Authorization: Basic bWU6c2VjcmV0
+        Referer: http://b/
+
+        > curl http://a/ -H ':authority: a' -H 'content-length: 3' -H 'X: 1' -k --http2 -m 2.5
+        GET http://a/
+        X: 1
+        [insecure]
+        [http2]
+
+        > /usr/bin/curl --url http://a/ --data-urlencode '@body.json'
+        POST http://a/
+        Content-Type: application/x-www-form-urlencoded
+
+        %7B%0A%20%22a%22%3A%201%0A%7D%0A
+        "#);
+    }
+
+    #[test]
+    fn what_is_not_understood_is_named() {
+        let commands = [
+            "wget http://a/",
+            "curl",
+            "curl http://a/ http://b/",
+            "curl -F file=@x http://a/",
+            "curl -x proxy:3128 http://a/",
+            "curl --retry 3 http://a/",
+            "curl -sZ http://a/",
+            "curl -b cookies.txt http://a/",
+            "curl -u me http://a/",
+            "curl -H",
+            "curl -H nonsense http://a/",
+            "curl -H @headers http://a/",
+            "curl -d @missing http://a/",
+        ];
+        let all: Vec<String> = commands
+            .iter()
+            .map(|command| format!("> {command}\n{}", shown(command)))
+            .collect();
+        insta::assert_snapshot!(all.join("\n"), @r"
+        > wget http://a/
+        refused: must begin with `curl`
+        > curl
+        refused: has no URL
+        > curl http://a/ http://b/
+        refused: `http://b/` is a second URL: one request, one URL
+        > curl -F file=@x http://a/
+        refused: curl's `-F` has no equivalent here: leave it out, or say the same with options of `plimsoll load`
+        > curl -x proxy:3128 http://a/
+        refused: curl's `-x` has no equivalent here: leave it out, or say the same with options of `plimsoll load`
+        > curl --retry 3 http://a/
+        refused: curl's `--retry` has no equivalent here: leave it out, or say the same with options of `plimsoll load`
+        > curl -sZ http://a/
+        refused: curl's `-Z` has no equivalent here: leave it out, or say the same with options of `plimsoll load`
+        > curl -b cookies.txt http://a/
+        refused: `--cookie cookies.txt` names a file of cookies: write `name=value`
+        > curl -u me http://a/
+        refused: `-u` without a password would ask for it: write `user:password`
+        > curl -H
+        refused: `--header` has no value
+        > curl -H nonsense http://a/
+        refused: `-H nonsense`: write `Name: value`
+        > curl -H @headers http://a/
+        refused: `-H @headers` names a file of headers: write them one by one
+        > curl -d @missing http://a/
+        refused: missing: no such file
+        ");
+    }
+}

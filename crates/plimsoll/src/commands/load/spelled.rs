@@ -1,0 +1,30 @@
+//! The experiment that a command line spells out, as if it were a file of the current directory.
+
+use crate::commands::run;
+use plimsoll_lab::experiment::Surroundings;
+use std::io;
+use std::path::Path;
+
+/// What problems of the arguments are located at.
+pub const SOURCE: &str = "(command line)";
+
+/// Its text. Files that it names are those on disk.
+pub struct Spelled(pub String);
+
+impl Surroundings for Spelled {
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        if path == Path::new(SOURCE) {
+            Ok(self.0.clone().into_bytes())
+        } else {
+            run::surroundings().read(path)
+        }
+    }
+
+    fn is_directory(&self, path: &Path) -> bool {
+        path != Path::new(SOURCE) && run::surroundings().is_directory(path)
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        run::variable(name)
+    }
+}

@@ -1,0 +1,141 @@
+//! An address of the web as the front ends need it: where to connect, and what to ask for there.
+
+/// A URL with a host. Credentials in it are refused, so that they stand in no record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Url {
+    /// `http` or `https`.
+    pub scheme: &'static str,
+    /// A name or an address; an IPv6 address without its brackets.
+    pub host: String,
+    /// As written, or the scheme's own.
+    pub port: u16,
+    /// Host and port as written: what the `Host` field holds.
+    pub authority: String,
+    /// Path and query: the request target.
+    pub target: String,
+}
+
+impl Url {
+    /// Takes a URL apart. A fragment is the browser's own and never sent.
+    ///
+    /// # Errors
+    /// What is missing or wrong, and what to write instead.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let malformed = || format!("`{text}` is not a URL: write `http://host:port/path`");
+        let (scheme, rest) = text
+            .split_once("://")
+            .ok_or_else(|| format!("`{text}` has no scheme: write `http://{text}`"))?;
+        let (scheme, default_port) = match scheme.to_ascii_lowercase().as_str() {
+            "http" => ("http", 80),
+            "https" => ("https", 443),
+            _ => return Err(format!("`{text}`: write `http://` or `https://`")),
+        };
+        let rest = rest.split('#').next().unwrap_or_default();
+        let (authority, target) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
+        if authority.contains('@') {
+            return Err(format!(
+                "`{scheme}://…@…` has credentials in it: write an `Authorization` header instead"
+            ));
+        }
+        let (host, port) = host_and_port(authority).ok_or_else(malformed)?;
+        let slash = if target.starts_with('/') { "" } else { "/" };
+        Ok(Self {
+            scheme,
+            host: host.to_owned(),
+            port: port.unwrap_or(default_port),
+            authority: authority.to_owned(),
+            target: format!("{slash}{target}"),
+        })
+    }
+
+    /// Scheme and authority.
+    pub fn origin(&self) -> String {
+        format!("{}://{}", self.scheme, self.authority)
+    }
+
+    /// The request target without its query: what may stand in records, since queries hold tokens.
+    pub fn path(&self) -> &str {
+        self.target.split('?').next().unwrap_or(&self.target)
+    }
+}
+
+fn host_and_port(authority: &str) -> Option<(&str, Option<u16>)> {
+    let (host, port) = match authority.strip_prefix('[') {
+        Some(bracketed) => {
+            let (host, after) = bracketed.split_once(']')?;
+            host.parse::<std::net::Ipv6Addr>().ok()?;
+            match after {
+                "" => (host, None),
+                _ => (host, Some(after.strip_prefix(':')?)),
+            }
+        }
+        None => authority
+            .split_once(':')
+            .map_or((authority, None), |(host, port)| (host, Some(port))),
+    };
+    let allowed = |c: char| c.is_ascii_alphanumeric() || "-._:".contains(c);
+    if host.is_empty() || !host.chars().all(allowed) {
+        return None;
+    }
+    match port {
+        None => Some((host, None)),
+        Some(port) => {
+            let port: u16 = port.parse().ok().filter(|port| *port > 0)?;
+            Some((host, Some(port)))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_are_taken_apart() {
+        let check = |text: &str, origin: &str, host: &str, port: u16, target: &str| {
+            let url = Url::parse(text).unwrap();
+            assert_eq!(
+                (
+                    url.origin().as_str(),
+                    url.host.as_str(),
+                    url.port,
+                    url.target.as_str()
+                ),
+                (origin, host, port, target),
+                "{text}"
+            );
+        };
+        check("http://a", "http://a", "a", 80, "/");
+        check("HTTPS://a:80/b/c?d=e", "https://a:80", "a", 80, "/b/c?d=e");
+        check("https://a?b=/c#d", "https://a", "a", 443, "/?b=/c");
+        check("http://[::1]:9/x", "http://[::1]:9", "::1", 9, "/x");
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_url_is_said() {
+        let wrong = [
+            "a:80/b",
+            "ftp://a/",
+            "http://",
+            "http://a:0",
+            "http://a:x",
+            "http://u:p@a/",
+            "http://[x]/",
+            "http://a b/",
+        ];
+        let messages: Vec<String> = wrong
+            .iter()
+            .map(|text| Url::parse(text).unwrap_err())
+            .collect();
+        insta::assert_snapshot!(messages.join("\n"), @r"
+        `a:80/b` has no scheme: write `http://a:80/b`
+        `ftp://a/`: write `http://` or `https://`
+        `http://` is not a URL: write `http://host:port/path`
+        `http://a:0` is not a URL: write `http://host:port/path`
+        `http://a:x` is not a URL: write `http://host:port/path`
+        `http://…@…` has credentials in it: write an `Authorization` header instead
+        `http://[x]/` is not a URL: write `http://host:port/path`
+        `http://a b/` is not a URL: write `http://host:port/path`
+        ");
+    }
+}
