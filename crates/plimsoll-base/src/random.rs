@@ -28,6 +28,8 @@ pub enum Stream {
     Ways = 8,
     /// The rows that feeders deal.
     Rows = 9,
+    /// Pauses within iterations.
+    Pauses = 13,
     /// What keys the schedules of further scenarios.
     Scenario = 12,
 }

@@ -162,6 +162,7 @@ impl Common<'_> {
             let places = Places {
                 layers,
                 conditions: &scenario.conditions,
+                pauses: &scenario.pauses,
                 headers_at: &at.key("headers"),
             };
             plan::check(loader, &arm, places);

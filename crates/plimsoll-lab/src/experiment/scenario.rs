@@ -15,7 +15,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use plimsoll_base::document::{Entries, Path as Pointer, Text};
-use plimsoll_load::plan::{Comparison, Extract};
+use plimsoll_load::plan::{Comparison, Extract, Span};
 
 use super::loader::Loader;
 use super::template::Template;
@@ -38,7 +38,7 @@ pub struct Step {
     /// How long the exchange may take; `None`: the load's.
     pub timeout: Option<Duration>,
     /// Waited after the end of the exchange before.
-    pub pause: Duration,
+    pub pause: Span,
     /// What an answer must satisfy.
     pub check: Check,
     /// What later steps want to know of the answer.
@@ -60,6 +60,8 @@ pub enum Act {
     Repeat(u32, Vec<Act>),
     /// Something if a condition holds, something if not.
     If(Condition, Vec<Act>, Vec<Act>),
+    /// Nothing, for some time.
+    Pause(Span),
 }
 
 /// A comparison of two texts.
@@ -82,6 +84,8 @@ pub struct Scenario {
     pub program: Vec<Act>,
     /// Where its conditions are written, in their order.
     pub(super) conditions: Vec<Pointer>,
+    /// Where its pauses are written that are no step's, in their order.
+    pub(super) pauses: Vec<Pointer>,
     /// Whether something of it is refused, so that the rest says little.
     pub(super) is_partial: bool,
 }
@@ -136,6 +140,9 @@ impl Converter<'_, '_> {
     fn one(&mut self, wire: &StepWire, at: &Pointer) -> Option<Act> {
         if control::is_one(wire) {
             control::convert(self, wire, at)
+        } else if let Some(span) = control::alone(wire) {
+            self.scenario.pauses.push(at.key("pause"));
+            Some(Act::Pause(span))
         } else {
             step::convert(self, wire, at)
         }

@@ -8,6 +8,7 @@ mod load;
 mod method;
 mod report;
 mod scenario;
+mod span;
 
 pub use components::{
     ComponentWire, GatewayWire, GeneratorWire, ListenWire, MockWire, ProbeWire, ReadyWire,
@@ -20,6 +21,7 @@ pub use scenario::{
     AtEndWire, AuthWire, CheckWire, ChoiceWire, ExtractWire, FeederWire, MatchWire, OrderWire,
     PartWire, SizeWire, StepWire,
 };
+pub use span::{DrawnWire, LognormalWire, SpanWire};
 
 use deserr::Deserr;
 use plimsoll_base::document::{Entries, Text};

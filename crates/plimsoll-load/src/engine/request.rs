@@ -3,7 +3,7 @@
 use super::exchange::Request;
 use super::transport::Form;
 use crate::clock::{Nanos, nanos};
-use crate::plan::{ConnectionPolicy, Piece, Plan, Step, Text};
+use crate::plan::{ConnectionPolicy, Piece, Plan, Span, Step, Text};
 use crate::scenario::{USER_AGENT, expects_body, is_constant};
 use plimsoll_http::encode;
 use std::cell::OnceCell;
@@ -18,7 +18,7 @@ pub(super) struct Prepared {
     /// The longest that the exchange may take.
     pub(super) timeout: Nanos,
     /// Waited before it, unless it is the first.
-    pub(super) pause: Nanos,
+    pub(super) pause: Span,
     /// The same in the form of HTTP/2, once it is needed.
     http2: OnceCell<Form>,
 }
@@ -53,7 +53,7 @@ pub(super) fn prepare(plan: &Plan, step: &Step) -> Prepared {
         },
         is_head: step.method == "HEAD",
         timeout: nanos(step.timeout.unwrap_or(plan.timeout)),
-        pause: nanos(step.pause),
+        pause: step.pause,
         http2: OnceCell::new(),
     }
 }

@@ -4,7 +4,7 @@ use super::dispatch::{Job, Sleep};
 use super::exchange::{Ending, Kept};
 use super::stage::Stage;
 use super::transport::Transport;
-use super::walk::Walk;
+use super::walk::{Next, Walk};
 use crate::clock::Nanos;
 use crate::deal::Seat;
 use crate::plan::Cookies;
@@ -141,28 +141,32 @@ impl User {
             concluded: false,
         };
         let mut walk = Walk::new(&stage.program.ways[self.seat.scenario]);
-        let mut intended = job.intended;
+        // Where it should be by its schedule: at its intended start, at the end of an exchange, or at the end of a pause.
+        let mut due = job.intended;
         let mut first = true;
-        while let Some(index) = walk.next(stage, &mut self.memory, side, now) {
-            let step = &stage.steps[index];
+        while let Some(next) = walk.next(stage, &mut self.memory, side, now) {
+            let index = match next {
+                Next::Step(index) => index,
+                Next::Pause(span) => {
+                    due = due.saturating_add(self.memory.pause(span));
+                    now = self.wait_until(stage, due, now).await;
+                    continue;
+                }
+            };
             if !first {
                 stage.replied(now);
-                intended = now + step.pause;
+                due = due.saturating_add(self.memory.pause(stage.steps[index].pause));
             }
             first = false;
-            if intended > now {
-                stage
-                    .sleep(self.slot, intended, Sleep::WithinIteration)
-                    .await;
-                now = stage.clock.now();
-            }
+            now = self.wait_until(stage, due, now).await;
             self.prepare(stage, index, now);
-            let mut done = self.step(stage, side, index, intended, now).await;
+            let mut done = self.step(stage, side, index, due, now).await;
             if done.hop.is_some() {
                 // In a box, because it is large and seldom needed.
                 done = Box::pin(self.follow(stage, side, index, done)).await;
             }
             now = done.at;
+            due = now;
             if done.then == Then::End {
                 break;
             }
@@ -171,6 +175,15 @@ impl User {
         iteration.concluded = true;
         stage.record(now).iterated(side, Some(now - job.intended));
         now
+    }
+
+    /// Sleeps within an iteration; returns the time then.
+    async fn wait_until(&self, stage: &Stage, due: Nanos, now: Nanos) -> Nanos {
+        if due <= now {
+            return now;
+        }
+        stage.sleep(self.slot, due, Sleep::WithinIteration).await;
+        stage.clock.now()
     }
 
     /// Renders a step's request, if it differs from iteration to iteration.

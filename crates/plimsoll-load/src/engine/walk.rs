@@ -2,8 +2,18 @@
 
 use super::stage::Stage;
 use crate::clock::Nanos;
+use crate::plan::Span;
 use crate::recorder::Side;
 use crate::scenario::{Instruction, Memory};
+
+/// What an iteration does next.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Next {
+    /// The exchange of this step.
+    Step(usize),
+    /// It waits.
+    Pause(Span),
+}
 
 /// Where an iteration is.
 #[derive(Debug)]
@@ -18,19 +28,20 @@ impl<'a> Walk<'a> {
         Self { program, at: 0 }
     }
 
-    /// Goes on to the next exchange: its step; `None` at the end.
+    /// Goes on to the next exchange or pause; `None` at the end.
     pub(super) fn next(
         &mut self,
         stage: &Stage,
         memory: &mut Memory,
         side: Side,
         now: Nanos,
-    ) -> Option<usize> {
+    ) -> Option<Next> {
         loop {
             let instruction = self.program.get(self.at)?;
             self.at += 1;
             match instruction {
-                Instruction::Step(step) => return Some(*step),
+                Instruction::Step(step) => return Some(Next::Step(*step)),
+                Instruction::Pause(span) => return Some(Next::Pause(*span)),
                 Instruction::Jump(to) => self.at = *to,
                 Instruction::Choose(choices) => self.at = choices.choose(memory),
                 Instruction::Unless(test, to) => {

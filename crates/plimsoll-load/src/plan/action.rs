@@ -1,5 +1,6 @@
 //! What an iteration does: steps, and the ways between them.
 
+use super::load::Span;
 use super::text::Text;
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +28,8 @@ pub enum Action {
         /// What is done else.
         otherwise: Vec<Action>,
     },
+    /// Nothing, for some time; what comes after it is intended for its end.
+    Pause(Span),
     /// Something whose time from beginning to end is recorded under a name.
     Group {
         /// What reports call it.
@@ -83,6 +86,7 @@ pub fn steps_of(actions: &[Action], look: &mut impl FnMut(usize)) {
     for action in actions {
         match action {
             Action::Step(step) => look(*step),
+            Action::Pause(_) => {}
             Action::Mix(choices) => {
                 for choice in choices {
                     steps_of(&choice.actions, look);

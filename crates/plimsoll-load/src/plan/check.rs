@@ -14,7 +14,7 @@ const MAX_SHARDS: usize = 1024;
 /// Virtual users are numbered and held in memory.
 const MAX_USERS: u32 = 1_000_000;
 /// Warm-up and duration together: 1,000 hours.
-const MAX_TOTAL: Duration = Duration::from_secs(3_600_000);
+pub(super) const MAX_TOTAL: Duration = Duration::from_secs(3_600_000);
 /// Fields that the generator writes itself.
 const OWN_FIELDS: [&str; 3] = ["content-length", "transfer-encoding", "connection"];
 
@@ -207,6 +207,9 @@ fn check_step(step: &Step, path: impl Fn(&str) -> String, found: &mut Found) {
         &path("timeout"),
         "must be longer than 0",
     );
+    if let Some(message) = step.pause.problem() {
+        found.add(&path("pause"), message);
+    }
     if let Some(statuses) = &step.check.status {
         found.unless(
             !statuses.is_empty() && statuses.iter().all(|s| (200..=599).contains(s)),

@@ -1,5 +1,6 @@
 //! How many iterations start, and when: arrivals of the open model, users of the closed one.
 
+use super::check::MAX_TOTAL;
 use plimsoll_base::random::Draw;
 use plimsoll_base::units::{format_number, format_seconds};
 use serde::{Deserialize, Serialize};
@@ -299,6 +300,15 @@ fn time(length: Duration) -> String {
 /// The 90th percentile of the standard normal distribution.
 const P90: f64 = 1.281_551_565_544_600_4;
 
+/// The standard deviation of a logarithm: with more, the mean is 10²¹ times the median.
+const MAX_SIGMA: f64 = 10.0;
+
+impl Default for Span {
+    fn default() -> Self {
+        Self::ZERO
+    }
+}
+
 impl Profile {
     /// A stretch of it, evenly spaced.
     #[must_use]
@@ -324,6 +334,23 @@ impl Span {
             Self::Exponential { mean } => mean,
             Self::Lognormal { median, sigma } => longer(median, (sigma * sigma / 2.0).exp()),
         }
+    }
+
+    /// Why no length can be drawn from it, if so.
+    pub(crate) fn problem(&self) -> Option<&'static str> {
+        let (holds, message) = match *self {
+            Self::Constant(_) => (true, ""),
+            Self::Uniform { from, to } => (from <= to, "the shortest must not exceed the longest"),
+            Self::Exponential { mean } => (!mean.is_zero(), "the mean must be longer than 0"),
+            Self::Lognormal { median, sigma } => (
+                !median.is_zero() && sigma > 0.0 && sigma <= MAX_SIGMA,
+                "the median must be longer than 0, and sigma above 0 and at most 10",
+            ),
+        };
+        if !holds {
+            return Some(message);
+        }
+        (self.mean() > MAX_TOTAL).then_some("must not exceed 1000h on average")
     }
 
     /// The next length; a constant one draws nothing.

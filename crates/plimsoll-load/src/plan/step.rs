@@ -1,5 +1,6 @@
 //! One exchange of an iteration: what is sent, what its answer must satisfy, and what is taken out of it.
 
+use super::load::Span;
 use super::text::Text;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -25,7 +26,7 @@ pub struct Step {
     pub timeout: Option<Duration>,
     /// Waited after the end of the exchange before; the step's intended start is at the end of it. Ignored at the start of an iteration.
     #[serde(default)]
-    pub pause: Duration,
+    pub pause: Span,
     /// What an answer must satisfy.
     #[serde(default)]
     pub check: Check,

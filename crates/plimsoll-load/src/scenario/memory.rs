@@ -4,8 +4,9 @@
 
 use super::cookie::{Jar, Moment};
 use super::feeder::{Dealt, Feeder};
-use crate::clock::Nanos;
+use crate::clock::{Nanos, nanos};
 use crate::engine::Head;
+use crate::plan::Span;
 use jiff::Timestamp;
 use plimsoll_base::random::{Draw, Stream};
 
@@ -34,6 +35,7 @@ pub(crate) struct Memory {
     pub(super) iteration: Iteration,
     data: Option<Draw>,
     ways: Option<Draw>,
+    pauses: Option<Draw>,
     /// By slot; `None` until something is extracted into it.
     slots: Vec<Slot>,
     /// By feeder: the row of this iteration.
@@ -89,6 +91,7 @@ impl Memory {
         self.iteration = iteration;
         self.data = None;
         self.ways = None;
+        self.pauses = None;
         for slot in &mut self.slots {
             slot.is_set = false;
         }
@@ -113,6 +116,18 @@ impl Memory {
         let (seed, number) = (self.seed, self.iteration.number);
         self.ways
             .get_or_insert_with(|| Draw::new(seed, Stream::Ways, number))
+    }
+
+    /// How long this iteration's next pause is.
+    pub(crate) fn pause(&mut self, span: Span) -> Nanos {
+        if let Span::Constant(length) = span {
+            return nanos(length);
+        }
+        let (seed, number) = (self.seed, self.iteration.number);
+        let draw = self
+            .pauses
+            .get_or_insert_with(|| Draw::new(seed, Stream::Pauses, number));
+        nanos(span.next(draw))
     }
 
     /// Keeps the cookies of an answer.

@@ -10,7 +10,9 @@ use super::memory::{Memory, Sizes};
 use super::request::{Making, Manner, expects_body, is_constant};
 use super::value::{Names, is_given};
 use crate::plan::text::is_value_name;
-use crate::plan::{Action, AtEnd, Choice, ConnectionPolicy, Cookies, Follow, Load, Order, Plan};
+use crate::plan::{
+    Action, AtEnd, Choice, ConnectionPolicy, Cookies, Follow, Load, Order, Plan, Span,
+};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -48,6 +50,8 @@ pub(crate) struct CompiledStep {
 pub(crate) enum Instruction {
     /// The exchange at this place of the plan's steps.
     Step(usize),
+    /// Wait.
+    Pause(Span),
     /// Go on at one of these places, by weight.
     Choose(Choices),
     /// Go on at this place.
@@ -109,6 +113,7 @@ impl Program {
             instructions: Vec::new(),
             groups: Vec::new(),
             conditions: 0,
+            pauses: 0,
             loops: 0,
             depth: 0,
             deepest_group: 0,
@@ -139,6 +144,7 @@ struct Compiler<'a> {
     groups: Vec<String>,
     /// Compiled so far: problems name them by their number.
     conditions: usize,
+    pauses: usize,
     loops: usize,
     depth: usize,
     deepest_group: usize,
@@ -171,6 +177,14 @@ impl Compiler<'_> {
                 self.instructions.push(Instruction::Step(*step));
             }
             Action::Step(step) => self.refuse(at, format!("there is no step {step}")),
+            Action::Pause(span) => {
+                let number = self.pauses;
+                self.pauses += 1;
+                if let Some(message) = span.problem() {
+                    self.refuse(format!("pauses[{number}]"), message);
+                }
+                self.instructions.push(Instruction::Pause(*span));
+            }
             Action::Mix(choices) => self.mix(choices, at),
             Action::Repeat { times, actions } => {
                 // A later round knows what an earlier one extracted.

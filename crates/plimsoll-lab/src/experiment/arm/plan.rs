@@ -156,6 +156,7 @@ fn actions<E>(
     for act in acts {
         converted.push(match act {
             Act::Step(step) => Action::Step(*step),
+            Act::Pause(span) => Action::Pause(*span),
             Act::Mix(choices) => {
                 let mut weighted = Vec::with_capacity(choices.len());
                 for (weight, acts) in choices {
@@ -189,6 +190,7 @@ fn actions<E>(
 pub(super) struct Places<'a> {
     pub(super) layers: Layers<'a>,
     pub(super) conditions: &'a [Pointer],
+    pub(super) pauses: &'a [Pointer],
     /// Of the arm.
     pub(super) headers_at: &'a Pointer,
 }
@@ -229,6 +231,7 @@ fn place(loader: &Loader<'_>, field: &str, arm: &Arm, places: Places<'_>) -> Poi
     let Places {
         layers,
         conditions,
+        pauses,
         headers_at,
     } = places;
     let path = Pointer::from(field.strip_prefix("scenarios[0].").unwrap_or(field));
@@ -238,6 +241,9 @@ fn place(loader: &Loader<'_>, field: &str, arm: &Arm, places: Places<'_>) -> Poi
             .get(*index)
             .cloned()
             .unwrap_or_else(Pointer::root),
+        [Segment::Key(key), Segment::Index(index)] if key == "pauses" => {
+            pauses.get(*index).cloned().unwrap_or_else(Pointer::root)
+        }
         [
             Segment::Key(data),
             Segment::Key(list),
@@ -373,6 +379,30 @@ scenario:
   - { post: /b, body_file: body.bin }
 load: { rate: 10/s, duration: 5s }
 ";
+
+    #[test]
+    fn pauses_stand_in_steps_and_alone() {
+        let file = "
+version: 1
+name: x
+components: { upstream: { mock: {} } }
+scenario:
+  - { pause: { lognormal: { median: 2s, sigma: 0.5 } } }
+  - { get: /a, pause: { uniform: [1s, 3s] } }
+  - { pause: { exponential: 2s } }
+  - { get: /b, pause: 1s }
+load: { rate: 10/s, duration: 5s }
+";
+        let experiment = Memory::new(file, &[]).load(&[]).unwrap();
+        let arm = experiment.arm("main").unwrap();
+        let pauses: Vec<String> = arm
+            .steps
+            .iter()
+            .map(|step| step.pause.to_string())
+            .collect();
+        assert_eq!(pauses, ["1.00 s to 3.00 s", "1.00 s"]);
+        insta::assert_snapshot!(format!("{:?}", arm.program), @"[Pause(Lognormal { median: 2s, sigma: 0.5 }), Step(0), Pause(Exponential { mean: 2s }), Step(1)]");
+    }
 
     #[test]
     fn a_plan_has_its_substitutions_made() {

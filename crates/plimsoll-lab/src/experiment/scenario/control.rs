@@ -1,7 +1,7 @@
 //! Ways between exchanges: `mix`, `repeat` and `if`.
 
 use plimsoll_base::document::Path as Pointer;
-use plimsoll_load::plan::Comparison;
+use plimsoll_load::plan::{Comparison, Span};
 
 use super::{Act, Condition, Converter};
 use crate::experiment::wire::StepWire;
@@ -23,6 +23,24 @@ const COMPARISONS: [(&str, Comparison); 7] = [
 /// Whether this is a way and no exchange.
 pub(super) fn is_one(wire: &StepWire) -> bool {
     wire.mix.is_some() || wire.repeat.is_some() || wire.condition.is_some()
+}
+
+/// The pause that this is, if nothing else is written beside it.
+pub(super) fn alone(wire: &StepWire) -> Option<Span> {
+    let pause = wire.pause?;
+    let methods = [
+        &wire.get,
+        &wire.head,
+        &wire.post,
+        &wire.put,
+        &wire.patch,
+        &wire.delete,
+        &wire.options,
+    ];
+    methods
+        .iter()
+        .all(|method| method.is_none())
+        .then(|| pause.span())
 }
 
 pub(super) fn convert(

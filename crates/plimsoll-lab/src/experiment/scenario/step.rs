@@ -1,14 +1,13 @@
 //! One exchange: method and path, query, header fields, body, and where redirects are counted.
 
 use plimsoll_base::document::Path as Pointer;
-use plimsoll_load::plan::Expression;
+use plimsoll_load::plan::{Expression, Span};
 
 use super::body::{self, Body};
 use super::{Act, Converter, Step, check, extract, headers};
 use crate::experiment::loader::Loader;
 use crate::experiment::template::{Part, Template};
 use crate::experiment::wire::{AuthWire, StepWire};
-use std::time::Duration;
 
 const LONGEST_NAME: usize = 100;
 /// Redirects in a row.
@@ -44,7 +43,7 @@ pub(super) fn convert(
         headers: fields,
         body,
         timeout: wire.timeout.map(|timeout| *timeout),
-        pause: wire.pause.map_or(Duration::ZERO, |pause| *pause),
+        pause: wire.pause.map_or(Span::ZERO, |pause| pause.span()),
         check: check::convert(converter.loader, wire.check.as_ref(), &at.key("check")),
         extract: extract::convert(converter.loader, wire.extract.as_ref(), &at.key("extract")),
         follow: most.map(|most| (most, place + 1)),
@@ -70,7 +69,7 @@ fn hops(converter: &mut Converter<'_, '_>, step: &Step) -> Step {
         path: Template::literal("/"),
         headers: fields.cloned().collect(),
         body: Body::Empty,
-        pause: Duration::ZERO,
+        pause: Span::ZERO,
         ..step.clone()
     }
 }
@@ -93,7 +92,7 @@ fn method<'a>(
         .iter()
         .filter_map(|(key, method, path)| path.as_ref().map(|path| (*key, *method, path)));
     let Some((key, method, path)) = written.next() else {
-        loader.refuse(at, "has no method: write one of `get`, `head`, `post`, `put`, `patch`, `delete` and `options` with a path, or one of `mix`, `repeat` and `if`");
+        loader.refuse(at, "has no method: write one of `get`, `head`, `post`, `put`, `patch`, `delete` and `options` with a path, or one of `mix`, `repeat`, `if` and `pause`");
         return None;
     };
     if let Some((second, _, _)) = written.next() {

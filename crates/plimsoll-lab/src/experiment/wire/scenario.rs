@@ -1,11 +1,12 @@
 //! `scenario`, `values` and `feeders` as written.
 
+use super::span::SpanWire;
 use deserr::Deserr;
 use plimsoll_base::document::{BytesText, DurationText, Entries, OneOrMany, Text};
 use schemars::JsonSchema;
 
-/// One thing that an iteration does: an exchange (exactly one method with its path, and what goes with it), or a way between several: `mix`,
-/// `repeat` or `if`.
+/// One thing that an iteration does: an exchange (exactly one method with its path, and what goes with it), a way between several (`mix`,
+/// `repeat` or `if`), or a `pause` alone.
 #[derive(Debug, Deserr, JsonSchema)]
 #[deserr(deny_unknown_fields)]
 #[schemars(
@@ -14,7 +15,8 @@ use schemars::JsonSchema;
     extend("oneOf" = [
         { "required": ["get"] }, { "required": ["head"] }, { "required": ["post"] }, { "required": ["put"] },
         { "required": ["patch"] }, { "required": ["delete"] }, { "required": ["options"] },
-        { "required": ["mix"] }, { "required": ["repeat"] }, { "required": ["if"] }
+        { "required": ["mix"] }, { "required": ["repeat"] }, { "required": ["if"] },
+        { "required": ["pause"], "maxProperties": 1 }
     ])
 )]
 pub struct StepWire {
@@ -69,9 +71,10 @@ pub struct StepWire {
     /// How long the exchange may take. Default: the load's.
     #[deserr(default)]
     pub timeout: Option<DurationText>,
-    /// Waited after the end of the exchange before. Default: 0.
+    /// Of a step: waited after the end of the exchange before, unless it is the iteration's first. Alone: waited, wherever it stands.
+    /// Default: 0.
     #[deserr(default)]
-    pub pause: Option<DurationText>,
+    pub pause: Option<SpanWire>,
     /// How many redirects in a row are followed, 1 to 50, each an exchange of its own; `off`: a redirect is an answer like any other. Default: `off`.
     #[deserr(default)]
     pub redirects: Option<Text>,

@@ -129,7 +129,7 @@ fn steps_follow_each_other_and_are_counted_apart() {
     plan.scenarios[0].load = open(50.0, 2, 10);
     plan.steps.push(step("second"));
     plan.scenarios[0].program.push(Action::Step(1));
-    plan.steps[1].pause = Duration::from_millis(5);
+    plan.steps[1].pause = crate::plan::Span::Constant(Duration::from_millis(5));
     plan.steps[1].check.status = Some(vec![201]);
     let outcome = run(plan);
     assert_eq!(server.requests(), 30);

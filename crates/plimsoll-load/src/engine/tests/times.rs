@@ -1,7 +1,7 @@
 //! Times: a stall of the target shows in full in response times, and once in service times.
 
-use super::rig::{Answer, Server, open, plan, run};
-use crate::plan::Pacing;
+use super::rig::{Answer, LONG, Server, open, plan, run};
+use crate::plan::{Action, Load, Pacing, Span};
 use plimsoll_base::outcome::OutcomeClass;
 use plimsoll_base::time_kind::TimeKind;
 use std::time::Duration;
@@ -77,4 +77,30 @@ fn response_time_is_the_sum_of_its_parts() {
             "{pacing:?}: {parts} {response}"
         );
     }
+}
+
+/// Pauses are part of the iteration and of no exchange, wherever they stand: before the first one, between two, and after the last.
+#[test]
+fn pauses_are_waited_and_are_nobodys_response_time() {
+    let server = Server::start(|_| Answer::Status(200));
+    let mut plan = plan(server.address);
+    let pause = Duration::from_millis(400);
+    let (from, to) = (pause, 2 * pause);
+    plan.scenarios[0].load = Load::closed(1, Duration::ZERO, LONG);
+    plan.scenarios[0].iterations = Some(1);
+    plan.scenarios[0].program = vec![
+        Action::Pause(Span::Constant(pause)),
+        Action::Step(0),
+        Action::Pause(Span::Uniform { from, to }),
+        Action::Step(0),
+        Action::Pause(Span::Constant(pause)),
+    ];
+    plan.duration = Duration::from_secs(100);
+    let outcome = run(plan);
+    assert_eq!(outcome.count(OutcomeClass::Passed), 2);
+    let iteration = outcome.iteration_times(TimeKind::IterationTime);
+    // Times are recorded to three digits.
+    assert!(iteration.min().unwrap() > 1.198, "{:?}", iteration.min());
+    let response = outcome.times(OutcomeClass::Passed, TimeKind::ResponseTime);
+    assert!(response.max().unwrap() < 0.4, "{:?}", response.max());
 }

@@ -1,6 +1,6 @@
 //! Whether a scenario's load can be carried out.
 
-use super::{Found, MAX_TOTAL, MAX_USERS};
+use super::{Found, MAX_USERS};
 use crate::arrivals::peak;
 use crate::plan::{Crowd, Load, Profile, Spacing, Span, Stretch};
 use std::time::Duration;
@@ -17,8 +17,6 @@ const MAX_ARRIVALS: u64 = 100_000_000;
 const MAX_TIMES: usize = 10_000_000;
 /// Stretches are gone through one by one.
 const MAX_STRETCHES: usize = 10_000;
-/// The standard deviation of a logarithm: with more, the mean is 10²¹ times the median.
-const MAX_SIGMA: f64 = 10.0;
 
 pub(super) fn check(load: &Load, path: impl Fn(&str) -> String, found: &mut Found) {
     match load {
@@ -179,21 +177,9 @@ fn check_crowds(crowds: &[Crowd], path: &impl Fn(&str) -> String, found: &mut Fo
 }
 
 fn check_span(span: Span, path: &str, found: &mut Found) {
-    let (holds, message) = match span {
-        Span::Constant(_) => (true, ""),
-        Span::Uniform { from, to } => (from <= to, "the shortest must not exceed the longest"),
-        Span::Exponential { mean } => (!mean.is_zero(), "the mean must be longer than 0"),
-        Span::Lognormal { median, sigma } => (
-            !median.is_zero() && sigma > 0.0 && sigma <= MAX_SIGMA,
-            "the median must be longer than 0, and sigma above 0 and at most 10",
-        ),
-    };
-    found.unless(holds, path, message);
-    found.unless(
-        span.mean() <= MAX_TOTAL,
-        path,
-        "must not exceed 1000h on average",
-    );
+    if let Some(message) = span.problem() {
+        found.add(path, message);
+    }
 }
 
 #[cfg(test)]
