@@ -10,14 +10,14 @@ use crate::analytics::Written;
 use crate::config::GatewayConfig;
 use crate::metrics::ShardMetrics;
 use guard::Guard;
-use plimsoll_http::{Framing, Limits, Listener, RequestHead, TcpServer, Watch, accept, encode};
+use plimsoll_http::pages::{self, Page};
+use plimsoll_http::{Listener, RequestHead, accept};
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
-use tokio::time::Instant;
 
 /// Admin connections at a time; further ones wait to be accepted.
 const CONNECTIONS: usize = 32;
@@ -42,13 +42,6 @@ struct Sources {
     shards: Vec<Arc<ShardMetrics>>,
     analytics: Option<Arc<Written>>,
     stop: watch::Receiver<bool>,
-}
-
-/// What an endpoint answers.
-struct Page {
-    status: u16,
-    content_type: &'static str,
-    body: String,
 }
 
 impl Admin {
@@ -82,45 +75,13 @@ impl Admin {
         loop {
             tokio::select! {
                 accepted = accept(&listener), if clients.len() < CONNECTIONS => {
-                    let client = serve_client(self.guard.clone(), Arc::clone(&self.sources), accepted?);
-                    clients.spawn_local(client);
+                    let (guard, sources) = (self.guard.clone(), Arc::clone(&self.sources));
+                    clients.spawn_local(pages::serve(accepted?, IDLE, move |head| {
+                        guard.check(head).unwrap_or_else(|| page(head, &sources))
+                    }));
                 }
                 Some(_) = clients.join_next() => {}
             }
-        }
-    }
-}
-
-async fn serve_client(guard: Guard, sources: Arc<Sources>, stream: TcpStream) {
-    let limits = Limits {
-        body_bytes: 0,
-        ..Limits::default()
-    };
-    let mut connection = TcpServer::from_stream(stream, limits);
-    let mut watch = Watch::new(Instant::now() + IDLE);
-    loop {
-        let deadline = Instant::now() + IDLE;
-        let request = watch.until(|| deadline, connection.requests.next_head());
-        let Ok(Ok(true)) = request.await else { return };
-        let head = connection.requests.head();
-        let page = guard.check(head).unwrap_or_else(|| page(head, &sources));
-        let keep = head.keep_alive() && head.framing() == Framing::None;
-        let to_head = head.method() == "HEAD";
-        let out = connection.output.buffer();
-        encode::status_line(out, page.status, None);
-        encode::field(out, "Content-Type", page.content_type);
-        encode::field(out, "Cache-Control", "no-store");
-        encode::content_length(out, page.body.len() as u64);
-        if !keep {
-            encode::field(out, "Connection", "close");
-        }
-        encode::end_head(out);
-        if !to_head {
-            out.extend_from_slice(page.body.as_bytes());
-        }
-        let flushed = watch.until(|| deadline, connection.output.flush()).await;
-        if !keep || !matches!(flushed, Ok(Ok(()))) {
-            return;
         }
     }
 }
@@ -130,17 +91,15 @@ fn page(head: &RequestHead, sources: &Sources) -> Page {
     match (head.method(), head.path()) {
         ("GET" | "HEAD", "/metrics") => metrics::page(sources),
         ("GET" | "HEAD", "/healthz") => health::page(sources),
-        (_, "/metrics" | "/healthz") => Page::error(405, "only GET and HEAD"),
-        _ => Page::error(404, "the admin listener has /metrics and /healthz"),
+        (_, "/metrics" | "/healthz") => refusal(405, "only GET and HEAD"),
+        _ => refusal(404, "the admin listener has /metrics and /healthz"),
     }
 }
 
-impl Page {
-    fn error(status: u16, message: &str) -> Self {
-        Self {
-            status,
-            content_type: "application/json",
-            body: serde_json::json!({ "error": message, "status": status }).to_string() + "\n",
-        }
+fn refusal(status: u16, message: &str) -> Page {
+    Page {
+        status,
+        content_type: "application/json",
+        body: serde_json::json!({ "error": message, "status": status }).to_string() + "\n",
     }
 }

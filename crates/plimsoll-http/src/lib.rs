@@ -4,9 +4,10 @@
 //! [`decode`] turns bytes into events and [`encode`] writes heads and chunks, neither touching a socket;
 //! [`connection`] drives them over any stream; [`connect`], [`listen`], [`stream`], [`tls`], [`pool`] and [`shard`] are Tokio's side;
 //! [`deadline`] and [`patience`] bound how long a peer is waited for, [`descriptors`] how many there may be;
-//! [`counters_file`] is what both servers leave behind of their counting.
+//! [`counters_file`] is what both servers leave behind of their counting; [`pages`] and [`authority`] serve endpoints for operators.
 //! What a message means (routes, stubs, retries) is left to the crates above.
 
+pub mod authority;
 mod buffer;
 pub mod connect;
 pub mod connection;
@@ -20,6 +21,7 @@ pub mod fields;
 pub mod head;
 pub mod limits;
 pub mod listen;
+pub mod pages;
 pub mod patience;
 pub mod pool;
 pub mod shard;

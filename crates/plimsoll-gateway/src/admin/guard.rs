@@ -3,9 +3,10 @@
 //! The `Host` check defeats DNS rebinding, the `Origin` check cross-site requests; neither replaces credentials, which is
 //! why the listener stays on loopback.
 
-use super::Page;
+use super::refusal;
 use plimsoll_http::RequestHead;
-use std::net::IpAddr;
+use plimsoll_http::authority::{host_of, names_loopback};
+use plimsoll_http::pages::Page;
 use std::sync::Arc;
 
 /// The allow-list of host names.
@@ -25,7 +26,7 @@ impl Guard {
     /// The refusal of a request, if it is refused.
     pub(super) fn check(&self, head: &RequestHead) -> Option<Page> {
         if !self.knows(head.authority()) {
-            return Some(Page::error(421, "this host name is not on the allow-list"));
+            return Some(refusal(421, "this host name is not on the allow-list"));
         }
         let origin = head.fields().get("origin")?;
         let host = std::str::from_utf8(origin).ok().and_then(|origin| {
@@ -34,23 +35,17 @@ impl Guard {
         });
         match host {
             Some(host) if self.knows(host) => None,
-            _ => Some(Page::error(
-                403,
-                "this origin may not use the admin listener",
-            )),
+            _ => Some(refusal(403, "this origin may not use the admin listener")),
         }
     }
 
     fn knows(&self, authority: &str) -> bool {
-        let host = match authority.rsplit_once(':') {
-            Some((host, port)) if port.bytes().all(|b| b.is_ascii_digit()) => host,
-            _ => authority,
-        };
-        let host = host.to_ascii_lowercase();
-        let address = host.trim_start_matches('[').trim_end_matches(']');
-        host == "localhost"
-            || self.hosts.contains(&host)
-            || address.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
+        let host = host_of(authority);
+        names_loopback(authority)
+            || self
+                .hosts
+                .iter()
+                .any(|known| known.eq_ignore_ascii_case(host))
     }
 }
 
@@ -63,16 +58,9 @@ mod tests {
         let guard = Guard::new(&["gateway.internal".to_owned()]);
         for (authority, expected) in [
             ("localhost", true),
-            ("LOCALHOST:9090", true),
-            ("127.0.0.1:9090", true),
-            ("127.1.2.3", true),
-            ("[::1]:9090", true),
             ("gateway.internal:9090", true),
+            ("Gateway.Internal", true),
             ("evil.example", false),
-            ("localhost.evil.example", false),
-            ("127.0.0.1.evil.example", false),
-            ("192.168.0.1:9090", false),
-            ("", false),
         ] {
             assert_eq!(guard.knows(authority), expected, "{authority:?}");
         }

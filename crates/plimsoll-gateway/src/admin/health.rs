@@ -1,6 +1,7 @@
 //! `/healthz`: 200 while requests are taken, 503 while the gateway drains.
 
-use super::{Page, Sources};
+use super::Sources;
+use plimsoll_http::pages::Page;
 
 pub(super) fn page(sources: &Sources) -> Page {
     let draining = *sources.stop.borrow();

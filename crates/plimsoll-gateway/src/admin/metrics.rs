@@ -1,10 +1,11 @@
 //! `/metrics`: every counter, in Prometheus' text format (version 0.0.4), added up over the shards.
 
-use super::{Page, Sources};
+use super::Sources;
 use crate::metrics::{
     BUCKET_MICROS, Buckets, CLASSES, Counter, EndMetrics, RouteMetrics, ShardMetrics,
     UpstreamMetrics,
 };
+use plimsoll_http::pages::Page;
 use std::fmt::Write as _;
 use std::sync::atomic::Ordering;
 

@@ -101,18 +101,7 @@ fn the_last_push_holds_what_the_summary_says() {
     let url = format!("http://{}", receiver.local_addr().unwrap());
     let received = std::thread::spawn(move || receive(&receiver));
     let workspace = Workspace::new();
-    workspace.write("short.yaml", &LONG.replace("SECONDS", "2s"));
-    let arguments = [
-        "run",
-        "short.yaml",
-        "--out",
-        "run",
-        "--otlp",
-        &url,
-        "--set",
-        "load.warmup=0",
-    ];
-    let finished = measured(workspace.run(&arguments));
+    let finished = pushing(&workspace, "2s", &url);
     assert!(
         !finished.stderr.contains("warning: --otlp"),
         "{}",
@@ -154,22 +143,11 @@ fn the_last_push_holds_what_the_summary_says() {
 #[test]
 fn a_collector_that_is_not_there_is_told_once_and_costs_nothing() {
     let workspace = Workspace::new();
-    workspace.write("short.yaml", &LONG.replace("SECONDS", "1s"));
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let nobody = taken.local_addr().unwrap();
     drop(taken);
     let url = format!("http://{nobody}");
-    let arguments = [
-        "run",
-        "short.yaml",
-        "--out",
-        "run",
-        "--otlp",
-        &url,
-        "--set",
-        "load.warmup=0",
-    ];
-    let finished = measured(workspace.run(&arguments));
+    let finished = pushing(&workspace, "1s", &url);
     assert_eq!(finished.stderr.matches("warning: --otlp").count(), 1);
     let refused = workspace.run(&["run", "short.yaml", "--otlp", "https://a"]);
     refused
@@ -177,8 +155,11 @@ fn a_collector_that_is_not_there_is_told_once_and_costs_nothing() {
         .saying("not available in this version");
 }
 
-/// A run to its end; whether a busy machine let it be valid is another matter.
-fn measured(finished: Finished) -> Finished {
+/// A run of so many seconds that pushes to `url`, to its end; whether a busy machine let it be valid is another matter.
+fn pushing(workspace: &Workspace, seconds: &str, url: &str) -> Finished {
+    workspace.write("short.yaml", &LONG.replace("SECONDS", seconds));
+    let run = ["run", "short.yaml", "--out", "run", "--otlp", url];
+    let finished = workspace.run(&[&run[..], &["--set", "load.warmup=0"]].concat());
     assert!(matches!(finished.code, Some(0 | 4)), "{finished:?}");
     finished
 }

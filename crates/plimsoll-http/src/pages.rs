@@ -1,0 +1,117 @@
+//! Small pages over one connection: what an endpoint for operators needs, with a deadline for everything that its client does.
+
+use crate::connection::TcpServer;
+use crate::deadline::Watch;
+use crate::encode;
+use crate::head::{Framing, RequestHead};
+use crate::limits::Limits;
+use std::time::Duration;
+use tokio::net::TcpStream;
+use tokio::time::Instant;
+
+/// What is answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page {
+    /// The status code.
+    pub status: u16,
+    /// `Content-Type`.
+    pub content_type: &'static str,
+    /// The whole body; for HEAD its length is said.
+    pub body: String,
+}
+
+/// Answers requests of one client until it closes, sends a body, breaks the protocol, or lets `patience` pass over a request, over its
+/// answer or between two. Nothing is to be cached.
+pub async fn serve(stream: TcpStream, patience: Duration, answer: impl Fn(&RequestHead) -> Page) {
+    let limits = Limits {
+        body_bytes: 0,
+        ..Limits::default()
+    };
+    let mut connection = TcpServer::from_stream(stream, limits);
+    let mut watch = Watch::new(Instant::now() + patience);
+    loop {
+        let deadline = Instant::now() + patience;
+        let request = watch.until(|| deadline, connection.requests.next_head());
+        let Ok(Ok(true)) = request.await else { return };
+        let head = connection.requests.head();
+        let page = answer(head);
+        let keep = head.keep_alive() && head.framing() == Framing::None;
+        let to_head = head.method() == "HEAD";
+        let out = connection.output.buffer();
+        encode::status_line(out, page.status, None);
+        encode::field(out, "Content-Type", page.content_type);
+        encode::field(out, "Cache-Control", "no-store");
+        encode::content_length(out, page.body.len() as u64);
+        if !keep {
+            encode::field(out, "Connection", "close");
+        }
+        encode::end_head(out);
+        if !to_head {
+            out.extend_from_slice(page.body.as_bytes());
+        }
+        let flushed = watch.until(|| deadline, connection.output.flush()).await;
+        if !keep || !matches!(flushed, Ok(Ok(()))) {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::net::TcpListener;
+
+    /// What a client gets that sends `requests` and waits for the end.
+    async fn answers(requests: &str) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let server = async {
+            let (stream, _) = listener.accept().await.unwrap();
+            let page = |head: &RequestHead| Page {
+                status: 200,
+                content_type: "text/plain",
+                body: format!("{}\n", head.path()),
+            };
+            serve(stream, Duration::from_secs(5), page).await;
+        };
+        let client = async {
+            let mut stream = TcpStream::connect(address).await.unwrap();
+            stream.write_all(requests.as_bytes()).await.unwrap();
+            let mut text = String::new();
+            stream.read_to_string(&mut text).await.unwrap();
+            text
+        };
+        tokio::join!(server, client).1
+    }
+
+    #[tokio::test]
+    async fn a_connection_is_kept_until_its_client_closes_it() {
+        let text = answers(
+            "GET /a HTTP/1.1\r\nHost: x\r\n\r\nGET /b HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+        );
+        let text = text.await;
+        assert!(text.contains("\r\n\r\n/a\nHTTP/1.1 200"), "{text}");
+        assert!(text.ends_with("Connection: close\r\n\r\n/b\n"), "{text}");
+    }
+
+    #[tokio::test]
+    async fn head_has_a_length_and_no_body() {
+        let text = answers("HEAD /a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await;
+        assert!(text.to_lowercase().contains("content-length: 3\r\n"));
+        assert!(text.ends_with("\r\n\r\n"), "{text}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_silent_client_is_waited_for_in_vain() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let client = TcpStream::connect(listener.local_addr().unwrap());
+        let (client, accepted) = tokio::join!(client, listener.accept());
+        let stream = accepted.unwrap().0;
+        let start = Instant::now();
+        let page = |_: &RequestHead| unreachable!("nothing was asked");
+        serve(stream, Duration::from_secs(5), page).await;
+        assert_eq!(start.elapsed().as_secs(), 5);
+        drop(client);
+    }
+}
