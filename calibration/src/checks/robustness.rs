@@ -19,8 +19,9 @@ mod unread;
 
 use super::Check;
 use crate::bar::{Bar, Verdict};
-use crate::bench::{Bench, Outcome, Repetition, Running, Trouble, measure};
+use crate::bench::{Bench, Repetition, Running, Trouble, measure};
 use crate::clock;
+use crate::witness::{Mark, Seen};
 use plimsoll_base::counters::{Counter, Totals};
 use serde_json::json;
 use server::{Kind, Patience, Server};
@@ -122,6 +123,8 @@ fn attack_all(bench: &Bench, kind: Kind) -> Result<Vec<Bar>, Trouble> {
 struct Round {
     alone: f64,
     attacked: f64,
+    /// Whether the machine stood still in neither load. What it did while an attack was begun or ended moves no figure.
+    quiet: bool,
     /// The share of exchanges that failed during the attack.
     failed: f64,
     /// How much of what the server must count it counted, if anything is asked of it.
@@ -135,29 +138,33 @@ fn attack(bench: &Bench, kind: Kind, case: &Case) -> Result<Vec<Bar>, Trouble> {
     let memory = server.peak_mib()?;
     let mut words = String::new();
     let round = || {
-        let alone = others(bench, &server)?.0;
+        let alone = others(bench, &server)?;
         let before = server.totals()?;
-        let (attack, (attacked, failed)) = match case.when {
+        let (attack, attacked) = match case.when {
             When::Before => ((case.begin)(bench, &server)?, others(bench, &server)?),
             When::During => {
+                let mark = bench.witness.mark();
                 let running = begin_others(bench, &server)?;
                 running.generator()?;
                 clock::pause(CONNECTED);
                 let attack = (case.begin)(bench, &server)?;
-                (attack, figures(&running.finish()?)?)
+                (attack, Others::of(bench, running, &mark)?)
             }
         };
         words = attack.end()?;
         server.settles()?;
         Ok(Round {
-            alone,
-            attacked,
-            failed,
+            alone: alone.p99,
+            attacked: attacked.p99,
+            quiet: alone.seen.quiet() && attacked.seen.quiet(),
+            failed: attacked.failed,
             counted: case.told.counted(&server.totals()?.since(&before)),
         })
     };
-    let rounds = bench.repeat(case.what, bench.pick(5, 1), round, |round| {
-        format!("{:.3} → {:.3} ms", round.alone * 1e3, round.attacked * 1e3)
+    let rounds = bench.repeat(case.what, bench.pick(7, 1), round, |round| {
+        let stalled = if round.quiet { "" } else { ", stalled" };
+        let (alone, attacked) = (round.alone * 1e3, round.attacked * 1e3);
+        format!("{alone:.3} → {attacked:.3} ms{stalled}")
     })?;
     let name = format!("{}: {}", kind.name(), case.what);
     let growth = server.peak_mib()? - memory;
@@ -176,9 +183,31 @@ fn attack(bench: &Bench, kind: Kind, case: &Case) -> Result<Vec<Bar>, Trouble> {
     Ok(bars)
 }
 
-/// The others' p99 and which share of them failed.
-fn others(bench: &Bench, server: &Server) -> Result<(f64, f64), Trouble> {
-    figures(&begin_others(bench, server)?.finish()?)
+/// What the other clients had.
+struct Others {
+    /// The p99 of their response times in seconds.
+    p99: f64,
+    /// The share of their exchanges that failed.
+    failed: f64,
+    /// What the machine did meanwhile.
+    seen: Seen,
+}
+
+impl Others {
+    /// Waits for the end of their load, which began at `mark`.
+    fn of(bench: &Bench, running: Running, mark: &Mark) -> Result<Self, Trouble> {
+        let outcome = running.finish()?;
+        Ok(Self {
+            p99: outcome.main("response_time/p99")?,
+            failed: outcome.main("failed")? / outcome.main("sent")?,
+            seen: bench.witness.since(mark),
+        })
+    }
+}
+
+fn others(bench: &Bench, server: &Server) -> Result<Others, Trouble> {
+    let mark = bench.witness.mark();
+    Others::of(bench, begin_others(bench, server)?, &mark)
 }
 
 fn begin_others(bench: &Bench, server: &Server) -> Result<Running, Trouble> {
@@ -188,17 +217,12 @@ fn begin_others(bench: &Bench, server: &Server) -> Result<Running, Trouble> {
     bench.start(&measure(server.address, "/json/valid", load), SECONDS)
 }
 
-fn figures(outcome: &Outcome) -> Result<(f64, f64), Trouble> {
-    let failed = outcome.main("failed")? / outcome.main("sent")?;
-    Ok((outcome.main("response_time/p99")?, failed))
-}
-
 /// The others' p99 with the attack and without, over the rounds in which the machine was quiet. That they fail is nothing that a stall does,
 /// so every round counts there.
 fn others_bar(name: &str, may_fail: f64, rounds: &[Repetition<Round>]) -> Bar {
     let quiet: Vec<&Round> = (rounds.iter())
-        .filter(|one| one.seen.quiet())
         .filter_map(|one| one.found.as_ref().ok())
+        .filter(|round| round.quiet)
         .collect();
     let of_quiet =
         |figure: &dyn Fn(&Round) -> f64| median(quiet.iter().map(|round| figure(round)).collect());
@@ -329,33 +353,29 @@ fn wait_until(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::witness::Seen;
 
-    const QUIET: Option<f64> = None;
-    /// A stall of a tenth of a second.
-    const STALLED: Option<f64> = Some(0.1);
+    const QUIET: bool = true;
+    const STALLED: bool = false;
 
-    fn round(alone: f64, attacked: f64, stall: Option<f64>) -> Repetition<Round> {
+    fn round(alone: f64, attacked: f64, quiet: bool) -> Repetition<Round> {
         Repetition {
             found: Ok(Round {
                 alone,
                 attacked,
+                quiet,
                 failed: 0.0,
                 counted: None,
             }),
             words: String::new(),
-            seen: Seen {
-                longest_s: stall.unwrap_or(0.0),
-                ..Seen::default()
-            },
+            seen: Seen::default(),
         }
     }
 
     #[test]
     fn the_median_of_quiet_rounds_is_judged_if_they_are_alike_and_enough() {
-        let check = |rounds: &[(f64, f64, Option<f64>)], expected| {
+        let check = |rounds: &[(f64, f64, bool)], expected| {
             let rounds: Vec<_> = (rounds.iter())
-                .map(|(alone, attacked, stall)| round(*alone, *attacked, *stall))
+                .map(|(alone, attacked, quiet)| round(*alone, *attacked, *quiet))
                 .collect();
             let bar = others_bar("x", 0.0, &rounds);
             assert_eq!(bar.verdict, expected, "{}", bar.measured);
@@ -390,8 +410,8 @@ mod tests {
 
     #[test]
     fn exchanges_that_failed_count_in_every_round() {
-        let check = |share, stall, expected| {
-            let mut round = round(1.0, 1.0, stall);
+        let check = |share, quiet, expected| {
+            let mut round = round(1.0, 1.0, quiet);
             round.found = round.found.map(|found| Round {
                 failed: share,
                 ..found
