@@ -70,9 +70,9 @@ impl Mock {
         Client::connect(self.address)
     }
 
-    /// Tells it to stop; returns at once.
+    /// Tells it to stop; returns at once. It may have ended already, because it was told before.
     pub fn say_stop(&self) {
-        self.stop.send(true).unwrap();
+        self.stop.send_replace(true);
     }
 
     /// Stops it and waits for its end.
