@@ -106,7 +106,7 @@ impl Gateway {
     }
 
     pub fn tell_to_stop(&self) {
-        self.stop.send(true).unwrap();
+        self.stop.send_replace(true);
     }
 
     /// Waits for the end that [`Self::tell_to_stop`] brings; returns what its operator was told, but for what depends on the host.
