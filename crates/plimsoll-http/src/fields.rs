@@ -3,10 +3,25 @@
 use std::ops::Range;
 
 /// Header or trailer fields. Names and values are slices of one text, which keeps its memory from message to message.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub struct Fields {
     text: Vec<u8>,
     entries: Vec<Entry>,
+}
+
+impl Clone for Fields {
+    fn clone(&self) -> Self {
+        Self {
+            text: self.text.clone(),
+            entries: self.entries.clone(),
+        }
+    }
+
+    /// Reuses the memory of what is overwritten.
+    fn clone_from(&mut self, source: &Self) {
+        self.text.clone_from(&source.text);
+        self.entries.clone_from(&source.entries);
+    }
 }
 
 /// Where a field lies in the text.
@@ -49,6 +64,12 @@ impl Fields {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
+    }
+
+    /// Bytes of memory that this takes.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        self.text.capacity() + self.entries.capacity() * size_of::<Entry>()
     }
 
     pub(crate) fn clear(&mut self) {

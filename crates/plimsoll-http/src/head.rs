@@ -28,7 +28,7 @@ pub enum Framing {
 }
 
 /// A request head.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub struct RequestHead {
     pub(crate) fields: Fields,
     pub(crate) method: Range<usize>,
@@ -39,6 +39,27 @@ pub struct RequestHead {
     pub(crate) framing: Framing,
     pub(crate) keep_alive: bool,
     pub(crate) expects_continue: bool,
+}
+
+impl Clone for RequestHead {
+    fn clone(&self) -> Self {
+        let mut head = Self::default();
+        head.clone_from(self);
+        head
+    }
+
+    /// Reuses the memory of what is overwritten.
+    fn clone_from(&mut self, source: &Self) {
+        self.fields.clone_from(&source.fields);
+        self.method = source.method.clone();
+        self.target = source.target.clone();
+        self.path = source.path.clone();
+        self.authority = source.authority.clone();
+        self.version = source.version;
+        self.framing = source.framing;
+        self.keep_alive = source.keep_alive;
+        self.expects_continue = source.expects_continue;
+    }
 }
 
 impl RequestHead {

@@ -3,26 +3,45 @@
 //! Endpoints may block (they read files), so they run beside the shards that serve, on a thread of the runtime's blocking pool.
 
 mod create_mapping;
+mod docs;
 mod edit_mapping;
 pub(crate) mod error;
+mod files;
 mod get_mapping;
 pub(crate) mod guard;
 mod health;
+mod import_mappings;
 mod list_mappings;
+mod mapping_metadata;
+mod query;
 mod remove_all_mappings;
 mod remove_mapping;
+mod remove_mappings;
+mod request_metadata;
+mod requests;
+mod requests_matching;
 mod reset;
+mod save_mappings;
+pub(crate) mod settings;
+mod shutdown;
+mod unmatched_mappings;
 mod version;
 
 use crate::answer::Answer;
 use crate::body_files::BodyFiles;
+use crate::journal::Journal;
+use crate::source;
 use crate::stub::id::StubId;
 use crate::stub::problem::StubProblem;
-use crate::stub::{StubMapping, read_mapping};
+use crate::stub::{Stub, StubMapping, read_mapping};
 use crate::stubs::Stubs;
 use error::AdminError;
+use serde_json::Value;
+use settings::Settings;
+use std::borrow::Cow;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+use tokio::sync::watch;
 use tokio::time::Instant;
 
 /// Where the admin API begins.
@@ -32,7 +51,12 @@ const PREFIX: &str = "/__admin";
 #[derive(Debug)]
 pub(crate) struct Admin {
     pub(crate) stubs: Arc<Stubs>,
+    pub(crate) journal: Arc<Journal>,
     pub(crate) root: Option<PathBuf>,
+    /// A blocking lock: calls may wait for each other, requests do not ask for it.
+    pub(crate) settings: Mutex<Settings>,
+    /// Ends the mock.
+    pub(crate) ending: watch::Sender<bool>,
     pub(crate) started: Instant,
 }
 
@@ -44,45 +68,73 @@ pub(crate) struct AdminRequest {
     pub(crate) path: String,
     /// Without the `?`.
     pub(crate) query: String,
+    /// The first `Accept`, empty if there is none.
+    pub(crate) accept: Vec<u8>,
     pub(crate) body: Vec<u8>,
 }
 
-/// An endpoint: what it does with a call. The text is what the route's `{id}` stands for, empty if it has none.
+/// An endpoint: what it does with a call. The text is what the route's braces stand for, empty if it has none.
 type Endpoint = fn(&Admin, &AdminRequest, &str) -> Result<Answer, AdminError>;
 
-/// Every route: method, path below the prefix (`{id}` is one segment), endpoint.
+/// Every route: method, path below the prefix (`{path}` takes several segments, any other braces one), endpoint.
 const ROUTES: &[(&str, &str, Endpoint)] = &[
     ("GET", "/", list_mappings::answer),
     ("GET", "/mappings", list_mappings::answer),
     ("POST", "/mappings", create_mapping::answer),
     ("DELETE", "/mappings", remove_all_mappings::answer),
     ("POST", "/mappings/reset", reset::answer),
-    ("POST", "/reset", reset::answer),
+    ("POST", "/mappings/import", import_mappings::answer),
+    ("POST", "/mappings/remove", remove_mappings::answer),
+    ("POST", "/mappings/save", save_mappings::answer),
+    ("POST", "/mappings/find-by-metadata", mapping_metadata::find),
+    (
+        "POST",
+        "/mappings/remove-by-metadata",
+        mapping_metadata::remove,
+    ),
+    ("GET", "/mappings/unmatched", unmatched_mappings::list),
+    ("DELETE", "/mappings/unmatched", unmatched_mappings::remove),
     ("GET", "/mappings/{id}", get_mapping::answer),
     ("PUT", "/mappings/{id}", edit_mapping::answer),
     ("DELETE", "/mappings/{id}", remove_mapping::answer),
+    ("POST", "/reset", reset::answer),
+    ("GET", "/requests", requests::list),
+    ("DELETE", "/requests", requests::remove_all),
+    ("POST", "/requests/count", requests_matching::count),
+    ("POST", "/requests/find", requests_matching::find),
+    ("POST", "/requests/remove", requests_matching::remove),
+    (
+        "POST",
+        "/requests/remove-by-metadata",
+        request_metadata::remove,
+    ),
+    ("GET", "/requests/unmatched", requests::unmatched),
+    ("GET", "/requests/{id}", requests::get),
+    ("DELETE", "/requests/{id}", requests::remove),
+    ("GET", "/settings", settings::get),
+    ("POST", "/settings", settings::set),
+    ("PUT", "/settings", settings::set),
+    ("PATCH", "/settings/extended", settings::extend),
+    ("GET", "/files", files::list),
+    ("GET", "/files/{path}", files::get),
+    ("PUT", "/files/{path}", files::put),
+    ("DELETE", "/files/{path}", files::remove),
     ("GET", "/health", health::answer),
     ("GET", "/version", version::answer),
+    ("GET", "/docs", docs::answer),
+    ("POST", "/shutdown", shutdown::answer),
 ];
 
 /// The rest of WireMock 3.13's routes, by how their paths begin.
 const LATER: &[&str] = &[
     "/certs",
-    "/docs",
-    "/files",
+    "/docs/",
     "/mappings/edit",
-    "/mappings/find-by-metadata",
-    "/mappings/import",
-    "/mappings/remove",
-    "/mappings/save",
-    "/mappings/unmatched",
     "/near-misses",
     "/recorder",
     "/recordings",
-    "/requests",
+    "/requests/unmatched/near-misses",
     "/scenarios",
-    "/settings",
-    "/shutdown",
 ];
 
 /// Whether a path belongs to the admin API.
@@ -102,18 +154,18 @@ impl Admin {
             "" => "/",
             path => path,
         };
-        if LATER.iter().any(|later| begins(path, later)) {
-            return Err(AdminError::not_available(&format!(
-                "{} {PREFIX}{path}",
-                request.method
-            )));
-        }
         for (method, pattern, endpoint) in ROUTES {
             if *method == request.method
                 && let Some(id) = capture(pattern, path)
             {
                 return endpoint(self, request, id);
             }
+        }
+        if LATER.iter().any(|later| begins(path, later)) {
+            return Err(AdminError::not_available(&format!(
+                "{} {PREFIX}{path}",
+                request.method
+            )));
         }
         Err(AdminError::not_found(&format!(
             "No admin route for {} {PREFIX}{path}",
@@ -130,14 +182,62 @@ impl Admin {
 
     /// The one mapping of a request's body.
     fn mapping_of(&self, request: &AdminRequest) -> Result<StubMapping, AdminError> {
-        let text = String::from_utf8_lossy(&request.body);
         let refused = |problems: Vec<StubProblem>| AdminError::refused(&problems);
-        let mapping = read_mapping(&text, &self.body_files()).map_err(refused)?;
-        if mapping.is_persistent() {
-            let problem = StubProblem::not_available("/persistent", "saving a mapping");
-            return Err(refused(vec![problem]));
+        let mapping = read_mapping(&request.text(), &self.body_files()).map_err(refused)?;
+        if mapping.is_persistent() && self.root.is_none() {
+            let message =
+                "a mapping can be kept only below a root directory: start with --root-dir";
+            return Err(refused(vec![StubProblem::invalid("/persistent", message)]));
         }
         Ok(mapping)
+    }
+
+    /// Writes a stub to its file.
+    fn save(&self, stub: &Stub) -> Result<(), AdminError> {
+        let failed = |error: String| AdminError::internal(&error);
+        let root = self.root.as_deref();
+        let root =
+            root.ok_or_else(|| failed("there is no root directory to save to".to_owned()))?;
+        source::save(root, stub).map_err(|error| failed(error.to_string()))
+    }
+
+    /// Writes a stub to its file if it asks for that.
+    fn save_if_persistent(&self, stub: &Stub) -> Result<(), AdminError> {
+        if stub.document.get("persistent") == Some(&Value::Bool(true)) {
+            self.save(stub)?;
+        }
+        Ok(())
+    }
+
+    /// Removes the file that [`Self::save`] has written for a stub, if it has; other files stay.
+    fn forget(&self, stub: &Stub) -> Result<(), AdminError> {
+        let Some(root) = &self.root else {
+            return Ok(());
+        };
+        source::forget(root, stub).map_err(|error| AdminError::internal(&error.to_string()))
+    }
+
+    /// Reads the stubs that answer with this body file again.
+    fn read_again(&self, file: &str) -> Result<(), AdminError> {
+        let own = |stub: &&Arc<Stub>| {
+            let name = stub.document.pointer("/response/bodyFileName");
+            name.and_then(Value::as_str)
+                .is_some_and(|name| name.trim_start_matches('/') == file)
+        };
+        let set = self.stubs.current();
+        for stub in set.stubs().iter().filter(own) {
+            let mapping = read_mapping(&stub.document.to_string(), &self.body_files())
+                .map_err(|problems| AdminError::refused(&problems))?;
+            self.stubs.replace(stub.id, mapping);
+        }
+        Ok(())
+    }
+}
+
+impl AdminRequest {
+    /// The body as text.
+    fn text(&self) -> Cow<'_, str> {
+        String::from_utf8_lossy(&self.body)
     }
 }
 
@@ -153,18 +253,21 @@ fn begins(path: &str, start: &str) -> bool {
         .is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '-']))
 }
 
-/// Matches a path with a route's pattern; the value of `{id}`, or the empty text.
+/// Matches a path with a route's pattern; what its braces stand for, or the empty text.
 fn capture<'a>(pattern: &str, path: &'a str) -> Option<&'a str> {
-    let Some(before) = pattern.strip_suffix("{id}") else {
+    let Some((before, rest)) = pattern.split_once('{') else {
         return (pattern == path).then_some("");
     };
-    path.strip_prefix(before)
-        .filter(|id| !id.is_empty() && !id.contains('/'))
+    let (name, after) = rest.split_once('}')?;
+    let value = path.strip_prefix(before)?.strip_suffix(after)?;
+    let fits = !value.is_empty() && (name == "path" || !value.contains('/'));
+    fits.then_some(value)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::journal::JournalLimits;
 
     #[test]
     fn paths_of_the_admin_api() {
@@ -182,7 +285,10 @@ mod tests {
     fn calls_that_fail_say_why() {
         let admin = Admin {
             stubs: Arc::new(Stubs::new(0, Vec::new()).unwrap()),
+            journal: Arc::new(Journal::new(JournalLimits::default(), 1, 0)),
             root: None,
+            settings: Mutex::default(),
+            ending: watch::Sender::new(false),
             started: Instant::now(),
         };
         let call = |method: &str, path: &str, body: &str, expected: &str| {
@@ -190,18 +296,14 @@ mod tests {
                 method: method.to_owned(),
                 path: format!("{PREFIX}{path}"),
                 query: String::new(),
+                accept: Vec::new(),
                 body: body.as_bytes().to_vec(),
             };
             let error = admin.route(&request).unwrap_err();
             assert!(format!("{error:?}").contains(expected), "{error:?}");
         };
         let check = |method, path, expected| call(method, path, "", expected);
-        check("GET", "/requests", "not available in this version");
-        check(
-            "POST",
-            "/mappings/remove-by-metadata",
-            "not available in this version",
-        );
+        check("GET", "/recordings/status", "not available in this version");
         check("GET", "/nothing", "No admin route");
         check("GET", "/mappings/x", "not a valid UUID");
         let missing = "/mappings/5c3ab2a8-1f07-4d6e-9b9c-0123456789ab";
@@ -209,11 +311,6 @@ mod tests {
         check("POST", "/mappings", "not JSON");
         let (list, saved) = (r#"{"mappings": [{}, {}]}"#, r#"{"persistent": true}"#);
         call("POST", "/mappings", list, "unknown property");
-        call(
-            "POST",
-            "/mappings",
-            saved,
-            "saving a mapping is not available",
-        );
+        call("POST", "/mappings", saved, "start with --root-dir");
     }
 }

@@ -14,6 +14,7 @@ const LETTERS: &[u8] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 /// A complete HTTP/1.1 response: head, empty line, body.
 #[derive(Debug, Clone)]
 pub(crate) struct Answer {
+    status: u16,
     bytes: Box<[u8]>,
     /// Where the fields end: the empty line follows.
     fields_end: usize,
@@ -21,6 +22,14 @@ pub(crate) struct Answer {
     letters: usize,
     /// Whether it says `Connection: close` itself.
     closes: bool,
+}
+
+/// The parts of an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Shown<'a> {
+    pub(crate) status: u16,
+    pub(crate) fields: Vec<(String, String)>,
+    pub(crate) body: &'a [u8],
 }
 
 /// How one request wants its answer.
@@ -62,6 +71,32 @@ impl Answer {
         AnswerBuilder::new(status, None)
             .field("Content-Type", "application/json")
             .body(value.to_string().as_bytes())
+    }
+
+    /// Its status.
+    pub(crate) fn status(&self) -> u16 {
+        self.status
+    }
+
+    /// Its parts, for showing. Letters that are made when they are sent are not among them, nor is the length, which frames it.
+    pub(crate) fn shown(&self) -> Shown<'_> {
+        // In the coding in which fields are written.
+        let head: String = self.bytes[..self.fields_end]
+            .iter()
+            .map(|byte| char::from(*byte))
+            .collect();
+        let fields = head
+            .lines()
+            .skip(1)
+            .filter_map(|line| line.split_once(": "));
+        Shown {
+            status: self.status,
+            fields: fields
+                .filter(|(name, _)| !name.eq_ignore_ascii_case("Content-Length"))
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .collect(),
+            body: &self.bytes[self.fields_end + END_OF_HEAD..],
+        }
     }
 
     /// Whether the connection must close after this answer, whatever the client wishes.
@@ -187,6 +222,7 @@ impl AnswerBuilder {
             self.bytes.extend_from_slice(body);
         }
         Answer {
+            status: self.status,
             bytes: self.bytes.into(),
             fields_end,
             letters: 0,

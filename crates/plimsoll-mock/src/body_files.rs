@@ -1,6 +1,7 @@
-//! Reads body files: only below `__files`, links included.
+//! Reads and writes body files: only below `__files`, links included.
 
 use std::fs;
+use std::io;
 use std::path::{Component, Path, PathBuf};
 
 /// The largest body file, in bytes. Bodies are held in memory, ready to send.
@@ -20,8 +21,66 @@ impl BodyFiles {
         }
     }
 
-    /// The content of the file that a mapping names; the error says what is wrong with the name.
-    pub(crate) fn read(&self, name: &str) -> Result<Vec<u8>, String> {
+    /// The names of all files, sorted.
+    pub(crate) fn list(&self) -> Result<Vec<String>, String> {
+        let Some(directory) = self.directory.as_deref().filter(|path| path.is_dir()) else {
+            return Ok(Vec::new());
+        };
+        let failed = |error: io::Error| format!("__files cannot be read: {error}");
+        let mut names = Vec::new();
+        walk(directory, directory, &mut names).map_err(failed)?;
+        names.sort();
+        Ok(names)
+    }
+
+    /// Writes a file; directories on its way are made.
+    pub(crate) fn write(&self, name: &str, bytes: &[u8]) -> Result<(), String> {
+        let path = self.place(name)?;
+        let failed =
+            |error: io::Error| format!("\"{name}\" cannot be written below __files: {error}");
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent).map_err(failed)?;
+        }
+        fs::write(&path, bytes).map_err(failed)
+    }
+
+    /// Removes a file, if it is there.
+    pub(crate) fn remove(&self, name: &str) -> Result<(), String> {
+        match fs::remove_file(self.place(name)?) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(format!("\"{name}\" cannot be removed: {error}"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Where a file of this name is or would be. What of its way is there must lie below `__files`, links included.
+    fn place(&self, name: &str) -> Result<PathBuf, String> {
+        let (directory, relative) = self.relative(name)?;
+        let outside = || format!("\"{name}\" lies outside __files");
+        let failed =
+            |error: io::Error| format!("\"{name}\" cannot be placed below __files: {error}");
+        if relative
+            .components()
+            .any(|part| part == Component::ParentDir)
+        {
+            return Err(outside());
+        }
+        fs::create_dir_all(directory).map_err(failed)?;
+        let directory = directory.canonicalize().map_err(failed)?;
+        let path = directory.join(relative);
+        let there = path
+            .ancestors()
+            .find(|part| part.symlink_metadata().is_ok());
+        let real = there.map_or(Ok(directory.clone()), Path::canonicalize);
+        if !real.map_err(failed)?.starts_with(&directory) {
+            return Err(outside());
+        }
+        Ok(path)
+    }
+
+    /// The directory, and a name as a path in it that does not climb out.
+    fn relative<'a>(&self, name: &'a str) -> Result<(&Path, &'a Path), String> {
         let lower = name.to_ascii_lowercase();
         if ["%2e", "%2f", "%5c", "\0"]
             .iter()
@@ -38,7 +97,14 @@ impl BodyFiles {
         if leaves(relative) {
             return Err(format!("\"{name}\" lies outside __files"));
         }
-        let missing = |error| format!("\"{name}\" cannot be read below __files: {error}");
+        Ok((directory, relative))
+    }
+
+    /// The content of the file that a mapping names; the error says what is wrong with the name.
+    pub(crate) fn read(&self, name: &str) -> Result<Vec<u8>, String> {
+        let (directory, relative) = self.relative(name)?;
+        let missing =
+            |error: io::Error| format!("\"{name}\" cannot be read below __files: {error}");
         let directory = directory.canonicalize().map_err(missing)?;
         let path = directory.join(relative).canonicalize().map_err(missing)?;
         if !path.starts_with(&directory) {
@@ -57,6 +123,23 @@ impl BodyFiles {
         }
         fs::read(&path).map_err(missing)
     }
+}
+
+/// Gathers the names of the files below `directory`, relative to `top`. Links are not followed.
+fn walk(top: &Path, directory: &Path, names: &mut Vec<String>) -> io::Result<()> {
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        let path = entry.path();
+        let kind = entry.file_type()?;
+        if kind.is_dir() {
+            walk(top, &path, names)?;
+        } else if kind.is_file()
+            && let Ok(name) = path.strip_prefix(top)
+        {
+            names.push(name.display().to_string());
+        }
+    }
+    Ok(())
 }
 
 /// Whether a relative path climbs out of where it starts.

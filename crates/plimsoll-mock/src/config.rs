@@ -1,6 +1,7 @@
 //! What a mock is told when it starts.
 
 use crate::delay::DelayPrecision;
+use crate::journal::JournalLimits;
 use plimsoll_http::{Limits, Pace};
 use std::fmt;
 use std::net::SocketAddr;
@@ -22,6 +23,8 @@ pub struct MockConfig {
     pub seed: u64,
     /// Whether sampled delays are rounded to whole milliseconds, as in WireMock.
     pub delay_precision: DelayPrecision,
+    /// How many requests are kept for the admin API to show.
+    pub journal: JournalLimits,
     /// Who may use the routes below `/__admin`.
     pub admin: AdminAccess,
     /// Limits on requests.
@@ -88,6 +91,7 @@ impl MockConfig {
             shards: 1,
             seed: 0,
             delay_precision: DelayPrecision::default(),
+            journal: JournalLimits::default(),
             admin: AdminAccess::default(),
             limits: Limits::default(),
             connections: 20_000,

@@ -8,6 +8,7 @@ use crate::admin::{self, AdminRequest};
 use crate::answer::{Answer, Extent, Form, Persistence};
 use crate::builtins;
 use crate::held::{Full, Held};
+use crate::journal::{Answered, Seen};
 use crate::request::Request;
 use crate::shard::Shard;
 use crate::stub::Stub;
@@ -18,6 +19,7 @@ use plimsoll_http::{
 use std::cell::Cell;
 use std::future::{Future, poll_fn};
 use std::io;
+use std::net::IpAddr;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -35,10 +37,15 @@ const LINGER: Duration = Duration::from_secs(2);
 /// Bytes of a request's body for which memory is kept from one request to the next.
 const KEPT_BYTES: usize = 64 * 1024;
 
+/// Bytes of a body that the journal keeps at most; a longer one is noted without.
+const JOURNAL_BODY_BYTES: usize = 1 << 20;
+
 /// Serves a connection until its end, whichever side that comes from.
 pub(crate) async fn serve(stream: TcpStream, shard: Rc<Shard>) {
     let now = Instant::now();
+    let client = stream.peer_addr().ok().map(|peer| peer.ip());
     let mut connection = Connection {
+        client,
         http: TcpServer::from_stream(stream, shard.shared.limits),
         body: Vec::new(),
         held: Held::new(Arc::clone(&shard.shared)),
@@ -99,6 +106,7 @@ impl From<io::Error> for Trouble {
 
 struct Connection<'a> {
     http: TcpServer,
+    client: Option<IpAddr>,
     /// The current request's body, where somebody wants it.
     body: Vec<u8>,
     /// The room that it takes.
@@ -257,24 +265,48 @@ impl Connection<'_> {
             Ok(Some(stub)) => stub,
             Ok(None) => {
                 if let Some(reply) = builtins::reply(request, &self.body, || shared.draw()) {
+                    self.note(Answered::Own(reply.answer.status()), reply.delay);
                     return Decision::Own(reply.answer, reply.delay);
                 }
                 self.shard.counters.add(Counter::Unmatched, 1);
+                self.note(Answered::Unmatched, Duration::ZERO);
                 return Decision::Own(unmatched(set.stubs().is_empty()), Duration::ZERO);
             }
             Err(error) => {
+                self.note(Answered::Own(500), Duration::ZERO);
                 return Decision::Own(Answer::text(500, &error.to_string()), Duration::ZERO);
             }
         };
-        if stub.delay.is_none() && !stub.answer.is_long() {
+        let default_delay = set.default_delay();
+        let delay = if stub.delay.is_none() && default_delay.is_none() {
+            Duration::ZERO
+        } else {
+            let precision = shared.precision;
+            stub.delay
+                .sample(default_delay, precision, || shared.draw())
+        };
+        self.note(Answered::Stub(stub), delay);
+        if delay.is_zero() && !stub.answer.is_long() {
             let answer = &stub.answer;
             self.ends |= answer.closes();
             self.unwritten.push(self.received);
             answer.append_to(self.http.output.buffer(), form);
             return Decision::Queued;
         }
-        let delay = stub.delay.sample(shared.precision, || shared.draw());
         Decision::Stub(Arc::clone(stub), delay)
+    }
+
+    /// Notes the request in the journal.
+    fn note(&self, outcome: Answered<'_>, delay: Duration) {
+        let seen = Seen {
+            head: self.http.requests.head(),
+            body: &self.body,
+            client: self.client,
+            received: self.received,
+            delay,
+            outcome,
+        };
+        self.shard.shared.journal.note(self.shard.index, &seen);
     }
 
     async fn answer_admin(&mut self, form: Form) -> Result<(), Trouble> {
@@ -288,6 +320,7 @@ impl Connection<'_> {
                     method: head.method().to_owned(),
                     path: head.path().to_owned(),
                     query: head.query().unwrap_or_default().to_owned(),
+                    accept: head.fields().get("Accept").unwrap_or_default().to_vec(),
                     body: std::mem::take(&mut self.body),
                 };
                 let admin = Arc::clone(&self.shard.shared.admin);
@@ -302,7 +335,8 @@ impl Connection<'_> {
     /// Reads the body, after telling a client that waits for leave; keeps it where somebody wants it.
     async fn take_body(&mut self) -> Result<(), Trouble> {
         let head = self.http.requests.head();
-        let wanted = builtins::wants_body(head.path()) || admin::is_admin(head.path());
+        let needed = builtins::wants_body(head.path()) || admin::is_admin(head.path());
+        let mut wanted = needed || self.shard.shared.journal.is_on();
         if head.expects_continue() && head.framing() != Framing::None {
             let out = self.http.output.buffer();
             encode::status_line(out, 100, None);
@@ -322,8 +356,19 @@ impl Connection<'_> {
             };
             bytes += data.len() as u64;
             if wanted {
-                self.held.grow(data.len())?;
-                self.body.extend_from_slice(data);
+                let held = self.held.grow(data.len());
+                if needed {
+                    held?;
+                }
+                // The journal does without a body sooner than turn a request away.
+                let kept = self.body.len() + data.len() <= JOURNAL_BODY_BYTES;
+                wanted = needed || (kept && held.is_ok());
+                if wanted {
+                    self.body.extend_from_slice(data);
+                } else {
+                    self.body.clear();
+                    self.held.release();
+                }
             }
             patience.waited(wait.time());
         }

@@ -30,7 +30,7 @@ pub enum DelayPrecision {
 /// The delay of one stub.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Delay {
-    fixed: Duration,
+    fixed: Option<Duration>,
     distribution: Option<Distribution>,
 }
 
@@ -51,30 +51,32 @@ impl Delay {
     ) -> Self {
         let fixed = fixed.and_then(|node| node.milliseconds(problems));
         Self {
-            fixed: Duration::from_millis(fixed.unwrap_or(0)),
+            fixed: fixed.map(Duration::from_millis),
             distribution: distribution.and_then(|node| Distribution::read(node, problems)),
         }
     }
 
     /// Whether this never waits.
     pub(crate) fn is_none(&self) -> bool {
-        self.fixed.is_zero() && self.distribution.is_none()
+        self.fixed.is_none_or(|fixed| fixed.is_zero()) && self.distribution.is_none()
     }
 
-    /// One delay. `draw` gives the randomness of this request.
+    /// One delay; `default` has what this leaves open. `draw` gives the randomness of this request.
     pub(crate) fn sample(
         &self,
+        default: &Self,
         precision: DelayPrecision,
         draw: impl FnOnce() -> Draw,
     ) -> Duration {
-        let sampled = match &self.distribution {
+        let sampled = match self.distribution.as_ref().or(default.distribution.as_ref()) {
             None => 0.0,
             Some(Distribution::Fixed(fixed)) => fixed.milliseconds(),
             Some(Distribution::LogNormal(lognormal)) => lognormal.sample(precision, &mut draw()),
             Some(Distribution::Uniform(uniform)) => uniform.sample(precision, &mut draw()),
         };
         let sampled = Duration::try_from_secs_f64(sampled / 1e3).unwrap_or(LONGEST);
-        self.fixed.saturating_add(sampled).min(LONGEST)
+        let fixed = self.fixed.or(default.fixed).unwrap_or_default();
+        fixed.saturating_add(sampled).min(LONGEST)
     }
 }
 

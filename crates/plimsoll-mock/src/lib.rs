@@ -6,7 +6,8 @@
 //! Differences from WireMock 3.13.2 that are meant:
 //! - answers are framed by `Content-Length` and never chunked; a stub's `Transfer-Encoding: chunked` is dropped and a
 //!   `Content-Length` that is not the body's is refused;
-//! - the admin API is for loopback unless configured otherwise; removing stubs leaves files alone;
+//! - the admin API is for loopback unless configured otherwise; removing a stub removes no file but the one that it was saved to;
+//! - the journal is bounded: what it drops is counted;
 //! - files are read in the order of their paths, and two mappings with one id are refused;
 //! - what WireMock takes and does something surprising with is refused: two operators in one pattern, a status below 200, a negative
 //!   delay, `upper` below `lower`, a body file that is missing when the mapping is loaded;
@@ -25,6 +26,7 @@ mod delay_timer;
 mod error;
 mod held;
 mod java_regex;
+mod journal;
 mod matcher;
 mod request;
 mod run;
@@ -38,6 +40,7 @@ mod validate;
 pub use config::{AdminAccess, Credentials, MockConfig, Timeouts};
 pub use delay::DelayPrecision;
 pub use error::MockError;
+pub use journal::JournalLimits;
 pub use run::{Summary, run};
 pub use stub::problem::{FileProblem, ProblemKind, StubProblem};
 pub use validate::{Report, validate};

@@ -4,14 +4,15 @@ use crate::admin::Admin;
 use crate::admin::guard::Guard;
 use crate::config::MockConfig;
 use crate::error::MockError;
+use crate::journal::Journal;
 use crate::shard::{Shard, Shared};
 use crate::source::{self, Loaded};
 use crate::stubs::Stubs;
 use plimsoll_base::counters::Counter;
 use plimsoll_http::{CountersFile, Listener, connections_possible, run_shards};
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize};
+use std::sync::{Arc, Mutex};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -58,13 +59,19 @@ pub fn run(
         CountersFile::create(config.counters.as_deref(), config.shards).map_err(counters_failed)?;
     let (listener, address) = listen(config.listen)?;
     let guard = Guard::new(&config, address)?;
+    let journal = Arc::new(Journal::new(config.journal, config.shards, config.seed));
+    let ending = watch::Sender::new(false);
     let shared = Arc::new(Shared {
         guard,
         admin: Arc::new(Admin {
             stubs: Arc::clone(&stubs),
+            journal: Arc::clone(&journal),
             root: config.root_dir,
+            settings: Mutex::default(),
+            ending: ending.clone(),
             started: Instant::now(),
         }),
+        journal,
         stubs,
         limits: config.limits,
         room: config
@@ -77,13 +84,14 @@ pub fn run(
         grace: config.grace,
         seed: config.seed,
         next_draw: AtomicU64::new(0),
-        failed: watch::Sender::new(false),
+        ending,
     });
     // From here on the system queues connections, so whoever is told now will be answered.
     on_ready(vec![("main".to_owned(), address)]);
     let results = run_shards(config.shards, "mock", |index| {
         Shard::run(
             Arc::clone(&shared),
+            index,
             counters.row(index),
             &listener,
             stop.clone(),

@@ -7,6 +7,7 @@ use crate::config::Timeouts;
 use crate::connection;
 use crate::delay::DelayPrecision;
 use crate::delay_timer::DelayTimer;
+use crate::journal::Journal;
 use crate::stubs::Stubs;
 use plimsoll_base::counters::Counter;
 use plimsoll_base::random::{Draw, Stream};
@@ -26,6 +27,7 @@ use tokio::task::{JoinError, JoinSet};
 pub(crate) struct Shared {
     pub(crate) stubs: Arc<Stubs>,
     pub(crate) admin: Arc<Admin>,
+    pub(crate) journal: Arc<Journal>,
     pub(crate) guard: Guard,
     pub(crate) limits: Limits,
     /// How many clients there may be at a time.
@@ -40,13 +42,15 @@ pub(crate) struct Shared {
     pub(crate) seed: u64,
     /// The next index of the delays' random stream: counted over all shards, so that every draw is another one.
     pub(crate) next_draw: AtomicU64,
-    /// Set when a shard has failed: the others end as if told to stop.
-    pub(crate) failed: watch::Sender<bool>,
+    /// Set when a shard has failed, or a client asked for the end: the shards end as if told to stop.
+    pub(crate) ending: watch::Sender<bool>,
 }
 
 /// One shard.
 #[derive(Debug)]
 pub(crate) struct Shard {
+    /// Which of the shards this is, from 0.
+    pub(crate) index: usize,
     pub(crate) shared: Arc<Shared>,
     pub(crate) counters: Row,
     pub(crate) timer: DelayTimer,
@@ -68,25 +72,28 @@ impl Shard {
     /// Serves until `stop` says so, then lets requests under way end within the grace period. A failure stops every shard.
     pub(crate) async fn run(
         shared: Arc<Shared>,
+        index: usize,
         counters: Row,
         listener: &Listener,
         stop: watch::Receiver<bool>,
     ) -> io::Result<()> {
-        let result = Self::start(Arc::clone(&shared), counters, listener, stop).await;
+        let result = Self::start(Arc::clone(&shared), index, counters, listener, stop).await;
         if result.is_err() {
-            shared.failed.send_replace(true);
+            shared.ending.send_replace(true);
         }
         result
     }
 
     async fn start(
         shared: Arc<Shared>,
+        index: usize,
         counters: Row,
         listener: &Listener,
         stop: watch::Receiver<bool>,
     ) -> io::Result<()> {
         let listener = listener.for_shard()?;
         let shard = Rc::new(Self {
+            index,
             shared,
             counters,
             timer: DelayTimer::new()?,
@@ -104,7 +111,7 @@ impl Shard {
         listener: tokio::net::TcpListener,
         mut stop: watch::Receiver<bool>,
     ) -> io::Result<()> {
-        let mut failed = self.shared.failed.subscribe();
+        let mut ending = self.shared.ending.subscribe();
         let mut connections = JoinSet::new();
         loop {
             tokio::select! {
@@ -112,7 +119,7 @@ impl Shard {
                 Some(ended) = connections.join_next() => self.departed(ended),
                 // A sender that is gone will never say stop: that is the end, too.
                 _ = stop.wait_for(|stop| *stop) => break,
-                _ = failed.wait_for(|failed| *failed) => break,
+                _ = ending.wait_for(|ending| *ending) => break,
             }
         }
         drop(listener);

@@ -5,7 +5,8 @@
 use crate::body_files::BodyFiles;
 use crate::error::MockError;
 use crate::stub::problem::{FileProblem, StubProblem};
-use crate::stub::{StubMapping, read_document};
+use crate::stub::{Stub, StubMapping, read_document};
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
@@ -55,6 +56,40 @@ pub(crate) fn load(root: &Path) -> Result<Loaded, MockError> {
         }
     }
     Ok(loaded)
+}
+
+/// Writes a stub to a file of its own below `mappings`: as a whole, under another name first.
+pub(crate) fn save(root: &Path, stub: &Stub) -> io::Result<()> {
+    let directory = root.join("mappings");
+    fs::create_dir_all(&directory)?;
+    let mut document = stub.document.clone();
+    document["persistent"] = true.into();
+    let path = saved_path(root, stub);
+    let unfinished = path.with_extension("unfinished");
+    fs::write(&unfinished, format!("{document:#}\n"))?;
+    fs::rename(&unfinished, &path)
+}
+
+/// Removes the file that [`save`] has written for a stub, if it has.
+pub(crate) fn forget(root: &Path, stub: &Stub) -> io::Result<()> {
+    match fs::remove_file(saved_path(root, stub)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        result => result,
+    }
+}
+
+/// Where a stub is saved: its name, where it has one, and its id.
+fn saved_path(root: &Path, stub: &Stub) -> PathBuf {
+    let name = stub.document.get("name").and_then(Value::as_str);
+    let name: String = name
+        .unwrap_or_default()
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
+        .take(100)
+        .collect();
+    let separator = if name.is_empty() { "" } else { "-" };
+    root.join("mappings")
+        .join(format!("{name}{separator}{}.json", stub.id))
 }
 
 impl Loaded {

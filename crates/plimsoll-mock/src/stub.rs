@@ -9,13 +9,14 @@ mod method_pattern;
 pub(crate) mod problem;
 mod raw;
 pub(crate) mod reader;
-mod request_pattern;
+pub(crate) mod request_pattern;
 mod response;
 pub(crate) mod url_pattern;
 
 use crate::answer::Answer;
 use crate::body_files::BodyFiles;
 use crate::delay::Delay;
+use crate::matcher::Matcher;
 use id::StubId;
 use problem::{ProblemKind, StubProblem};
 use raw::JsonBodies;
@@ -24,6 +25,7 @@ use request_pattern::RequestPattern;
 use response::Response;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The priority of a stub mapping that has none; 1 is the highest.
 const DEFAULT_PRIORITY: i32 = 5;
@@ -62,6 +64,8 @@ pub(crate) struct Stub {
     pub(crate) answer: Answer,
     /// The mapping as it was given, with its id.
     pub(crate) document: Value,
+    /// In which of the journal's times it last answered, 0 before its first.
+    seen: AtomicU64,
 }
 
 /// Reads a document that is one mapping.
@@ -70,6 +74,59 @@ pub(crate) fn read_mapping(text: &str, files: &BodyFiles) -> Result<StubMapping,
     let document = parse(&text)?;
     let bodies = JsonBodies::find(&text);
     StubMapping::read(&Node::root(&document), bodies.of_document(), files)
+}
+
+/// Reads a document that is a list to import: every mapping, or every problem. Its options are left to the caller.
+pub(crate) fn read_import(text: &str, files: &BodyFiles) -> Result<Vec<StubMapping>, Problems> {
+    let text = lenient_json::to_strict(text);
+    let document = parse(&text)?;
+    let results = read_list(
+        &Node::root(&document),
+        &JsonBodies::find(&text),
+        files,
+        &["importOptions"],
+    );
+    let mut problems = Problems::new();
+    let mut mappings = Vec::with_capacity(results.len());
+    for result in results {
+        match result {
+            Ok(mapping) => mappings.push(mapping),
+            Err(more) => problems.extend(more),
+        }
+    }
+    if problems.is_empty() {
+        Ok(mappings)
+    } else {
+        Err(problems)
+    }
+}
+
+/// Parses JSON as WireMock accepts it.
+pub(crate) fn parse_lenient(text: &str) -> Result<Value, Problems> {
+    parse(&lenient_json::to_strict(text))
+}
+
+/// Reads a document that is one request pattern.
+pub(crate) fn read_pattern(text: &str) -> Result<RequestPattern, Problems> {
+    read_value(text, RequestPattern::read)
+}
+
+/// Reads a document that is one content pattern.
+pub(crate) fn read_matcher(text: &str) -> Result<Matcher, Problems> {
+    read_value(text, Matcher::read)
+}
+
+/// Reads a document with the reader of a part.
+pub(crate) fn read_value<T>(
+    text: &str,
+    read: impl FnOnce(&Node<'_>, &mut Problems) -> Option<T>,
+) -> Result<T, Problems> {
+    let document = parse_lenient(text)?;
+    let mut problems = Problems::new();
+    match read(&Node::root(&document), &mut problems) {
+        Some(value) if problems.is_empty() => Ok(value),
+        _ => Err(problems),
+    }
 }
 
 /// Reads a document, which is one mapping or a list `{"mappings": […]}`: one result per mapping, or one for a text that is not JSON.
@@ -84,7 +141,7 @@ pub(crate) fn read_document(text: &str, files: &BodyFiles) -> Vec<Result<StubMap
     if document.get("mappings").is_none() {
         return vec![StubMapping::read(&root, bodies.of_document(), files)];
     }
-    read_list(&root, &bodies, files)
+    read_list(&root, &bodies, files, &[])
 }
 
 fn parse(text: &str) -> Result<Value, Problems> {
@@ -97,10 +154,12 @@ fn parse(text: &str) -> Result<Value, Problems> {
     })
 }
 
+/// Reads a list of mappings; `others` names properties beside it that are somebody else's.
 fn read_list(
     root: &Node<'_>,
     bodies: &JsonBodies<'_>,
     files: &BodyFiles,
+    others: &[&'static str],
 ) -> Vec<Result<StubMapping, Problems>> {
     let mut problems = Problems::new();
     let mut results = Vec::new();
@@ -111,6 +170,7 @@ fn read_list(
             results.extend(items.iter().enumerate().map(read));
         }
         object.ignore(&["meta", "$schema"]);
+        object.ignore(others);
         object.finish(&["importOptions"], &mut problems);
     }
     if !problems.is_empty() {
@@ -170,6 +230,11 @@ impl StubMapping {
         })
     }
 
+    /// The mapping as the admin API would show it under this id.
+    pub(crate) fn shown(&self, id: StubId) -> Value {
+        shown_document(self.document.clone(), &id.to_string())
+    }
+
     /// Whether it asks to be written to the root directory; one that was read from there need not be.
     pub(crate) fn is_persistent(&self) -> bool {
         self.document.get("persistent") == Some(&Value::Bool(true))
@@ -187,7 +252,22 @@ impl StubMapping {
             request: self.request,
             delay: self.response.delay,
             document,
+            seen: AtomicU64::new(0),
         }
+    }
+}
+
+impl Stub {
+    /// Remembers that it answered in this time of the journal. Most often it has already: then nothing is written that shards share.
+    pub(crate) fn saw(&self, epoch: u64) {
+        if self.last_saw() != epoch {
+            self.seen.store(epoch, Ordering::Relaxed);
+        }
+    }
+
+    /// In which of the journal's times it last answered.
+    pub(crate) fn last_saw(&self) -> u64 {
+        self.seen.load(Ordering::Relaxed)
     }
 }
 

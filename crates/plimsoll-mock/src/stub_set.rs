@@ -3,6 +3,7 @@
 //! The order is WireMock's: priority ascending, then newest first; the first stub that matches wins. The index only skips stubs
 //! that cannot match, so its winner is that of a scan of the whole list (property test below).
 
+use crate::delay::Delay;
 use crate::java_regex::TooCostly;
 use crate::request::Request;
 use crate::stub::Stub;
@@ -21,13 +22,18 @@ pub(crate) struct StubSet {
     by_prefix: BTreeMap<usize, HashMap<String, Vec<usize>>>,
     /// Stubs for any URL.
     others: Vec<usize>,
+    /// What the settings add to stubs that have no delay of their own.
+    default_delay: Delay,
 }
 
 impl StubSet {
     /// Sorts and indexes the stubs.
-    pub(crate) fn new(mut stubs: Vec<Arc<Stub>>) -> Self {
+    pub(crate) fn new(mut stubs: Vec<Arc<Stub>>, default_delay: Delay) -> Self {
         stubs.sort_by_key(|stub| (stub.priority, Reverse(stub.insertion)));
-        let mut set = Self::default();
+        let mut set = Self {
+            default_delay,
+            ..Self::default()
+        };
         for (position, stub) in stubs.iter().enumerate() {
             match &stub.request.url {
                 UrlPattern::Url(url) => push(&mut set.by_url, url, position),
@@ -46,6 +52,11 @@ impl StubSet {
     /// The stubs in match order.
     pub(crate) fn stubs(&self) -> &[Arc<Stub>] {
         &self.stubs
+    }
+
+    /// The delay that the settings have for what a stub leaves open.
+    pub(crate) fn default_delay(&self) -> &Delay {
+        &self.default_delay
     }
 
     /// The stub that answers the request.
@@ -143,7 +154,8 @@ mod tests {
             let index = index as u64;
             Arc::new(mapping.place(StubId::minted(0, index), index))
         };
-        StubSet::new(mappings.iter().enumerate().map(place).collect())
+        let stubs = mappings.iter().enumerate().map(place).collect();
+        StubSet::new(stubs, Delay::default())
     }
 
     proptest! {

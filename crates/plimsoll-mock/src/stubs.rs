@@ -2,10 +2,13 @@
 //!
 //! A change is visible to every shard when its call returns.
 
+use crate::delay::Delay;
 use crate::stub::id::StubId;
 use crate::stub::{Stub, StubMapping};
 use crate::stub_set::StubSet;
 use arc_swap::{ArcSwap, Guard};
+use std::collections::HashSet;
+use std::convert::Infallible;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The current set of stubs.
@@ -20,6 +23,14 @@ pub(crate) struct Stubs {
 struct Writer {
     seed: u64,
     insertions: u64,
+    default_delay: Delay,
+}
+
+/// The set while it is changed.
+#[derive(Debug)]
+pub(crate) struct Draft<'a> {
+    stubs: Vec<Arc<Stub>>,
+    writer: &'a mut Writer,
 }
 
 /// An id that another stub has.
@@ -35,6 +46,7 @@ impl Stubs {
             writer: Mutex::new(Writer {
                 seed,
                 insertions: 0,
+                default_delay: Delay::default(),
             }),
         };
         stubs.replace_all(mappings)?;
@@ -51,59 +63,113 @@ impl Stubs {
         find(self.current().stubs(), id).cloned()
     }
 
+    /// Changes the set as a whole: if `change` fails, nothing has changed.
+    pub(crate) fn change<R, E>(
+        &self,
+        change: impl FnOnce(&mut Draft<'_>) -> Result<R, E>,
+    ) -> Result<R, E> {
+        let mut writer = self.lock();
+        let stubs = self.current().stubs().to_vec();
+        let mut draft = Draft {
+            stubs,
+            writer: &mut writer,
+        };
+        let result = change(&mut draft)?;
+        let stubs = draft.stubs;
+        let default_delay = writer.default_delay.clone();
+        self.publish(stubs, default_delay);
+        Ok(result)
+    }
+
     /// Adds a mapping.
     pub(crate) fn add(&self, mapping: StubMapping) -> Result<Arc<Stub>, DuplicateId> {
-        let mut writer = self.lock();
-        let mut stubs = self.current().stubs().to_vec();
-        let stub = writer.place(mapping, &stubs)?;
-        stubs.push(Arc::clone(&stub));
-        self.publish(stubs);
-        Ok(stub)
+        self.change(|draft| draft.add(mapping))
     }
 
     /// Puts a mapping in the place of the stub with this id, if there is one.
     pub(crate) fn replace(&self, id: StubId, mapping: StubMapping) -> Option<Arc<Stub>> {
-        let _writer = self.lock();
-        let mut stubs = self.current().stubs().to_vec();
-        let place = stubs.iter_mut().find(|stub| stub.id == id)?;
-        let stub = Arc::new(mapping.place(id, place.insertion));
-        *place = Arc::clone(&stub);
-        self.publish(stubs);
-        Some(stub)
+        self.change(|draft| draft.replace(id, mapping).ok_or(()))
+            .ok()
     }
 
     /// Removes the stub with this id; `None` if there is none.
-    pub(crate) fn remove(&self, id: StubId) -> Option<()> {
-        let _writer = self.lock();
-        let mut stubs = self.current().stubs().to_vec();
-        let position = stubs.iter().position(|stub| stub.id == id)?;
-        stubs.remove(position);
-        self.publish(stubs);
-        Some(())
+    pub(crate) fn remove(&self, id: StubId) -> Option<Arc<Stub>> {
+        let stub = self.get(id)?;
+        self.retain(|other| other.id != id);
+        Some(stub)
+    }
+
+    /// Removes the stubs that are not to stay.
+    pub(crate) fn retain(&self, stays: impl Fn(&Stub) -> bool) {
+        let retained: Result<(), Infallible> = self.change(|draft| {
+            draft.retain(stays);
+            Ok(())
+        });
+        let Ok(()) = retained;
+    }
+
+    /// Sets the delay of stubs that have none of their own.
+    pub(crate) fn set_default_delay(&self, delay: Delay) {
+        let mut writer = self.lock();
+        writer.default_delay = delay.clone();
+        self.publish(self.current().stubs().to_vec(), delay);
     }
 
     /// Replaces the whole set.
     pub(crate) fn replace_all(&self, mappings: Vec<StubMapping>) -> Result<(), DuplicateId> {
-        let mut writer = self.lock();
-        let mut stubs = Vec::with_capacity(mappings.len());
-        let mut ids = std::collections::HashSet::new();
-        for mapping in mappings {
-            if let Some(id) = mapping.id.filter(|id| !ids.insert(*id)) {
-                return Err(DuplicateId(id));
-            }
-            stubs.push(writer.place(mapping, &[])?);
+        let mut ids = HashSet::new();
+        if let Some(id) = mappings
+            .iter()
+            .filter_map(|mapping| mapping.id)
+            .find(|id| !ids.insert(*id))
+        {
+            return Err(DuplicateId(id));
         }
-        self.publish(stubs);
-        Ok(())
+        self.change(|draft| {
+            draft.stubs.clear();
+            for mapping in mappings {
+                let stub = draft.writer.place(mapping, &[])?;
+                draft.stubs.push(stub);
+            }
+            Ok(())
+        })
     }
 
-    fn publish(&self, stubs: Vec<Arc<Stub>>) {
-        self.current.store(Arc::new(StubSet::new(stubs)));
+    fn publish(&self, stubs: Vec<Arc<Stub>>, default_delay: Delay) {
+        self.current
+            .store(Arc::new(StubSet::new(stubs, default_delay)));
     }
 
     /// A change that panicked has published nothing, so the state behind a poisoned lock is whole.
     fn lock(&self) -> MutexGuard<'_, Writer> {
         self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Draft<'_> {
+    /// Adds a mapping.
+    pub(crate) fn add(&mut self, mapping: StubMapping) -> Result<Arc<Stub>, DuplicateId> {
+        let stub = self.writer.place(mapping, &self.stubs)?;
+        self.stubs.push(Arc::clone(&stub));
+        Ok(stub)
+    }
+
+    /// Puts a mapping in the place of the stub with this id, if there is one.
+    pub(crate) fn replace(&mut self, id: StubId, mapping: StubMapping) -> Option<Arc<Stub>> {
+        let place = self.stubs.iter_mut().find(|stub| stub.id == id)?;
+        let stub = Arc::new(mapping.place(id, place.insertion));
+        *place = Arc::clone(&stub);
+        Some(stub)
+    }
+
+    /// Removes the stubs that are not to stay.
+    pub(crate) fn retain(&mut self, stays: impl Fn(&Stub) -> bool) {
+        self.stubs.retain(|stub| stays(stub));
+    }
+
+    /// Whether there is a stub with this id.
+    pub(crate) fn has(&self, id: StubId) -> bool {
+        find(&self.stubs, id).is_some()
     }
 }
 

@@ -7,6 +7,8 @@ mod admin;
 mod counting;
 #[path = "mock/invalid.rs"]
 mod invalid;
+#[path = "mock/journal.rs"]
+mod journal;
 #[path = "mock/limits.rs"]
 mod limits;
 #[path = "mock/refusing.rs"]

@@ -6,5 +6,6 @@ use crate::answer::Answer;
 
 pub(super) fn answer(admin: &Admin, request: &AdminRequest, _: &str) -> Result<Answer, AdminError> {
     let stub = admin.stubs.add(admin.mapping_of(request)?)?;
+    admin.save_if_persistent(&stub)?;
     Ok(Answer::json(201, &stub.document))
 }

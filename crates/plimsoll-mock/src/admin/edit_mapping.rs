@@ -14,6 +14,7 @@ pub(super) fn answer(
     let stub = admin
         .stubs
         .replace(id, mapping)
-        .ok_or_else(AdminError::no_stub)?;
+        .ok_or_else(AdminError::absent)?;
+    admin.save_if_persistent(&stub)?;
     Ok(Answer::json(200, &stub.document))
 }

@@ -1,6 +1,7 @@
 //! WireMock's error JSON: `{"errors": [{"code", "source": {"pointer"}, "title", "detail"}]}`.
 
 use crate::answer::{Answer, AnswerBuilder};
+use crate::java_regex::TooCostly;
 use crate::stub::problem::{ProblemKind, StubProblem};
 use crate::stubs::DuplicateId;
 use serde_json::{Value, json};
@@ -14,6 +15,8 @@ pub(crate) struct AdminError {
 
 /// WireMock's code for what it cannot parse or use.
 const INVALID: u32 = 10;
+/// WireMock's code for a query parameter that it cannot use.
+const BAD_PARAMETER: u32 = 15;
 /// WireMock's code for an id that is taken.
 const DUPLICATE_ID: u32 = 109;
 
@@ -21,6 +24,12 @@ impl AdminError {
     /// A parameter or id that is not well-formed.
     pub(crate) fn bad_parameter(title: &str) -> Self {
         Self::single(400, INVALID, title)
+    }
+
+    /// A stub's id among the parameters that is not well-formed.
+    pub(crate) fn bad_stub_parameter(id: &str) -> Self {
+        let title = format!("Query parameter matchingStub value '{id}' is not a valid UUID");
+        Self::single(400, BAD_PARAMETER, &title)
     }
 
     /// A caller without the right credentials.
@@ -33,8 +42,8 @@ impl AdminError {
         Self::single(403, INVALID, title)
     }
 
-    /// A stub that is not there: WireMock's answer has no body.
-    pub(crate) fn no_stub() -> Self {
+    /// A stub, request or file that is not there: WireMock's answer has no body.
+    pub(crate) fn absent() -> Self {
         Self {
             status: 404,
             errors: Vec::new(),
@@ -93,6 +102,12 @@ impl AdminError {
             status,
             errors: vec![json!({"code": code, "title": title})],
         }
+    }
+}
+
+impl From<TooCostly> for AdminError {
+    fn from(error: TooCostly) -> Self {
+        Self::internal(&error.to_string())
     }
 }
 

@@ -6,6 +6,6 @@ use crate::answer::Answer;
 
 pub(super) fn answer(admin: &Admin, _: &AdminRequest, id: &str) -> Result<Answer, AdminError> {
     let id = id_of(id)?;
-    let stub = admin.stubs.get(id).ok_or_else(AdminError::no_stub)?;
+    let stub = admin.stubs.get(id).ok_or_else(AdminError::absent)?;
     Ok(Answer::json(200, &stub.document))
 }

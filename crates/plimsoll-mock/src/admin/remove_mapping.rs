@@ -7,6 +7,7 @@ use serde_json::json;
 
 pub(super) fn answer(admin: &Admin, _: &AdminRequest, id: &str) -> Result<Answer, AdminError> {
     let id = id_of(id)?;
-    admin.stubs.remove(id).ok_or_else(AdminError::no_stub)?;
+    let stub = admin.stubs.remove(id).ok_or_else(AdminError::absent)?;
+    admin.forget(&stub)?;
     Ok(Answer::json(200, &json!({})))
 }

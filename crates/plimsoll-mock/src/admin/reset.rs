@@ -1,4 +1,4 @@
-//! `POST /mappings/reset` and `POST /reset`: back to the stubs of the root directory. If its files have problems, nothing changes.
+//! `POST /mappings/reset` and `POST /reset`: back to the stubs of the root directory, and an empty journal. If its files have problems, nothing changes.
 
 use super::error::AdminError;
 use super::{Admin, AdminRequest};
@@ -22,5 +22,6 @@ pub(super) fn answer(admin: &Admin, _: &AdminRequest, _: &str) -> Result<Answer,
         return Err(AdminError::refused(&problems));
     }
     admin.stubs.replace_all(loaded.mappings)?;
+    admin.journal.clear();
     Ok(AnswerBuilder::new(200, None).body(b""))
 }

@@ -1,4 +1,4 @@
-//! `GET /version`: ours, not that of the WireMock whose format this is.
+//! `GET /version`: ours, not that of the WireMock whose format this is. As text for who asks for text.
 
 use super::error::AdminError;
 use super::{Admin, AdminRequest};
@@ -9,7 +9,10 @@ use serde_json::json;
     clippy::unnecessary_wraps,
     reason = "the shape that every endpoint has in the table"
 )]
-pub(super) fn answer(_: &Admin, _: &AdminRequest, _: &str) -> Result<Answer, AdminError> {
+pub(super) fn answer(_: &Admin, request: &AdminRequest, _: &str) -> Result<Answer, AdminError> {
     let version = env!("CARGO_PKG_VERSION");
+    if request.accept.starts_with(b"text/plain") {
+        return Ok(Answer::text(200, version));
+    }
     Ok(Answer::json(200, &json!({"version": version})))
 }

@@ -143,13 +143,258 @@ fn health_and_version() {
         client.get("/__admin/version").json()["version"],
         env!("CARGO_PKG_VERSION")
     );
-    let later = client.get("/__admin/requests");
+    client.write("GET /__admin/version HTTP/1.1\r\nHost: localhost\r\nAccept: text/plain\r\n\r\n");
+    assert_eq!(client.read("GET").text(), env!("CARGO_PKG_VERSION"));
+    let later = client.get("/__admin/recordings/status");
     assert_eq!(later.status, 404);
     assert!(
         later
             .text()
-            .contains("GET /__admin/requests is not available in this version")
+            .contains("GET /__admin/recordings/status is not available in this version")
     );
+    let docs = client.get("/__admin/docs");
+    assert!(docs.text().contains("POST /__admin/mappings/import"));
+}
+
+#[test]
+fn an_import_is_done_as_a_whole() {
+    const OTHER: &str = "5c3ab2a8-1f07-4d6e-9b9c-0123456789ac";
+    let mock = Mock::start(config());
+    let mut client = mock.client();
+    let mut import =
+        |mappings: serde_json::Value, options: serde_json::Value, expected: &[&str]| {
+            let body = json!({"mappings": mappings, "importOptions": options}).to_string();
+            let answer = client.send("POST", "/__admin/mappings/import", &body);
+            assert_eq!((answer.status, &*answer.text()), (200, ""));
+            let listed = client.get("/__admin/mappings").json();
+            let listed = listed["mappings"].as_array().unwrap();
+            let urls: Vec<_> = listed
+                .iter()
+                .map(|stub| stub["request"]["url"].as_str().unwrap())
+                .collect();
+            assert_eq!(urls, expected);
+        };
+    let stub = |id: Option<&str>, url: &str| json!({"id": id, "request": {"url": url}});
+    let first = json!([
+        stub(Some(ID), "/a"),
+        stub(None, "/b"),
+        stub(Some(OTHER), "/c")
+    ]);
+    import(first, json!(null), &["/a", "/b", "/c"]);
+    let again = json!([stub(Some(ID), "/a2"), stub(None, "/d")]);
+    import(
+        again.clone(),
+        json!({"duplicatePolicy": "IGNORE"}),
+        &["/d", "/a", "/b", "/c"],
+    );
+    let replace = json!({"duplicatePolicy": "OVERWRITE", "deleteAllNotInImport": true});
+    import(again, replace, &["/d", "/a2"]);
+
+    let mut refuse = |body: &str, pointer: &str| {
+        let refused = client.send("POST", "/__admin/mappings/import", body);
+        let place = &refused.json()["errors"][0]["source"]["pointer"];
+        assert_eq!((refused.status, place.as_str()), (422, Some(pointer)));
+        assert_eq!(client.get("/__admin/mappings").json()["meta"]["total"], 2);
+    };
+    refuse(
+        r#"{"mappings": [{}], "importOptions": {"duplicatePolicy": "WHAT"}}"#,
+        "/importOptions/duplicatePolicy",
+    );
+    refuse(
+        r#"{"mappings": [{}, {"request": {"x": 1}}]}"#,
+        "/mappings/1/request/x",
+    );
+    refuse("{}", "/mappings");
+}
+
+#[test]
+fn mappings_are_removed_by_id_or_by_equal_request() {
+    let mock = Mock::with_stubs(&[
+        &json!({"id": ID, "request": {"url": "/a"}}).to_string(),
+        r#"{"request": {"url": "/b", "method": "GET"}, "response": {"status": 201}}"#,
+        r#"{"request": {"url": "/c"}}"#,
+    ]);
+    let mut client = mock.client();
+    let by_id = json!({"id": ID, "request": {"url": "/other"}});
+    let by_request = json!({"request": {"method": "GET", "url": "/b"}});
+    let body = json!({"mappings": [by_id, by_request, {"request": {"url": "/d"}}]}).to_string();
+    let removed = client.send("POST", "/__admin/mappings/remove", &body);
+    assert_eq!((removed.status, &*removed.text()), (200, ""));
+    let left = client.get("/__admin/mappings").json();
+    assert_eq!(left["mappings"].as_array().unwrap().len(), 1);
+    assert_eq!(left["mappings"][0]["request"]["url"], "/c");
+}
+
+#[test]
+fn mappings_are_found_and_removed_by_metadata() {
+    let mock = Mock::with_stubs(&[
+        r#"{"name": "a", "metadata": {"team": "red"}}"#,
+        r#"{"name": "b", "metadata": {"team": "blue"}}"#,
+        r#"{"name": "c"}"#,
+    ]);
+    let mut client = mock.client();
+    let mut call = |route: &str, body: &str| {
+        let path = format!("/__admin/mappings/{route}-by-metadata");
+        client.send("POST", &path, body)
+    };
+    let found = call("find", r#"{"contains": "red"}"#).json();
+    assert_eq!(
+        (&found["meta"]["total"], &found["mappings"][0]["name"]),
+        (&json!(1), &json!("a"))
+    );
+    assert_eq!(call("find", r#"{"x": "red"}"#).status, 422);
+    assert_eq!(call("remove", r#"{"contains": "blue"}"#).text(), "{}");
+    assert_eq!(client.get("/__admin/mappings").json()["meta"]["total"], 2);
+}
+
+#[test]
+fn settings_delay_stubs_that_have_no_delay_of_their_own() {
+    let mock = Mock::with_stubs(&[
+        r#"{"request": {"url": "/own"}, "response": {"fixedDelayMilliseconds": 0}}"#,
+        r#"{"request": {"url": "/open"}}"#,
+    ]);
+    let mut client = mock.client();
+    let settings = |client: &mut crate::world::Client| client.get("/__admin/settings").json();
+    assert_eq!(
+        settings(&mut client),
+        json!({"settings": {"proxyPassThrough": true}})
+    );
+    let delay =
+        json!({"fixedDelay": 40, "delayDistribution": {"type": "fixed", "milliseconds": 2}});
+    let set = client.send("POST", "/__admin/settings", &delay.to_string());
+    assert_eq!((set.status, &*set.text()), (200, ""));
+    assert_eq!(settings(&mut client)["settings"]["fixedDelay"], 40);
+    client.get("/own");
+    client.get("/open");
+    let listed = client.get("/__admin/requests").json();
+    let delays = [0, 1].map(|index| listed["requests"][index]["timing"]["addedDelay"].clone());
+    assert_eq!(json!(delays), json!([42, 2]));
+
+    let extended = r#"{"extended": {"a": {"b": 1}}}"#;
+    assert_eq!(
+        client
+            .send("PATCH", "/__admin/settings/extended", extended)
+            .text(),
+        "{}"
+    );
+    assert_eq!(
+        settings(&mut client)["settings"]["extended"],
+        json!({"a": {"b": 1}})
+    );
+    let refused = client.send("PUT", "/__admin/settings", r#"{"fixedDelay": "x"}"#);
+    assert_eq!(
+        (
+            refused.status,
+            settings(&mut client)["settings"]["fixedDelay"].as_i64()
+        ),
+        (422, Some(40))
+    );
+    client.send(
+        "PUT",
+        "/__admin/settings",
+        r#"{"settings": {"fixedDelay": null}}"#,
+    );
+    assert_eq!(
+        settings(&mut client),
+        json!({"settings": {"proxyPassThrough": false}})
+    );
+}
+
+fn with_root() -> (tempfile::TempDir, Mock) {
+    let root = tempfile::tempdir().unwrap();
+    let mock = Mock::start(MockConfig {
+        root_dir: Some(root.path().to_owned()),
+        ..config()
+    });
+    (root, mock)
+}
+
+#[test]
+fn files_are_written_read_and_removed_below_their_directory() {
+    let (root, mock) = with_root();
+    let mut client = mock.client();
+    assert_eq!(client.get("/__admin/files").text(), "[]");
+    let written = client.send("PUT", "/__admin/files/a/b.txt", "hello");
+    assert_eq!((written.status, &*written.text()), (200, "\"aGVsbG8=\""));
+    assert_eq!(client.get("/__admin/files").json(), json!(["a/b.txt"]));
+    assert_eq!(client.get("/__admin/files/a/b.txt").text(), "hello");
+
+    let stub = r#"{"request": {"url": "/x"}, "response": {"bodyFileName": "a/b.txt"}}"#;
+    assert_eq!(client.send("POST", "/__admin/mappings", stub).status, 201);
+    client.send("PUT", "/__admin/files/a/b.txt", "changed");
+    assert_eq!(client.get("/x").text(), "changed");
+
+    std::os::unix::fs::symlink(root.path(), root.path().join("__files/out")).unwrap();
+    for name in ["../x.txt", "%2e%2e/x.txt", "a/../../x.txt", "out/x.txt"] {
+        let refused = client.send("PUT", &format!("/__admin/files/{name}"), "x");
+        assert_eq!(refused.status, 400, "{name}");
+    }
+    assert!(!root.path().join("x.txt").exists());
+    assert_eq!(
+        client.send("DELETE", "/__admin/files/a/b.txt", "").status,
+        200
+    );
+    assert_eq!(client.get("/__admin/files/a/b.txt").status, 404);
+    assert_eq!(
+        client.send("DELETE", "/__admin/files/a/b.txt", "").status,
+        200
+    );
+}
+
+#[test]
+fn what_is_saved_comes_back_with_a_reset() {
+    let (root, mock) = with_root();
+    let mut client = mock.client();
+    let kept = json!({"id": ID, "name": "a/b", "persistent": true, "request": {"url": "/kept"}});
+    assert_eq!(
+        client
+            .send("POST", "/__admin/mappings", &kept.to_string())
+            .status,
+        201
+    );
+    client.send(
+        "POST",
+        "/__admin/mappings",
+        r#"{"request": {"url": "/lost"}}"#,
+    );
+    client.send("POST", "/__admin/reset", "");
+    assert_eq!(
+        (client.get("/kept").status, client.get("/lost").status),
+        (200, 404)
+    );
+
+    let path = format!("/__admin/mappings/{ID}");
+    let edited = json!({"persistent": true, "request": {"url": "/edited"}, "name": "a/b"});
+    client.send("PUT", &path, &edited.to_string());
+    client.send(
+        "POST",
+        "/__admin/mappings",
+        r#"{"request": {"url": "/saved"}}"#,
+    );
+    assert_eq!(client.send("POST", "/__admin/mappings/save", "").text(), "");
+    client.send("POST", "/__admin/mappings/reset", "");
+    assert_eq!(
+        (client.get("/edited").status, client.get("/saved").status),
+        (200, 200)
+    );
+
+    client.send("DELETE", &path, "");
+    client.send("POST", "/__admin/mappings/reset", "");
+    assert_eq!(client.get("/edited").status, 404);
+    let files = std::fs::read_dir(root.path().join("mappings")).unwrap();
+    assert_eq!(files.count(), 1);
+}
+
+#[test]
+fn a_client_can_end_it() {
+    let mock = Mock::start(MockConfig {
+        shards: 2,
+        ..config()
+    });
+    let mut client = mock.client();
+    assert_eq!(client.send("POST", "/__admin/shutdown", "").status, 200);
+    client.expect_end();
+    assert_eq!(mock.ended().received, 1);
 }
 
 #[test]

@@ -78,6 +78,11 @@ impl Mock {
     /// Stops it and waits for its end.
     pub fn stop(self) -> Summary {
         self.say_stop();
+        self.ended()
+    }
+
+    /// Waits for its end.
+    pub fn ended(self) -> Summary {
         self.thread.join().unwrap().unwrap()
     }
 }

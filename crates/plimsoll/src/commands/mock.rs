@@ -4,7 +4,9 @@ use crate::commands::server;
 use crate::exit::{Ending, Failure};
 use crate::{clock, out, signals};
 use plimsoll_base::units;
-use plimsoll_mock::{AdminAccess, Credentials, DelayPrecision, MockConfig, MockError};
+use plimsoll_mock::{
+    AdminAccess, Credentials, DelayPrecision, JournalLimits, MockConfig, MockError,
+};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -50,6 +52,12 @@ pub struct Args {
     /// Let anybody who reaches this address use `/__admin`, also off loopback.
     #[arg(long)]
     admin_open: bool,
+    /// Keep no journal of requests.
+    #[arg(long, conflicts_with = "max_request_journal_entries")]
+    no_request_journal: bool,
+    /// Requests that the journal keeps; older ones are counted and dropped [default: 10000, in 32 MiB]
+    #[arg(long, value_name = "N")]
+    max_request_journal_entries: Option<usize>,
     /// File in which counters and the mock's own times survive this process.
     #[arg(long)]
     counters: Option<PathBuf>,
@@ -98,12 +106,27 @@ fn config(args: Args, seed: u64) -> Result<MockConfig, Failure> {
     if args.exact_delays {
         config.delay_precision = DelayPrecision::Exact;
     }
+    config.journal = journal(args.no_request_journal, args.max_request_journal_entries);
     config.admin = match args.admin_api_basic_auth {
         Some(credentials) => AdminAccess::Credentials(credentials),
         None if args.admin_open => AdminAccess::Open,
         None => AdminAccess::Loopback,
     };
     Ok(config)
+}
+
+/// Who asks for many entries gets the memory for them.
+fn journal(off: bool, entries: Option<usize>) -> JournalLimits {
+    /// Room for the head of a request and a small body.
+    const ENTRY_BYTES: usize = 4096;
+    let default = JournalLimits::default();
+    let entries = if off { Some(0) } else { entries };
+    JournalLimits {
+        entries: entries.unwrap_or(default.entries),
+        bytes: default
+            .bytes
+            .max(entries.unwrap_or(0).saturating_mul(ENTRY_BYTES)),
+    }
 }
 
 fn credentials(text: &str) -> Result<Credentials, String> {

@@ -1,0 +1,32 @@
+//! `POST /mappings/remove`: removes the mappings of the body, one or a list, by id or else by equal request.
+
+use super::error::AdminError;
+use super::{Admin, AdminRequest};
+use crate::answer::{Answer, AnswerBuilder};
+use crate::stub::id::StubId;
+use crate::stub::{Stub, StubMapping, read_document};
+
+pub(super) fn answer(admin: &Admin, request: &AdminRequest, _: &str) -> Result<Answer, AdminError> {
+    let results = read_document(&request.text(), &admin.body_files());
+    let mut wanted = Vec::new();
+    for result in results {
+        wanted.push(result.map_err(|problems| AdminError::refused(&problems))?);
+    }
+    let unwanted: Vec<StubId> = {
+        let set = admin.stubs.current();
+        let found = wanted.iter().filter_map(|wanted| {
+            let stubs = set.stubs();
+            let by_id = stubs.iter().find(|stub| Some(stub.id) == wanted.id);
+            let by_request = || stubs.iter().find(|stub| same_request(stub, wanted));
+            by_id.or_else(by_request).map(|stub| stub.id)
+        });
+        found.collect()
+    };
+    admin.stubs.retain(|stub| !unwanted.contains(&stub.id));
+    Ok(AnswerBuilder::new(200, None).body(b""))
+}
+
+/// Whether two mappings are for the same requests, by what is written.
+fn same_request(stub: &Stub, wanted: &StubMapping) -> bool {
+    stub.document.get("request") == wanted.shown(stub.id).get("request")
+}

@@ -1,0 +1,215 @@
+//! The journal: the last requests and what answered each, for the admin API.
+//!
+//! Each shard writes to a ring of its own, whose lock nobody else takes but an admin call that reads; what is read is a snapshot of
+//! pointers, so the shard waits for no rendering. A ring keeps so many entries and so many bytes; what it drops it has counted, so
+//! totals are exact. How an entry is shown is left to `journal/shown.rs`.
+
+mod ring;
+pub(crate) mod shown;
+
+use crate::clock;
+use crate::request::Request;
+use crate::stub::Stub;
+use crate::stub::id::StubId;
+use jiff::Timestamp;
+use plimsoll_http::RequestHead;
+use ring::Ring;
+use std::collections::HashSet;
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// How much a journal keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct JournalLimits {
+    /// Requests; 0 keeps no journal.
+    pub entries: usize,
+    /// Bytes of memory, over all shards.
+    pub bytes: usize,
+}
+
+impl Default for JournalLimits {
+    fn default() -> Self {
+        Self {
+            entries: 10_000,
+            bytes: 32 << 20,
+        }
+    }
+}
+
+/// The journal of a running mock.
+#[derive(Debug)]
+pub(crate) struct Journal {
+    /// One ring per shard. A blocking lock: it is held for one entry, or for one copy of the pointers.
+    rings: Box<[Mutex<Ring>]>,
+    limits: JournalLimits,
+    seed: u64,
+    /// One moment on both clocks: entries carry instants, answers tell the time.
+    anchor: (Instant, Timestamp),
+    /// Counts how often it was emptied, from 1: stubs remember in which of these times they last answered.
+    epoch: AtomicU64,
+}
+
+/// One request and what answered it.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    /// Unlike that of any other: the shard and how many it had noted before.
+    pub(crate) number: u64,
+    pub(crate) head: RequestHead,
+    pub(crate) body: Vec<u8>,
+    pub(crate) client: Option<IpAddr>,
+    pub(crate) received: Instant,
+    /// The delay that was asked for.
+    pub(crate) delay: Duration,
+    pub(crate) outcome: Outcome,
+}
+
+/// What answered a request.
+#[derive(Debug, Clone)]
+pub(crate) enum Outcome {
+    Stub(Arc<Stub>),
+    /// A built-in endpoint, or a refusal, with this status.
+    Own(u16),
+    Unmatched,
+}
+
+/// A request to be noted.
+#[derive(Debug)]
+pub(crate) struct Seen<'a> {
+    pub(crate) head: &'a RequestHead,
+    pub(crate) body: &'a [u8],
+    pub(crate) client: Option<IpAddr>,
+    pub(crate) received: Instant,
+    pub(crate) delay: Duration,
+    pub(crate) outcome: Answered<'a>,
+}
+
+/// What answers a request that is to be noted.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Answered<'a> {
+    Stub(&'a Arc<Stub>),
+    Own(u16),
+    Unmatched,
+}
+
+/// What the journal holds at one moment.
+#[derive(Debug)]
+pub(crate) struct Snapshot {
+    /// Oldest first.
+    pub(crate) entries: Vec<Arc<Entry>>,
+    /// How many more there were since the journal was last emptied.
+    pub(crate) dropped: u64,
+}
+
+impl Journal {
+    /// An empty journal for so many shards. `seed` decides the ids of its entries.
+    pub(crate) fn new(limits: JournalLimits, shards: usize, seed: u64) -> Self {
+        let ring = |_| Mutex::new(Ring::default());
+        Self {
+            rings: (0..shards).map(ring).collect(),
+            limits,
+            seed,
+            anchor: (Instant::now(), clock::now()),
+            epoch: AtomicU64::new(1),
+        }
+    }
+
+    /// Whether requests are noted.
+    pub(crate) fn is_on(&self) -> bool {
+        self.limits.entries > 0
+    }
+
+    /// Notes a request of a shard.
+    pub(crate) fn note(&self, shard: usize, seen: &Seen<'_>) {
+        if self.is_on() {
+            let bytes = self.limits.bytes / self.rings.len();
+            let limits = JournalLimits {
+                bytes,
+                ..self.limits
+            };
+            if let Answered::Stub(stub) = seen.outcome {
+                stub.saw(self.epoch.load(Ordering::Relaxed));
+            }
+            lock(&self.rings[shard]).note(seen, limits, (shard as u64) << 48);
+        }
+    }
+
+    /// The newest entries of all shards, oldest first.
+    pub(crate) fn snapshot(&self) -> Snapshot {
+        let (mut entries, mut dropped) = (Vec::new(), 0);
+        for ring in &self.rings {
+            let ring = lock(ring);
+            entries.extend(ring.entries());
+            dropped += ring.dropped();
+        }
+        entries.sort_by_key(|entry| entry.received);
+        let beyond = entries.len().saturating_sub(self.limits.entries);
+        entries.drain(..beyond);
+        Snapshot {
+            entries,
+            dropped: dropped + beyond as u64,
+        }
+    }
+
+    /// Removes these entries.
+    pub(crate) fn remove(&self, unwanted: &[Arc<Entry>]) {
+        let numbers: HashSet<u64> = unwanted.iter().map(|entry| entry.number).collect();
+        for ring in &self.rings {
+            lock(ring).remove(&numbers);
+        }
+    }
+
+    /// Forgets everything, the totals included.
+    pub(crate) fn clear(&self) {
+        self.epoch.fetch_add(1, Ordering::Relaxed);
+        for ring in &self.rings {
+            lock(ring).clear();
+        }
+    }
+
+    /// Whether a stub has answered a request since the journal was last emptied.
+    pub(crate) fn has_seen(&self, stub: &Stub) -> bool {
+        stub.last_saw() == self.epoch.load(Ordering::Relaxed)
+    }
+
+    /// The time at which an entry's request was received.
+    pub(crate) fn time_of(&self, entry: &Entry) -> Timestamp {
+        let (instant, time) = self.anchor;
+        let since = entry.received.saturating_duration_since(instant);
+        time.checked_add(since).unwrap_or(Timestamp::MAX)
+    }
+
+    /// The id of an entry, made when somebody wants to see it.
+    pub(crate) fn id_of(&self, entry: &Entry) -> StubId {
+        /// Keeps these ids apart from those of stubs under the same seed.
+        const DOMAIN: u64 = 0x0065_7665_6e74_6964;
+        StubId::minted(self.seed ^ DOMAIN, entry.number)
+    }
+}
+
+impl Entry {
+    /// The request as matchers see it.
+    pub(crate) fn request(&self) -> Request<'_> {
+        Request::of(&self.head)
+    }
+
+    /// Whether nothing answered it.
+    pub(crate) fn is_unmatched(&self) -> bool {
+        matches!(self.outcome, Outcome::Unmatched)
+    }
+
+    /// The stub that answered it.
+    pub(crate) fn stub(&self) -> Option<&Arc<Stub>> {
+        match &self.outcome {
+            Outcome::Stub(stub) => Some(stub),
+            Outcome::Own(_) | Outcome::Unmatched => None,
+        }
+    }
+}
+
+/// A shard that panicked between two entries has left whole entries, and one that panicked ends the mock.
+fn lock(ring: &Mutex<Ring>) -> MutexGuard<'_, Ring> {
+    ring.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,205 @@
+//! Entries of the journal as WireMock's admin API shows them: logged requests and serve events.
+
+use super::{Entry, Journal, Outcome};
+use crate::answer::Shown;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use serde_json::{Map, Value, json};
+
+/// A `LoggedRequest`.
+pub(crate) fn request(journal: &Journal, entry: &Entry) -> Value {
+    let head = &entry.head;
+    let seen = entry.request();
+    let time = journal.time_of(entry);
+    let authority = head.authority();
+    let (host, port) = split_authority(authority);
+    let form = head
+        .fields()
+        .get("Content-Type")
+        .is_some_and(|kind| kind.starts_with(b"application/x-www-form-urlencoded"));
+    let form = if form { &*entry.body } else { b"" };
+    json!({
+        "url": seen.url,
+        "absoluteUrl": format!("http://{authority}{}", seen.url),
+        "method": seen.method,
+        "clientIp": entry.client.map(|ip| ip.to_string()),
+        "headers": one_or_many(head.fields().iter().map(|(name, value)| (name.to_owned(), text(value)))),
+        "cookies": one_or_many(cookies(entry)),
+        "browserProxyRequest": false,
+        "loggedDate": time.as_millisecond(),
+        "bodyAsBase64": BASE64.encode(&entry.body),
+        "body": text(&entry.body),
+        "protocol": match head.version() {
+            plimsoll_http::Version::Http10 => "HTTP/1.0",
+            plimsoll_http::Version::Http11 => "HTTP/1.1",
+        },
+        "scheme": "http",
+        "host": host,
+        "port": port,
+        "loggedDateString": time.strftime("%Y-%m-%dT%H:%M:%S.%3fZ").to_string(),
+        "queryParams": parameters(seen.query()),
+        "formParams": parameters(&text(form)),
+    })
+}
+
+/// A `ServeEvent`. Its times are whole milliseconds; those that the mock takes itself are not kept per request, and are 0 here.
+pub(crate) fn serve_event(journal: &Journal, entry: &Entry) -> Value {
+    let delay = u64::try_from(entry.delay.as_millis()).unwrap_or(u64::MAX);
+    let id = journal.id_of(entry).to_string();
+    let (definition, response, stub) = match &entry.outcome {
+        Outcome::Stub(stub) => (
+            stub.document["response"].clone(),
+            response(&stub.answer.shown()),
+            Some(stub.document.clone()),
+        ),
+        Outcome::Own(status) => (
+            json!({"status": status}),
+            json!({"status": status, "headers": {}, "bodyAsBase64": "", "body": ""}),
+            None,
+        ),
+        Outcome::Unmatched => {
+            let definition = json!({"status": 404, "fromConfiguredStub": false});
+            let stub = json!({
+                "id": id, "request": {"method": "ANY"}, "response": definition, "uuid": id,
+            });
+            let response = json!({"status": 404, "bodyAsBase64": "", "body": ""});
+            (definition, response, Some(stub))
+        }
+    };
+    let mut event = json!({
+        "id": id,
+        "request": request(journal, entry),
+        "responseDefinition": definition,
+        "response": response,
+        "wasMatched": !entry.is_unmatched(),
+        "timing": {
+            "addedDelay": delay, "processTime": 0, "responseSendTime": 0, "serveTime": 0, "totalTime": delay,
+        },
+        "subEvents": [],
+    });
+    if let Some(stub) = stub {
+        event["stubMapping"] = stub;
+    }
+    event
+}
+
+fn response(answer: &Shown) -> Value {
+    json!({
+        "status": answer.status,
+        "headers": one_or_many(answer.fields.iter().cloned()),
+        "bodyAsBase64": BASE64.encode(answer.body),
+        "body": text(answer.body),
+    })
+}
+
+fn cookies(entry: &Entry) -> impl Iterator<Item = (String, String)> {
+    let fields = entry.head.fields().get_all("Cookie");
+    let pairs = fields.flat_map(|field| field.split(|byte| *byte == b';'));
+    pairs.filter_map(|pair| {
+        let pair = text(pair);
+        let (name, value) = pair.split_once('=')?;
+        Some((name.trim().to_owned(), value.trim().to_owned()))
+    })
+}
+
+/// `{"a": {"key": "a", "values": […]}}`, with values decoded.
+fn parameters(query: &str) -> Value {
+    let mut shown = Map::new();
+    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+        let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+        let (key, value) = (decode(key), decode(value));
+        let parameter = shown
+            .entry(key.clone())
+            .or_insert_with(|| json!({"key": key, "values": []}));
+        if let Some(Value::Array(values)) = parameter.get_mut("values") {
+            values.push(value.into());
+        }
+    }
+    Value::Object(shown)
+}
+
+/// Undoes the encoding of forms: `+` for a space, `%` and two digits for a byte.
+fn decode(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let digits = after.get(..2).and_then(|two| std::str::from_utf8(two).ok());
+        let encoded = digits
+            .filter(|_| *first == b'%')
+            .and_then(|two| u8::from_str_radix(two, 16).ok());
+        let (byte, length) = match (encoded, first) {
+            (Some(byte), _) => (byte, 3),
+            (None, b'+') => (b' ', 1),
+            (None, other) => (*other, 1),
+        };
+        bytes.push(byte);
+        rest = &rest[length..];
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// A map in which a name with one value has that value, and one with several a list.
+fn one_or_many(pairs: impl Iterator<Item = (String, String)>) -> Value {
+    let mut shown: Map<String, Value> = Map::new();
+    for (name, value) in pairs {
+        match shown.get_mut(&name) {
+            None => {
+                shown.insert(name, value.into());
+            }
+            Some(Value::Array(values)) => values.push(value.into()),
+            Some(first) => *first = json!([first.take(), value]),
+        }
+    }
+    Value::Object(shown)
+}
+
+fn split_authority(authority: &str) -> (&str, u16) {
+    match authority.rsplit_once(':') {
+        Some((host, port)) if !port.ends_with(']') => (host, port.parse().unwrap_or(80)),
+        _ => (authority, 80),
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_are_decoded_and_gathered() {
+        assert_eq!(
+            parameters("a=1&b=x+y%20z&a=%32&c&=%zz"),
+            json!({
+                "a": {"key": "a", "values": ["1", "2"]},
+                "b": {"key": "b", "values": ["x y z"]},
+                "c": {"key": "c", "values": [""]},
+                "": {"key": "", "values": ["%zz"]},
+            })
+        );
+    }
+
+    #[test]
+    fn one_value_is_no_list() {
+        let pairs = [("a", "1"), ("b", "2"), ("a", "3"), ("a", "4")];
+        let pairs = pairs.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        assert_eq!(
+            one_or_many(pairs.into_iter()),
+            json!({"a": ["1", "3", "4"], "b": "2"})
+        );
+    }
+
+    #[test]
+    fn authorities_have_a_port() {
+        for (authority, expected) in [
+            ("localhost:8080", ("localhost", 8080)),
+            ("localhost", ("localhost", 80)),
+            ("[::1]", ("[::1]", 80)),
+            ("[::1]:81", ("[::1]", 81)),
+        ] {
+            assert_eq!(split_authority(authority), expected);
+        }
+    }
+}
