@@ -1,15 +1,19 @@
 //! What a program stands on that drives the real executable and measures: children that do not stay behind, the clock, being asked
-//! to stop, what the host is and whether it stood still. The calibration and the benchmarks use it; no crate of the product does.
+//! to stop, what the host is and whether it stood still; certificates, and nginx as a peer. The calibration, the benchmarks and the crates'
+//! tests use it; nothing of it is in the product.
 
 pub mod announcement;
+pub mod authority;
 pub mod child;
 pub mod clock;
 pub mod executable;
 pub mod host;
 pub mod interrupt;
 pub mod limits;
+pub mod nginx;
 pub mod process;
 pub mod terminal;
+pub mod tls_server;
 mod trouble;
 pub mod witness;
 

