@@ -27,6 +27,10 @@ const STREAM_WINDOW: u32 = 256 * 1024;
 /// What it may send on a connection.
 const CONNECTION_WINDOW: u32 = 1024 * 1024;
 
+/// How many streams are opened before the server has said how many it takes (RFC 9113, section 6.5.2): the connection's first may go at
+/// once; a further one that the server then refuses would be our fault and counted as its.
+const STREAMS_AT_FIRST: usize = 1;
+
 /// Where a connection is, or will be, for the users who share it.
 #[derive(Debug, Default)]
 pub(super) struct Place {
@@ -84,6 +88,7 @@ impl Session {
             .enable_push(false)
             .initial_window_size(STREAM_WINDOW)
             .initial_connection_window_size(CONNECTION_WINDOW)
+            .initial_max_send_streams(STREAMS_AT_FIRST)
             .handshake::<_, Bytes>(stream)
             .await
             .map_err(|error| outcome(&error))?;
