@@ -19,4 +19,5 @@ mod processes;
 mod program;
 mod report;
 mod robustness;
+mod transports;
 mod validity;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -60,12 +60,21 @@ impl Workspace {
 
     /// Runs it to its end.
     pub fn run(&self, args: &[&str]) -> Finished {
-        let output = self.command(args).output().unwrap();
-        Finished {
-            code: output.status.code(),
-            stdout: String::from_utf8(output.stdout).unwrap(),
-            stderr: String::from_utf8(output.stderr).unwrap(),
-        }
+        Finished::of(self.command(args).output().unwrap())
+    }
+
+    /// Runs it to its end, with so many KiB that each process may allocate.
+    pub fn run_within(&self, memory: &str, args: &[&str]) -> Finished {
+        let mut command = Command::new("sh");
+        command
+            .arg("-c")
+            .arg(format!("ulimit -d {memory}; exec \"$0\" \"$@\""))
+            .arg(env!("CARGO_BIN_EXE_plimsoll"))
+            .args(args)
+            .current_dir(self.path())
+            .env("XDG_STATE_HOME", self.path().join("state"))
+            .stdin(Stdio::null());
+        Finished::of(command.output().unwrap())
     }
 
     /// Runs an experiment file of this directory into `run`.
@@ -75,6 +84,14 @@ impl Workspace {
 }
 
 impl Finished {
+    pub fn of(output: Output) -> Self {
+        Self {
+            code: output.status.code(),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
     /// Fails with everything said unless the exit code is `code`.
     pub fn ended_with(self, code: i32) -> Self {
         assert_eq!(
