@@ -20,7 +20,9 @@ mod yaml;
 pub use decode::{Faults, Nulls, Rules, list, nearest, suggestion};
 pub use path::{Path, Segment};
 pub use problem::{Problem, Problems};
-pub use scalar::{BytesText, DurationText, Entries, OneOrMany, RateText, Scalar, ShareText, Text};
+pub use scalar::{
+    BytesText, DurationText, EdgeRateText, Entries, OneOrMany, RateText, Scalar, ShareText, Text,
+};
 
 use tree::Node;
 

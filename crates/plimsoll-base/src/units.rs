@@ -99,25 +99,50 @@ impl Rate {
     /// [`UnitError`] when the unit is missing or unknown, or the number is not positive.
     pub fn parse(text: &str) -> Result<Self, UnitError> {
         const EXAMPLE: &str = "`5000/s`, `90/min` or `10/h`";
-        let malformed = || UnitError::Malformed {
-            text: text.to_owned(),
-            kind: "rate",
-            example: EXAMPLE,
-        };
-        let (number, unit) = split_number(text).ok_or_else(malformed)?;
-        let scale = match unit {
-            "/s" => 1.0,
-            "/m" | "/min" => 1.0 / 60.0,
-            "/h" => 1.0 / 3600.0,
-            "" => {
-                return Err(UnitError::NoUnit {
-                    text: text.to_owned(),
-                    example: EXAMPLE,
-                });
-            }
-            _ => return Err(malformed()),
-        };
-        Self::per_second(number * scale).ok_or_else(malformed)
+        let rate = Self::per_second(parse_per_second(text, EXAMPLE)?);
+        rate.ok_or_else(|| no_rate(text, EXAMPLE))
+    }
+}
+
+/// Parses a rate that may be zero, where one begins or ends: `0/s`, `5000/s` or a bare `0`; the result is events per second.
+///
+/// # Errors
+/// [`UnitError`] when the unit is missing or unknown, or the number is negative.
+pub fn parse_edge_rate(text: &str) -> Result<f64, UnitError> {
+    const EXAMPLE: &str = "`5000/s`, `90/min` or `0/s`";
+    if text == "0" {
+        return Ok(0.0);
+    }
+    let rate = parse_per_second(text, EXAMPLE)?;
+    let is_sound = rate.is_finite();
+    is_sound
+        .then_some(rate)
+        .ok_or_else(|| no_rate(text, EXAMPLE))
+}
+
+/// A number and its unit, as so many per second.
+fn parse_per_second(text: &str, example: &'static str) -> Result<f64, UnitError> {
+    let (number, unit) = split_number(text).ok_or_else(|| no_rate(text, example))?;
+    let scale = match unit {
+        "/s" => 1.0,
+        "/m" | "/min" => 1.0 / 60.0,
+        "/h" => 1.0 / 3600.0,
+        "" => {
+            return Err(UnitError::NoUnit {
+                text: text.to_owned(),
+                example,
+            });
+        }
+        _ => return Err(no_rate(text, example)),
+    };
+    Ok(number * scale)
+}
+
+fn no_rate(text: &str, example: &'static str) -> UnitError {
+    UnitError::Malformed {
+        text: text.to_owned(),
+        kind: "rate",
+        example,
     }
 }
 
@@ -297,6 +322,13 @@ mod tests {
             "`5000` has no unit: write `5000/s`, `90/min` or `10/h`"
         );
         assert!(Rate::parse("0/s").is_err());
+        assert_eq!(parse_edge_rate("0/s"), Ok(0.0));
+        assert_eq!(parse_edge_rate("0"), Ok(0.0));
+        assert_eq!(parse_edge_rate("90/min"), Ok(1.5));
+        assert_eq!(
+            parse_edge_rate("-1/s").unwrap_err().to_string(),
+            "`-1/s` is not a rate: write `5000/s`, `90/min` or `0/s`"
+        );
         assert_eq!(parse_share("0.1%").unwrap(), 0.001);
         assert!(parse_share("101%").is_err());
         assert_eq!(parse_bytes("32KiB").unwrap(), 32 * 1024);

@@ -1,9 +1,10 @@
 //! Experiment files as users write them: examples load, every refused file is refused with its full message.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use plimsoll_base::document::Problems;
-use plimsoll_lab::experiment::{Disk, Experiment};
+use plimsoll_lab::experiment::{Disk, Experiment, Surroundings};
 
 /// The environment of these tests: one variable.
 fn variable(name: &str) -> Option<String> {
@@ -66,6 +67,74 @@ fn every_refused_file_says_where_and_what_to_write() {
         };
         settings.bind(|| insta::assert_snapshot!(name, problems));
     }
+}
+
+/// An experiment with this `load`; every file beside it is a list of arrival times.
+struct Shown(String);
+
+impl Shown {
+    fn loads(load: &str) {
+        let text = format!(
+            "version: 1\nname: x\ncomponents: {{ upstream: {{ mock: {{}} }} }}\nscenario: [{{ get: / }}]\n{load}"
+        );
+        if let Err(problems) = Experiment::load(Path::new("shown.yaml"), &[], &Self(text)) {
+            panic!("{load}\n{problems}");
+        }
+    }
+}
+
+impl Surroundings for Shown {
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        Ok(match path == Path::new("shown.yaml") {
+            true => self.0.clone().into_bytes(),
+            false => b"0\n0.5\n".to_vec(),
+        })
+    }
+
+    fn is_directory(&self, _: &Path) -> bool {
+        false
+    }
+
+    fn variable(&self, _: &str) -> Option<String> {
+        None
+    }
+}
+
+#[test]
+fn every_load_that_the_documents_show_is_taken() {
+    let mut shown = 0;
+    for page in files(Path::new("../../docs"), &|path| {
+        path.extension().is_some_and(|extension| extension == "md")
+    }) {
+        let text = std::fs::read_to_string(page).unwrap();
+        let blocks = text.split("```yaml\n").skip(1);
+        let blocks = blocks.filter_map(|block| block.split("```").next());
+        for load in blocks.filter(|block| block.starts_with("load:")) {
+            Shown::loads(load);
+            shown += 1;
+        }
+    }
+    assert!(shown >= 2);
+}
+
+/// The lines of `stages` in the tables for who comes from Gatling. After arrivals at the very end stands `nothing`.
+#[test]
+fn every_injection_profile_has_a_form_that_is_taken() {
+    let page = std::fs::read_to_string("../../docs/coming-from.md").unwrap();
+    let (_, section) = page.split_once("### Injection profiles\n").unwrap();
+    let section = section.split("\n## ").next().unwrap();
+    let mut profiles = 0;
+    for row in section.lines() {
+        let lines: Vec<&str> = row.split('`').filter(|code| code.starts_with("- {")).collect();
+        if !lines.is_empty() {
+            let rated = lines.iter().all(|line| !line.contains("nothing:"));
+            let before = if rated { "" } else { "- { at_once: 1 }\n    " };
+            let lines = lines.join("\n    ");
+            Shown::loads(&format!("load:\n  stages:\n    {before}{lines}\n    - {{ nothing: 1s }}\n"));
+            profiles += 1;
+        }
+    }
+    assert!(profiles >= 14, "{profiles}");
 }
 
 /// `UPDATE=1 cargo test -p plimsoll-lab --test experiment` writes the schema anew.

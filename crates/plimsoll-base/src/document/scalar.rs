@@ -78,6 +78,20 @@ quantity!(
 );
 
 quantity!(
+    /// A rate that may be zero, where one begins or ends: `0/s`, `5000/s`. The value is events per second.
+    EdgeRateText(f64),
+    units::parse_edge_rate,
+    "`5000/s`, `90/min` or `0/s`",
+    {
+        "description": "Events per time with the unit, or none: `5000/s`, `90/min`, `0/s`",
+        "anyOf": [
+            { "type": "string", "pattern": r"^[0-9]+(\.[0-9]+)?/(s|m|min|h)$" },
+            { "const": 0 }
+        ]
+    }
+);
+
+quantity!(
     /// A share of a whole: `0.1%` or `0.001`. The value is the fraction, 0 to 1.
     ShareText(f64),
     units::parse_share,

@@ -9,7 +9,7 @@ use plimsoll_base::document::Path as Pointer;
 
 use super::component::Component;
 use super::connections;
-use super::load::{self, Layers, LoadSettings};
+use super::load::{self, Layer, Layers, LoadSettings};
 use super::loader::Loader;
 use super::name::refuse_name;
 use super::scenario::{self, Act, Data, Scenario, Step};
@@ -134,14 +134,12 @@ impl Common<'_> {
             });
             step.headers.extend(headers.iter().cloned());
         }
-        let own_load_at = at.key("load");
-        let layers = Layers::new(
-            (&self.wire.load, &self.load_at),
-            wire.load.as_ref().map(|own| (own, &own_load_at)),
-        );
+        let mut layers: Vec<Layer<'_>> = vec![(&self.wire.load, self.load_at.clone())];
+        layers.extend(wire.load.as_ref().map(|own| (own, at.key("load"))));
+        let layers = Layers::new(&layers);
         let target = self.target(loader, wire, at);
         let settings = load::convert(loader, layers);
-        let (target, mut settings) = (target?, settings?);
+        let (target, (mut settings, written)) = (target?, settings?);
         let component = self
             .components
             .iter()
@@ -161,6 +159,7 @@ impl Common<'_> {
         if !scenario.is_partial && !arm.steps.is_empty() {
             let places = Places {
                 layers,
+                written: &written,
                 conditions: &scenario.conditions,
                 pauses: &scenario.pauses,
                 headers_at: &at.key("headers"),

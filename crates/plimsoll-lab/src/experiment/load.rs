@@ -1,13 +1,23 @@
 //! Load of one arm: the common `load` with the arm's own fields over it, and what the fields mean together.
 
+mod arrivals;
+mod layers;
+mod replay;
+mod stage;
+mod users;
+mod written;
+
 use std::time::Duration;
 
-use plimsoll_base::document::Path as Pointer;
-use plimsoll_load::plan::{Connections, Load, Pacing, Profile, Spacing, Stretch};
+use plimsoll_load::plan::{Connections, Load, Pacing};
 
 use super::connections;
 use super::loader::Loader;
-use super::wire::{ArrivalWire, LoadWire, PacingWire};
+use super::wire::PacingWire;
+use arrivals::Arrivals;
+
+pub(super) use layers::{Layer, Layers};
+pub(super) use written::Written;
 
 /// How much load, when, and by which means.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,93 +36,27 @@ pub struct LoadSettings {
     pub timeout: Duration,
 }
 
-const CONNECTIONS: u32 = 50;
-const QUEUE: u32 = 10_000;
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The load of one arm as written in up to two places.
-#[derive(Clone, Copy)]
-pub(super) struct Layers<'a> {
-    common: (&'a LoadWire, &'a Pointer),
-    own: Option<(&'a LoadWire, &'a Pointer)>,
-}
-
-impl<'a> Layers<'a> {
-    pub fn new(
-        common: (&'a LoadWire, &'a Pointer),
-        own: Option<(&'a LoadWire, &'a Pointer)>,
-    ) -> Self {
-        Self { common, own }
-    }
-
-    /// The value that applies: the arm's own, else the common one.
-    pub fn get<T>(&self, field: impl Fn(&'a LoadWire) -> Option<T>) -> Option<T> {
-        self.own
-            .and_then(|(wire, _)| field(wire))
-            .or_else(|| field(self.common.0))
-    }
-
-    /// Where `key` is written: by the arm, else in common.
-    pub fn place(&self, loader: &Loader<'_>, key: &str) -> Pointer {
-        let own = self
-            .own
-            .map(|(_, at)| at.key(key))
-            .filter(|at| loader.is_written(at));
-        own.unwrap_or_else(|| self.common.1.key(key))
-    }
-
-    /// The layer that says how arrivals come about, and with it the model; the innermost that does.
-    fn arrivals(&self) -> (&'a LoadWire, &'a Pointer) {
-        self.own
-            .filter(|(wire, _)| !models(wire).is_empty())
-            .unwrap_or(self.common)
-    }
-
-    /// Where keys are written that concern the model: where the model is, and inward of it.
-    fn inward_of_arrivals(&self) -> Vec<&'a Pointer> {
-        let (_, arrivals) = self.arrivals();
-        let own = self.own.map(|(_, at)| at).filter(|at| *at != arrivals);
-        [arrivals].into_iter().chain(own).collect()
-    }
-
-    /// Where a missing field is reported.
-    fn at(&self) -> &'a Pointer {
-        self.common.1
-    }
-}
-
-/// Keys that choose how arrivals come about.
-fn models(wire: &LoadWire) -> Vec<&'static str> {
-    let keys = [
-        ("rate", wire.rate.is_some()),
-        ("ramp", wire.ramp.is_some()),
-        ("staircase", wire.staircase.is_some()),
-        ("users", wire.users.is_some()),
-    ];
-    keys.iter()
-        .filter(|(_, present)| *present)
-        .map(|(key, _)| *key)
-        .collect()
-}
-
-pub(super) fn convert(loader: &mut Loader<'_>, layers: Layers<'_>) -> Option<LoadSettings> {
-    let duration = layers.get(|wire| wire.duration);
-    if duration.is_none() {
-        loader.refuse(
-            layers.at().key("duration"),
-            "is missing: write for instance `duration: 30s`",
-        );
-    }
+/// The settings, and where they are written.
+pub(super) fn convert(
+    loader: &mut Loader<'_>,
+    layers: Layers<'_>,
+) -> Option<(LoadSettings, Written)> {
     let warmup = layers.get(|wire| wire.warmup);
     let warmup = warmup.map_or(Duration::ZERO, |warmup| *warmup);
-    // Any length will do where the file is refused for having none.
-    let length = duration.map_or(Duration::from_secs(1), |duration| *duration);
-    let load = convert_model(loader, layers, warmup.saturating_add(length));
-    Some(LoadSettings {
-        load: load?,
-        duration: *duration?,
+    let arrivals = arrivals::convert(loader, layers, warmup);
+    let connections = connections::convert(loader, layers);
+    let Arrivals {
+        load,
+        total,
+        written,
+    } = arrivals?;
+    let settings = LoadSettings {
+        load,
+        duration: total - warmup,
         warmup,
-        connections: connections::convert(loader, layers),
+        connections,
         pacing: match layers.get(|wire| wire.pacing) {
             None => Pacing::default(),
             Some(PacingWire::Precise) => Pacing::Precise,
@@ -121,99 +65,17 @@ pub(super) fn convert(loader: &mut Loader<'_>, layers: Layers<'_>) -> Option<Loa
         timeout: layers
             .get(|wire| wire.timeout)
             .map_or(TIMEOUT, |timeout| *timeout),
-    })
-}
-
-fn convert_model(loader: &mut Loader<'_>, layers: Layers<'_>, total: Duration) -> Option<Load> {
-    let (wire, at) = layers.arrivals();
-    match models(wire)[..] {
-        [] => {
-            loader.refuse(at, "does not say how arrivals come about: write one of `rate`, `ramp`, `staircase` and `users`");
-            None
-        }
-        [first, second, ..] => {
-            let message = format!(
-                "`{first}` says already how arrivals come about: keep one of them, or put the other into an arm"
-            );
-            loader.refuse_key(at.key(second), message);
-            None
-        }
-        ["users"] => closed(loader, layers, wire, total),
-        [model] => open(loader, layers, wire, model, total),
-    }
-}
-
-fn closed(
-    loader: &mut Loader<'_>,
-    layers: Layers<'_>,
-    wire: &LoadWire,
-    total: Duration,
-) -> Option<Load> {
-    refuse(
-        loader,
-        layers,
-        &["connections", "queue", "profile"],
-        "users",
-    );
-    let think = layers.get(|wire| wire.think);
-    let think = think.map_or(Duration::ZERO, |think| *think);
-    Some(Load::closed(wire.users?, think, total))
-}
-
-fn open(
-    loader: &mut Loader<'_>,
-    layers: Layers<'_>,
-    wire: &LoadWire,
-    model: &str,
-    total: Duration,
-) -> Option<Load> {
-    refuse(loader, layers, &["think"], model);
-    let profile = if let Some(ramp) = wire.ramp {
-        Profile::Ramp {
-            from: ramp.from.as_per_second(),
-            to: ramp.to.as_per_second(),
-        }
-    } else if let Some(staircase) = wire.staircase {
-        Profile::Staircase {
-            from: staircase.from.as_per_second(),
-            step: staircase.step.as_per_second(),
-            every: *staircase.every,
-        }
-    } else {
-        Profile::Constant {
-            rate: wire.rate?.as_per_second(),
-        }
     };
-    let stretch = Stretch {
-        profile,
-        spacing: match layers.get(|wire| wire.profile) {
-            Some(ArrivalWire::Poisson) => Spacing::Poisson,
-            Some(ArrivalWire::Constant) | None => Spacing::Even,
-        },
-        length: total,
-    };
-    Some(Load::open(
-        vec![stretch],
-        layers.get(|wire| wire.connections).unwrap_or(CONNECTIONS),
-        layers.get(|wire| wire.queue).unwrap_or(QUEUE),
-    ))
-}
-
-/// Refuses keys that say nothing about this model. An arm with a model of its own leaves those of the common load behind.
-fn refuse(loader: &mut Loader<'_>, layers: Layers<'_>, keys: &[&str], model: &str) {
-    for at in layers.inward_of_arrivals() {
-        for key in keys {
-            let at = at.key(key);
-            if loader.is_written(&at) {
-                loader.refuse_key(&at, format!("has no meaning with `{model}`: remove it"));
-            }
-        }
-    }
+    Some((settings, written))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::memory::with_load;
+    use std::time::Duration;
+
+    use plimsoll_load::plan::{Crowd, Load, Profile, Spacing, Span, Stretch};
+
+    use super::super::memory::{Memory, with_load};
 
     /// The model and what differs from the defaults, of the arm `main`.
     fn check(load: &str, expected: &str) {
@@ -242,9 +104,253 @@ mod tests {
         );
         check("{ users: 5, duration: 5s }", "5 users");
         check(
+            "{ stages: [{ rate: 5/s, for: 1s }, { ramp: { from: 0/s, to: 9/s }, for: 250ms, profile: poisson }, { stress_peak: 7, for: 2s }, { nothing: 3s }] }",
+            "5/s for 1.00 s, then 0/s to 9/s (Poisson) for 250 ms, then a peak of 7 arrivals for 2.00 s, then nothing for 3.00 s over 50 connections",
+        );
+        check(
+            "{ stages: [{ users: 5, for: 1s }, { users: { from: 5, to: 9 }, for: 2s }, { nothing: 3s }], every: 1s }",
+            "5 for 1.00 s, then 5 to 9 for 2.00 s, then 0 for 3.00 s users once every 1.00 s",
+        );
+        check(
             "{ users: 5, think: 1s, duration: 5s }",
             "5 users who think 1.00 s",
         );
+    }
+
+    /// What the generator does, and for how long, of a load without warm-up.
+    fn plan(load: &str) -> (Load, Duration) {
+        let files = [("e/times.txt", "0\n0.25\n# late\n1.5s\n")];
+        let text = format!(
+            "version: 1\nname: x\ncomponents: {{ upstream: {{ mock: {{}} }} }}\nscenario: [{{ get: /a }}]\nload: {load}\n"
+        );
+        let experiment = Memory::new(&text, &files).load(&[]).unwrap();
+        let settings = &experiment.arm("main").unwrap().settings;
+        (settings.load.clone(), settings.duration)
+    }
+
+    fn ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn each_kind_of_stage_is_a_stretch_of_its_length() {
+        let check = |stage: &str, expected: &[Stretch]| {
+            let (load, duration) = plan(&format!("{{ stages: [{stage}, {{ nothing: 1s }}] }}"));
+            let Load::Open { profile, .. } = load else {
+                panic!("{load:?}");
+            };
+            let nothing = Profile::Nothing.lasting(ms(1000));
+            assert_eq!(profile, [expected, &[nothing]].concat(), "{stage}");
+            let length: Duration = profile.iter().map(|stretch| stretch.length).sum();
+            assert_eq!(duration, length, "{stage}");
+        };
+        let constant = |rate, length| Profile::Constant { rate }.lasting(ms(length));
+        check("{ rate: 90/min, for: 1m30s }", &[constant(1.5, 90_000)]);
+        let ramp = Profile::Ramp { from: 0.0, to: 5.0 };
+        let poisson = Stretch {
+            spacing: Spacing::Poisson,
+            ..ramp.lasting(ms(2))
+        };
+        check(
+            "{ ramp: { from: 0, to: 5/s }, for: 2ms, profile: poisson }",
+            &[poisson],
+        );
+        let staircase = || Profile::Staircase {
+            from: 10.0,
+            step: 5.0,
+            every: ms(500),
+        };
+        let stairs = "{ staircase: { from: 10/s, step: 5/s, every: 500ms";
+        check(
+            &format!("{stairs} }}, for: 1750ms }}"),
+            &[staircase().lasting(ms(1750))],
+        );
+        check(
+            &format!("{stairs}, levels: 3 }} }}"),
+            &[staircase().lasting(ms(1500))],
+        );
+        check(
+            &format!("{stairs}, levels: 3 }}, for: 1750ms }}"),
+            &[staircase().lasting(ms(1500)), constant(20.0, 250)],
+        );
+        let peak = Profile::StressPeak { arrivals: 5000 };
+        check(
+            "{ stress_peak: 5000, for: 20s }",
+            &[peak.lasting(ms(20_000))],
+        );
+        let at_once = Profile::AtOnce { arrivals: 1000 };
+        check("{ at_once: 1000 }", &[at_once.lasting(ms(0))]);
+        let nothing = Profile::Nothing.lasting(ms(10_000));
+        check(
+            "{ nothing: 10s }, { rate: 90/min, for: 2s }",
+            &[nothing, constant(1.5, 2_000)],
+        );
+        let replay = || Profile::Replay {
+            times: [0, 250_000_000, 1_500_000_000].into(),
+        };
+        check("{ replay: times.txt }", &[replay().lasting(ms(1501))]);
+        check(
+            "{ replay: times.txt, for: 1s }",
+            &[replay().lasting(ms(1000))],
+        );
+    }
+
+    #[test]
+    fn each_kind_of_users_is_a_crowd_of_its_length() {
+        let check = |stage: &str, expected: &[(u32, u32, u64)]| {
+            let (load, duration) = plan(&format!("{{ stages: [{stage}] }}"));
+            let Load::Closed { users, .. } = load else {
+                panic!("{load:?}");
+            };
+            let crowd = |(from, to, length): &(u32, u32, u64)| Crowd {
+                from: *from,
+                to: *to,
+                length: ms(*length),
+            };
+            assert_eq!(
+                users,
+                expected.iter().map(crowd).collect::<Vec<_>>(),
+                "{stage}"
+            );
+            let length: Duration = users.iter().map(|crowd| crowd.length).sum();
+            assert_eq!(duration, length, "{stage}");
+        };
+        check("{ users: 50, for: 1m }", &[(50, 50, 60_000)]);
+        check(
+            "{ users: { from: 0, to: 100 }, for: 30s }",
+            &[(0, 100, 30_000)],
+        );
+        let spawned = "{ users: { from: 100, to: 0, rate: 10/s }";
+        check(
+            "{ users: { from: 0, to: 100, rate: 10/s } }",
+            &[(0, 100, 10_000)],
+        );
+        check(
+            &format!("{spawned}, for: 10s }}, {{ nothing: 1s }}"),
+            &[(100, 0, 10_000), (0, 0, 1_000)],
+        );
+        check(
+            "{ users: { from: 5, to: 8, rate: 90/min }, for: 3s }",
+            &[(5, 8, 2_000), (8, 8, 1_000)],
+        );
+        let levels = "{ users: { from: 10, step: 5, every: 1s";
+        check(
+            &format!("{levels}, levels: 3 }} }}"),
+            &[(10, 10, 1_000), (15, 15, 1_000), (20, 20, 1_000)],
+        );
+        check(
+            &format!("{levels}, levels: 2 }}, for: 2500ms }}"),
+            &[(10, 10, 1_000), (15, 15, 1_500)],
+        );
+        check(
+            &format!("{levels} }}, for: 2500ms }}"),
+            &[(10, 10, 1_000), (15, 15, 1_000), (20, 20, 500)],
+        );
+    }
+
+    /// A user who knows Locust writes the load's length, and how fast users come.
+    #[test]
+    fn short_forms_are_one_stage_as_long_as_the_load() {
+        let check = |load: &str, expected: &str| {
+            let (load, duration) = plan(load);
+            assert_eq!(format!("{load}, {duration:?}"), expected);
+        };
+        check(
+            "{ users: { from: 0, to: 100, rate: 10/s }, warmup: 5s, duration: 15s }",
+            "0 to 100 for 10.0 s, then 100 for 10.0 s users, 15s",
+        );
+        check(
+            "{ staircase: { from: 1/s, step: 1/s, every: 2s, levels: 5 }, warmup: 4s }",
+            "1/s, 1/s more every 2.00 s over 50 connections, 6s",
+        );
+        check(
+            "{ stages: [{ rate: 5/s, for: 10s }], warmup: 4s, duration: 6s }",
+            "5/s over 50 connections, 6s",
+        );
+    }
+
+    #[test]
+    fn lengths_of_time_may_be_drawn() {
+        let check = |think: &str, expected: Span| {
+            let (load, _) = plan(&format!("{{ users: 1, think: {think}, duration: 1s }}"));
+            assert!(
+                matches!(load, Load::Closed { think, every: Span::ZERO, .. } if think == expected)
+            );
+            let (load, _) = plan(&format!("{{ users: 1, every: {think}, duration: 1s }}"));
+            assert!(
+                matches!(load, Load::Closed { every, think: Span::ZERO, .. } if every == expected)
+            );
+        };
+        check("1s", Span::Constant(ms(1000)));
+        check(
+            "{ uniform: [5s, 30s] }",
+            Span::Uniform {
+                from: ms(5_000),
+                to: ms(30_000),
+            },
+        );
+        check("{ exponential: 2s }", Span::Exponential { mean: ms(2_000) });
+        check(
+            "{ lognormal: { median: 2s, sigma: 0.5 } }",
+            Span::Lognormal {
+                median: ms(2_000),
+                sigma: 0.5,
+            },
+        );
+        check(
+            "{ lognormal: { median: 2s, sigma: 1 } }",
+            Span::Lognormal {
+                median: ms(2_000),
+                sigma: 1.0,
+            },
+        );
+    }
+
+    #[test]
+    fn an_arrival_that_finds_nobody_idle_waits_or_is_dropped_or_gets_a_new_user() {
+        let check = |keys: &str, expected: (u32, u32, u32)| {
+            let (load, _) = plan(&format!("{{ rate: 1/s, duration: 1s{keys} }}"));
+            let Load::Open {
+                connections,
+                grow_to,
+                queue,
+                ..
+            } = load
+            else {
+                panic!("{load:?}");
+            };
+            assert_eq!((connections, grow_to, queue), expected, "{keys}");
+        };
+        check("", (50, 50, 10_000));
+        check(", when_busy: queue, queue: 5", (50, 50, 5));
+        check(", when_busy: drop, connections: 7", (7, 7, 0));
+        check(", when_busy: { grow: 500 }", (50, 500, 10_000));
+    }
+
+    #[test]
+    fn an_arm_with_arrivals_of_its_own_leaves_the_length_of_the_common_ones_behind() {
+        let arms = "arms:
+  common: {}
+  staged: { load: { stages: [{ rate: 5/s, for: 3s }] } }
+  other: { load: { when_busy: drop, profile: poisson } }
+";
+        let load = "{ stages: [{ rate: 1/s, for: 8s }, { rate: 2/s, for: 2s, profile: constant }], duration: 10s, queue: 5 }";
+        let experiment = with_load(load, arms).load(&[]).unwrap();
+        let shown: Vec<String> = experiment
+            .arms
+            .iter()
+            .map(|arm| {
+                format!(
+                    "{}: {}, {:?}",
+                    arm.name, arm.settings.load, arm.settings.duration
+                )
+            })
+            .collect();
+        insta::assert_snapshot!(shown.join("\n"), @r"
+        common: 1/s for 8.00 s, then 2/s for 2.00 s over 50 connections, 10s
+        staged: 5/s over 50 connections, 3s
+        other: 1/s (Poisson) for 8.00 s, then 2/s for 2.00 s over 50 connections, 10s
+        ");
     }
 
     #[test]

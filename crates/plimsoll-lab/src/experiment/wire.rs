@@ -14,7 +14,10 @@ pub use components::{
     ComponentWire, GatewayWire, GeneratorWire, ListenWire, MockWire, ProbeWire, ReadyWire,
 };
 pub use connections::{ConnectionPerWire, ProtocolWire, ResolveWire, TlsVersionWire, TlsWire};
-pub use load::{ArrivalWire, LoadWire, PacingWire, RampWire, StaircaseWire};
+pub use load::{
+    ArrivalWire, BusyWire, GrowWire, LoadWire, PacingWire, StageWire, StaircaseWire,
+    UserChangeWire, UsersWire,
+};
 pub use method::{CompareWire, MeasureWire, MethodMappingWire, MethodWire, ThresholdWire};
 pub use report::ReportWire;
 pub use scenario::{

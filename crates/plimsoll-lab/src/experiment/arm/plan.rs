@@ -8,7 +8,7 @@ use plimsoll_load::plan::{self, Action, Choice, ConnectionPolicy, Plan, Scenario
 
 use super::Arm;
 use crate::experiment::connections;
-use crate::experiment::load::Layers;
+use crate::experiment::load::{Layers, Written};
 use crate::experiment::loader::Loader;
 use crate::experiment::scenario::{Act, Body, Matcher, Predicate, Step};
 use crate::experiment::template::{Reference, Value};
@@ -189,6 +189,7 @@ fn actions<E>(
 #[derive(Clone, Copy)]
 pub(super) struct Places<'a> {
     pub(super) layers: Layers<'a>,
+    pub(super) written: &'a Written,
     pub(super) conditions: &'a [Pointer],
     pub(super) pauses: &'a [Pointer],
     /// Of the arm.
@@ -230,6 +231,7 @@ pub(super) fn check(loader: &mut Loader<'_>, arm: &Arm, places: Places<'_>) {
 fn place(loader: &Loader<'_>, field: &str, arm: &Arm, places: Places<'_>) -> Pointer {
     let Places {
         layers,
+        written,
         conditions,
         pauses,
         headers_at,
@@ -272,16 +274,7 @@ fn place(loader: &Loader<'_>, field: &str, arm: &Arm, places: Places<'_>) -> Poi
         [Segment::Key(connections), rest @ ..] if connections == "connections" => {
             of_connections(loader, rest, arm, layers)
         }
-        [
-            Segment::Key(load),
-            Segment::Key(_),
-            Segment::Index(_),
-            Segment::Key(key),
-        ] if load == "load" => {
-            let of = ["ramp", "staircase"].map(|model| layers.place(loader, model).key(key));
-            let nested = of.into_iter().find(|at| loader.is_written(at));
-            nested.unwrap_or_else(|| layers.place(loader, key))
-        }
+        [Segment::Key(load), rest @ ..] if load == "load" => written.place(loader, layers, rest),
         [.., Segment::Key(key)] => layers.place(loader, key),
         _ => Pointer::root(),
     }

@@ -1,7 +1,12 @@
 //! `load` as written. Every field is optional here, because an arm writes only those that differ.
 
+mod arrivals;
+mod busy;
+mod users;
+
 use std::borrow::Cow;
 
+use super::SpanWire;
 use super::connections::{ConnectionPerWire, ProtocolWire, ResolveWire, TlsWire};
 use deserr::{
     DeserializeError, Deserr, ErrorKind, IntoValue, Value, ValuePointerRef, take_cf_content,
@@ -9,7 +14,11 @@ use deserr::{
 use plimsoll_base::document::{DurationText, RateText};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
-/// How much load, and when: exactly one of `rate`, `ramp`, `staircase` (open model) and `users` (closed model).
+pub use arrivals::{ArrivalWire, RampWire, StageWire, StaircaseWire};
+pub use busy::{BusyWire, GrowWire};
+pub use users::{UserChangeWire, UsersWire};
+
+/// How much load, and when: exactly one of `rate`, `ramp`, `staircase` (open model), `users` (closed model) and `stages` (either).
 #[derive(Debug, Clone, Default, Deserr, JsonSchema)]
 #[deserr(deny_unknown_fields)]
 #[schemars(rename = "Load", deny_unknown_fields)]
@@ -20,7 +29,7 @@ pub struct LoadWire {
     /// Open model: iterations that start per time, whatever the target does.
     #[deserr(default)]
     pub rate: Option<RateText>,
-    /// With `rate`: how arrivals are spread. Default: `constant`.
+    /// Open model: how arrivals are spread, in every stage that does not say so itself. Default: `constant`.
     #[deserr(default)]
     pub profile: Option<ArrivalWire>,
     /// Open model: a rate that changes linearly over the whole load, warm-up included.
@@ -29,22 +38,31 @@ pub struct LoadWire {
     /// Open model: levels of constant rate, one above the other, over the whole load, warm-up included.
     #[deserr(default)]
     pub staircase: Option<StaircaseWire>,
+    /// Parts of the load, one after the other from the start of the warm-up: all of the open model or all of the closed one.
+    #[deserr(default)]
+    pub stages: Option<Vec<StageWire>>,
     /// Open model: virtual users, each with one connection at a time. Default: 50.
     #[deserr(default)]
     pub connections: Option<u32>,
+    /// Open model: what becomes of an arrival that finds no idle virtual user. Default: `queue`.
+    #[deserr(default)]
+    pub when_busy: Option<BusyWire>,
     /// Open model: how many arrivals may wait for an idle virtual user; one more is dropped and counted. Default: 10000.
     #[deserr(default)]
     pub queue: Option<u32>,
     /// Closed model: virtual users, each of which starts its next iteration when its last one ended. Stalls are under-sampled.
     #[deserr(default)]
-    pub users: Option<u32>,
+    pub users: Option<UsersWire>,
     /// Closed model: from the end of an iteration to the intended start of the next. Default: 0.
     #[deserr(default)]
-    pub think: Option<DurationText>,
+    pub think: Option<SpanWire>,
+    /// Closed model: the least time from the intended start of an iteration to that of the user's next one. Default: 0.
+    #[deserr(default)]
+    pub every: Option<SpanWire>,
     /// Load before the measurement; reported apart. Default: 0.
     #[deserr(default)]
     pub warmup: Option<DurationText>,
-    /// The measured time, after the warm-up.
+    /// The measured time, after the warm-up. It may be left out where `stages` or levels say how long the load is.
     #[deserr(default)]
     pub duration: Option<DurationText>,
     /// How exactly intended starts are kept: the least time between two timer wakes (default `200us`), or `precise`, which spins.
@@ -86,41 +104,6 @@ pub struct LoadWire {
     /// How connections are secured. Default: not at all, or with this host's trusted authorities if the target is `https://`.
     #[deserr(default)]
     pub tls: Option<TlsWire>,
-}
-
-/// How arrivals of one rate are spread.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserr, JsonSchema)]
-#[deserr(rename_all = lowercase)]
-#[schemars(rename = "Arrival", rename_all = "lowercase")]
-pub enum ArrivalWire {
-    /// Evenly.
-    Constant,
-    /// With exponential gaps, like independent callers.
-    Poisson,
-}
-
-/// A rate that changes linearly.
-#[derive(Debug, Clone, Copy, Deserr, JsonSchema)]
-#[deserr(deny_unknown_fields)]
-#[schemars(rename = "Ramp", deny_unknown_fields)]
-pub struct RampWire {
-    /// The rate at the start of the load.
-    pub from: RateText,
-    /// The rate at its end.
-    pub to: RateText,
-}
-
-/// Levels of constant rate.
-#[derive(Debug, Clone, Copy, Deserr, JsonSchema)]
-#[deserr(deny_unknown_fields)]
-#[schemars(rename = "Staircase", deny_unknown_fields)]
-pub struct StaircaseWire {
-    /// The rate of the first level.
-    pub from: RateText,
-    /// Added from level to level.
-    pub step: RateText,
-    /// How long a level lasts.
-    pub every: DurationText,
 }
 
 /// How exactly intended starts are kept.

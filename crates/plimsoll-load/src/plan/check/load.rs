@@ -166,13 +166,18 @@ fn check_crowds(crowds: &[Crowd], path: &impl Fn(&str) -> String, found: &mut Fo
             &path("length"),
             "must be longer than 0",
         );
+        for (field, users) in [("from", crowd.from), ("to", crowd.to)] {
+            found.unless(
+                users <= MAX_USERS,
+                &path(field),
+                format_args!("{users} users are too many: at most {MAX_USERS}"),
+            );
+        }
     }
-    let most = |crowd: &Crowd| crowd.from.max(crowd.to);
-    let most = crowds.iter().map(most).max();
     found.unless(
-        most.is_none_or(|most| (1..=MAX_USERS).contains(&most)),
+        crowds.is_empty() || crowds.iter().any(|crowd| crowd.from.max(crowd.to) > 0),
         &path("users"),
-        format_args!("must be 1 to {MAX_USERS}"),
+        format_args!("has no user at all: write 1 to {MAX_USERS}"),
     );
 }
 
@@ -259,7 +264,11 @@ mod tests {
         check(&closed(&[(0, 5), (5, 0)], Span::ZERO), &[]);
         check(
             &closed(&[(0, 0)], Span::ZERO),
-            &["users: must be 1 to 1000000"],
+            &["users: has no user at all: write 1 to 1000000"],
+        );
+        check(
+            &closed(&[(1, 1), (1, 2_000_000)], Span::ZERO),
+            &["users[1].to: 2000000 users are too many: at most 1000000"],
         );
         check(
             &closed(&[], Span::ZERO),
