@@ -42,6 +42,20 @@ pub struct ClassTally {
     pub times: Times,
 }
 
+/// The passes of iterations through one group of a scenario that ended in some time.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GroupTally {
+    /// How many.
+    pub count: u64,
+    /// Those in which an exchange failed.
+    pub failed: u64,
+    /// From the beginning of a pass to its end, pauses included.
+    pub duration: TimeHistogram,
+    /// The response times of a pass's exchanges, added up: pauses are in none.
+    pub response_time: TimeHistogram,
+}
+
 /// How often a check held and did not.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CheckCount {
@@ -105,6 +119,27 @@ impl StepTally {
     #[must_use]
     pub fn answered(&self) -> u64 {
         self.count(OutcomeClass::Passed) + self.count(OutcomeClass::CheckFailed)
+    }
+}
+
+impl GroupTally {
+    /// Adds the same group's of another load.
+    pub fn merge(&mut self, other: &Self) {
+        self.count += other.count;
+        self.failed += other.failed;
+        self.duration.merge(&other.duration);
+        self.response_time.merge(&other.response_time);
+    }
+
+    /// Forgets everything and keeps the histograms' memory.
+    pub fn clear(&mut self) {
+        self.count = 0;
+        self.failed = 0;
+        for times in [&mut self.duration, &mut self.response_time] {
+            if !times.is_empty() {
+                times.clear();
+            }
+        }
     }
 }
 

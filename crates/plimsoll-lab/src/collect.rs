@@ -101,6 +101,10 @@ impl Collector {
                 own.in_flight = step.in_flight;
             }
         }
+        for (name, group) in &fragment.groups {
+            let own = self.data.groups.entry(name.clone()).or_default();
+            own.merge(group);
+        }
     }
 
     /// What the warm-up's arrivals did in the second of a fragment of the measured side.
@@ -217,6 +221,14 @@ impl Collector {
                     )
                 });
                 tagged.extend(series);
+            }
+        }
+        for (name, group) in &fragment.groups {
+            for (kind, times) in [
+                ("duration", &group.duration),
+                ("cumulated_response_time", &group.response_time),
+            ] {
+                tagged.push((series_tag(name, "group", kind), times.clone()));
             }
         }
         tagged

@@ -18,7 +18,7 @@ use crate::watch::Watch;
 use plimsoll_base::counters::Counter;
 use plimsoll_load::arrivals::expected;
 use plimsoll_load::fragment::{Accounts, Fragment, Message, Started};
-use plimsoll_load::plan::{Load, Plan, Target};
+use plimsoll_load::plan::{Load, Plan, Target, groups_of};
 use plimsoll_report::record::{
     ArmData, ComponentSample, EventKind, GENERATOR, LoadModel, TargetLedger,
 };
@@ -178,7 +178,12 @@ impl RunningLoad {
         now: f64,
     ) -> Self {
         let (model, offered) = offered(plan);
-        let data = ArmData::new(&spec.arm.name, &spec.arm.target.to_string(), model, offered);
+        let mut data = ArmData::new(&spec.arm.name, &spec.arm.target.to_string(), model, offered);
+        for scenario in &plan.scenarios {
+            groups_of(&scenario.program, &mut |group| {
+                data.groups.entry(group).or_default();
+            });
+        }
         let steps: Vec<String> = plan.steps.iter().map(|step| step.name.clone()).collect();
         Self {
             watch: Watch::new(&spec.experiment.thresholds, &data, &steps),

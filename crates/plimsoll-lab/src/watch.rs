@@ -82,7 +82,11 @@ impl Watch {
 }
 
 impl Window {
-    fn new(window_s: u32, thresholds: Vec<(usize, Threshold)>, empty: Empty) -> Self {
+    fn new(window_s: u32, thresholds: Vec<(usize, Threshold)>, mut empty: Empty) -> Self {
+        empty
+            .data
+            .groups
+            .retain(|name, _| is_asked_for(&thresholds, name));
         Self {
             window_s,
             part_s: part_of(window_s),
@@ -145,6 +149,12 @@ impl Window {
         Fragment {
             iterations: kept(&fragment.iterations, |kind| wanted("", kind)),
             lookout: None,
+            groups: fragment
+                .groups
+                .iter()
+                .filter(|(name, _)| is_asked_for(&self.thresholds, name))
+                .map(|(name, tally)| (name.clone(), tally.clone()))
+                .collect(),
             steps: steps
                 .map(|(tally, name)| needed_of(tally, |kind| wanted(name, kind)))
                 .collect(),
@@ -157,6 +167,12 @@ impl Empty {
     fn collector(&self) -> Collector {
         Collector::new(self.data.clone(), 1, self.steps.clone())
     }
+}
+
+/// Whether one of these thresholds is on a figure of this group.
+fn is_asked_for(thresholds: &[(usize, Threshold)], group: &str) -> bool {
+    let mut metrics = thresholds.iter().map(|(_, threshold)| &threshold.metric);
+    metrics.any(|metric| metric.group() == Some(group))
 }
 
 /// The longest part that a window is made of: it divides the window, and no more than [`MOST_PARTS`] of it make one.
@@ -211,6 +227,7 @@ mod tests {
     use super::*;
     use plimsoll_base::histogram::TimeHistogram;
     use plimsoll_base::outcome::OutcomeClass;
+    use plimsoll_base::tally::GroupTally;
     use plimsoll_report::metric::Metric;
     use plimsoll_report::record::LoadModel;
     use plimsoll_report::threshold::{Abort, Bound};
@@ -229,7 +246,8 @@ mod tests {
         Watch::new(thresholds, &data, &["s".to_owned(), "t".to_owned()])
     }
 
-    /// A second in which both steps made ten exchanges; of the first one `failed` timed out after a second, the others took a millisecond.
+    /// A second in which both steps made ten exchanges; of the first one `failed` timed out after a second, the others took a millisecond. As
+    /// many of ten passes through a group failed.
     fn second(second: u32, failed: u64) -> Fragment {
         let class = |count: u64, nanos: u64| {
             let mut times = TimeHistogram::new();
@@ -249,6 +267,12 @@ mod tests {
             .into(),
             ..StepTally::default()
         };
+        let group = GroupTally {
+            count: 10,
+            failed,
+            duration: class(10, 1_000_000).times[&TimeKind::ResponseTime].clone(),
+            response_time: TimeHistogram::new(),
+        };
         Fragment {
             second,
             start_s: f64::from(second),
@@ -256,6 +280,7 @@ mod tests {
             intended: 20,
             sent: 20,
             steps: vec![step(failed), step(0)],
+            groups: [("g".to_owned(), group)].into(),
             ..Fragment::default()
         }
     }
@@ -284,6 +309,15 @@ mod tests {
         check("by_step.s.failed_share", 0.9, 2, &[9, 9], Some((1, 0.9)));
         check("by_step.t.failed_share", 0.1, 2, &[9, 9], None);
         check("by_step.t.response_time.max", 0.5, 1, &[9, 9], None);
+        check("by_group.g.failed_share", 0.9, 2, &[9, 9], Some((1, 0.9)));
+        check(
+            "by_group.g.duration.count",
+            15.0,
+            2,
+            &[9, 9],
+            Some((1, 20.0)),
+        );
+        check("by_group.h.count", 1.0, 1, &[9, 9], None);
         // No sample breaks nothing.
         check("iteration_time.p99", 1e-6, 1, &[9, 9], None);
     }

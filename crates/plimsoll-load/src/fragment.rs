@@ -7,7 +7,7 @@
 
 use plimsoll_base::histogram::TimeHistogram;
 use plimsoll_base::outcome::OutcomeClass;
-use plimsoll_base::tally::{StepTally, Times};
+use plimsoll_base::tally::{GroupTally, StepTally, Times};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ffi::CStr;
@@ -99,9 +99,10 @@ pub struct Fragment {
     pub lookout: Option<TimeHistogram>,
     /// One per step of the plan, in its order.
     pub steps: Vec<StepTally>,
-    /// By group: the times from its beginning to its end, of iterations that got there.
+    /// By group, named with those around it: the passes that ended. An iteration that ends early leaves the groups that it is in; one that
+    /// was cut off by the end of the run does not. A group without a pass is absent.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub groups: BTreeMap<String, TimeHistogram>,
+    pub groups: BTreeMap<String, GroupTally>,
 }
 
 /// For how long the generator stood still although it should have been at work, as its watchdog saw it: a shard was overdue or the whole

@@ -15,7 +15,9 @@ use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
 use std::time::Duration;
 
-pub use action::{Action, Choice, Comparison, Condition, steps_of};
+pub use action::{
+    Action, Choice, Comparison, Condition, GROUP_SEPARATOR, group_path, groups_of, steps_of,
+};
 pub use check::{PlanProblem, PlanProblems};
 pub use connections::{ConnectionPolicy, Connections, Protocol, Resolve};
 pub use data::{AtEnd, Cookies, Data, FeederPlan, Format, Order};

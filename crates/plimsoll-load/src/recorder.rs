@@ -9,8 +9,8 @@ pub(crate) use second::{SECOND, ShardSecond, Side, SideSecond, StepSecond};
 
 use crate::clock::Nanos;
 use crate::exchange::Exchange;
+use crate::scenario::Pass;
 use crate::watchdog::WatchedSecond;
-use plimsoll_base::histogram::TimeHistogram;
 use plimsoll_base::outcome::{Outcome, OutcomeClass};
 use plimsoll_base::time_kind::TimeKind;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError};
@@ -309,8 +309,8 @@ impl Recorder {
         self.live(side).steps[step].bytes_sent += bytes;
     }
 
-    /// An exchange ended.
-    pub(crate) fn ended(&mut self, ended: Ended) {
+    /// An exchange ended; returns how it counts.
+    pub(crate) fn ended(&mut self, ended: Ended) -> OutcomeClass {
         self.gauges[ended.side as usize].exchanges[ended.step] -= 1;
         let step = &mut self.live(ended.side).steps[ended.step];
         let mut passed = true;
@@ -334,15 +334,20 @@ impl Recorder {
         if self.singly {
             self.live.exchanges.push(ended.singly());
         }
+        class
     }
 
-    /// A group was gone through in so long.
-    pub(crate) fn grouped(&mut self, side: Side, group: usize, time: Nanos) {
+    /// A pass through a group ended at `end`.
+    pub(crate) fn grouped(&mut self, side: Side, pass: Pass, end: Nanos) {
         let groups = &mut self.live(side).groups;
-        if groups.len() <= group {
-            groups.resize_with(group + 1, TimeHistogram::default);
+        if groups.len() <= pass.group {
+            groups.resize_with(pass.group + 1, || None);
         }
-        groups[group].record_nanos(time);
+        let tally = groups[pass.group].get_or_insert_default();
+        tally.count += 1;
+        tally.failed += u64::from(pass.failed);
+        tally.duration.record_nanos(end.saturating_sub(pass.begun));
+        tally.response_time.record_nanos(pass.response);
     }
 
     /// The checks of an exchange that has more than its status came out so, in the order of the plan.

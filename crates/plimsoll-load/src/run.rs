@@ -298,20 +298,37 @@ fn run_engine(
     Ok(())
 }
 
-/// The steps with which iterations begin, one for each scenario; none, if an iteration may begin without one, or have it twice.
+/// The steps with one of which every iteration begins; none, if one may begin without, or have one of them twice.
 fn firsts(plan: &Plan) -> Vec<usize> {
     let mut uses = vec![0_usize; plan.steps.len()];
     for scenario in &plan.scenarios {
         steps_of(&scenario.program, &mut |step| uses[step] += 1);
     }
-    let first = plan
-        .scenarios
-        .iter()
-        .map(|scenario| match scenario.program.first() {
-            Some(Action::Step(step)) if uses[*step] == 1 => Some(*step),
-            _ => None,
-        });
-    first.collect::<Option<_>>().unwrap_or_default()
+    let mut firsts = Vec::new();
+    for scenario in &plan.scenarios {
+        if first_of(&scenario.program, &mut firsts).is_none() {
+            return Vec::new();
+        }
+    }
+    if firsts.iter().any(|step| uses[*step] > 1) {
+        firsts.clear();
+    }
+    firsts
+}
+
+/// Adds the steps with one of which these actions begin; `None`, if they may begin without, or go through one of them again.
+fn first_of(actions: &[Action], firsts: &mut Vec<usize>) -> Option<()> {
+    match actions.first()? {
+        Action::Step(step) => {
+            firsts.push(*step);
+            Some(())
+        }
+        Action::Group { actions, .. } => first_of(actions, firsts),
+        Action::Mix(choices) => choices
+            .iter()
+            .try_for_each(|choice| first_of(&choice.actions, firsts)),
+        Action::Pause(_) | Action::Repeat { .. } | Action::If { .. } => None,
+    }
 }
 
 fn names(plan: &Plan, program: &Program) -> Names {

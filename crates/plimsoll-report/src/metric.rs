@@ -42,6 +42,15 @@ const TIMES: [&str; 6] = [
     "connect_time",
 ];
 const STEP_TIMES: [&str; 2] = ["response_time", "service_time"];
+const GROUP_SCALARS: [(&str, Unit); 4] = [
+    ("count", Unit::Count),
+    ("failed", Unit::Count),
+    ("failed_share", Unit::Share),
+    ("achieved_per_s", Unit::PerSecond),
+];
+const GROUP_TIMES: [&str; 2] = ["duration", "cumulated_response_time"];
+/// What a group's times are made of: whatever reaches these may reach those.
+const OF_GROUP_TIMES: [&str; 2] = ["response_time", "iteration_time"];
 const FIGURES: [&str; 11] = [
     "count",
     "min",
@@ -147,6 +156,15 @@ impl Metric {
         }
     }
 
+    /// The group of steps that it is of.
+    #[must_use]
+    pub fn group(&self) -> Option<&str> {
+        match self.segments.as_slice() {
+            [head, name, ..] if head == "by_group" => Some(name),
+            _ => None,
+        }
+    }
+
     /// The kind of time that it is a figure of; `None` for a count, a rate or a share.
     #[must_use]
     pub fn time_kind(&self) -> Option<TimeKind> {
@@ -159,7 +177,7 @@ impl Metric {
     #[must_use]
     pub fn is_live(&self) -> bool {
         let own = match self.segments.as_slice() {
-            [head, _, rest @ ..] if head == "by_step" => rest,
+            [head, _, rest @ ..] if head == "by_step" || head == "by_group" => rest,
             all => all,
         };
         let head = own.first().map_or("", String::as_str);
@@ -178,17 +196,23 @@ impl Metric {
         self.segments.join(".")
     }
 
-    /// Whether a path prefix (such as `added` or `response_time.p99`) covers this metric; a step's times count as the arm's.
+    /// Whether a path prefix (such as `added` or `response_time.p99`) covers this metric; a step's times count as the arm's, and those of
+    /// a group as response and as iteration times.
     #[must_use]
     pub fn is_below(&self, prefix: &str) -> bool {
-        let own = match self.segments.first().map(String::as_str) {
-            Some("by_step") => &self.segments[2..],
-            _ => &self.segments[..],
+        let (own, of_group) = match self.segments.first().map(String::as_str) {
+            Some("by_step") => (&self.segments[2..], false),
+            Some("by_group") => (&self.segments[2..], true),
+            _ => (&self.segments[..], false),
+        };
+        let covers = |own: &str, part: &str| {
+            let as_time = of_group && GROUP_TIMES.contains(&own) && OF_GROUP_TIMES.contains(&part);
+            own == part || as_time
         };
         prefix
             .split('.')
             .enumerate()
-            .all(|(i, part)| own.get(i).is_some_and(|s| s == part))
+            .all(|(i, part)| own.get(i).is_some_and(|own| covers(own, part)))
     }
 
     /// Its value in one arm's summary.
@@ -239,6 +263,7 @@ fn parse_arm(path: &str) -> Parsed {
     match head {
         "added" => parse_added(rest),
         "by_step" => parse_named(head, rest, parse_step),
+        "by_group" => parse_named(head, rest, parse_group),
         "checks" => parse_named(head, rest, |tail| match tail {
             "passed" | "failed" => found(&[tail], Unit::Count),
             _ => expected("checks.<name>", ["passed", "failed"]),
@@ -257,6 +282,7 @@ fn parse_arm(path: &str) -> Parsed {
                 "added",
                 "outcomes",
                 "by_step",
+                "by_group",
                 "checks",
                 "components",
             ]),
@@ -279,6 +305,23 @@ fn parse_step(path: &str) -> Parsed {
                 .map(|(name, _)| *name)
                 .chain(STEP_TIMES)
                 .chain(["outcomes"]),
+        ),
+    }
+}
+
+fn parse_group(path: &str) -> Parsed {
+    if let Some(unit) = lookup(&GROUP_SCALARS, path) {
+        return found(&[path], unit);
+    }
+    let (head, rest) = path.split_once('.').unwrap_or((path, ""));
+    match head {
+        time if GROUP_TIMES.contains(&time) => parse_figure(time, rest),
+        _ => expected(
+            "by_group.<name>",
+            GROUP_SCALARS
+                .iter()
+                .map(|(name, _)| *name)
+                .chain(GROUP_TIMES),
         ),
     }
 }
@@ -405,6 +448,16 @@ mod tests {
             Unit::Seconds,
         );
         check(
+            "by_group.buy/pay.duration.p95",
+            &["by_group", "buy/pay", "duration", "p95"],
+            Unit::Seconds,
+        );
+        check(
+            "by_group.buy.failed_share",
+            &["by_group", "buy", "failed_share"],
+            Unit::Share,
+        );
+        check(
             "components.full.rss_bytes_max",
             &["components", "full", "rss_bytes_max"],
             Unit::Bytes,
@@ -458,6 +511,8 @@ mod tests {
         check("by_step.a.failed_share", true, Some("a"), None);
         check("outcomes.answered.503", true, None, None);
         check("by_step.a.in_flight", false, Some("a"), None);
+        check("by_group.a.duration.p95", true, None, None);
+        check("by_group.a.failed_share", true, None, None);
         check("added.p99", false, None, None);
         check("components.a.fds_max", false, None, None);
     }

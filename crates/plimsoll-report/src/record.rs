@@ -27,7 +27,7 @@ pub use ranges::{MOST_RANGE_BOUNDS, NoRanges, RangeSummary, Ranges};
 pub use series::{ComponentRow, LoadRow, SecondTimes, SeriesRow, StepRow};
 pub use summary::{
     Added, ArmSummary, Bias, BlockSummary, Comparison, ComponentSummary, Difference,
-    DifferenceVerdict, Effect, FailureSummary, IntervalMethod, Outcomes, Reservation,
+    DifferenceVerdict, Effect, FailureSummary, GroupSummary, IntervalMethod, Outcomes, Reservation,
     SUMMARY_SCHEMA, Sense, StepSummary, Summary, ThresholdOutcome, ValidityRow, Verdict,
     VerdictResult,
 };

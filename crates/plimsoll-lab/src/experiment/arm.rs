@@ -28,6 +28,8 @@ pub struct Arm {
     pub steps: Vec<Step>,
     /// What an iteration does with them.
     pub program: Vec<Act>,
+    /// What reports call its groups of steps, each before those within it.
+    pub groups: Vec<String>,
     /// What iterations differ by; the same for all arms.
     pub data: Arc<Data>,
     /// Its load.
@@ -152,6 +154,7 @@ impl Common<'_> {
             target,
             steps: scenario.steps,
             program: scenario.program,
+            groups: scenario.groups,
             data: Arc::clone(&self.data),
             settings,
         };

@@ -11,6 +11,8 @@ use plimsoll_report::metric::{Metric, Unit};
 pub(super) struct Names<'a> {
     /// Steps of the arm.
     pub steps: &'a [String],
+    /// Groups of steps of the arm.
+    pub groups: &'a [String],
     /// Components, without external ones, and the generator.
     pub components: &'a [String],
 }
@@ -18,7 +20,11 @@ pub(super) struct Names<'a> {
 /// Parses a path below `arms.<arm>`; the error says what to write instead.
 pub(super) fn parse(path: &str, names: Names<'_>) -> Result<Metric, String> {
     let metric = Metric::parse(path).map_err(|error| error.to_string())?;
-    for (head, known) in [("by_step.", names.steps), ("components.", names.components)] {
+    for (head, known) in [
+        ("by_step.", names.steps),
+        ("by_group.", names.groups),
+        ("components.", names.components),
+    ] {
         if let Some(rest) = path.strip_prefix(head)
             && !known.iter().any(|name| is_named(&metric, head, rest, name))
         {
@@ -40,6 +46,9 @@ fn instead(rest: &str, head: &str, known: &[String]) -> String {
         Some(format!("did you mean `{head}{name}.…`?"))
     });
     written.unwrap_or_else(|| {
+        if known.is_empty() {
+            return "the scenario has no group: write one, or another metric".to_owned();
+        }
         let whole: Vec<String> = known.iter().map(|name| format!("{head}{name}.…")).collect();
         format!("write {}", list(&whole))
     })
@@ -91,6 +100,7 @@ mod tests {
             path,
             Names {
                 steps: &steps,
+                groups: &["buy", "buy/pay"].map(str::to_owned),
                 components: &components,
             },
         )
@@ -106,6 +116,8 @@ mod tests {
             ("by_step.GET /a.json.x.failed", Unit::Count),
             ("by_step.GET /a.json.bytes_received", Unit::Bytes),
             ("by_step.login.outcomes.answered.503", Unit::Count),
+            ("by_group.buy.duration.p95", Unit::Seconds),
+            ("by_group.buy/pay.failed_share", Unit::Share),
             ("components.upstream.cpu_cores_mean", Unit::Cores),
             ("components.generator.rss_bytes_max", Unit::Bytes),
         ] {
@@ -115,6 +127,7 @@ mod tests {
             "by_step.logout.failed",
             "by_step.login.x.failed",
             "by_step.log.failed",
+            "by_group.bye.failed_share",
             "components.db.fds_max",
             "latency.p99",
         ]
@@ -123,8 +136,9 @@ mod tests {
         `by_step.logout.failed` is not a metric: write `by_step.GET /a.json.…`, `by_step.GET /a.json.x.…` or `by_step.login.…`
         `by_step.login.x.failed` is not a metric: did you mean `by_step.login.…`?
         `by_step.log.failed` is not a metric: did you mean `by_step.login.…`?
+        `by_group.bye.failed_share` is not a metric: write `by_group.buy.…` or `by_group.buy/pay.…`
         `components.db.fds_max` is not a metric: write `components.upstream.…` or `components.generator.…`
-        `latency.p99` is not a metric: after `arms.<arm>` write one of seconds, offered_per_s, achieved_per_s, intended, sent, in_flight, dropped, failed, failed_share, response_time, service_time, iteration_time, connection_wait, pacing_lag, connect_time, added, outcomes, by_step, checks, components
+        `latency.p99` is not a metric: after `arms.<arm>` write one of seconds, offered_per_s, achieved_per_s, intended, sent, in_flight, dropped, failed, failed_share, response_time, service_time, iteration_time, connection_wait, pacing_lag, connect_time, added, outcomes, by_step, by_group, checks, components
         ");
     }
 

@@ -60,6 +60,8 @@ pub enum Act {
     Repeat(u32, Vec<Act>),
     /// Something if a condition holds, something if not.
     If(Condition, Vec<Act>, Vec<Act>),
+    /// Something under a name.
+    Group(String, Vec<Act>),
     /// Nothing, for some time.
     Pause(Span),
 }
@@ -82,6 +84,8 @@ pub struct Scenario {
     pub steps: Vec<Step>,
     /// What is done with them.
     pub program: Vec<Act>,
+    /// What reports call its groups, each before those within it.
+    pub groups: Vec<String>,
     /// Where its conditions are written, in their order.
     pub(super) conditions: Vec<Pointer>,
     /// Where its pauses are written that are no step's, in their order.
@@ -104,6 +108,7 @@ pub(super) fn convert(loader: &mut Loader<'_>, wire: &[StepWire], at: &Pointer) 
         loader,
         scenario: Scenario::default(),
         names: HashSet::new(),
+        within: Vec::new(),
         depth: 0,
     };
     converter.scenario.program = converter.list(wire, at);
@@ -115,6 +120,8 @@ struct Converter<'a, 'l> {
     loader: &'a mut Loader<'l>,
     scenario: Scenario,
     names: HashSet<String>,
+    /// The names of the groups around what is converted, outermost first.
+    within: Vec<String>,
     depth: usize,
 }
 

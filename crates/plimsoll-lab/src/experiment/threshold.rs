@@ -62,6 +62,7 @@ fn convert(
         &wire.metric,
         Names {
             steps: &steps,
+            groups: &arm.groups,
             components: &components,
         },
     ) {

@@ -31,13 +31,12 @@ use plimsoll_base::document::{Entries, Text};
 use schemars::JsonSchema;
 
 /// Keys of later versions, refused by name.
-pub const LATER: [&str; 14] = [
+pub const LATER: [&str; 13] = [
     "agent",
     "availability",
     "capacity",
     "fault",
     "faults",
-    "group",
     "http2",
     "levels",
     "locustfile",

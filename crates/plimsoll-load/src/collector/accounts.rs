@@ -4,6 +4,7 @@
 
 use crate::fragment::{Accounts, Fragment, PhaseAccounts};
 use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::tally::GroupTally;
 use plimsoll_base::time_kind::TimeKind;
 use std::iter::repeat_with;
 
@@ -98,6 +99,21 @@ pub(super) fn check_fragment(fragment: &Fragment) -> Result<(), AccountsError> {
                 )
             })?;
         }
+    }
+    for (name, group) in &fragment.groups {
+        let GroupTally {
+            count,
+            failed,
+            duration,
+            response_time,
+        } = group;
+        let timed = [duration.count(), response_time.count()];
+        ensure(timed == [*count; 2] && failed <= count, || {
+            format!(
+                "second {}, group {name}: {count} passes, of which {failed} failed, with {timed:?} times",
+                fragment.second
+            )
+        })?;
     }
     Ok(())
 }

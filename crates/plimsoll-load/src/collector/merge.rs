@@ -53,10 +53,10 @@ pub(super) fn add(fragment: &mut Fragment, side: &SideSecond, names: &Names) {
     {
         add_step(into, step, checks);
     }
-    for (name, times) in names.groups.iter().zip(&side.groups) {
-        if !times.is_empty() {
+    for (name, tally) in names.groups.iter().zip(&side.groups) {
+        if let Some(tally) = tally.as_ref().filter(|tally| tally.count > 0) {
             let group = fragment.groups.entry(name.clone()).or_default();
-            group.merge(times);
+            group.merge(tally);
         }
     }
 }
@@ -118,6 +118,7 @@ pub(super) fn has_content(fragment: &Fragment) -> bool {
             .steps
             .iter()
             .any(|step| step.sent + step.in_flight > 0 || !step.classes.is_empty())
+        || !fragment.groups.is_empty()
 }
 
 fn add_step(into: &mut StepTally, step: &StepSecond, checks: &[String]) {

@@ -4,7 +4,7 @@ use super::dispatch::{Job, Sleep};
 use super::exchange::{Ending, Kept};
 use super::stage::Stage;
 use super::transport::Transport;
-use super::walk::{Next, Walk};
+use super::walk::{Next, Walk, leave_all};
 use crate::clock::Nanos;
 use crate::deal::Seat;
 use crate::plan::Cookies;
@@ -144,7 +144,7 @@ impl User {
         // Where it should be by its schedule: at its intended start, at the end of an exchange, or at the end of a pause.
         let mut due = job.intended;
         let mut first = true;
-        while let Some(next) = walk.next(stage, &mut self.memory, side, now) {
+        while let Some(next) = walk.next(stage, &mut self.memory, side, now, due) {
             let index = match next {
                 Next::Step(index) => index,
                 Next::Pause(span) => {
@@ -171,6 +171,7 @@ impl User {
                 break;
             }
         }
+        leave_all(stage, &mut self.memory, side, now, due);
         self.transport.iteration_over(stage);
         iteration.concluded = true;
         stage.record(now).iterated(side, Some(now - job.intended));
@@ -261,21 +262,15 @@ impl User {
         };
         let end = ending.deadline.unwrap_or_else(|| stage.clock.now());
         begun.concluded = true;
-        let looked = self.look(
-            stage,
-            side,
-            index,
-            &ending,
-            end.saturating_sub(intended),
-            end,
-        );
-        stage.record(end).ended(Ended {
+        let response = end.saturating_sub(intended);
+        let looked = self.look(stage, side, index, &ending, response, end);
+        let class = stage.record(end).ended(Ended {
             side,
             step: index,
             outcome: ending.outcome,
             check: looked.passed,
             intended,
-            response: end.saturating_sub(intended),
+            response,
             connect,
             service: sent_at.map(|sent| end.saturating_sub(sent)),
             first_byte: ending
@@ -284,6 +279,7 @@ impl User {
                 .map(|(first, sent)| first.saturating_sub(sent)),
             bytes_received: ending.body_bytes,
         });
+        self.memory.passes.exchanged(response, class.is_failure());
         self.transport.settle(stage, ending.outcome);
         self.refused = sent_at.is_none();
         Done {

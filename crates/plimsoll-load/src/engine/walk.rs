@@ -28,13 +28,15 @@ impl<'a> Walk<'a> {
         Self { program, at: 0 }
     }
 
-    /// Goes on to the next exchange or pause; `None` at the end.
+    /// Goes on to the next exchange or pause; `None` at the end. `due` is where the iteration should be `now`: at its intended start, at the
+    /// end of its last exchange or at that of a pause.
     pub(super) fn next(
         &mut self,
         stage: &Stage,
         memory: &mut Memory,
         side: Side,
         now: Nanos,
+        due: Nanos,
     ) -> Option<Next> {
         loop {
             let instruction = self.program.get(self.at)?;
@@ -56,12 +58,20 @@ impl<'a> Walk<'a> {
                         self.at = *from;
                     }
                 }
-                Instruction::Open { place } => memory.groups[*place] = now,
-                Instruction::Close { place, group } => {
-                    let time = now.saturating_sub(memory.groups[*place]);
-                    stage.record(now).grouped(side, *group, time);
+                Instruction::Open(group) => memory.passes.open(*group, due),
+                Instruction::Close => {
+                    if let Some(pass) = memory.passes.close() {
+                        stage.record(now).grouped(side, pass, due);
+                    }
                 }
             }
         }
+    }
+}
+
+/// The iteration ends wherever it is, and so do the groups around it.
+pub(super) fn leave_all(stage: &Stage, memory: &mut Memory, side: Side, now: Nanos, due: Nanos) {
+    while let Some(pass) = memory.passes.close() {
+        stage.record(now).grouped(side, pass, due);
     }
 }

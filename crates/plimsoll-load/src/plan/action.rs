@@ -30,9 +30,9 @@ pub enum Action {
     },
     /// Nothing, for some time; what comes after it is intended for its end.
     Pause(Span),
-    /// Something whose time from beginning to end is recorded under a name.
+    /// Something whose passes are recorded under a name: their times from beginning to end, and the response times within.
     Group {
-        /// What reports call it.
+        /// What reports call it, after the names of the groups around it ([`group_path`]).
         name: String,
         /// What.
         actions: Vec<Action>,
@@ -81,26 +81,62 @@ pub enum Comparison {
     Contains,
 }
 
+/// Between the names of groups within each other; in none of them.
+pub const GROUP_SEPARATOR: char = '/';
+
+/// What reports call a group within others: `outer/inner`.
+#[must_use]
+pub fn group_path(within: &[String], name: &str) -> String {
+    let mut path = String::new();
+    for outer in within {
+        path.push_str(outer);
+        path.push(GROUP_SEPARATOR);
+    }
+    path + name
+}
+
+/// What reports call the groups that the actions hold, each before those within it.
+pub fn groups_of(actions: &[Action], look: &mut impl FnMut(String)) {
+    look_for_groups(actions, &mut Vec::new(), look);
+}
+
+fn look_for_groups(actions: &[Action], within: &mut Vec<String>, look: &mut impl FnMut(String)) {
+    for action in actions {
+        if let Action::Group { name, .. } = action {
+            look(group_path(within, name));
+            within.push(name.clone());
+        }
+        for part in action.parts() {
+            look_for_groups(part, within, look);
+        }
+        if let Action::Group { .. } = action {
+            within.pop();
+        }
+    }
+}
+
+impl Action {
+    /// What it holds: the actions of each way that an iteration may take.
+    fn parts(&self) -> Vec<&[Action]> {
+        match self {
+            Self::Step(_) | Self::Pause(_) => Vec::new(),
+            Self::Mix(choices) => choices.iter().map(|choice| &choice.actions[..]).collect(),
+            Self::Repeat { actions, .. } | Self::Group { actions, .. } => vec![actions],
+            Self::If {
+                then, otherwise, ..
+            } => vec![then, otherwise],
+        }
+    }
+}
+
 /// Every step that the actions refer to, in the order in which they are written.
 pub fn steps_of(actions: &[Action], look: &mut impl FnMut(usize)) {
     for action in actions {
-        match action {
-            Action::Step(step) => look(*step),
-            Action::Pause(_) => {}
-            Action::Mix(choices) => {
-                for choice in choices {
-                    steps_of(&choice.actions, look);
-                }
-            }
-            Action::Repeat { actions, .. } | Action::Group { actions, .. } => {
-                steps_of(actions, look);
-            }
-            Action::If {
-                then, otherwise, ..
-            } => {
-                steps_of(then, look);
-                steps_of(otherwise, look);
-            }
+        if let Action::Step(step) = action {
+            look(*step);
+        }
+        for part in action.parts() {
+            steps_of(part, look);
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::clock::Nanos;
 use crate::exchange::Exchanges;
 use plimsoll_base::histogram::TimeHistogram;
 use plimsoll_base::outcome::OutcomeClass;
-use plimsoll_base::tally::CheckCount;
+use plimsoll_base::tally::{CheckCount, GroupTally};
 use plimsoll_base::time_kind::TimeKind;
 use std::collections::BTreeMap;
 
@@ -57,8 +57,8 @@ pub(crate) struct SideSecond {
     /// Service times of the answers that did not come at once; their parts are among `times`.
     pub(crate) in_parts: Option<TimeHistogram>,
     pub(crate) steps: Vec<StepSecond>,
-    /// Times of groups, by their place in the program; as many as had one.
-    pub(crate) groups: Vec<TimeHistogram>,
+    /// By their place in the program; as many as had a pass.
+    pub(crate) groups: Vec<Option<Box<GroupTally>>>,
 }
 
 /// What one step did in one second.
@@ -114,7 +114,7 @@ impl ShardSecond {
             let mut in_parts = std::mem::take(&mut side.in_parts);
             in_parts.iter_mut().for_each(clear);
             let mut groups = std::mem::take(&mut side.groups);
-            groups.iter_mut().for_each(clear);
+            groups.iter_mut().flatten().for_each(|group| group.clear());
             for step in &mut steps {
                 let mut further = std::mem::take(&mut step.further);
                 further.fill(CheckCount::default());

@@ -4,6 +4,7 @@
 
 use super::cookie::{Jar, Moment};
 use super::feeder::{Dealt, Feeder};
+use super::passes::Passes;
 use crate::clock::{Nanos, nanos};
 use crate::engine::Head;
 use crate::plan::Span;
@@ -44,8 +45,8 @@ pub(crate) struct Memory {
     pub(super) counters: Vec<u64>,
     /// By loop of the program: rounds left.
     pub(crate) loops: Vec<u32>,
-    /// By group of the program: when it began.
-    pub(crate) groups: Vec<u64>,
+    /// The groups that the iteration is in.
+    pub(crate) passes: Passes,
     pub(crate) jar: Jar,
     pub(super) sending: Sending,
     /// What was rendered last.
@@ -66,6 +67,7 @@ pub(crate) struct Sizes {
     pub(crate) feeders: usize,
     pub(crate) counters: usize,
     pub(crate) loops: usize,
+    /// So many groups at once.
     pub(crate) groups: usize,
 }
 
@@ -78,7 +80,7 @@ impl Memory {
             rows: vec![0; sizes.feeders],
             counters: vec![0; sizes.counters],
             loops: vec![0; sizes.loops],
-            groups: vec![0; sizes.groups],
+            passes: Passes::with_room(sizes.groups),
             ..Self::default()
         }
     }
@@ -92,6 +94,7 @@ impl Memory {
         self.data = None;
         self.ways = None;
         self.pauses = None;
+        self.passes.clear();
         for slot in &mut self.slots {
             slot.is_set = false;
         }

@@ -11,7 +11,8 @@ use super::request::{Making, Manner, expects_body, is_constant};
 use super::value::{Names, is_given};
 use crate::plan::text::is_value_name;
 use crate::plan::{
-    Action, AtEnd, Choice, ConnectionPolicy, Cookies, Follow, Load, Order, Plan, Span,
+    Action, AtEnd, Choice, ConnectionPolicy, Cookies, Follow, GROUP_SEPARATOR, Load, Order, Plan,
+    Span, group_path,
 };
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -29,6 +30,7 @@ pub(crate) struct Program {
     pub(crate) steps: Vec<CompiledStep>,
     /// By scenario of the plan.
     pub(crate) ways: Vec<Vec<Instruction>>,
+    /// Names of groups with those around them.
     pub(crate) groups: Vec<String>,
     pub(crate) cookies: Cookies,
     pub(crate) security: Security,
@@ -62,10 +64,10 @@ pub(crate) enum Instruction {
     Enter { place: usize, times: u32 },
     /// The round of a loop is over: go on at this place while there is one left.
     Again { place: usize, from: usize },
-    /// A group begins.
-    Open { place: usize },
-    /// A group of this name is over.
-    Close { place: usize, group: usize },
+    /// This group begins.
+    Open(usize),
+    /// The group that began last is over.
+    Close,
 }
 
 /// Ways to choose from.
@@ -112,6 +114,7 @@ impl Program {
             problems,
             instructions: Vec::new(),
             groups: Vec::new(),
+            within: Vec::new(),
             conditions: 0,
             pauses: 0,
             loops: 0,
@@ -142,6 +145,8 @@ struct Compiler<'a> {
     problems: Vec<Problem>,
     instructions: Vec<Instruction>,
     groups: Vec<String>,
+    /// The names of the groups around what is being compiled, outermost first.
+    within: Vec<String>,
     /// Compiled so far: problems name them by their number.
     conditions: usize,
     pauses: usize,
@@ -254,17 +259,22 @@ impl Compiler<'_> {
     }
 
     fn group(&mut self, name: &str, actions: &[Action], at: &str) {
-        let known = self.groups.iter().position(|known| known == name);
+        if name.is_empty() || name.contains(GROUP_SEPARATOR) {
+            let message = format!("`{name}` cannot name a group: leave `{GROUP_SEPARATOR}` out");
+            self.refuse(at, message);
+        }
+        let path = group_path(&self.within, name);
+        let known = self.groups.iter().position(|known| *known == path);
         let group = known.unwrap_or_else(|| {
-            self.groups.push(name.to_owned());
+            self.groups.push(path);
             self.groups.len() - 1
         });
-        // One group may be open twice, so places are by depth.
-        let place = self.depth;
-        self.deepest_group = self.deepest_group.max(place + 1);
-        self.instructions.push(Instruction::Open { place });
+        self.within.push(name.to_owned());
+        self.deepest_group = self.deepest_group.max(self.within.len());
+        self.instructions.push(Instruction::Open(group));
         self.actions(actions, at);
-        self.instructions.push(Instruction::Close { place, group });
+        self.instructions.push(Instruction::Close);
+        self.within.pop();
     }
 
     fn foresee(&mut self, actions: &[Action]) {

@@ -6,7 +6,7 @@ use super::health::GeneratorHealth;
 use indexmap::IndexMap;
 use plimsoll_base::histogram::TimeHistogram;
 use plimsoll_base::outcome::OutcomeClass;
-use plimsoll_base::tally::{StepTally, Times, merge_times};
+use plimsoll_base::tally::{GroupTally, StepTally, Times, merge_times};
 use plimsoll_base::time_kind::TimeKind;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -73,6 +73,8 @@ pub struct ArmData {
     pub times: Times,
     /// Steps in the scenario's order, by name.
     pub steps: IndexMap<String, StepTally>,
+    /// Groups of steps in the scenario's order, by name; those within others after the name of these: `outer/inner`.
+    pub groups: IndexMap<String, GroupTally>,
     /// What failed, and when.
     pub failures: Failures,
     /// Resources per component, and of the generator under [`super::GENERATOR`].
@@ -136,6 +138,7 @@ impl ArmData {
             seconds_short: 0,
             times: BTreeMap::new(),
             steps: IndexMap::new(),
+            groups: IndexMap::new(),
             failures: Failures::default(),
             components: IndexMap::new(),
             ledgers: Vec::new(),
@@ -188,6 +191,9 @@ impl ArmData {
         merge_times(&mut self.times, &other.times);
         for (name, step) in &other.steps {
             self.steps.entry(name.clone()).or_default().merge(step);
+        }
+        for (name, group) in &other.groups {
+            self.groups.entry(name.clone()).or_default().merge(group);
         }
         self.failures.merge(&other.failures);
         for (name, component) in &other.components {

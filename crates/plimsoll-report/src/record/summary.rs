@@ -239,6 +239,9 @@ pub struct ArmSummary {
     pub ranges: Vec<RangeSummary>,
     /// The same per step of the scenario.
     pub by_step: IndexMap<String, StepSummary>,
+    /// Groups of steps, those within others after the name of these: `outer/inner`.
+    #[serde(default)]
+    pub by_group: IndexMap<String, GroupSummary>,
     /// What failed, by step and kind, the most frequent first.
     #[serde(default)]
     pub failures: Vec<FailureSummary>,
@@ -425,6 +428,23 @@ pub struct StepSummary {
     pub bytes_sent: u64,
     /// Bytes read from the wire.
     pub bytes_received: u64,
+}
+
+/// The passes of iterations through one group of steps, over all blocks. An iteration that ends early leaves the groups that it is in.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct GroupSummary {
+    /// Passes that ended.
+    pub count: u64,
+    /// Those in which an exchange was not answered or its check failed.
+    pub failed: u64,
+    /// `failed` over all passes; `null` when there was none.
+    pub failed_share: Option<f64>,
+    /// Passes that ended per second.
+    pub achieved_per_s: Option<f64>,
+    /// From the beginning of a pass to its end, pauses included.
+    pub duration: TimeStatistics,
+    /// The response times of a pass's exchanges, added up: pauses are in none.
+    pub cumulated_response_time: TimeStatistics,
 }
 
 /// One component during one arm's measured time. `null` without a sample.

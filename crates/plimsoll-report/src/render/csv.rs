@@ -1,8 +1,11 @@
-//! One line per arm and block, and one per arm and step over all blocks, for spreadsheets and for tools that follow figures over
+//! One line per arm and block, and one per arm and step, and two per arm and group of steps over all blocks, for spreadsheets and for tools that follow figures over
 //! time (RFC 4180; times in seconds; columns as in `docs/results.md`).
 
 use crate::record::{Statistic, TimeStatistics};
 use crate::view::RunView;
+
+/// The time of blocks and steps.
+const RESPONSE: &str = "response_time";
 
 /// Renders the figures of every block, of all steps together, and of every step, of all blocks together.
 #[must_use]
@@ -13,9 +16,9 @@ pub fn render(view: &RunView) -> String {
         text.push(',');
         text.push_str(statistic.name());
     }
-    text.push_str(",max\r\n");
+    text.push_str(",max,group,time\r\n");
     for (name, arm) in &view.summary.arms {
-        let mut line = |place: [String; 2], achieved_per_s, failed: u64, times| {
+        let mut line = |place: [String; 2], achieved_per_s, failed: u64, (group, time, times)| {
             let mut cells = vec![
                 quote(&view.summary.experiment),
                 quote(&view.manifest.started_at),
@@ -24,6 +27,7 @@ pub fn render(view: &RunView) -> String {
             cells.extend(place);
             cells.extend([optional(achieved_per_s), failed.to_string()]);
             cells.extend(figures(times));
+            cells.extend([quote(group), String::from(time)]);
             text.push_str(&cells.join(","));
             text.push_str("\r\n");
         };
@@ -33,12 +37,23 @@ pub fn render(view: &RunView) -> String {
                 place,
                 block.achieved_per_s,
                 block.failed,
-                &block.response_time,
+                ("", RESPONSE, &block.response_time),
             );
         }
         for (name, step) in &arm.by_step {
             let place = [String::new(), quote(name)];
-            line(place, step.achieved_per_s, step.failed, &step.response_time);
+            let times = ("", RESPONSE, &step.response_time);
+            line(place, step.achieved_per_s, step.failed, times);
+        }
+        for (name, group) in &arm.by_group {
+            for (time, times) in [
+                ("duration", &group.duration),
+                ("cumulated_response_time", &group.cumulated_response_time),
+            ] {
+                let place = [String::new(), String::new()];
+                let times = (name.as_str(), time, times);
+                line(place, group.achieved_per_s, group.failed, times);
+            }
         }
     }
     text

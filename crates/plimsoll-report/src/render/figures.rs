@@ -143,30 +143,74 @@ impl<'a> Figures<'a> {
             count(self.results.saturating_sub(self.failed)),
             failures(self.failed, self.failed_share),
             number(self.per_second),
-            time(self.response.min),
         ];
-        cells.extend(STATISTICS.map(|statistic| time(self.response.get(statistic))));
-        cells.extend(
-            [
-                self.response.max,
-                self.response.mean,
-                self.response.deviation,
-            ]
-            .map(time),
-        );
+        cells.extend(spread(self.response));
         cells
     }
 }
 
 /// Names of steps over all arms, in the order of the scenarios.
 fn step_names(summary: &Summary) -> Vec<&str> {
+    distinct(summary.arms.values().flat_map(|arm| arm.by_step.keys()))
+}
+
+/// Each name once, where it comes first.
+fn distinct<'a>(all: impl Iterator<Item = &'a String>) -> Vec<&'a str> {
     let mut names: Vec<&str> = Vec::new();
-    for name in summary.arms.values().flat_map(|arm| arm.by_step.keys()) {
+    for name in all {
         if !names.contains(&name.as_str()) {
             names.push(name);
         }
     }
     names
+}
+
+/// Groups of steps, with both of their times; `None` when no scenario has any.
+pub(super) fn groups(summary: &Summary) -> Option<Table> {
+    let several_arms = summary.arms.len() > 1;
+    let mut table = Table::new(
+        ["group"]
+            .into_iter()
+            .chain(several_arms.then_some("arm"))
+            .chain(["passes", "passed", "failed", "passes/s", "time", "min"])
+            .chain(STATISTICS.map(Statistic::label))
+            .chain(["max", "mean", "deviation"]),
+    )
+    .with_words(if several_arms { &[1, 6] } else { &[5] });
+    for name in distinct(summary.arms.values().flat_map(|arm| arm.by_group.keys())) {
+        let mut first = name.to_owned();
+        for (arm, figures) in &summary.arms {
+            let Some(group) = figures.by_group.get(name) else {
+                continue;
+            };
+            let mut counts = vec![
+                count(group.count),
+                count(group.count.saturating_sub(group.failed)),
+                failures(group.failed, group.failed_share),
+                number(group.achieved_per_s),
+            ];
+            let mut arm = several_arms.then(|| arm.clone());
+            for (label, times) in [
+                ("duration", &group.duration),
+                ("response times", &group.cumulated_response_time),
+            ] {
+                let mut row = vec![std::mem::take(&mut first)];
+                row.extend(arm.as_mut().map(std::mem::take));
+                row.extend(std::mem::replace(&mut counts, vec![String::new(); 4]));
+                row.push(label.to_owned());
+                row.extend(spread(times));
+                table.rows.push(row);
+            }
+        }
+    }
+    (!table.rows.is_empty()).then_some(table)
+}
+
+/// The cells of a distribution in the table of statistics.
+fn spread(times: &TimeStatistics) -> impl Iterator<Item = String> {
+    let within = STATISTICS.map(|statistic| time(times.get(statistic)));
+    let after = [times.max, times.mean, times.deviation].map(time);
+    [time(times.min)].into_iter().chain(within).chain(after)
 }
 
 /// Steps of every arm; `None` when no scenario has more than one.

@@ -58,6 +58,9 @@ pub fn render(view: &RunView) -> String {
     if let Some(steps) = figures::steps(summary) {
         parts.push(folded("Steps", &steps.to_markdown()));
     }
+    if let Some(groups) = figures::groups(summary) {
+        parts.push(folded("Groups", &groups.to_markdown()));
+    }
     if let Some(components) = figures::components(summary) {
         parts.push(folded(
             "Components, CPU in cores",

@@ -2,11 +2,12 @@
 
 use crate::record::{
     ArmBlocks, ArmData, ArmSummary, BlockSummary, ComponentData, ComponentSummary, FailureSummary,
-    GENERATOR, LoadModel, Outcomes, Ranges, Statistic, StepSummary, TimeStatistics, Times,
+    GENERATOR, GroupSummary, LoadModel, Outcomes, Ranges, Statistic, StepSummary, TimeStatistics,
+    Times,
 };
 use plimsoll_base::histogram::TimeHistogram;
 use plimsoll_base::outcome::OutcomeClass;
-use plimsoll_base::tally::{CheckCount, StepTally};
+use plimsoll_base::tally::{CheckCount, GroupTally, StepTally};
 use plimsoll_base::time_kind::TimeKind;
 use plimsoll_base::units::{format_number, format_seconds};
 use std::collections::BTreeMap;
@@ -47,6 +48,11 @@ pub(super) fn summarise<'a>(
             .iter()
             .map(|(name, step)| (name.clone(), step_summary(step, merged.seconds, ranges)))
             .collect(),
+        by_group: merged
+            .groups
+            .iter()
+            .map(|(name, group)| (name.clone(), group_summary(group, merged.seconds)))
+            .collect(),
         checks: checks(merged),
         components: merged
             .components
@@ -77,6 +83,17 @@ fn step_summary(step: &StepTally, seconds: f64, ranges: &Ranges) -> StepSummary 
         checks: step.checks.clone(),
         bytes_sent: step.bytes_sent,
         bytes_received: step.bytes_received,
+    }
+}
+
+fn group_summary(group: &GroupTally, seconds: f64) -> GroupSummary {
+    GroupSummary {
+        count: group.count,
+        failed: group.failed,
+        failed_share: share(group.failed, group.count),
+        achieved_per_s: per_second(group.count, seconds),
+        duration: TimeStatistics::of(&group.duration),
+        cumulated_response_time: TimeStatistics::of(&group.response_time),
     }
 }
 

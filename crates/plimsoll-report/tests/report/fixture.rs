@@ -10,7 +10,7 @@ use indexmap::IndexMap;
 use plimsoll_base::histogram::TimeHistogram;
 use plimsoll_base::outcome::OutcomeClass;
 use plimsoll_base::random::{Draw, Stream};
-use plimsoll_base::tally::{StepTally, merge_times};
+use plimsoll_base::tally::{GroupTally, StepTally, merge_times};
 use plimsoll_base::time_kind::TimeKind;
 use plimsoll_report::metric::Metric;
 use plimsoll_report::record::*;
@@ -25,6 +25,8 @@ const SECONDS: u32 = 6;
 const WARMUP: u32 = 2;
 const RATE: f64 = 1_000.0;
 const STEP: &str = "GET /json/valid";
+/// The only group of its scenario: the step and nothing else.
+const GROUP: &str = "visit";
 
 /// How one arm behaves: median and spread of its service time, and how much processor each component uses.
 pub struct Behaviour {
@@ -264,6 +266,14 @@ fn add_second(data: &mut ArmData, t: f64, times: SecondOfTimes, failed: u64) {
     let tally = step_second(times.clone(), failed);
     data.failures.observe(STEP, t, &tally);
     data.steps.entry(STEP.to_owned()).or_default().merge(&tally);
+    let group = GroupTally {
+        count: sent,
+        failed,
+        duration: times.response.clone(),
+        response_time: times.response.clone(),
+    };
+    let own = data.groups.entry(GROUP.to_owned()).or_default();
+    own.merge(&group);
     let mut waits = TimeHistogram::new();
     waits.record_nanos(1_000);
     let of_arm = [

@@ -32,6 +32,10 @@ fn troubled() -> RunView {
     view.summary.arms[HOSTILE]
         .by_step
         .insert(HOSTILE.to_owned(), step);
+    let group = view.summary.arms[HOSTILE].by_group[0].clone();
+    view.summary.arms[HOSTILE]
+        .by_group
+        .insert(HOSTILE.to_owned(), group);
     view.events.push(EventRow {
         t: 3.5,
         kind: EventKind::Warning,

@@ -171,6 +171,10 @@ fn actions<E>(
                 times: *times,
                 actions: actions(acts, lookup)?,
             },
+            Act::Group(name, acts) => Action::Group {
+                name: name.clone(),
+                actions: actions(acts, lookup)?,
+            },
             Act::If(condition, then, otherwise) => Action::If {
                 condition: plan::Condition {
                     left: condition.left.text(&mut *lookup)?,

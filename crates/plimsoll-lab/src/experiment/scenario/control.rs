@@ -1,8 +1,9 @@
-//! Ways between exchanges: `mix`, `repeat` and `if`.
+//! What exchanges stand in: the ways `mix`, `repeat` and `if`, and `group`.
 
 use plimsoll_base::document::Path as Pointer;
-use plimsoll_load::plan::{Comparison, Span};
+use plimsoll_load::plan::{Comparison, GROUP_SEPARATOR, Span, group_path};
 
+use super::step::LONGEST_NAME;
 use super::{Act, Condition, Converter};
 use crate::experiment::wire::StepWire;
 
@@ -22,7 +23,7 @@ const COMPARISONS: [(&str, Comparison); 7] = [
 
 /// Whether this is a way and no exchange.
 pub(super) fn is_one(wire: &StepWire) -> bool {
-    wire.mix.is_some() || wire.repeat.is_some() || wire.condition.is_some()
+    wire.mix.is_some() || wire.repeat.is_some() || wire.condition.is_some() || wire.group.is_some()
 }
 
 /// The pause that this is, if nothing else is written beside it.
@@ -82,6 +83,9 @@ pub(super) fn convert(
         }
         return Some(Act::Repeat(times, converter.list(steps, &steps_at)));
     }
+    if let Some(name) = &wire.group {
+        return Some(group(converter, name, steps, at));
+    }
     let written = wire.condition.as_ref()?;
     let condition_at = at.key("if");
     let condition = condition(converter, written, &condition_at)?;
@@ -90,6 +94,29 @@ pub(super) fn convert(
     let otherwise = wire.otherwise.as_deref().unwrap_or_default();
     let otherwise = converter.list(otherwise, &at.key("else"));
     Some(Act::If(condition, then, otherwise))
+}
+
+fn group(converter: &mut Converter<'_, '_>, name: &str, steps: &[StepWire], at: &Pointer) -> Act {
+    let name_at = at.key("group");
+    let is_printable = !name.contains(char::is_control) && !name.contains(GROUP_SEPARATOR);
+    if !is_printable || !(1..=LONGEST_NAME).contains(&name.chars().count()) {
+        let message = format!(
+            "cannot name a group: write 1 to {LONGEST_NAME} printable characters without `{GROUP_SEPARATOR}`, which stands between the names of groups within each other"
+        );
+        converter.refuse(&name_at, message);
+    }
+    let path = group_path(&converter.within, name);
+    if converter.scenario.groups.contains(&path) {
+        let message = format!(
+            "another group is called `{path}` already, and the figures of both would be one: choose another name"
+        );
+        converter.refuse(&name_at, message);
+    }
+    converter.scenario.groups.push(path);
+    converter.within.push(name.to_owned());
+    let acts = converter.list(steps, &at.key("steps"));
+    converter.within.pop();
+    Act::Group(name.to_owned(), acts)
 }
 
 fn condition(converter: &mut Converter<'_, '_>, written: &str, at: &Pointer) -> Option<Condition> {
@@ -118,6 +145,7 @@ fn refuse_other_keys(converter: &mut Converter<'_, '_>, wire: &StepWire, at: &Po
         ("mix", wire.mix.is_some()),
         ("repeat", wire.repeat.is_some()),
         ("if", wire.condition.is_some()),
+        ("group", wire.group.is_some()),
     ];
     let mut written = ways
         .iter()

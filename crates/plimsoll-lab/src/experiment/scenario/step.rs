@@ -9,7 +9,8 @@ use crate::experiment::loader::Loader;
 use crate::experiment::template::{Part, Template};
 use crate::experiment::wire::{AuthWire, StepWire};
 
-const LONGEST_NAME: usize = 100;
+/// Characters of a name.
+pub(super) const LONGEST_NAME: usize = 100;
 /// Redirects in a row.
 const MOST_REDIRECTS: u32 = 50;
 
@@ -92,7 +93,7 @@ fn method<'a>(
         .iter()
         .filter_map(|(key, method, path)| path.as_ref().map(|path| (*key, *method, path)));
     let Some((key, method, path)) = written.next() else {
-        loader.refuse(at, "has no method: write one of `get`, `head`, `post`, `put`, `patch`, `delete` and `options` with a path, or one of `mix`, `repeat`, `if` and `pause`");
+        loader.refuse(at, "has no method: write one of `get`, `head`, `post`, `put`, `patch`, `delete` and `options` with a path, or one of `mix`, `repeat`, `if`, `group` and `pause`");
         return None;
     };
     if let Some((second, _, _)) = written.next() {
@@ -114,7 +115,7 @@ fn refuse_keys_of_ways(loader: &mut Loader<'_>, wire: &StepWire, at: &Pointer) {
         if is_written {
             loader.refuse_key(
                 at.key(key),
-                "belongs to `repeat` and `if`: an exchange has no steps",
+                "belongs to `repeat`, `if` and `group`: an exchange has no steps",
             );
         }
     }

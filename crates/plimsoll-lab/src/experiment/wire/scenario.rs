@@ -6,7 +6,7 @@ use plimsoll_base::document::{BytesText, DurationText, Entries, OneOrMany, Text}
 use schemars::JsonSchema;
 
 /// One thing that an iteration does: an exchange (exactly one method with its path, and what goes with it), a way between several (`mix`,
-/// `repeat` or `if`), or a `pause` alone.
+/// `repeat` or `if`), a `group` of several, or a `pause` alone.
 #[derive(Debug, Deserr, JsonSchema)]
 #[deserr(deny_unknown_fields)]
 #[schemars(
@@ -16,7 +16,7 @@ use schemars::JsonSchema;
         { "required": ["get"] }, { "required": ["head"] }, { "required": ["post"] }, { "required": ["put"] },
         { "required": ["patch"] }, { "required": ["delete"] }, { "required": ["options"] },
         { "required": ["mix"] }, { "required": ["repeat"] }, { "required": ["if"] },
-        { "required": ["pause"], "maxProperties": 1 }
+        { "required": ["group"] }, { "required": ["pause"], "maxProperties": 1 }
     ])
 )]
 pub struct StepWire {
@@ -94,7 +94,10 @@ pub struct StepWire {
     #[deserr(default, rename = "if")]
     #[schemars(rename = "if")]
     pub condition: Option<String>,
-    /// With `repeat` and `if`: what is done.
+    /// The `steps`, whose passes are timed as a whole and reported by this name. Within another group: after that one's name and a `/`.
+    #[deserr(default)]
+    pub group: Option<String>,
+    /// With `repeat`, `if` and `group`: what is done.
     #[deserr(default)]
     pub steps: Option<Vec<StepWire>>,
     /// With `if`: what is done where it does not hold.

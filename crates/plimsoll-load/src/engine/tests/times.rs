@@ -1,9 +1,11 @@
 //! Times: a stall of the target shows in full in response times, and once in service times.
 
-use super::rig::{Answer, LONG, Server, open, plan, run};
-use crate::plan::{Action, Load, Pacing, Span};
+use super::rig::{Answer, LONG, Server, open, plan, run, step};
+use crate::plan::{Action, Extract, Load, Pacing, Source, Span};
 use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::tally::GroupTally;
 use plimsoll_base::time_kind::TimeKind;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// One connection, an arrival every 10 ms, and a target that stalls 300 ms on the tenth: whoever comes in the stall waits for
@@ -77,6 +79,76 @@ fn response_time_is_the_sum_of_its_parts() {
             "{pacing:?}: {parts} {response}"
         );
     }
+}
+
+/// A group's passes last from the intended start of what it begins with to the end of what it ends with; its response times leave the
+/// pauses out. A failed exchange fails every group around it, and an iteration that ends early leaves them.
+#[test]
+fn groups_are_timed_as_a_whole() {
+    let server = Server::start(|number| match number % 3 {
+        0 => Answer::After(Duration::from_millis(100)),
+        1 => Answer::Status(200),
+        _ => Answer::Status(500),
+    });
+    let mut plan = plan(server.address);
+    plan.scenarios[0].load = Load::closed(1, Duration::ZERO, LONG);
+    plan.scenarios[0].iterations = Some(4);
+    for name in ["second", "third"] {
+        plan.steps.push(step(name));
+    }
+    // What the third exchange fails to give ends the iteration.
+    plan.steps[2].extract = vec![Extract {
+        name: "missing".to_owned(),
+        from: Source::Header("x-missing".to_owned()),
+        default: None,
+    }];
+    let group = |name: &str, actions| Action::Group {
+        name: name.to_owned(),
+        actions,
+    };
+    let pause = Action::Pause(Span::Constant(Duration::from_millis(200)));
+    plan.scenarios[0].program = vec![
+        group(
+            "outer",
+            vec![
+                group(
+                    "well",
+                    vec![Action::Step(0), pause.clone(), Action::Step(1)],
+                ),
+                pause,
+                group("ill", vec![Action::Step(2), Action::Step(1)]),
+            ],
+        ),
+        group("never", vec![Action::Step(1)]),
+    ];
+    plan.duration = Duration::from_secs(100);
+    let outcome = run(plan);
+    let mut groups: BTreeMap<String, GroupTally> = BTreeMap::new();
+    for (name, tally) in outcome.measured().flat_map(|fragment| &fragment.groups) {
+        groups.entry(name.clone()).or_default().merge(tally);
+    }
+    let counts: Vec<(&str, u64, u64)> = groups
+        .iter()
+        .map(|(name, tally)| (name.as_str(), tally.count, tally.failed))
+        .collect();
+    assert_eq!(
+        counts,
+        [("outer", 4, 4), ("outer/ill", 4, 4), ("outer/well", 4, 0)]
+    );
+    let least = |name: &str| {
+        let tally = &groups[name];
+        (
+            tally.duration.min().unwrap(),
+            tally.response_time.min().unwrap(),
+        )
+    };
+    // Times are recorded to three digits.
+    let (outer, well) = (least("outer"), least("outer/well"));
+    assert!(outer.0 > 0.499 && outer.1 > 0.0999, "{outer:?}");
+    assert!(well.0 > 0.299 && well.1 > 0.0999, "{well:?}");
+    let pauses = groups["outer/well"].duration.mean().unwrap()
+        - groups["outer/well"].response_time.mean().unwrap();
+    assert!((0.199..0.202).contains(&pauses), "{pauses}");
 }
 
 /// Pauses are part of the iteration and of no exchange, wherever they stand: before the first one, between two, and after the last.

@@ -1,4 +1,4 @@
-//! Every figure of every step, for who wants to look one up.
+//! Every figure of every step and of every group of steps, for who wants to look one up.
 
 use super::arms;
 use crate::render::figures;
@@ -13,6 +13,13 @@ pub(super) fn section(view: &RunView) -> Markup {
     super::section(
         "Statistics",
         "Response times by step, with what failed and what was answered per second.",
-        html! { div.dense { (arms::table(&table)) } },
+        html! {
+            div.dense { (arms::table(&table)) }
+            @if let Some(groups) = figures::groups(&view.summary) {
+                h3 { "Groups" }
+                p.sub { "Duration runs from the beginning of a pass to its end, pauses included; response times are those of its exchanges, added up. A pass in which an exchange failed has failed." }
+                div.dense { (arms::table(&groups)) }
+            }
+        },
     )
 }
