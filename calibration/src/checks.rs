@@ -3,6 +3,7 @@
 mod added;
 mod clean;
 mod counts;
+mod flat;
 mod freeze;
 mod lognormal;
 mod memory;
@@ -26,12 +27,13 @@ pub struct Check {
 }
 
 /// Every check, cheap ones first.
-static CHECKS: [Check; 13] = [
+static CHECKS: [Check; 14] = [
     counts::CHECK,
     freeze::CHECK,
     peers::CHECK,
     lognormal::CHECK,
     memory::CHECK,
+    flat::CHECK,
     robustness::MOCK,
     robustness::GATEWAY,
     robustness::GENERATOR,

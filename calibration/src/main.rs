@@ -9,6 +9,7 @@ mod bench;
 mod busy;
 mod checks;
 mod interval_log;
+mod memory_of;
 mod mock;
 mod queueing;
 mod table;

@@ -4,6 +4,7 @@ use super::Check;
 use crate::bar::Bar;
 use crate::bench::{Bench, Trouble, measure};
 use crate::clock;
+use crate::memory_of;
 use crate::mock::Mock;
 use rustix::process::Pid;
 use serde_json::json;
@@ -135,19 +136,10 @@ impl Run {
 impl Memory {
     /// Nothing for a process that has ended.
     fn of(process: Pid) -> Self {
-        let path = format!("/proc/{}/status", process.as_raw_nonzero());
-        Self::parse(&std::fs::read_to_string(path).unwrap_or_default())
-    }
-
-    fn parse(status: &str) -> Self {
-        let kib = |name: &str| {
-            let mut lines = status.lines().filter_map(|line| line.split_once(':'));
-            let value = lines.find(|(key, _)| *key == name)?.1;
-            value.split_whitespace().next()?.parse().ok()
-        };
+        let kib = |memory| memory_of::kib(process, memory).unwrap_or(0.0);
         Self {
-            resident: kib("VmHWM").unwrap_or(0.0),
-            own: kib("RssAnon").unwrap_or(0.0),
+            resident: kib(memory_of::Memory::LargestResident),
+            own: kib(memory_of::Memory::Own),
         }
     }
 
@@ -183,12 +175,5 @@ mod tests {
         let poor = || run(190_000.0, 0.0, 1_000.0);
         check(full().worst(poor()), full(), Verdict::Failed);
         check(poor().worst(full()), full(), Verdict::Failed);
-    }
-
-    #[test]
-    fn memory_is_read_from_a_process_s_status() {
-        let memory = Memory::parse("VmPeak:\t 9 kB\nVmHWM:\t   11556 kB\nRssAnon:\t    3304 kB\n");
-        assert!((memory.resident - 11556.0).abs() < f64::EPSILON);
-        assert!((memory.own - 3304.0).abs() < f64::EPSILON);
     }
 }

@@ -161,7 +161,7 @@ fn attack(bench: &Bench, kind: Kind, case: &Case) -> Result<Vec<Bar>, Trouble> {
             counted: case.told.counted(&server.totals()?.since(&before)),
         })
     };
-    let rounds = bench.repeat(case.what, bench.pick(7, 1), round, |round| {
+    let rounds = bench.repeat(case.what, bench.pick(5, 1), round, |round| {
         let stalled = if round.quiet { "" } else { ", stalled" };
         let (alone, attacked) = (round.alone * 1e3, round.attacked * 1e3);
         format!("{alone:.3} → {attacked:.3} ms{stalled}")

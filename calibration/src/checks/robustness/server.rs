@@ -4,6 +4,7 @@ use super::wait_until;
 use crate::announcement;
 use crate::bench::{Bench, Trouble};
 use crate::child::Child;
+use crate::memory_of::{self, Memory};
 use crate::mock::Mock;
 use plimsoll_base::counters::Totals;
 use rustix::process::Pid;
@@ -173,13 +174,7 @@ pub fn ask(address: SocketAddr, patience: Duration) -> std::io::Result<String> {
 
 /// The largest resident memory that a process ever had, in MiB.
 pub fn peak_mib(process: Pid) -> Result<f64, Trouble> {
-    let path = format!("/proc/{}/status", process.as_raw_nonzero());
-    let status = std::fs::read_to_string(path)
-        .map_err(|e| Trouble::at_process("reading a process's memory", e))?;
-    let kib = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmHWM:"))
-        .and_then(|rest| rest.split_whitespace().next()?.parse::<f64>().ok());
-    kib.map(|kib| kib / 1024.0)
+    memory_of::kib(process, Memory::LargestResident)
+        .map(|kib| kib / 1024.0)
         .ok_or_else(|| Trouble::Measured("a process without memory".to_owned()))
 }
