@@ -3,6 +3,7 @@
 //! Everything of a shard lives on its thread and is reached through one [`Stage`]; no borrow of it is held across an `await`. What
 //! happens is told to the recorder; what it means is left to others.
 
+mod batch;
 mod deadline;
 mod dispatch;
 mod exchange;

@@ -71,7 +71,8 @@ pub struct Fragment {
     pub dropped_late: u64,
     /// The most arrivals that were due and not yet released at any one moment of the second, added up over the shards (whose worst
     /// moments need not be the same, so it is an upper bound). Over a second, a load or a run, the largest value divided
-    /// by all its arrivals is the Kolmogorov-Smirnov distance between the releases and the plan: arrivals are never early.
+    /// by all its arrivals is the Kolmogorov-Smirnov distance between the releases and the plan: arrivals are never early. Arrivals that the
+    /// plan has in one moment count as one here: that they are released together is as planned.
     pub behind: u64,
     /// How long the generator itself stood still.
     pub stalls: Stalls,

@@ -233,7 +233,7 @@ impl Recorder {
         self.dropped(side);
     }
 
-    /// So many arrivals, of which the last was intended for `at`, were due and not released until now.
+    /// So many arrivals, of which the last was intended for `at`, had piled up until now.
     pub(crate) fn behind(&mut self, at: Nanos, arrivals: u64) {
         let side = self.side(at);
         let behind = &mut self.live(side).behind;

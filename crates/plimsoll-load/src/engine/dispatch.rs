@@ -3,6 +3,7 @@
 //! Pure but for the wakers: time comes in as an argument. Idle users are taken in the order in which they became idle, so that
 //! connections are used evenly.
 
+use super::batch::Batch;
 use crate::arrivals::{Arrival, Arrivals};
 use crate::clock::Nanos;
 use crate::recorder::Recorder;
@@ -238,16 +239,16 @@ impl Dispatch {
                 self.slots[user].wake(Wake::Rung);
             }
         }
-        let (mut released, mut last) = (0, 0);
+        let mut batch = Batch::default();
         for lane in 0..self.lanes.len() {
             let begun_with = self.lanes[lane].room();
             while let Some(arrival) = self.lanes[lane].next_due(now) {
                 self.release(lane, arrival, now, begun_with, recorder);
-                (released, last) = (released + 1, arrival.at.max(last));
+                batch.add(arrival.at);
             }
         }
-        if released > 0 {
-            recorder.behind(last, released);
+        if let Some((last, piled_up)) = batch.pile() {
+            recorder.behind(last, piled_up);
         }
     }
 

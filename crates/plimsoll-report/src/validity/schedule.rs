@@ -2,7 +2,8 @@
 //! backlog of arrivals that were due and not released, as a share of all, is at most 2 %.
 //!
 //! The plan is known exactly, so this is a distance and not a test. A backlog is released in a burst that the plan did not hold: the
-//! target's answer to that burst is in the times of those exchanges and of as many behind them.
+//! target's answer to that burst is in the times of those exchanges and of as many behind them. Arrivals that the plan itself has in one
+//! moment count as one: their burst is planned.
 
 use super::reach;
 use super::row::Finding;
