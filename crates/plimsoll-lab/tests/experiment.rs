@@ -125,12 +125,17 @@ fn every_injection_profile_has_a_form_that_is_taken() {
     let section = section.split("\n## ").next().unwrap();
     let mut profiles = 0;
     for row in section.lines() {
-        let lines: Vec<&str> = row.split('`').filter(|code| code.starts_with("- {")).collect();
+        let lines: Vec<&str> = row
+            .split('`')
+            .filter(|code| code.starts_with("- {"))
+            .collect();
         if !lines.is_empty() {
             let rated = lines.iter().all(|line| !line.contains("nothing:"));
             let before = if rated { "" } else { "- { at_once: 1 }\n    " };
             let lines = lines.join("\n    ");
-            Shown::loads(&format!("load:\n  stages:\n    {before}{lines}\n    - {{ nothing: 1s }}\n"));
+            Shown::loads(&format!(
+                "load:\n  stages:\n    {before}{lines}\n    - {{ nothing: 1s }}\n"
+            ));
             profiles += 1;
         }
     }

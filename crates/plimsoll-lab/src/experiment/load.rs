@@ -73,6 +73,7 @@ pub(super) fn convert(
 mod tests {
     use std::time::Duration;
 
+    use plimsoll_load::arrivals::{Arrivals, Part};
     use plimsoll_load::plan::{Crowd, Load, Profile, Spacing, Span, Stretch};
 
     use super::super::memory::{Memory, with_load};
@@ -193,6 +194,26 @@ mod tests {
             "{ replay: times.txt, for: 1s }",
             &[replay().lasting(ms(1000))],
         );
+    }
+
+    /// From the file to the nanosecond: half an arrival that the first stage leaves over is half of the next one's first gap.
+    #[test]
+    fn stages_make_the_schedule_that_they_say() {
+        let stages = "[{ rate: 10/s, for: 350ms }, { rate: 20/s, for: 100ms }, { nothing: 50ms }, { at_once: 2 }, { replay: times.txt }, { ramp: { from: 0/s, to: 10/s }, for: 1s }]";
+        let (load, duration) = plan(&format!("{{ stages: {stages} }}"));
+        let Load::Open { profile, .. } = load else {
+            panic!("{load:?}");
+        };
+        let at: Vec<u128> = Arrivals::new(&profile, 1, duration, Part::All)
+            .map(|arrival| u128::from(arrival.at / 1_000))
+            .collect();
+        let ramp =
+            |count: f64| 2_001_000 + Duration::from_secs_f64((count / 5.0).sqrt()).as_micros();
+        let mut expected = vec![0, 100_000, 200_000, 300_000, 375_000, 425_000];
+        expected.extend([500_000, 500_000, 500_000, 750_000, 2_000_000]);
+        expected.extend([0.0, 1.0, 2.0, 3.0, 4.0].map(ramp));
+        assert_eq!(at, expected);
+        assert_eq!(duration, ms(3_001));
     }
 
     #[test]
