@@ -19,11 +19,10 @@ use std::time::Duration;
 
 /// What an endpoint needs besides the request.
 #[derive(Debug)]
-pub(crate) struct Call<'a> {
-    pub(crate) request: Request<'a>,
+pub(crate) struct Call<'a, 'r> {
+    pub(crate) request: &'a Request<'r>,
     /// What of the path follows the endpoint's own part, empty if there is nothing.
     pub(crate) rest: &'a str,
-    pub(crate) body: &'a [u8],
 }
 
 /// An endpoint's answer and how long it is held back.
@@ -33,7 +32,7 @@ pub(crate) struct Reply {
     pub(crate) delay: Duration,
 }
 
-type Endpoint = fn(&Call<'_>) -> Reply;
+type Endpoint = fn(&Call<'_, '_>) -> Reply;
 
 /// The endpoints with one path.
 const PATHS: &[(&str, Endpoint)] = &[
@@ -52,17 +51,9 @@ const PREFIXES: &[(&str, Endpoint)] = &[
 ];
 
 /// The reply of the endpoint with this request's path, if there is one. `draw` decides whether a delay applies.
-pub(crate) fn reply(
-    request: Request<'_>,
-    body: &[u8],
-    draw: impl FnOnce() -> Draw,
-) -> Option<Reply> {
+pub(crate) fn reply(request: &Request<'_>, draw: impl FnOnce() -> Draw) -> Option<Reply> {
     let (endpoint, rest) = find(request.path)?;
-    let call = Call {
-        request,
-        rest,
-        body,
-    };
+    let call = Call { request, rest };
     let mut reply = endpoint(&call);
     reply.delay += requested_delay::of(request.fields, draw);
     Some(reply)
@@ -102,13 +93,8 @@ mod tests {
     /// The reply to a GET, as text with plain line ends.
     pub(super) fn get(url: &str) -> (String, Duration) {
         let fields = Fields::default();
-        let request = Request {
-            method: "GET",
-            url,
-            path: url.split('?').next().unwrap(),
-            fields: &fields,
-        };
-        let reply = reply(request, b"", || Draw::new(0, Stream::Delays, 0)).unwrap();
+        let request = Request::bare("GET", url, &fields);
+        let reply = reply(&request, || Draw::new(0, Stream::Delays, 0)).unwrap();
         let mut out = Vec::new();
         let form = Form {
             persistence: Persistence::Keep,

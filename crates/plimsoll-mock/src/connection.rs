@@ -258,13 +258,13 @@ impl Connection<'_> {
     /// Finds the answer: a stub's, a built-in's, or 404. What need not wait is queued at once.
     fn decide(&mut self, form: Form) -> Decision {
         let shared = &self.shard.shared;
-        let request = Request::of(self.http.requests.head());
+        let request = Request::of(self.http.requests.head(), &self.body, self.client);
         let set = shared.stubs.current();
         let found = set.find(&request);
         let stub = match found {
             Ok(Some(stub)) => stub,
             Ok(None) => {
-                if let Some(reply) = builtins::reply(request, &self.body, || shared.draw()) {
+                if let Some(reply) = builtins::reply(&request, || shared.draw()) {
                     self.note(Answered::Own(reply.answer.status()), reply.delay);
                     return Decision::Own(reply.answer, reply.delay);
                 }
@@ -335,7 +335,9 @@ impl Connection<'_> {
     /// Reads the body, after telling a client that waits for leave; keeps it where somebody wants it.
     async fn take_body(&mut self) -> Result<(), Trouble> {
         let head = self.http.requests.head();
-        let needed = builtins::wants_body(head.path()) || admin::is_admin(head.path());
+        let needed = builtins::wants_body(head.path())
+            || admin::is_admin(head.path())
+            || self.shard.shared.stubs.current().wants_bodies();
         let mut wanted = needed || self.shard.shared.journal.is_on();
         if head.expects_continue() && head.framing() != Framing::None {
             let out = self.http.output.buffer();

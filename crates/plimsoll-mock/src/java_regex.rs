@@ -63,6 +63,17 @@ impl JavaRegex {
     pub(crate) fn matches(&self, text: &str) -> Result<bool, TooCostly> {
         self.regex.is_match(text).map_err(|_| TooCostly)
     }
+
+    /// What the groups of the pattern matched, if the whole of `text` matches; a group that took no part has nothing.
+    pub(crate) fn groups<'a>(&self, text: &'a str) -> Result<Option<Vec<&'a str>>, TooCostly> {
+        let captures = self.regex.captures(text).map_err(|_| TooCostly)?;
+        Ok(captures.map(|captures| {
+            let groups = captures.iter().skip(1);
+            groups
+                .map(|group| group.map_or("", |group| group.as_str()))
+                .collect()
+        }))
+    }
 }
 
 fn refusal(error: &fancy_regex::Error) -> String {

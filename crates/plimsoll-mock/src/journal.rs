@@ -192,7 +192,7 @@ impl Journal {
 impl Entry {
     /// The request as matchers see it.
     pub(crate) fn request(&self) -> Request<'_> {
-        Request::of(&self.head)
+        Request::of(&self.head, &self.body, self.client)
     }
 
     /// Whether nothing answered it.

@@ -9,10 +9,8 @@
 //! - the admin API is for loopback unless configured otherwise; removing a stub removes no file but the one that it was saved to;
 //! - the journal is bounded: what it drops is counted;
 //! - files are read in the order of their paths, and two mappings with one id are refused;
-//! - what WireMock takes and does something surprising with is refused: two operators in one pattern, a status below 200, a negative
-//!   delay, `upper` below `lower`, a body file that is missing when the mapping is loaded;
-//! - reason phrases are those of RFC 9110;
-//! - `method` may be `{"oneOf": […]}` or `{"noneOf": […]}`, which later versions of WireMock have.
+//! - what WireMock takes and does something surprising with is refused: a status below 200, a negative delay, `upper` below `lower`;
+//! - what docs/mock.md lists, which `tests/wiremock.rs` holds against the real WireMock.
 
 mod admin;
 mod answer;
@@ -21,13 +19,22 @@ mod builtins;
 mod clock;
 mod config;
 mod connection;
+mod content;
+mod date_time;
 mod delay;
 mod delay_timer;
 mod error;
 mod held;
+mod java_date_format;
+mod java_json;
 mod java_regex;
 mod journal;
+mod json_equality;
+mod json_path;
 mod matcher;
+mod multipart;
+mod parameters;
+mod path_template;
 mod request;
 mod run;
 mod shard;

@@ -1,27 +1,55 @@
-//! Content patterns: predicates on the values of a header. Each operator is a file of its own; this one lists them.
+//! Content patterns: predicates on one value, which may be missing. Each operator is a file of its own; this one lists them.
 //!
-//! Multi-valued rule of WireMock: a pattern holds when any value matches; `absent` holds when there is no value.
+//! How the several values of a header or parameter are treated is left to `several`.
 
 mod absent;
+mod anything;
+mod before_after;
+mod binary_equal_to;
+mod combined;
 mod contains;
 mod equal_to;
+mod equal_to_json;
 mod matches;
+mod matches_json_path;
+mod matches_json_schema;
+mod matches_path_template;
+mod negated;
+pub(crate) mod several;
 
-use crate::java_regex::TooCostly;
+use crate::content::Content;
+use crate::java_regex::{JavaRegex, TooCostly};
 use crate::stub::problem::StubProblem;
 use crate::stub::reader::{Node, Object, Problems};
+use before_after::BeforeAfter;
+use binary_equal_to::BinaryEqualTo;
+use combined::Combined;
 use contains::Contains;
 use equal_to::EqualTo;
+use equal_to_json::EqualToJson;
 use matches::Matches;
+use matches_json_path::MatchesJsonPath;
+use matches_json_schema::MatchesJsonSchema;
+use matches_path_template::MatchesPathTemplate;
+use negated::Negated;
 use serde_json::Value;
 
 /// A content pattern.
 #[derive(Debug, Clone)]
 pub(crate) enum Matcher {
     Absent,
+    Anything,
+    BeforeAfter(Box<BeforeAfter>),
+    BinaryEqualTo(BinaryEqualTo),
+    Combined(Combined),
     Contains(Contains),
     EqualTo(EqualTo),
+    EqualToJson(Box<EqualToJson>),
     Matches(Matches),
+    MatchesJsonPath(Box<MatchesJsonPath>),
+    MatchesJsonSchema(MatchesJsonSchema),
+    MatchesPathTemplate(MatchesPathTemplate),
+    Negated(Negated),
 }
 
 /// How an operator reads its operand (and its options from the object around it).
@@ -30,61 +58,55 @@ type Read = fn(&Node<'_>, &mut Object<'_>, &mut Problems) -> Option<Matcher>;
 /// The operators of this version.
 const OPERATORS: &[(&str, Read)] = &[
     ("absent", absent::read),
+    ("after", before_after::read_after),
+    ("and", combined::read_and),
+    ("anything", anything::read),
+    ("before", before_after::read_before),
+    ("binaryEqualTo", binary_equal_to::read),
     ("contains", contains::read),
+    ("doesNotContain", negated::read_does_not_contain),
+    ("doesNotMatch", negated::read_does_not_match),
     ("equalTo", equal_to::read),
+    ("equalToDateTime", before_after::read_equal),
+    ("equalToJson", equal_to_json::read),
     ("matches", matches::read),
+    ("matchesJsonPath", matches_json_path::read),
+    ("matchesJsonSchema", matches_json_schema::read),
+    ("matchesPathTemplate", matches_path_template::read),
+    ("not", negated::read_not),
+    ("or", combined::read_or),
 ];
 
 /// The operators and options of WireMock 3.13 that this version does not have.
 const LATER: &[&str] = &[
-    "actualFormat",
-    "after",
-    "and",
-    "anything",
-    "applyTruncationLast",
-    "before",
-    "binaryEqualTo",
-    "doesNotContain",
-    "doesNotMatch",
     "enablePlaceholders",
-    "equalToDateTime",
-    "equalToJson",
     "equalToXml",
     "exemptedComparisons",
-    "expectedOffset",
-    "expectedOffsetUnit",
-    "hasExactly",
-    "ignoreArrayOrder",
-    "ignoreExtraElements",
     "ignoreOrderOfSameNode",
-    "includes",
-    "matchesJsonPath",
-    "matchesJsonSchema",
-    "matchesPathTemplate",
     "matchesXPath",
     "namespaceAwareness",
-    "not",
-    "or",
     "placeholderClosingDelimiterRegex",
     "placeholderOpeningDelimiterRegex",
-    "schemaVersion",
-    "truncateActual",
-    "truncateExpected",
     "xPathNamespaces",
 ];
 
 impl Matcher {
     /// Reads one pattern object: exactly one operator, with its options.
     pub(crate) fn read(node: &Node<'_>, problems: &mut Problems) -> Option<Self> {
-        let no_operator = |problems: &mut Problems| {
-            let message = format!("{} is not a valid match operation", node.value);
-            problems.push(StubProblem::invalid(&node.pointer, message));
-            None
+        let Value::Object(_) = node.value else {
+            return no_operator(node, problems);
         };
-        let mut object = match node.value {
-            Value::Object(_) => node.object(problems)?,
-            _ => return no_operator(problems),
-        };
+        Self::read_from(node, node.object(problems)?, problems)
+    }
+
+    /// The pattern of these credentials (RFC 7617): the name of the scheme in any case, the rest exactly.
+    pub(crate) fn basic_credentials(encoded: &str) -> Result<Self, String> {
+        let regex = JavaRegex::compile(&format!(r"(?i:Basic) \Q{encoded}\E"))?;
+        Ok(Self::Matches(Matches::new(regex)))
+    }
+
+    /// The same where some properties of the object have been read already.
+    fn read_from(node: &Node<'_>, mut object: Object<'_>, problems: &mut Problems) -> Option<Self> {
         let mut found = Vec::new();
         for &(name, read) in OPERATORS {
             if let Some(operand) = object.get(name) {
@@ -92,7 +114,7 @@ impl Matcher {
             }
         }
         if found.is_empty() && !object.has_any(LATER) {
-            return no_operator(problems);
+            return no_operator(node, problems);
         }
         object.finish(LATER, problems);
         if found.len() > 1 {
@@ -102,55 +124,83 @@ impl Matcher {
         found.pop().flatten()
     }
 
-    /// Whether the values of one header match.
-    pub(crate) fn holds<'a>(
-        &self,
-        mut values: impl Iterator<Item = &'a [u8]>,
-    ) -> Result<bool, TooCostly> {
-        Ok(match self {
-            Self::Absent => values.next().is_none(),
-            Self::Contains(contains) => values.any(|value| contains.holds(value)),
-            Self::EqualTo(equal_to) => values.any(|value| equal_to.holds(value)),
-            Self::Matches(matches) => {
-                for value in values {
-                    if matches.holds(value)? {
-                        return Ok(true);
-                    }
-                }
-                false
-            }
-        })
+    /// Whether a value matches; `None` is one that is not there.
+    pub(crate) fn holds(&self, value: Option<&Content<'_>>) -> Result<bool, TooCostly> {
+        let here = match self {
+            Self::Absent => return Ok(value.is_none()),
+            Self::Anything => return Ok(true),
+            Self::Combined(combined) => return combined.holds(value),
+            Self::Negated(negated) => return negated.holds(value),
+            Self::MatchesJsonPath(path) => return path.holds(value),
+            _ => value,
+        };
+        let Some(value) = here else {
+            return Ok(false);
+        };
+        match self {
+            Self::BeforeAfter(before_after) => Ok(before_after.holds(value)),
+            Self::BinaryEqualTo(equal_to) => Ok(equal_to.holds(value)),
+            Self::Contains(contains) => Ok(contains.holds(value.bytes())),
+            Self::EqualTo(equal_to) => Ok(equal_to.holds(value.bytes())),
+            Self::EqualToJson(equal_to) => equal_to.holds(value),
+            Self::Matches(matches) => matches.holds(value.bytes()),
+            Self::MatchesJsonSchema(schema) => Ok(schema.holds(value)),
+            Self::MatchesPathTemplate(template) => template.holds(value),
+            Self::Absent
+            | Self::Anything
+            | Self::Combined(_)
+            | Self::Negated(_)
+            | Self::MatchesJsonPath(_) => Ok(false),
+        }
     }
+}
+
+fn no_operator(node: &Node<'_>, problems: &mut Problems) -> Option<Matcher> {
+    let message = format!("{} is not a valid match operation", node.value);
+    problems.push(StubProblem::invalid(&node.pointer, message));
+    None
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn check(pattern: &str, values: &[&str], expected: bool) {
-        let value = serde_json::from_str(pattern).unwrap();
+    /// Reads the pattern and holds it against a value.
+    pub(super) fn check(pattern: &str, value: Option<&str>, expected: bool) {
+        let document = serde_json::from_str(pattern).unwrap();
         let mut problems = Problems::new();
-        let matcher = Matcher::read(&Node::root(&value), &mut problems);
+        let matcher = Matcher::read(&Node::root(&document), &mut problems);
         assert_eq!(problems, [], "{pattern}");
-        let actual = matcher
-            .unwrap()
-            .holds(values.iter().map(|value| value.as_bytes()));
-        assert_eq!(actual.unwrap(), expected, "{pattern} on {values:?}");
+        let content = value.map(|value| Content::of(value.as_bytes()));
+        let actual = matcher.unwrap().holds(content.as_ref());
+        assert_eq!(actual, Ok(expected), "{pattern} on {value:?}");
+    }
+
+    /// Reads a pattern that is refused; its problems.
+    pub(super) fn refused(pattern: &str) -> String {
+        let document = serde_json::from_str(pattern).unwrap();
+        let mut problems = Problems::new();
+        Matcher::read(&Node::root(&document), &mut problems);
+        let shown: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        shown.join("\n")
     }
 
     #[test]
-    fn any_value_may_match() {
-        check(r#"{"equalTo": "b"}"#, &["a", "b"], true);
-        check(r#"{"equalTo": "b"}"#, &["a", "B"], false);
-        check(r#"{"equalTo": "b"}"#, &[], false);
-        check(r#"{"contains": "ell"}"#, &["x", "hello"], true);
-        check(r#"{"matches": "[0-9]+"}"#, &["x", "12"], true);
-    }
-
-    #[test]
-    fn absent_needs_no_value_whatever_its_operand() {
-        check(r#"{"absent": true}"#, &[], true);
-        check(r#"{"absent": false}"#, &[], true);
-        check(r#"{"absent": true}"#, &[""], false);
+    fn a_value_that_is_missing_matches_only_what_says_so() {
+        for (pattern, expected) in [
+            (r#"{"absent": true}"#, true),
+            (r#"{"absent": false}"#, true),
+            (r#"{"anything": "(always)"}"#, true),
+            (r#"{"equalTo": ""}"#, false),
+            (r#"{"contains": ""}"#, false),
+            (r#"{"matches": ".*"}"#, false),
+            (r#"{"doesNotContain": "x"}"#, true),
+            (r#"{"not": {"equalTo": "x"}}"#, true),
+            (r#"{"or": [{"absent": true}, {"equalTo": "x"}]}"#, true),
+            (r#"{"and": [{"absent": true}, {"equalTo": "x"}]}"#, false),
+        ] {
+            check(pattern, None, expected);
+        }
+        check(r#"{"absent": true}"#, Some(""), false);
     }
 }

@@ -1,9 +1,14 @@
 //! What stub matching and the built-in endpoints see of a request.
 
+use crate::content::Content;
+use crate::multipart::{self, Part};
+use crate::parameters::{self, Parameters};
 use plimsoll_http::{Fields, RequestHead};
+use std::cell::OnceCell;
+use std::net::IpAddr;
 
-/// A request's head, borrowed.
-#[derive(Debug, Clone, Copy)]
+/// A request, borrowed from its connection. What is not asked of it is not computed.
+#[derive(Debug)]
 pub(crate) struct Request<'a> {
     /// As received.
     pub(crate) method: &'a str,
@@ -13,23 +18,121 @@ pub(crate) struct Request<'a> {
     pub(crate) path: &'a str,
     /// The header fields.
     pub(crate) fields: &'a Fields,
+    /// The host and port that the client addressed.
+    pub(crate) authority: &'a str,
+    /// Whose connection it came on.
+    pub(crate) client: Option<IpAddr>,
+    /// What was kept of its body: all of it, where a stub or a built-in endpoint wants to see bodies.
+    pub(crate) body: Content<'a>,
+    /// The same, for what borrows from it.
+    raw_body: &'a [u8],
+    parsed: Parsed<'a>,
 }
 
+/// What patterns made of a request, each made once.
+#[derive(Debug, Default)]
+struct Parsed<'a> {
+    query: OnceCell<Parameters>,
+    cookies: OnceCell<Parameters>,
+    form: OnceCell<Parameters>,
+    parts: OnceCell<Vec<Part<'a>>>,
+}
+
+/// The port of an authority without one.
+const DEFAULT_PORT: u16 = 80;
+
 impl<'a> Request<'a> {
-    /// The view of `head`.
-    pub(crate) fn of(head: &'a RequestHead) -> Self {
+    /// The view of `head` and what was kept of its body.
+    pub(crate) fn of(head: &'a RequestHead, body: &'a [u8], client: Option<IpAddr>) -> Self {
         let (target, path) = (head.target(), head.path());
         Self {
             method: head.method(),
             url: origin_form(target, path),
             path,
             fields: head.fields(),
+            authority: head.authority(),
+            client,
+            body: Content::of(body),
+            raw_body: body,
+            parsed: Parsed::default(),
+        }
+    }
+
+    /// A request without a body, for tests.
+    #[cfg(test)]
+    pub(crate) fn bare(method: &'a str, url: &'a str, fields: &'a Fields) -> Self {
+        Self {
+            method,
+            url,
+            path: url.split('?').next().unwrap_or(url),
+            fields,
+            authority: "localhost",
+            client: None,
+            body: Content::default(),
+            raw_body: b"",
+            parsed: Parsed::default(),
         }
     }
 
     /// The query without its `?`, empty if there is none.
     pub(crate) fn query(&self) -> &'a str {
         self.url.get(self.path.len() + 1..).unwrap_or("")
+    }
+
+    /// The host that the client addressed, without its port.
+    pub(crate) fn host(&self) -> &'a str {
+        self.split_authority().0
+    }
+
+    /// The port that the client addressed.
+    pub(crate) fn port(&self) -> u16 {
+        self.split_authority().1.parse().unwrap_or(DEFAULT_PORT)
+    }
+
+    /// The query's parameters, decoded.
+    pub(crate) fn query_parameters(&self) -> &Parameters {
+        let query = || parameters::of_query(self.query());
+        self.parsed.query.get_or_init(query)
+    }
+
+    /// The cookies of all `Cookie` fields.
+    pub(crate) fn cookies(&self) -> &Parameters {
+        self.parsed.cookies.get_or_init(|| {
+            let fields = self.fields.get_all("Cookie");
+            fields
+                .flat_map(|field| parameters::of_cookies(&String::from_utf8_lossy(field)))
+                .collect()
+        })
+    }
+
+    /// The parameters of a form's body, decoded; none if its content type is another.
+    pub(crate) fn form_parameters(&self) -> &Parameters {
+        self.parsed.form.get_or_init(|| {
+            let kind = String::from_utf8_lossy(self.content_type()).to_ascii_lowercase();
+            if kind.starts_with("application/x-www-form-urlencoded") {
+                parameters::of_query(&self.body.text())
+            } else {
+                Parameters::new()
+            }
+        })
+    }
+
+    /// The parts of a multipart body; none if it is not one.
+    pub(crate) fn parts(&self) -> &[Part<'a>] {
+        let parts = || multipart::parts(self.content_type(), self.raw_body);
+        self.parsed.parts.get_or_init(parts)
+    }
+
+    fn content_type(&self) -> &[u8] {
+        self.fields.get("Content-Type").unwrap_or(b"")
+    }
+
+    /// Host and port; the colons of an IPv6 address stand in brackets.
+    fn split_authority(&self) -> (&'a str, &'a str) {
+        match self.authority.rsplit_once(':') {
+            Some((host, port)) if !port.ends_with(']') => (host, port),
+            _ => (self.authority, ""),
+        }
     }
 }
 

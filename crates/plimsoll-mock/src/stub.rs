@@ -4,8 +4,9 @@
 //! part below; which stub wins is left to `stub_set`.
 
 pub(crate) mod id;
-mod lenient_json;
+pub(crate) mod lenient_json;
 mod method_pattern;
+mod multipart_pattern;
 pub(crate) mod problem;
 mod raw;
 pub(crate) mod reader;

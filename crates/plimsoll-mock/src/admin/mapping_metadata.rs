@@ -3,6 +3,7 @@
 use super::error::AdminError;
 use super::{Admin, AdminRequest, list_mappings};
 use crate::answer::Answer;
+use crate::content::Content;
 use crate::java_regex::TooCostly;
 use crate::matcher::Matcher;
 use crate::stub::{Stub, read_matcher};
@@ -26,7 +27,7 @@ pub(super) fn remove(admin: &Admin, request: &AdminRequest, _: &str) -> Result<A
 /// Whether a stub's metadata match; a stub without any does not.
 pub(super) fn holds(pattern: &Matcher, stub: &Stub) -> Result<bool, TooCostly> {
     match stub.document.get("metadata") {
-        Some(metadata) => pattern.holds([metadata.to_string().as_bytes()].into_iter()),
+        Some(metadata) => pattern.holds(Some(&Content::text_of(metadata.to_string()))),
         None => Ok(false),
     }
 }

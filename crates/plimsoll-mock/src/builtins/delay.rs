@@ -4,7 +4,7 @@ use super::requested_delay::parse;
 use super::{Call, Reply};
 use crate::answer::Answer;
 
-pub(super) fn reply(call: &Call<'_>) -> Reply {
+pub(super) fn reply(call: &Call<'_, '_>) -> Reply {
     match parse(call.rest) {
         Ok(delay) => Reply {
             answer: Answer::text(200, ""),

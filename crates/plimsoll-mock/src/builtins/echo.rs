@@ -5,7 +5,7 @@ use crate::answer::Answer;
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 
-pub(super) fn reply(call: &Call<'_>) -> Reply {
+pub(super) fn reply(call: &Call<'_, '_>) -> Reply {
     let mut headers = Map::new();
     let mut lines = String::new();
     for (name, value) in call.request.fields.iter() {
@@ -19,7 +19,7 @@ pub(super) fn reply(call: &Call<'_>) -> Reply {
         "RequestURI": call.request.url,
         "Header": lines,
         "Headers": headers,
-        "Body": String::from_utf8_lossy(call.body),
+        "Body": call.request.body.text(),
         "Host": String::from_utf8_lossy(host),
         "QueryArgs": call.request.query(),
     });

@@ -3,7 +3,7 @@
 use super::{Call, Reply, json_valid};
 use crate::clock;
 
-pub(super) fn reply(_: &Call<'_>) -> Reply {
+pub(super) fn reply(_: &Call<'_, '_>) -> Reply {
     json_valid::plain_text(&format!("{{time\": \"{}\"}}", clock::now()))
 }
 

@@ -4,7 +4,7 @@ use super::{Call, Reply};
 use crate::answer::AnswerBuilder;
 use crate::clock;
 
-pub(super) fn reply(_: &Call<'_>) -> Reply {
+pub(super) fn reply(_: &Call<'_, '_>) -> Reply {
     plain_text(&format!("{{\"time\": \"{}\"}}", clock::now()))
 }
 

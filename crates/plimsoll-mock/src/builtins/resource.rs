@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 /// How many there are.
 pub(super) const COUNT: u64 = 100;
 
-pub(super) fn reply(call: &Call<'_>) -> Reply {
+pub(super) fn reply(call: &Call<'_, '_>) -> Reply {
     let answer = match call.rest.parse() {
         Ok(id) if id < COUNT => Answer::json(200, &resource(id)),
         _ => Answer::text(404, "Not Found"),

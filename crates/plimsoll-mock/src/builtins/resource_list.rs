@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 /// How many are listed unless the query says so.
 const DEFAULT_LIMIT: u64 = 10;
 
-pub(super) fn reply(call: &Call<'_>) -> Reply {
+pub(super) fn reply(call: &Call<'_, '_>) -> Reply {
     let asked = call
         .request
         .query()

@@ -9,7 +9,7 @@ use crate::answer::AnswerBuilder;
 /// The longest answer, in bytes.
 const LONGEST: f64 = 64.0 * 1024.0 * 1024.0;
 
-pub(super) fn reply(call: &Call<'_>) -> Reply {
+pub(super) fn reply(call: &Call<'_, '_>) -> Reply {
     let answer = match parse(call.rest) {
         Ok(size) => AnswerBuilder::new(200, None)
             .field("Content-Type", "text/plain; charset=utf-8")

@@ -18,7 +18,7 @@ const DOCUMENT: &str = r#"<?xml version="1.0" encoding="us-ascii"?>
   </slide>
 </slideshow>"#;
 
-pub(super) fn reply(_: &Call<'_>) -> Reply {
+pub(super) fn reply(_: &Call<'_, '_>) -> Reply {
     AnswerBuilder::new(200, None)
         .field("Content-Type", "application/xml")
         .body(DOCUMENT.as_bytes())

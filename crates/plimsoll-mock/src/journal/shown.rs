@@ -2,6 +2,7 @@
 
 use super::{Entry, Journal, Outcome};
 use crate::answer::Shown;
+use crate::parameters::{of_cookies, of_query};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Map, Value, json};
@@ -94,20 +95,13 @@ fn response(answer: &Shown) -> Value {
 
 fn cookies(entry: &Entry) -> impl Iterator<Item = (String, String)> {
     let fields = entry.head.fields().get_all("Cookie");
-    let pairs = fields.flat_map(|field| field.split(|byte| *byte == b';'));
-    pairs.filter_map(|pair| {
-        let pair = text(pair);
-        let (name, value) = pair.split_once('=')?;
-        Some((name.trim().to_owned(), value.trim().to_owned()))
-    })
+    fields.flat_map(|field| of_cookies(&text(field)))
 }
 
 /// `{"a": {"key": "a", "values": […]}}`, with values decoded.
 fn parameters(query: &str) -> Value {
     let mut shown = Map::new();
-    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
-        let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-        let (key, value) = (decode(key), decode(value));
+    for (key, value) in of_query(query) {
         let parameter = shown
             .entry(key.clone())
             .or_insert_with(|| json!({"key": key, "values": []}));
@@ -116,26 +110,6 @@ fn parameters(query: &str) -> Value {
         }
     }
     Value::Object(shown)
-}
-
-/// Undoes the encoding of forms: `+` for a space, `%` and two digits for a byte.
-fn decode(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let digits = after.get(..2).and_then(|two| std::str::from_utf8(two).ok());
-        let encoded = digits
-            .filter(|_| *first == b'%')
-            .and_then(|two| u8::from_str_radix(two, 16).ok());
-        let (byte, length) = match (encoded, first) {
-            (Some(byte), _) => (byte, 3),
-            (None, b'+') => (b' ', 1),
-            (None, other) => (*other, 1),
-        };
-        bytes.push(byte);
-        rest = &rest[length..];
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// A map in which a name with one value has that value, and one with several a list.

@@ -6,7 +6,7 @@ use memchr::memmem::Finder;
 
 /// A search for one text, prepared.
 #[derive(Debug, Clone)]
-pub(crate) struct Contains(Finder<'static>);
+pub(crate) struct Contains(Box<Finder<'static>>);
 
 pub(super) fn read(
     operand: &Node<'_>,
@@ -14,7 +14,9 @@ pub(super) fn read(
     problems: &mut Problems,
 ) -> Option<Matcher> {
     let text = operand.string(problems)?;
-    Some(Matcher::Contains(Contains(Finder::new(&text).into_owned())))
+    Some(Matcher::Contains(Contains(Box::new(
+        Finder::new(&text).into_owned(),
+    ))))
 }
 
 impl Contains {

@@ -17,6 +17,10 @@ pub(super) fn read(
 }
 
 impl Matches {
+    pub(super) fn new(regex: JavaRegex) -> Self {
+        Self(regex)
+    }
+
     pub(super) fn holds(&self, value: &[u8]) -> Result<bool, TooCostly> {
         self.0.matches(&String::from_utf8_lossy(value))
     }

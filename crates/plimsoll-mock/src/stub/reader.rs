@@ -151,6 +151,12 @@ impl<'a> Object<'a> {
         names.iter().any(|name| self.map.contains_key(*name))
     }
 
+    /// Whether there are properties that were not asked for.
+    pub(crate) fn has_others(&self) -> bool {
+        let mut names = self.map.keys();
+        names.any(|name| !self.known.contains(&name.as_str()))
+    }
+
     /// Accepts properties that carry nothing for a server: they are kept in the document and not read.
     pub(crate) fn ignore(&mut self, names: &[&'static str]) {
         self.known.extend(names);

@@ -1,10 +1,11 @@
-//! A request pattern's URL: `url`, `urlPattern`, `urlPath`, `urlPathPattern`, or none of them.
+//! A request pattern's URL: `url`, `urlPattern`, `urlPath`, `urlPathPattern`, `urlPathTemplate`, or none of them.
 //!
 //! `url` is the path and query as they came, undecoded. If a mapping has several forms, the first of that order counts,
 //! as in WireMock.
 
 use super::reader::{Object, Problems};
 use crate::java_regex::{JavaRegex, TooCostly};
+use crate::path_template::PathTemplate;
 use crate::request::Request;
 
 /// Which URLs match.
@@ -16,6 +17,7 @@ pub(crate) enum UrlPattern {
     UrlRegex(JavaRegex),
     Path(String),
     PathRegex(JavaRegex),
+    PathTemplate(PathTemplate),
 }
 
 impl UrlPattern {
@@ -25,6 +27,7 @@ impl UrlPattern {
         let url_pattern = object.get("urlPattern");
         let path = object.get("urlPath");
         let path_pattern = object.get("urlPathPattern");
+        let template = object.get("urlPathTemplate");
         let forms = [
             url.and_then(|node| node.text(problems)).map(Self::Url),
             url_pattern
@@ -34,6 +37,9 @@ impl UrlPattern {
             path_pattern
                 .and_then(|node| JavaRegex::read(&node, problems))
                 .map(Self::PathRegex),
+            template
+                .and_then(|node| PathTemplate::read(&node, problems))
+                .map(Self::PathTemplate),
         ];
         forms.into_iter().flatten().next()
     }
@@ -46,6 +52,7 @@ impl UrlPattern {
             Self::UrlRegex(regex) => regex.matches(request.url),
             Self::Path(path) => Ok(path == request.path),
             Self::PathRegex(regex) => regex.matches(request.path),
+            Self::PathTemplate(template) => template.matches(request.path),
         }
     }
 }

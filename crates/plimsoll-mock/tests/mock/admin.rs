@@ -98,7 +98,7 @@ fn what_is_refused_changes_nothing_and_names_every_place() {
     let mock = Mock::start(config());
     let mut client = mock.client();
     let stub =
-        r#"{"request": {"bodyPatterns": [{"equalTo": "x"}], "urll": "/x"}, "scenarioName": "s"}"#;
+        r#"{"request": {"customMatcher": {"name": "x"}, "urll": "/x"}, "scenarioName": "s"}"#;
     let refused = client.send("POST", "/__admin/mappings", stub);
     assert_eq!(refused.status, 422);
     insta::assert_snapshot!(serde_json::to_string_pretty(&refused.json()).unwrap(), @r#"
@@ -107,9 +107,9 @@ fn what_is_refused_changes_nothing_and_names_every_place() {
         {
           "code": 10,
           "title": "Not available",
-          "detail": "\"bodyPatterns\" is not available in this version",
+          "detail": "\"customMatcher\" is not available in this version",
           "source": {
-            "pointer": "/request/bodyPatterns"
+            "pointer": "/request/customMatcher"
           }
         },
         {

@@ -1,0 +1,47 @@
+//! One value that content patterns are held against: a header's, a parameter's, a body. What patterns make of it is kept with it.
+
+use serde_json::Value;
+use std::borrow::Cow;
+use std::cell::OnceCell;
+
+/// A value, as received or decoded.
+#[derive(Debug, Default)]
+pub(crate) struct Content<'a> {
+    bytes: Cow<'a, [u8]>,
+    /// The value as JSON, parsed once for however many stubs ask.
+    json: OnceCell<Option<Value>>,
+}
+
+impl<'a> Content<'a> {
+    /// A value that is there, possibly empty.
+    pub(crate) fn of(bytes: impl Into<Cow<'a, [u8]>>) -> Self {
+        Self {
+            bytes: bytes.into(),
+            json: OnceCell::new(),
+        }
+    }
+
+    /// The value as text that somebody made.
+    pub(crate) fn text_of(text: String) -> Self {
+        Self::of(text.into_bytes())
+    }
+
+    /// The value as it is.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The value as text; what is not UTF-8 becomes U+FFFD.
+    pub(crate) fn text(&self) -> Cow<'_, str> {
+        String::from_utf8_lossy(&self.bytes)
+    }
+
+    /// The value as JSON, if it is. What follows the first document does not matter, as it does not to Jackson.
+    pub(crate) fn json(&self) -> Option<&Value> {
+        let first = || {
+            let mut documents = serde_json::Deserializer::from_slice(&self.bytes).into_iter();
+            documents.next()?.ok()
+        };
+        self.json.get_or_init(first).as_ref()
+    }
+}

@@ -1,0 +1,199 @@
+//! Filters `[?( … )]`: comparisons of values, whether places exist, and, or, not.
+//!
+//! A value that is not there is equal to nothing and unequal to everything. Numbers and texts of numbers compare as Jayway has it.
+
+use super::{Found, JsonPath};
+use crate::java_regex::{JavaRegex, TooCostly};
+use crate::json_equality::same_number;
+use serde_json::Value;
+use std::borrow::Cow;
+
+/// A predicate on one value.
+#[derive(Debug, Clone)]
+pub(super) enum Filter {
+    Or(Vec<Filter>),
+    And(Vec<Filter>),
+    Not(Box<Filter>),
+    Exists(Operand),
+    Compare(Operand, Comparison, Operand),
+    Matches(Operand, JavaRegex),
+}
+
+/// One side of a comparison.
+#[derive(Debug, Clone)]
+pub(super) enum Operand {
+    Literal(Value),
+    /// A path from the value that is filtered.
+    Here(JsonPath),
+    /// A path from the whole document.
+    Root(JsonPath),
+}
+
+/// How two values are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Comparison {
+    Equal,
+    Unequal,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+    In,
+    NotIn,
+    Contains,
+    Size,
+    Empty,
+    SubsetOf,
+    AnyOf,
+    NoneOf,
+}
+
+/// The comparisons by their signs; a sign that begins another one comes after it.
+pub(super) const COMPARISONS: &[(&str, Comparison)] = &[
+    ("===", Comparison::Equal),
+    ("!==", Comparison::Unequal),
+    ("==", Comparison::Equal),
+    ("!=", Comparison::Unequal),
+    ("<=", Comparison::LessOrEqual),
+    (">=", Comparison::GreaterOrEqual),
+    ("<", Comparison::Less),
+    (">", Comparison::Greater),
+    ("subsetof", Comparison::SubsetOf),
+    ("contains", Comparison::Contains),
+    ("noneof", Comparison::NoneOf),
+    ("anyof", Comparison::AnyOf),
+    ("empty", Comparison::Empty),
+    ("size", Comparison::Size),
+    ("nin", Comparison::NotIn),
+    ("in", Comparison::In),
+];
+
+impl Filter {
+    /// Whether `value`, a part of `root`, is kept.
+    pub(super) fn accepts(&self, value: &Value, root: &Value) -> Result<bool, TooCostly> {
+        match self {
+            Self::Or(filters) => any(filters, value, root, true),
+            Self::And(filters) => any(filters, value, root, false).map(|failed| !failed),
+            Self::Not(filter) => Ok(!filter.accepts(value, root)?),
+            Self::Exists(operand) => Ok(operand.value(value, root)?.is_some()),
+            Self::Compare(left, comparison, right) => {
+                let (left, right) = (left.value(value, root)?, right.value(value, root)?);
+                Ok(comparison.holds(left.as_deref(), right.as_deref()))
+            }
+            Self::Matches(operand, regex) => match operand.value(value, root)?.as_deref() {
+                Some(Value::String(text)) => regex.matches(text),
+                Some(scalar @ (Value::Number(_) | Value::Bool(_))) => {
+                    regex.matches(&scalar.to_string())
+                }
+                _ => Ok(false),
+            },
+        }
+    }
+}
+
+/// Whether any filter's answer is `wanted`.
+fn any(filters: &[Filter], value: &Value, root: &Value, wanted: bool) -> Result<bool, TooCostly> {
+    for filter in filters {
+        if filter.accepts(value, root)? == wanted {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+impl Operand {
+    /// What it stands for; `None` where its path leads nowhere.
+    fn value<'a>(
+        &'a self,
+        here: &'a Value,
+        root: &'a Value,
+    ) -> Result<Option<Cow<'a, Value>>, TooCostly> {
+        let found = match self {
+            Self::Literal(value) => return Ok(Some(Cow::Borrowed(value))),
+            Self::Here(path) => path.find_from(Cow::Borrowed(here), root)?,
+            Self::Root(path) => path.find_from(Cow::Borrowed(root), root)?,
+        };
+        Ok(match found {
+            Found::Nothing => None,
+            Found::One(value) => Some(value),
+            Found::Many(values) => {
+                let values = values.into_iter().map(Cow::into_owned);
+                Some(Cow::Owned(values.collect()))
+            }
+        })
+    }
+}
+
+impl Comparison {
+    fn holds(self, left: Option<&Value>, right: Option<&Value>) -> bool {
+        let (Some(left), Some(right)) = (left, right) else {
+            return self == Self::Unequal || self == Self::NotIn && left.is_none();
+        };
+        match self {
+            Self::Equal => equal(left, right),
+            Self::Unequal => !equal(left, right),
+            Self::Less => ordered(left, right, |order| order < 0),
+            Self::LessOrEqual => ordered(left, right, |order| order <= 0),
+            Self::Greater => ordered(left, right, |order| order > 0),
+            Self::GreaterOrEqual => ordered(left, right, |order| order >= 0),
+            Self::In => has(right, left),
+            Self::NotIn => !has(right, left),
+            Self::Contains => match (left, right) {
+                (Value::String(text), Value::String(part)) => text.contains(part.as_str()),
+                _ => has(left, right),
+            },
+            Self::Size => right
+                .as_u64()
+                .is_some_and(|size| length(left) == Some(size)),
+            Self::Empty => {
+                let empty = length(left).map(|length| length == 0);
+                empty.is_some() && empty == right.as_bool()
+            }
+            Self::SubsetOf => items(left).is_some_and(|items| items.iter().all(|i| has(right, i))),
+            Self::AnyOf => items(left).is_some_and(|items| items.iter().any(|i| has(right, i))),
+            Self::NoneOf => items(left).is_some_and(|items| !items.iter().any(|i| has(right, i))),
+        }
+    }
+}
+
+fn items(value: &Value) -> Option<&[Value]> {
+    value.as_array().map(Vec::as_slice)
+}
+
+fn has(list: &Value, wanted: &Value) -> bool {
+    items(list).is_some_and(|items| items.iter().any(|item| equal(item, wanted)))
+}
+
+fn length(value: &Value) -> Option<u64> {
+    let length = match value {
+        Value::String(text) => text.chars().count(),
+        Value::Array(items) => items.len(),
+        Value::Object(map) => map.len(),
+        _ => return None,
+    };
+    u64::try_from(length).ok()
+}
+
+fn equal(left: &Value, right: &Value) -> bool {
+    match (left, right) {
+        (Value::Number(left), Value::Number(right)) => same_number(left, right),
+        (Value::Number(left), Value::String(right)) => {
+            left.as_f64().is_some() && right.parse().ok() == left.as_f64()
+        }
+        (Value::String(left), Value::Number(right)) => *left == right.to_string(),
+        _ => left == right,
+    }
+}
+
+/// Whether both are numbers or both texts, in an order that `accepts` takes.
+fn ordered(left: &Value, right: &Value, accepts: fn(i8) -> bool) -> bool {
+    let order = match (left, right) {
+        (Value::Number(left), Value::Number(right)) => left
+            .as_f64()
+            .zip(right.as_f64())
+            .and_then(|(left, right)| left.partial_cmp(&right)),
+        (Value::String(left), Value::String(right)) => Some(left.cmp(right)),
+        _ => None,
+    };
+    order.is_some_and(|order| accepts(order as i8))
+}

@@ -1,0 +1,158 @@
+//! `{"matchesJsonPath": "path"}` or `{"matchesJsonPath": {"expression": "path", …a pattern…}}`.
+//!
+//! Without a pattern something that is not empty must be found. With one, a list matches when one of its items does, or as a
+//! whole if the pattern compares JSON.
+
+use super::{Matcher, no_operator};
+use crate::content::Content;
+use crate::java_json;
+use crate::java_regex::TooCostly;
+use crate::json_path::{Found, JsonPath};
+use crate::stub::problem::StubProblem;
+use crate::stub::reader::{Node, Object, Problems};
+use serde_json::Value;
+use std::borrow::Cow;
+
+/// A path and what is wanted there.
+#[derive(Debug, Clone)]
+pub(crate) struct MatchesJsonPath {
+    path: JsonPath,
+    pattern: Option<Matcher>,
+}
+
+pub(super) fn read(
+    operand: &Node<'_>,
+    _: &mut Object<'_>,
+    problems: &mut Problems,
+) -> Option<Matcher> {
+    let read = match operand.value {
+        Value::Object(_) => read_with_pattern(operand, problems)?,
+        _ => MatchesJsonPath {
+            path: read_path(operand, problems)?,
+            pattern: None,
+        },
+    };
+    Some(Matcher::MatchesJsonPath(Box::new(read)))
+}
+
+fn read_with_pattern(operand: &Node<'_>, problems: &mut Problems) -> Option<MatchesJsonPath> {
+    let mut object = operand.object(problems)?;
+    let Some(expression) = object.get("expression") else {
+        no_operator(operand, problems);
+        return None;
+    };
+    let path = read_path(&expression, problems);
+    let pattern = if object.has_others() {
+        Some(Matcher::read_from(operand, object, problems)?)
+    } else {
+        None
+    };
+    Some(MatchesJsonPath {
+        path: path?,
+        pattern,
+    })
+}
+
+fn read_path(node: &Node<'_>, problems: &mut Problems) -> Option<JsonPath> {
+    let text = node.string(problems)?;
+    match JsonPath::compile(&text) {
+        Ok(path) => Some(path),
+        Err(message) => {
+            let message = format!("not a JSONPath that can be used here: {message}");
+            problems.push(StubProblem::invalid(&node.pointer, message));
+            None
+        }
+    }
+}
+
+impl MatchesJsonPath {
+    pub(super) fn holds(&self, value: Option<&Content<'_>>) -> Result<bool, TooCostly> {
+        let Some(document) = value.and_then(Content::json) else {
+            return Ok(false);
+        };
+        let found = self.path.find(document)?;
+        match &self.pattern {
+            None => Ok(match found {
+                Found::Nothing => false,
+                Found::One(value) => is_something(&value),
+                Found::Many(values) => !values.is_empty(),
+            }),
+            Some(pattern) => holds_on(pattern, found),
+        }
+    }
+}
+
+/// Whether a value counts as found: `null`, an empty list and an empty object do not.
+fn is_something(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(map) => !map.is_empty(),
+        _ => true,
+    }
+}
+
+fn holds_on(pattern: &Matcher, found: Found<'_>) -> Result<bool, TooCostly> {
+    let items = match found {
+        Found::Nothing => return Ok(matches!(pattern, Matcher::Absent)),
+        Found::One(value) => match value.as_ref() {
+            Value::Array(items) => items.iter().map(|item| Cow::Owned(item.clone())).collect(),
+            Value::Null => return Ok(matches!(pattern, Matcher::Absent)),
+            one @ Value::Object(_) => {
+                return pattern.holds(Some(&Content::text_of(java_json::pretty(one))));
+            }
+            one => return pattern.holds(Some(&Content::text_of(java_json::printed(one)))),
+        },
+        Found::Many(values) => values,
+    };
+    if matches!(pattern, Matcher::EqualToJson(_)) {
+        let list: Value = items.into_iter().map(Cow::into_owned).collect();
+        return pattern.holds(Some(&Content::text_of(list.to_string())));
+    }
+    if items.is_empty() {
+        return Ok(matches!(pattern, Matcher::Absent));
+    }
+    for item in items {
+        if pattern.holds(Some(&Content::text_of(java_json::printed(&item))))? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::matcher::tests::{check, refused};
+
+    #[test]
+    fn something_must_be_found() {
+        let pattern = r#"{"matchesJsonPath": "$.a"}"#;
+        check(pattern, Some(r#"{"a": 0}"#), true);
+        check(pattern, Some(r#"{"a": []}"#), false);
+        check(pattern, Some(r#"{"b": 1}"#), false);
+        check(pattern, Some("<a/>"), false);
+        check(
+            r#"{"matchesJsonPath": "$..[?(@.a == 1)]"}"#,
+            Some(r#"[{"a": 1}]"#),
+            true,
+        );
+        assert!(refused(r#"{"matchesJsonPath": "$.["}"#).contains("not a JSONPath"));
+    }
+
+    #[test]
+    fn what_is_found_must_match() {
+        let equal = r#"{"matchesJsonPath": {"expression": "$.a", "equalTo": "1"}}"#;
+        check(equal, Some(r#"{"a": 1}"#), true);
+        check(equal, Some(r#"{"a": ["x", "1"]}"#), true);
+        check(equal, Some(r#"{"a": 2}"#), false);
+        let json = r#"{"matchesJsonPath": {"expression": "$.a", "equalToJson": "[1, 2]"}}"#;
+        check(json, Some(r#"{"a": [1, 2]}"#), true);
+        let absent = r#"{"matchesJsonPath": {"expression": "$.a", "absent": true}}"#;
+        check(absent, Some(r#"{"b": 1}"#), true);
+        check(absent, Some(r#"{"a": 1}"#), false);
+        assert!(
+            refused(r#"{"matchesJsonPath": {"expression": "$.a", "x": 1}}"#)
+                .contains("match operation")
+        );
+    }
+}

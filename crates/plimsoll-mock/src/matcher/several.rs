@@ -1,0 +1,126 @@
+//! Patterns on what may have several values, such as a header: one content pattern, `hasExactly` or `includes`.
+//!
+//! One pattern holds when any of the values matches it, and on no value at all if it matches what is missing.
+
+use super::{Matcher, combined};
+use crate::content::Content;
+use crate::java_regex::TooCostly;
+use crate::stub::reader::{Node, Problems};
+
+/// A pattern on a list of values.
+#[derive(Debug, Clone)]
+pub(crate) enum Several {
+    /// One value, or none at all, matches.
+    One(Matcher),
+    /// There are as many values as patterns, and every pattern matches some value.
+    HasExactly(Vec<Matcher>),
+    /// Every pattern matches some value.
+    Includes(Vec<Matcher>),
+}
+
+impl Several {
+    pub(crate) fn read(node: &Node<'_>, problems: &mut Problems) -> Option<Self> {
+        if let Some(mut object) = node
+            .value
+            .is_object()
+            .then(|| node.object(problems))
+            .flatten()
+        {
+            let (exactly, includes) = (object.get("hasExactly"), object.get("includes"));
+            if exactly.is_some() || includes.is_some() {
+                let exactly = exactly
+                    .and_then(|node| combined::read_list(&node, problems))
+                    .map(Self::HasExactly);
+                let includes = includes
+                    .and_then(|node| combined::read_list(&node, problems))
+                    .map(Self::Includes);
+                object.finish(&[], problems);
+                return exactly.or(includes);
+            }
+        }
+        Matcher::read(node, problems).map(Self::One)
+    }
+
+    /// Whether the values match.
+    pub(crate) fn holds<'a>(
+        &self,
+        mut values: impl Iterator<Item = &'a [u8]>,
+    ) -> Result<bool, TooCostly> {
+        match self {
+            Self::One(Matcher::Absent) => Ok(values.next().is_none()),
+            Self::One(matcher) => one_holds(matcher, values),
+            Self::HasExactly(patterns) => {
+                let values: Vec<Content<'_>> = values.map(Content::of).collect();
+                Ok(values.len() == patterns.len() && all_hold(patterns, &values)?)
+            }
+            Self::Includes(patterns) => {
+                let values: Vec<Content<'_>> = values.map(Content::of).collect();
+                all_hold(patterns, &values)
+            }
+        }
+    }
+}
+
+fn one_holds<'a>(
+    matcher: &Matcher,
+    values: impl Iterator<Item = &'a [u8]>,
+) -> Result<bool, TooCostly> {
+    let mut any = false;
+    for value in values {
+        any = true;
+        if matcher.holds(Some(&Content::of(value)))? {
+            return Ok(true);
+        }
+    }
+    if any { Ok(false) } else { matcher.holds(None) }
+}
+
+fn all_hold(patterns: &[Matcher], values: &[Content<'_>]) -> Result<bool, TooCostly> {
+    for pattern in patterns {
+        let mut holds = false;
+        for value in values {
+            holds |= pattern.holds(Some(value))?;
+        }
+        if !holds {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(pattern: &str, values: &[&str], expected: bool) {
+        let document = serde_json::from_str(pattern).unwrap();
+        let mut problems = Problems::new();
+        let several = Several::read(&Node::root(&document), &mut problems);
+        assert_eq!(problems, [], "{pattern}");
+        let actual = several
+            .unwrap()
+            .holds(values.iter().map(|value| value.as_bytes()));
+        assert_eq!(actual, Ok(expected), "{pattern} on {values:?}");
+    }
+
+    #[test]
+    fn any_value_may_match() {
+        check(r#"{"equalTo": "b"}"#, &["a", "b"], true);
+        check(r#"{"equalTo": "b"}"#, &["a", "B"], false);
+        check(r#"{"equalTo": "b"}"#, &[], false);
+        check(r#"{"not": {"equalTo": "b"}}"#, &[], true);
+        check(r#"{"absent": true}"#, &[""], false);
+    }
+
+    #[test]
+    fn all_patterns_need_a_value() {
+        let exactly = r#"{"hasExactly": [{"equalTo": "a"}, {"contains": "b"}]}"#;
+        check(exactly, &["bb", "a"], true);
+        check(exactly, &["bb", "a", "c"], false);
+        check(exactly, &["b", "b"], false);
+        let includes = r#"{"includes": [{"equalTo": "a"}, {"contains": "b"}]}"#;
+        check(includes, &["bb", "c", "a"], true);
+        check(includes, &["bb", "c"], false);
+        check(includes, &[], false);
+    }
+}

@@ -1,0 +1,99 @@
+//! The parts of a `multipart/*` body (RFC 2046 §5.1), borrowed from it.
+
+use crate::content::Content;
+
+/// One part.
+#[derive(Debug)]
+pub(crate) struct Part<'a> {
+    /// Names and values of its header fields.
+    pub(crate) fields: Vec<(&'a str, &'a [u8])>,
+    pub(crate) body: Content<'a>,
+}
+
+/// Most parts of a body that are looked at.
+const MOST_PARTS: usize = 1000;
+
+/// The parts of `body`, which has this content type; none if it is not multipart.
+pub(crate) fn parts<'a>(content_type: &[u8], body: &'a [u8]) -> Vec<Part<'a>> {
+    let Some(boundary) = boundary(content_type) else {
+        return Vec::new();
+    };
+    let delimiter = format!("--{boundary}");
+    let mut starts = memchr::memmem::find_iter(body, delimiter.as_bytes()).peekable();
+    let mut parts = Vec::new();
+    while let Some(start) = starts.next() {
+        let Some(end) = starts.peek().copied() else {
+            break;
+        };
+        let piece = &body[start + delimiter.len()..end];
+        // The line end before a delimiter belongs to the delimiter.
+        let piece = piece.strip_suffix(b"\r\n").unwrap_or(piece);
+        let piece = piece.strip_prefix(b"\r\n").unwrap_or(piece);
+        parts.push(part(piece));
+        if parts.len() == MOST_PARTS {
+            break;
+        }
+    }
+    parts
+}
+
+impl Part<'_> {
+    /// The values of one header field.
+    pub(crate) fn values<'b>(&'b self, name: &'b str) -> impl Iterator<Item = &'b [u8]> + 'b {
+        self.fields
+            .iter()
+            .filter(move |(own, _)| own.eq_ignore_ascii_case(name))
+            .map(|(_, value)| *value)
+    }
+}
+
+fn part(piece: &[u8]) -> Part<'_> {
+    let (head, body) = match memchr::memmem::find(piece, b"\r\n\r\n") {
+        Some(end) => (&piece[..end], &piece[end + 4..]),
+        None if piece.starts_with(b"\r\n") => (&piece[..0], &piece[2..]),
+        None => (piece, &piece[..0]),
+    };
+    let fields = head.split(|byte| *byte == b'\n').filter_map(|line| {
+        let colon = memchr::memchr(b':', line)?;
+        let name = std::str::from_utf8(&line[..colon]).ok()?;
+        Some((name, line[colon + 1..].trim_ascii()))
+    });
+    Part {
+        fields: fields.collect(),
+        body: Content::of(body),
+    }
+}
+
+/// The `boundary` parameter of a multipart content type.
+fn boundary(content_type: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(content_type);
+    let (kind, parameters) = text.split_once(';')?;
+    if !kind.trim().to_ascii_lowercase().starts_with("multipart/") {
+        return None;
+    }
+    let mut parameters = parameters.split(';').filter_map(|one| one.split_once('='));
+    let (_, value) = parameters.find(|(name, _)| name.trim().eq_ignore_ascii_case("boundary"))?;
+    Some(value.trim().trim_matches('"').to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_found_with_their_fields() {
+        let body = b"pre\r\n--x\r\nContent-Disposition: form-data; name=\"a\"\r\nA: 1\r\n\r\none\r\n--x\r\n\r\ntwo\r\n--x--\r\n";
+        let parts = parts(b"multipart/form-data; boundary=\"x\"", body);
+        let bodies: Vec<&[u8]> = parts.iter().map(|part| part.body.bytes()).collect();
+        assert_eq!(bodies, [b"one", b"two"]);
+        assert_eq!(parts[0].values("a").next(), Some(b"1".as_slice()));
+        assert_eq!(parts[1].fields, []);
+    }
+
+    #[test]
+    fn other_bodies_have_none() {
+        assert!(parts(b"text/plain; boundary=x", b"--x\r\n\r\na\r\n--x--").is_empty());
+        assert!(parts(b"multipart/form-data", b"--x\r\n\r\na\r\n--x--").is_empty());
+        assert!(parts(b"multipart/form-data; boundary=x", b"").is_empty());
+    }
+}

@@ -1,0 +1,82 @@
+//! Lists of names and values in a request: query, form, cookies. Decoding is Java's `URLDecoder`: `+` is a space, `%XX` bytes of UTF-8.
+
+use std::borrow::Cow;
+
+/// Names with their values, in the order in which they came.
+pub(crate) type Parameters = Vec<(String, String)>;
+
+/// The parameters of a query or of a form's body.
+pub(crate) fn of_query(query: &str) -> Parameters {
+    query
+        .split('&')
+        .filter(|part| !part.is_empty())
+        .map(|part| {
+            let (name, value) = part.split_once('=').unwrap_or((part, ""));
+            (decode(name).into_owned(), decode(value).into_owned())
+        })
+        .collect()
+}
+
+/// The cookies of one `Cookie` field (RFC 6265 §4.2.1); quotes around a value are not part of it.
+pub(crate) fn of_cookies(field: &str) -> Parameters {
+    field
+        .split(';')
+        .filter_map(|pair| pair.trim().split_once('='))
+        .map(|(name, value)| {
+            let inner = value.strip_prefix('"').and_then(|v| v.strip_suffix('"'));
+            (name.trim().to_owned(), inner.unwrap_or(value).to_owned())
+        })
+        .collect()
+}
+
+/// Undoes percent-encoding; a `%` that two hex digits do not follow stays.
+pub(crate) fn decode(text: &str) -> Cow<'_, str> {
+    if !text.contains(['%', '+']) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, after @ ..] = rest {
+        rest = after;
+        match (first, after) {
+            (b'+', _) => out.push(b' '),
+            (b'%', [high, low, after @ ..]) if let Some(byte) = hex(*high, *low) => {
+                out.push(byte);
+                rest = after;
+            }
+            (byte, _) => out.push(*byte),
+        }
+    }
+    Cow::Owned(String::from_utf8_lossy(&out).into_owned())
+}
+
+fn hex(high: u8, low: u8) -> Option<u8> {
+    let digit = |byte: u8| char::from(byte).to_digit(16);
+    u8::try_from(digit(high)? * 16 + digit(low)?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn queries_are_decoded() {
+        let check = |query: &str, expected: &[(&str, &str)]| {
+            let actual = of_query(query);
+            let actual: Vec<(&str, &str)> = actual.iter().map(|(n, v)| (&**n, &**v)).collect();
+            assert_eq!(actual, expected, "{query}");
+        };
+        check("", &[]);
+        check("a=1&b=2&a=3", &[("a", "1"), ("b", "2"), ("a", "3")]);
+        check("a=x+y%20z&b", &[("a", "x y z"), ("b", "")]);
+        check("gr%C3%BCn=%zz%2", &[("grün", "%zz%2")]);
+    }
+
+    #[test]
+    fn cookies_are_split() {
+        let expected = [("a", "1"), ("b", "x y"), ("c", "=")];
+        let actual = of_cookies("a=1; b=\"x y\";c==; broken");
+        let actual: Vec<(&str, &str)> = actual.iter().map(|(n, v)| (&**n, &**v)).collect();
+        assert_eq!(actual, expected);
+    }
+}

@@ -1,0 +1,79 @@
+//! The same stub mappings and the same requests put to this mock and to WireMock 3.13.2: what it answered is committed beside the cases.
+//!
+//! `cargo test -p plimsoll-mock --test wiremock` holds this mock against the committed answers. The ignored test starts the real jar
+//! (`bench/peers/install wiremock`) and holds the committed answers against it; with `UPDATE=1` it writes them anew.
+#![allow(clippy::unwrap_used, reason = "test code outside test functions")]
+
+#[path = "wiremock/answers.rs"]
+mod answers;
+#[path = "wiremock/cases.rs"]
+mod cases;
+#[path = "wiremock/jar.rs"]
+mod jar;
+#[path = "wiremock/ours.rs"]
+mod ours;
+
+use cases::Corpus;
+
+/// The fewest requests that the corpus has.
+const FEWEST: usize = 150;
+
+#[test]
+fn this_mock_answers_as_wiremock_does() {
+    let corpus = Corpus::load();
+    let mock = ours::Ours::start();
+    let mut wrong = Vec::new();
+    for file in corpus.files() {
+        let expected = file.expected();
+        let actual = answers::of(file, mock.address());
+        wrong.extend(answers::compare(file, &expected, &actual));
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} differ:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}
+
+#[test]
+fn every_difference_is_documented() {
+    let corpus = Corpus::load();
+    let documented = std::fs::read_to_string(cases::root().join("../../docs/mock.md")).unwrap();
+    let missing: Vec<&str> = corpus
+        .differences()
+        .filter(|why| !documented.contains(*why))
+        .collect();
+    assert!(
+        missing.is_empty(),
+        "docs/mock.md does not say:\n{}",
+        missing.join("\n")
+    );
+    assert!(
+        corpus.requests() >= FEWEST,
+        "{} requests",
+        corpus.requests()
+    );
+}
+
+#[test]
+#[ignore = "needs java and the jar: scripts/test installs them"]
+fn the_committed_answers_are_those_of_the_real_wiremock() {
+    let jar = jar::Jar::start();
+    let mut stale = Vec::new();
+    for file in Corpus::load().files() {
+        let actual = answers::of(file, jar.address());
+        if file.update(&actual) {
+            continue;
+        }
+        for (case, (committed, real)) in file.expected().iter().zip(&actual).enumerate() {
+            if committed != real {
+                stale.push(format!(
+                    "{} case {case}: {committed:#} is now {real:#}",
+                    file.name()
+                ));
+            }
+        }
+    }
+    assert!(stale.is_empty(), "{}", stale.join("\n"));
+}
