@@ -114,6 +114,12 @@ impl OutcomeClass {
         !matches!(self, Self::Passed | Self::Aborted)
     }
 
+    /// Whether a complete answer arrived in time.
+    #[must_use]
+    pub fn is_answered(self) -> bool {
+        matches!(self, Self::Passed | Self::CheckFailed)
+    }
+
     /// Whether the class enters the published response times: answered exchanges and timeouts do.
     #[must_use]
     pub fn enters_response_time(self) -> bool {

@@ -40,6 +40,22 @@ pub struct ClassTally {
     pub count: u64,
     /// `response_time` and `service_time`; `service_time` only when something was sent. Aborted exchanges have neither.
     pub times: Times,
+    /// Of the answers whose last byte came after their first; `None` without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_parts: Option<Box<InParts>>,
+}
+
+/// Answers whose last byte came after their first: nearly every answer comes at once, so that its first byte is its last, its time to
+/// the first byte is its service time, and keeping that twice would be for nothing.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InParts {
+    /// Their service times, which also stand among those of their class.
+    pub service: TimeHistogram,
+    /// From the first byte sent to the first byte received.
+    pub first_byte: TimeHistogram,
+    /// From the first byte received to the last.
+    pub body: TimeHistogram,
 }
 
 /// The passes of iterations through one group of a scenario that ended in some time.
@@ -80,12 +96,12 @@ impl StepTally {
         }
         for (class, tally) in &other.classes {
             let own = self.classes.entry(*class).or_default();
-            own.count += tally.count;
-            merge_times(&mut own.times, &tally.times);
+            own.merge(tally);
         }
     }
 
-    /// The step's histogram of one kind, over the classes whose times are published: answered exchanges and timeouts.
+    /// The step's histogram of one kind, over the classes whose times are published: answered exchanges and timeouts. Only what was
+    /// answered has a first byte and a body.
     #[must_use]
     pub fn histogram(&self, kind: TimeKind) -> TimeHistogram {
         let mut merged = TimeHistogram::new();
@@ -93,8 +109,18 @@ impl StepTally {
             .classes
             .iter()
             .filter(|(class, _)| class.enters_response_time());
-        for histogram in published.filter_map(|(_, tally)| tally.times.get(&kind)) {
-            merged.merge(histogram);
+        for (class, tally) in published {
+            match kind {
+                TimeKind::FirstByteTime if class.is_answered() => {
+                    tally.add_first_bytes(&mut merged)
+                }
+                TimeKind::BodyTime if class.is_answered() => tally.add_bodies(&mut merged),
+                _ => {
+                    if let Some(histogram) = tally.times.get(&kind) {
+                        merged.merge(histogram);
+                    }
+                }
+            }
         }
         merged
     }
@@ -143,6 +169,69 @@ impl GroupTally {
     }
 }
 
+impl ClassTally {
+    fn merge(&mut self, other: &Self) {
+        self.count += other.count;
+        merge_times(&mut self.times, &other.times);
+        if let Some(other) = &other.in_parts {
+            self.in_parts.get_or_insert_default().merge(other);
+        }
+    }
+
+    /// Adds the times to the first bytes of a class of answers: the service times, but for the answers that came in parts.
+    fn add_first_bytes(&self, into: &mut TimeHistogram) {
+        if let Some(service) = self.times.get(&TimeKind::ServiceTime) {
+            into.merge(service);
+        }
+        if let Some(parts) = &self.in_parts {
+            into.subtract(&parts.service);
+            into.merge(&parts.first_byte);
+        }
+    }
+
+    /// Adds the times of the bodies of a class of answers: nothing, but for the answers that came in parts.
+    fn add_bodies(&self, into: &mut TimeHistogram) {
+        let service = self.times.get(&TimeKind::ServiceTime);
+        let all = service.map_or(0, TimeHistogram::count);
+        let in_parts = self.in_parts.as_ref().map_or(0, |parts| parts.body.count());
+        if all > in_parts {
+            into.record_many(0, all - in_parts);
+        }
+        if let Some(parts) = &self.in_parts {
+            into.merge(&parts.body);
+        }
+    }
+}
+
+impl InParts {
+    /// Records an answer whose first byte came after `first_byte` and whose last after `service`, in nanoseconds.
+    pub fn record_nanos(&mut self, first_byte: u64, service: u64) {
+        self.service.record_nanos(service);
+        self.first_byte.record_nanos(first_byte);
+        self.body.record_nanos(service.saturating_sub(first_byte));
+    }
+
+    /// Adds others.
+    pub fn merge(&mut self, other: &Self) {
+        self.service.merge(&other.service);
+        self.first_byte.merge(&other.first_byte);
+        self.body.merge(&other.body);
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.service.is_empty()
+    }
+
+    /// Forgets all and keeps the memory.
+    pub fn clear(&mut self) {
+        self.service.clear();
+        self.first_byte.clear();
+        self.body.clear();
+    }
+}
+
 impl CheckCount {
     /// Adds another's.
     pub fn add(&mut self, other: Self) {
@@ -155,5 +244,58 @@ impl CheckCount {
 pub fn merge_times(into: &mut Times, from: &Times) {
     for (kind, histogram) in from {
         into.entry(*kind).or_default().merge(histogram);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// One step whose exchanges were answered, or timed out, after so many microseconds, of which so many until the first byte.
+    fn of(exchanges: &[(bool, u64, u64)]) -> StepTally {
+        let mut step = StepTally::default();
+        for (answered, first, body) in exchanges {
+            let class = match answered {
+                true => OutcomeClass::Passed,
+                false => OutcomeClass::TimedOut,
+            };
+            let service = (first + body) * 1_000;
+            let tally = step.classes.entry(class).or_default();
+            tally.count += 1;
+            let times = tally.times.entry(TimeKind::ServiceTime).or_default();
+            times.record_nanos(service);
+            if *answered && *body > 0 {
+                let parts = tally.in_parts.get_or_insert_default();
+                parts.record_nanos(first * 1_000, service);
+            }
+        }
+        step
+    }
+
+    proptest! {
+        // Histograms are large: fewer cases do.
+        #![proptest_config(ProptestConfig::with_cases(32))]
+
+        /// Whether an answer came at once or in parts, it has one time to the first byte and one of its body; a timeout has neither.
+        #[test]
+        fn every_answer_has_a_first_byte_and_a_body(
+            exchanges in prop::collection::vec((any::<bool>(), 1_u64..2_000, 0_u64..3), 1..40),
+            at in 0_usize..40,
+        ) {
+            let (left, right) = exchanges.split_at(at.min(exchanges.len()));
+            let mut step = of(left);
+            step.merge(&of(right));
+            prop_assert_eq!(&step, &of(&exchanges));
+            let answered = || exchanges.iter().filter(|(answered, _, _)| *answered);
+            let (mut first_bytes, mut bodies) = (TimeHistogram::new(), TimeHistogram::new());
+            for (_, first, body) in answered() {
+                first_bytes.record_nanos(first * 1_000);
+                bodies.record_nanos(body * 1_000);
+            }
+            prop_assert_eq!(step.histogram(TimeKind::FirstByteTime), first_bytes);
+            prop_assert_eq!(step.histogram(TimeKind::BodyTime), bodies);
+            prop_assert_eq!(step.histogram(TimeKind::ServiceTime).count(), exchanges.len() as u64);
+        }
     }
 }

@@ -20,6 +20,8 @@ pub enum TimeKind {
     ConnectTime,
     /// The name lookup of a connection that had one.
     DnsTime,
+    /// The TCP handshake of a connection.
+    TcpTime,
     /// The TLS handshake of a connection.
     TlsTime,
     /// Of an answered exchange, from the first byte sent to the first byte received.
@@ -30,7 +32,7 @@ pub enum TimeKind {
 
 impl TimeKind {
     /// Every kind, in the order in which outputs list them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::ResponseTime,
         Self::ServiceTime,
         Self::IterationTime,
@@ -38,6 +40,7 @@ impl TimeKind {
         Self::PacingLag,
         Self::ConnectTime,
         Self::DnsTime,
+        Self::TcpTime,
         Self::TlsTime,
         Self::FirstByteTime,
         Self::BodyTime,
@@ -54,6 +57,7 @@ impl TimeKind {
             Self::PacingLag => "pacing_lag",
             Self::ConnectTime => "connect_time",
             Self::DnsTime => "dns_time",
+            Self::TcpTime => "tcp_time",
             Self::TlsTime => "tls_time",
             Self::FirstByteTime => "first_byte_time",
             Self::BodyTime => "body_time",

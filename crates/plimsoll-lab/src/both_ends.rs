@@ -132,6 +132,7 @@ mod tests {
         let data = ClassTally {
             count: 1,
             times: [(TimeKind::ServiceTime, times)].into(),
+            ..ClassTally::default()
         };
         Fragment {
             second,

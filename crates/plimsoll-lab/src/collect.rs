@@ -209,8 +209,13 @@ impl Collector {
             .iterations
             .iter()
             .map(|(kind, histogram)| (kind.name().to_owned(), histogram.clone()));
-        let of_exchanges = [TimeKind::ResponseTime, TimeKind::ServiceTime]
-            .map(|kind| (kind.name().to_owned(), published(fragment, kind)));
+        let of_exchanges = [
+            TimeKind::ResponseTime,
+            TimeKind::ServiceTime,
+            TimeKind::FirstByteTime,
+            TimeKind::BodyTime,
+        ]
+        .map(|kind| (kind.name().to_owned(), published(fragment, kind)));
         let mut tagged: Vec<_> = of_arm.chain(of_exchanges).collect();
         for (step, name) in fragment.steps.iter().zip(&self.steps) {
             for (class, data) in &step.classes {
@@ -287,10 +292,12 @@ mod tests {
         let passed = ClassTally {
             count: 8,
             times: [(TimeKind::ResponseTime, response.clone())].into(),
+            ..ClassTally::default()
         };
         let refused = ClassTally {
             count: 1,
             times: [(TimeKind::ResponseTime, response)].into(),
+            ..ClassTally::default()
         };
         Fragment {
             start_s,
@@ -393,6 +400,8 @@ mod tests {
             [
                 ("response_time", 1),
                 ("service_time", 0),
+                ("first_byte_time", 0),
+                ("body_time", 0),
                 ("get%20%2F/passed/response_time", 1),
                 ("get%20%2F/refused/response_time", 1),
             ]

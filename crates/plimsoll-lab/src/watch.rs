@@ -185,9 +185,15 @@ fn part_of(window_s: u32) -> u32 {
 
 fn needed_of(tally: &StepTally, wanted: impl Fn(TimeKind) -> bool) -> StepTally {
     let classes = tally.classes.iter().map(|(class, own)| {
+        let parts = [TimeKind::FirstByteTime, TimeKind::BodyTime];
+        let in_parts = parts.into_iter().any(&wanted);
         let own = ClassTally {
             count: own.count,
-            times: kept(&own.times, &wanted),
+            // What came at once stands among the service times only.
+            times: kept(&own.times, |kind| {
+                wanted(kind) || in_parts && kind == TimeKind::ServiceTime
+            }),
+            in_parts: own.in_parts.clone().filter(|_| in_parts),
         };
         (*class, own)
     });
@@ -255,6 +261,7 @@ mod tests {
             ClassTally {
                 count,
                 times: [(TimeKind::ResponseTime, times)].into(),
+                ..ClassTally::default()
             }
         };
         let step = |failed: u64| StepTally {

@@ -93,7 +93,8 @@ pub struct Fragment {
     pub reconnected: u64,
     /// Connection attempts that failed for want of a local port or descriptor; each is also a `refused` exchange.
     pub exhausted: u64,
-    /// Times of iterations: `iteration_time`, `connection_wait`, `pacing_lag`, `connect_time`.
+    /// Times of iterations: `iteration_time`, `connection_wait`, `pacing_lag`; and of connections: `connect_time`, and of that
+    /// `dns_time`, `tcp_time` and `tls_time`.
     pub iterations: Times,
     /// Service times of the lookout's exchanges, which also stand among those of their steps and classes: of all steps and of the classes
     /// whose times are published. `None` without a lookout, as in the closed model, and where it has none.

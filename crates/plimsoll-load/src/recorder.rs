@@ -275,6 +275,7 @@ impl Recorder {
         live.time(TimeKind::ConnectTime, dialled.total());
         for (kind, time) in [
             (TimeKind::DnsTime, dialled.lookup),
+            (TimeKind::TcpTime, Some(dialled.connect)),
             (TimeKind::TlsTime, dialled.tls),
         ] {
             if let Some(time) = time {
@@ -325,11 +326,12 @@ impl Recorder {
         }
         step.bytes_received += ended.bytes_received;
         let class = OutcomeClass::of(ended.outcome, passed);
-        step.class(class).record(ended.response, ended.service);
+        let series = step.class(class);
+        series.record(ended.response, ended.service);
         if let (Outcome::Answered(_), Some(first), Some(service)) =
             (ended.outcome, ended.first_byte, ended.service)
         {
-            self.live(ended.side).in_parts(first, service);
+            series.record_parts(first, service);
         }
         if self.singly {
             self.live.exchanges.push(ended.singly());

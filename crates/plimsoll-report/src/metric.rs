@@ -33,15 +33,25 @@ const COMPONENT_FIELDS: [(&str, Unit); 6] = [
     ("fds_max", Unit::Count),
     ("threads_max", Unit::Count),
 ];
-const TIMES: [&str; 6] = [
+const TIMES: [&str; 11] = [
     "response_time",
     "service_time",
     "iteration_time",
     "connection_wait",
     "pacing_lag",
     "connect_time",
+    "dns_time",
+    "tcp_time",
+    "tls_time",
+    "first_byte_time",
+    "body_time",
 ];
-const STEP_TIMES: [&str; 2] = ["response_time", "service_time"];
+const STEP_TIMES: [&str; 4] = [
+    "response_time",
+    "service_time",
+    "first_byte_time",
+    "body_time",
+];
 const GROUP_SCALARS: [(&str, Unit); 4] = [
     ("count", Unit::Count),
     ("failed", Unit::Count),
@@ -428,6 +438,12 @@ mod tests {
         check(
             "response_time.p999",
             &["response_time", "p999"],
+            Unit::Seconds,
+        );
+        check("tls_time.p99", &["tls_time", "p99"], Unit::Seconds);
+        check(
+            "by_step.a.first_byte_time.p99",
+            &["by_step", "a", "first_byte_time", "p99"],
             Unit::Seconds,
         );
         check("added.p99", &["added", "p99"], Unit::Seconds);

@@ -167,6 +167,7 @@ fn second_of(plan: &Plan, second: u64, warmup: bool) -> Fragment {
     let passed = ClassTally {
         count: EXCHANGES,
         times: [(TimeKind::ResponseTime, times)].into(),
+        ..ClassTally::default()
     };
     #[expect(clippy::cast_precision_loss, reason = "seconds of a short plan")]
     let start_s = second as f64;

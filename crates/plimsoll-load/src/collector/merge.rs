@@ -33,18 +33,13 @@ pub(super) fn add(fragment: &mut Fragment, side: &SideSecond, names: &Names) {
     fragment.connected += side.connected;
     fragment.reconnected += side.reconnected;
     fragment.exhausted += side.exhausted;
-    let parts = [TimeKind::FirstByteTime, TimeKind::BodyTime];
     for kind in TimeKind::ALL {
-        if parts.contains(&kind) {
-            continue;
-        }
         add_times(
             &mut fragment.iterations,
             kind,
             side.times[kind as usize].as_ref(),
         );
     }
-    add_parts(&mut fragment.iterations, side);
     for ((into, step), checks) in fragment
         .steps
         .iter_mut()
@@ -58,33 +53,6 @@ pub(super) fn add(fragment: &mut Fragment, side: &SideSecond, names: &Names) {
             let group = fragment.groups.entry(name.clone()).or_default();
             group.merge(tally);
         }
-    }
-}
-
-/// Adds the parts of the service times of answers. Nearly every answer comes at once: its first byte is its last, so that recording it
-/// as one would be for nothing. Only what did not come so was recorded in parts, and all the rest is what it is taken away from.
-fn add_parts(into: &mut Times, side: &SideSecond) {
-    let answered = [OutcomeClass::Passed, OutcomeClass::CheckFailed];
-    let service = side.steps.iter().flat_map(|step| {
-        answered
-            .iter()
-            .filter_map(|class| step.classes[*class as usize].service.as_ref())
-            .filter(|service| !service.is_empty())
-    });
-    let mut at_once: Option<TimeHistogram> = None;
-    for service in service {
-        at_once.get_or_insert_default().merge(service);
-    }
-    if let (Some(at_once), Some(in_parts)) = (&mut at_once, &side.in_parts) {
-        at_once.subtract(in_parts);
-    }
-    if let Some(at_once) = at_once.filter(|at_once| !at_once.is_empty()) {
-        let body = into.entry(TimeKind::BodyTime).or_default();
-        body.record_many(0, at_once.count());
-        add_times(into, TimeKind::FirstByteTime, Some(&at_once));
-    }
-    for kind in [TimeKind::FirstByteTime, TimeKind::BodyTime] {
-        add_times(into, kind, side.times[kind as usize].as_ref());
     }
 }
 
@@ -150,6 +118,9 @@ fn add_step(into: &mut StepTally, step: &StepSecond, checks: &[String]) {
             (TimeKind::ServiceTime, &recorded.service),
         ] {
             add_times(&mut series.times, kind, histogram.as_ref());
+        }
+        if let Some(parts) = recorded.in_parts.as_ref().filter(|parts| !parts.is_empty()) {
+            series.in_parts.get_or_insert_default().merge(parts);
         }
     }
 }

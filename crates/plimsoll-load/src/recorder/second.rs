@@ -6,7 +6,7 @@ use crate::clock::Nanos;
 use crate::exchange::Exchanges;
 use plimsoll_base::histogram::TimeHistogram;
 use plimsoll_base::outcome::OutcomeClass;
-use plimsoll_base::tally::{CheckCount, GroupTally};
+use plimsoll_base::tally::{CheckCount, GroupTally, InParts};
 use plimsoll_base::time_kind::TimeKind;
 use std::collections::BTreeMap;
 
@@ -54,8 +54,6 @@ pub(crate) struct SideSecond {
     pub(crate) exhausted: u64,
     /// By [`TimeKind`].
     pub(crate) times: [Option<TimeHistogram>; TimeKind::ALL.len()],
-    /// Service times of the answers that did not come at once; their parts are among `times`.
-    pub(crate) in_parts: Option<TimeHistogram>,
     pub(crate) steps: Vec<StepSecond>,
     /// By their place in the program; as many as had a pass.
     pub(crate) groups: Vec<Option<Box<GroupTally>>>,
@@ -83,6 +81,8 @@ pub(crate) struct ClassSecond {
     pub(crate) count: u64,
     pub(crate) response: Option<TimeHistogram>,
     pub(crate) service: Option<TimeHistogram>,
+    /// Of the answers that did not come at once.
+    pub(crate) in_parts: Option<Box<InParts>>,
 }
 
 impl ShardSecond {
@@ -111,8 +111,6 @@ impl ShardSecond {
             let mut steps = std::mem::take(&mut side.steps);
             let mut times = std::mem::take(&mut side.times);
             times.iter_mut().flatten().for_each(clear);
-            let mut in_parts = std::mem::take(&mut side.in_parts);
-            in_parts.iter_mut().for_each(clear);
             let mut groups = std::mem::take(&mut side.groups);
             groups.iter_mut().flatten().for_each(|group| group.clear());
             for step in &mut steps {
@@ -123,6 +121,10 @@ impl ShardSecond {
                     class.count = 0;
                     class.response.iter_mut().for_each(clear);
                     class.service.iter_mut().for_each(clear);
+                    let in_parts = class.in_parts.iter_mut();
+                    in_parts
+                        .filter(|parts| !parts.is_empty())
+                        .for_each(|parts| parts.clear());
                 }
                 *step = StepSecond {
                     classes,
@@ -132,7 +134,6 @@ impl ShardSecond {
             }
             *side = SideSecond {
                 groups,
-                in_parts,
                 times,
                 steps,
                 ..SideSecond::default()
@@ -142,13 +143,6 @@ impl ShardSecond {
 }
 
 impl SideSecond {
-    /// Records the parts of the service time of an answer that did not come at once.
-    pub(crate) fn in_parts(&mut self, first_byte: Nanos, service: Nanos) {
-        self.in_parts.get_or_insert_default().record_nanos(service);
-        self.time(TimeKind::FirstByteTime, first_byte);
-        self.time(TimeKind::BodyTime, service.saturating_sub(first_byte));
-    }
-
     /// Records a time of an iteration.
     pub(crate) fn time(&mut self, kind: TimeKind, time: Nanos) {
         self.times[kind as usize]
@@ -172,6 +166,12 @@ impl ClassSecond {
         if let Some(service) = service {
             self.service.get_or_insert_default().record_nanos(service);
         }
+    }
+
+    /// Records the parts of the service time of an answer that did not come at once.
+    pub(crate) fn record_parts(&mut self, first_byte: Nanos, service: Nanos) {
+        let parts = self.in_parts.get_or_insert_default();
+        parts.record_nanos(first_byte, service);
     }
 }
 

@@ -121,13 +121,13 @@ impl Run {
         )
     }
 
-    /// All times of a kind of the step's exchanges that ended so.
-    fn class_histogram(&self, class: OutcomeClass, kind: TimeKind) -> TimeHistogram {
-        let series = self
-            .fragments
-            .iter()
-            .filter_map(|fragment| fragment.steps[0].classes.get(&class)?.times.get(&kind));
-        merged(series).unwrap()
+    /// All times of a kind of the step's answers and timeouts.
+    fn of_step(&self, kind: TimeKind) -> TimeHistogram {
+        let mut all = TimeHistogram::new();
+        for fragment in &self.fragments {
+            all.merge(&fragment.steps[0].histogram(kind));
+        }
+        all
     }
 
     /// Connections that were established.

@@ -112,6 +112,7 @@ mod tests {
         let passed = ClassTally {
             count: 3,
             times: [(TimeKind::ResponseTime, times(&[150, 180, 1_500]))].into(),
+            ..ClassTally::default()
         };
         let step = StepTally {
             sent: 5,

@@ -229,7 +229,7 @@ pub struct ArmSummary {
     pub failed: u64,
     /// `failed` over all exchanges with a result; `null` when there was none.
     pub failed_share: Option<f64>,
-    /// The six times.
+    /// The times.
     #[serde(flatten)]
     pub times: Times,
     /// What this arm adds to the baseline; `null` for the baseline and without a comparison.
@@ -419,6 +419,12 @@ pub struct StepSummary {
     pub response_time: TimeStatistics,
     /// First byte sent to last byte received.
     pub service_time: TimeStatistics,
+    /// Of the service time of an answered exchange: first byte sent to first byte received.
+    #[serde(default)]
+    pub first_byte_time: TimeStatistics,
+    /// Of the service time of an answered exchange: first byte received to last; zero for an answer that came at once.
+    #[serde(default)]
+    pub body_time: TimeStatistics,
     /// Exchanges that passed, by range of their response time.
     #[serde(default)]
     pub ranges: Vec<RangeSummary>,

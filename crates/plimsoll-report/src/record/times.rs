@@ -149,7 +149,8 @@ impl TimeStatistics {
     }
 }
 
-/// The six times of an arm, each with its own start point.
+/// The times of an arm, each with its own start point. Those of a part that did not happen, such as the connecting of an exchange on a kept
+/// connection, have no sample; nor have those that an earlier version did not write.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Times {
     /// Intended start to last byte (or deadline): the time that callers saw.
@@ -162,8 +163,23 @@ pub struct Times {
     pub connection_wait: TimeStatistics,
     /// Intended start to release: the generator's own lateness.
     pub pacing_lag: TimeStatistics,
-    /// Start of a connection attempt to its establishment.
+    /// Start of a connection attempt to its establishment: the sum of the three that follow.
     pub connect_time: TimeStatistics,
+    /// Of `connect_time`, the name lookup; none for an address, nor for a name that was looked up before.
+    #[serde(default)]
+    pub dns_time: TimeStatistics,
+    /// Of `connect_time`, the TCP handshake.
+    #[serde(default)]
+    pub tcp_time: TimeStatistics,
+    /// Of `connect_time`, the TLS handshake.
+    #[serde(default)]
+    pub tls_time: TimeStatistics,
+    /// Of the service time of an answered exchange: first byte sent to first byte received.
+    #[serde(default)]
+    pub first_byte_time: TimeStatistics,
+    /// Of the service time of an answered exchange: first byte received to last; zero for an answer that came at once.
+    #[serde(default)]
+    pub body_time: TimeStatistics,
 }
 
 impl Times {
@@ -178,6 +194,11 @@ impl Times {
             connection_wait: figures(TimeKind::ConnectionWait),
             pacing_lag: figures(TimeKind::PacingLag),
             connect_time: figures(TimeKind::ConnectTime),
+            dns_time: figures(TimeKind::DnsTime),
+            tcp_time: figures(TimeKind::TcpTime),
+            tls_time: figures(TimeKind::TlsTime),
+            first_byte_time: figures(TimeKind::FirstByteTime),
+            body_time: figures(TimeKind::BodyTime),
         }
     }
 }

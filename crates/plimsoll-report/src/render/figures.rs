@@ -18,12 +18,7 @@ const SHOWN: [Statistic; 5] = [
 /// times, which do not.
 pub(super) fn arms(summary: &Summary) -> Table {
     let head = ["arm", "offered/s", "achieved/s", "failed", "time", "min"];
-    let mut table = Table::new(
-        head.into_iter()
-            .chain(SHOWN.map(Statistic::label))
-            .chain(["max"]),
-    )
-    .with_words(&[4]);
+    let mut table = Table::new(with_shown(&head)).with_words(&[4]);
     for (name, arm) in &summary.arms {
         let mut load = vec![
             name.clone(),
@@ -47,8 +42,18 @@ pub(super) fn arms(summary: &Summary) -> Table {
     table
 }
 
-/// The cells of a distribution, each with its mark.
-fn figures_of(times: &TimeStatistics, mark: impl Fn(&str) -> &'static str) -> Vec<String> {
+/// These columns, the last of which is the smallest time, and after them those of every table of times.
+pub(super) fn with_shown<'a>(head: &[&'a str]) -> Vec<&'a str> {
+    let head = head.iter().copied();
+    let shown = SHOWN.map(Statistic::label);
+    head.chain(shown).chain(["max"]).collect()
+}
+
+/// The cells of a distribution, each with its mark: what [`with_shown`] has the heads of.
+pub(super) fn figures_of(
+    times: &TimeStatistics,
+    mark: impl Fn(&str) -> &'static str,
+) -> Vec<String> {
     let marked = |value, figure| format!("{}{}", time(value), mark(figure));
     let mut cells = vec![time(times.min)];
     cells.extend(SHOWN.map(|statistic| marked(times.get(statistic), statistic.name())));
@@ -219,12 +224,7 @@ pub(super) fn steps(summary: &Summary) -> Option<Table> {
         return None;
     }
     let head = ["step", "arm", "exchanges", "failed", "min"];
-    let mut table = Table::new(
-        head.into_iter()
-            .chain(SHOWN.map(Statistic::label))
-            .chain(["max"]),
-    )
-    .with_words(&[1]);
+    let mut table = Table::new(with_shown(&head)).with_words(&[1]);
     for (arm_name, arm) in &summary.arms {
         for (name, step) in &arm.by_step {
             let response = &step.response_time;

@@ -6,6 +6,7 @@
 mod added;
 mod arms;
 mod axis;
+mod composition;
 mod failures;
 mod over_time;
 mod plot;
@@ -50,6 +51,7 @@ pub fn render(view: &RunView) -> String {
                     (thresholds::section(view))
                     (arms::section(view))
                     (added::section(view))
+                    (composition::section(view))
                     (ranges::section(view))
                     (statistics::section(view))
                     (failures::section(view))

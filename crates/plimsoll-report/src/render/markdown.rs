@@ -1,5 +1,6 @@
 //! The summary as Markdown, for a pull request or a job's summary page: short, with what is long folded away.
 
+use super::composition;
 use super::figures;
 use super::table::{Table, escape_markdown};
 use super::words::{
@@ -54,6 +55,11 @@ pub fn render(view: &RunView) -> String {
     let failures = figures::failures_by_kind(summary);
     if !failures.rows.is_empty() {
         parts.push(format!("## Failures by kind\n\n{}", failures.to_markdown()));
+    }
+    if let Some(table) = composition::table(summary) {
+        let rest = composition::rest(summary).unwrap_or_default();
+        let content = format!("{}\n{rest}", table.to_markdown());
+        parts.push(folded("What response times consist of", content.trim_end()));
     }
     if let Some(steps) = figures::steps(summary) {
         parts.push(folded("Steps", &steps.to_markdown()));

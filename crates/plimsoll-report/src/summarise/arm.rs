@@ -79,6 +79,8 @@ fn step_summary(step: &StepTally, seconds: f64, ranges: &Ranges) -> StepSummary 
         achieved_per_s: per_second(answered([step]), seconds),
         response_time: TimeStatistics::of(&step.histogram(TimeKind::ResponseTime)),
         service_time: TimeStatistics::of(&step.histogram(TimeKind::ServiceTime)),
+        first_byte_time: TimeStatistics::of(&step.histogram(TimeKind::FirstByteTime)),
+        body_time: TimeStatistics::of(&step.histogram(TimeKind::BodyTime)),
         ranges: ranges.of(&passed([step]), with_result([step])),
         checks: step.checks.clone(),
         bytes_sent: step.bytes_sent,

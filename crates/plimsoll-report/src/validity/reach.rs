@@ -19,12 +19,17 @@ const OF_EXCHANGES: [TimeKind; 3] = [
 ];
 
 /// What is left of an arm when its load was another than the planned one: its resources only.
-const FIGURES: [&str; 12] = [
+const FIGURES: [&str; 17] = [
     "response_time",
     "service_time",
     "iteration_time",
     "connection_wait",
     "connect_time",
+    "dns_time",
+    "tcp_time",
+    "tls_time",
+    "first_byte_time",
+    "body_time",
     "achieved_per_s",
     "sent",
     "in_flight",

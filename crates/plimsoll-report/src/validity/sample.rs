@@ -28,6 +28,7 @@ pub(super) fn arm(name: &str, times: &TimeHistogram) -> ArmData {
             (TimeKind::ServiceTime, times.clone()),
         ]
         .into(),
+        ..ClassTally::default()
     };
     let step = StepTally {
         sent: times.count(),

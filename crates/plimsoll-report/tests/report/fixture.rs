@@ -10,7 +10,7 @@ use indexmap::IndexMap;
 use plimsoll_base::histogram::TimeHistogram;
 use plimsoll_base::outcome::OutcomeClass;
 use plimsoll_base::random::{Draw, Stream};
-use plimsoll_base::tally::{GroupTally, StepTally, merge_times};
+use plimsoll_base::tally::{GroupTally, InParts, StepTally, merge_times};
 use plimsoll_base::time_kind::TimeKind;
 use plimsoll_report::metric::Metric;
 use plimsoll_report::record::*;
@@ -227,11 +227,13 @@ struct SecondOfTimes {
     response: TimeHistogram,
     service: TimeHistogram,
     lag: TimeHistogram,
+    /// Of every twentieth answer the last fifth of the time is its body's.
+    in_parts: InParts,
 }
 
 fn times(arm: &Behaviour, luck: f64, draw: &mut Draw) -> SecondOfTimes {
     let mut times = SecondOfTimes::default();
-    for _ in 0..RATE as u64 {
+    for number in 0..RATE as u64 {
         let late = arm.lag_us * draw.exponential()
             + if draw.unit() < 0.004 {
                 300.0 * draw.unit()
@@ -244,6 +246,12 @@ fn times(arm: &Behaviour, luck: f64, draw: &mut Draw) -> SecondOfTimes {
             0.0
         };
         let service = luck * arm.median_us * (arm.sigma * draw.normal()).exp() + stall;
+        if number % 20 == 0 {
+            let first_byte = (0.8 * service * 1e3) as u64;
+            times
+                .in_parts
+                .record_nanos(first_byte, (service * 1e3) as u64);
+        }
         times.lag.record_nanos((late * 1e3) as u64);
         times.service.record_nanos((service * 1e3) as u64);
         times.response.record_nanos(((late + service) * 1e3) as u64);
@@ -304,6 +312,7 @@ fn step_second(times: SecondOfTimes, failed: u64) -> StepTally {
     }
     let passed = step.classes.entry(OutcomeClass::Passed).or_default();
     passed.count += sent - failed;
+    passed.in_parts = Some(Box::new(times.in_parts));
     let times: BTreeMap<_, _> = [
         (TimeKind::ResponseTime, times.response),
         (TimeKind::ServiceTime, times.service),
