@@ -11,7 +11,7 @@ use plimsoll_base::histogram::TimeHistogram;
 use plimsoll_base::outcome::OutcomeClass;
 use plimsoll_base::time_kind::TimeKind;
 use plimsoll_load::fragment::{Accounts, Fragment, Message};
-use plimsoll_load::plan::{Load, Plan, Profile};
+use plimsoll_load::plan::{Load, Plan};
 use plimsoll_testbed::authority::Authority;
 use plimsoll_testbed::tls_server;
 use server::{Answer, Manner};
@@ -40,18 +40,22 @@ fn acceptor(authority: &Authority, alpn: &[&str], asks: bool) -> TlsAcceptor {
     TlsAcceptor::from(tls_server::config(authority, manner).unwrap())
 }
 
-/// Sixty arrivals of one step in 300 ms, for so many users on one shard. How many exchanges there are does not depend on how fast.
+/// How many iterations of one step, so exchanges, a plan has unless a test says otherwise.
+const EXCHANGES: u64 = 60;
+
+/// So many iterations of one step and no more, by so many users on one shard who all begin at once. The load ends with the last of them:
+/// how many exchanges there are does not depend on how fast this machine is.
 fn plan(address: SocketAddr, users: u32) -> Plan {
-    let constant = Profile::Constant { rate: 200.0 };
     let nothing = serde_json::json!({ "secs": 0, "nanos": 0 });
+    let long = Duration::from_secs(120);
     serde_json::from_value(serde_json::json!({
         "seed": 1,
         "shards": 1,
         "target": { "authority": "localhost", "addresses": [address] },
         "steps": [{ "name": "home", "method": "GET", "path": [{ "literal": "/" }] }],
-        "scenarios": [{ "name": "main", "load": Load::open(vec![constant.lasting(Duration::from_secs(1))], users, 1000), "program": [{ "step": 0 }] }],
+        "scenarios": [{ "name": "main", "load": Load::closed(users, Duration::ZERO, long), "program": [{ "step": 0 }], "iterations": EXCHANGES }],
         "warmup": nothing,
-        "duration": { "secs": 0, "nanos": 300_000_000 },
+        "duration": long,
         "connections": {},
         "pacing": { "gap": { "secs": 0, "nanos": 200_000 } },
         "timeout": { "secs": 20, "nanos": 0 },

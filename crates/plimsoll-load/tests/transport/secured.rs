@@ -1,7 +1,7 @@
 //! Connections over TLS.
 
 use crate::server::{Answer, Manner, Server};
-use crate::{Run, acceptor, obliging, plan, run};
+use crate::{EXCHANGES, Run, acceptor, obliging, plan, run};
 use plimsoll_base::histogram::TimeHistogram;
 use plimsoll_base::outcome::OutcomeClass;
 use plimsoll_base::time_kind::TimeKind;
@@ -44,10 +44,8 @@ fn rig(authority: &Authority, asks: bool) -> (Server, Plan) {
 }
 
 fn all_passed(run: &Run) {
-    assert_eq!(run.count(OutcomeClass::Passed), run.sent());
-    // What waits for a second on a machine that is busy with other things is dropped.
-    assert_eq!(run.accounts.measured.intended, 60);
-    assert!(run.sent() >= 3, "{:?}", run.accounts);
+    assert_eq!(run.sent(), EXCHANGES, "{:?}", run.accounts);
+    assert_eq!(run.count(OutcomeClass::Passed), EXCHANGES);
 }
 
 #[test]
@@ -101,6 +99,7 @@ fn the_parts_of_a_time_sum_to_it() {
     let body = of_step(TimeKind::BodyTime);
     let parts = of_step(TimeKind::FirstByteTime) + body;
     assert!((parts / service - 1.0).abs() < 0.02, "{parts} of {service}");
+    // Every other body comes 20 ms after the first byte, unless this machine is so busy that both are read at once.
     assert!(body > 0.002 * sent as f64);
     let connecting: f64 = parts_of_connecting.map(sum).iter().sum();
     let connect = sum(TimeKind::ConnectTime);
@@ -118,7 +117,7 @@ fn a_certificate_that_does_not_hold_is_an_outcome_unless_anybody_is_trusted() {
     let (_server, mut plan) = rig(&authority, false);
     plan.connections.tls = Some(tls(Trust::Authorities(other.certificate().to_owned())));
     let failed = run(plan.clone());
-    assert_eq!(failed.count(OutcomeClass::TlsFailed), failed.sent());
+    assert_eq!(failed.count(OutcomeClass::TlsFailed), EXCHANGES);
     plan.connections.tls = Some(tls(Trust::Anybody));
     all_passed(&run(plan));
 }
@@ -158,6 +157,7 @@ fn each_user_shows_its_own_certificate_or_all_the_same() {
     // Without one the server ends the connection.
     let (_server, plan) = rig(&authority, true);
     let refused = run(plan);
+    assert_eq!(refused.sent(), EXCHANGES);
     assert_eq!(refused.count(OutcomeClass::Passed), 0);
 }
 

@@ -175,7 +175,7 @@ async fn converse1(stream: Stream, answer: fn(u64) -> Answer, seen: &Mutex<Seen>
                 if connection.output.flush().await.is_err() {
                     return;
                 }
-                tokio::time::sleep(Duration::from_millis(5)).await;
+                tokio::time::sleep(Duration::from_millis(20)).await;
                 connection.output.buffer().extend_from_slice(b"ok");
             }
             Answer::Never => std::future::pending().await,
