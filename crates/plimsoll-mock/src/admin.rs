@@ -22,6 +22,7 @@ mod requests;
 mod requests_matching;
 mod reset;
 mod save_mappings;
+mod scenarios;
 pub(crate) mod settings;
 mod shutdown;
 mod unmatched_mappings;
@@ -111,6 +112,9 @@ const ROUTES: &[(&str, &str, Endpoint)] = &[
     ("GET", "/requests/unmatched", requests::unmatched),
     ("GET", "/requests/{id}", requests::get),
     ("DELETE", "/requests/{id}", requests::remove),
+    ("GET", "/scenarios", scenarios::list),
+    ("POST", "/scenarios/reset", scenarios::reset),
+    ("PUT", "/scenarios/{name}/state", scenarios::set),
     ("GET", "/settings", settings::get),
     ("POST", "/settings", settings::set),
     ("PUT", "/settings", settings::set),
@@ -134,7 +138,6 @@ const LATER: &[&str] = &[
     "/recorder",
     "/recordings",
     "/requests/unmatched/near-misses",
-    "/scenarios",
 ];
 
 /// Whether a path belongs to the admin API.

@@ -105,7 +105,7 @@ impl Answer {
     }
 
     /// Bytes of the body.
-    fn body_len(&self) -> usize {
+    pub(crate) fn body_len(&self) -> usize {
         self.bytes.len() - self.fields_end - END_OF_HEAD + self.letters
     }
 
@@ -128,8 +128,13 @@ impl Answer {
 
     /// Queues the next piece of the body, from byte `from` of it, in `out`; where the one after it begins, `None` for the last.
     pub(crate) fn append_piece(&self, out: &mut Vec<u8>, from: usize) -> Option<usize> {
+        self.append_until(out, from, self.body_len())
+    }
+
+    /// Queues the next piece of what lies before byte `end` of the body; where the one after it begins, `None` for the last.
+    pub(crate) fn append_until(&self, out: &mut Vec<u8>, from: usize, end: usize) -> Option<usize> {
         let body = &self.bytes[self.fields_end + END_OF_HEAD..];
-        let to = self.body_len().min(from + PIECE_BYTES);
+        let to = end.min(from + PIECE_BYTES);
         out.extend_from_slice(&body[from.min(body.len())..to.min(body.len())]);
         let letters = LETTERS.iter().copied().cycle();
         let skipped = from.saturating_sub(body.len()) % LETTERS.len();
@@ -138,7 +143,7 @@ impl Answer {
                 .skip(skipped)
                 .take(to - from.max(body.len()).min(to)),
         );
-        (to < self.body_len()).then_some(to)
+        (to < end).then_some(to)
     }
 
     /// Queues the answer in `out`.

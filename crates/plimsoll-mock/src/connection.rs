@@ -4,14 +4,18 @@
 //! between the two never has served fewer than its clients saw, an answer is counted just before it is written and withdrawn if
 //! that fails. Between the two lies the mock's own time: delays, the reading of the body and the wait for answers before it included.
 
+mod behave;
+mod deliver;
+
 use crate::admin::{self, AdminRequest};
 use crate::answer::{Answer, Extent, Form, Persistence};
 use crate::builtins;
+use crate::delivery::Delivery;
 use crate::held::{Full, Held};
 use crate::journal::{Answered, Seen};
 use crate::request::Request;
 use crate::shard::Shard;
-use crate::stub::Stub;
+use deliver::{Broken, Pending};
 use plimsoll_base::counters::Counter;
 use plimsoll_http::{
     Elapsed, Framing, Patience, ReadError, RequestHead, TcpServer, Version, Watch, encode,
@@ -71,6 +75,7 @@ pub(crate) async fn serve(stream: TcpStream, shard: Rc<Shard>) {
             return connection.http.reset();
         }
         Err(Trouble::Full) => (503, "too many bodies are held".to_owned()),
+        Err(Trouble::Broken(broken)) => return connection.break_off(broken).await,
     };
     connection.refuse(status, &why).await;
 }
@@ -84,6 +89,8 @@ enum Trouble {
     Unread,
     /// There is no room to hold its request's body.
     Full,
+    /// A stub wants it so.
+    Broken(Broken),
 }
 
 impl From<ReadError> for Trouble {
@@ -128,7 +135,7 @@ enum Decision {
     /// The answer is queued.
     Queued,
     /// A stub's answer, later.
-    Stub(Arc<Stub>, Duration),
+    Stub(Pending),
     /// An answer of our own, later.
     Own(Answer, Duration),
 }
@@ -243,10 +250,7 @@ impl Connection<'_> {
         let decision = self.decide(form);
         match decision {
             Decision::Queued => {}
-            Decision::Stub(stub, delay) => {
-                self.wait(delay).await?;
-                self.queue(&stub.answer, form).await?;
-            }
+            Decision::Stub(pending) => self.carry_out(pending, form).await?,
             Decision::Own(answer, delay) => {
                 self.wait(delay).await?;
                 self.queue(&answer, form).await?;
@@ -278,6 +282,9 @@ impl Connection<'_> {
             }
         };
         let default_delay = set.default_delay();
+        if let Some(behaviour) = &stub.behaviour {
+            return self.decide_behaving(stub, behaviour, default_delay);
+        }
         let delay = if stub.delay.is_none() && default_delay.is_none() {
             Duration::ZERO
         } else {
@@ -286,14 +293,18 @@ impl Connection<'_> {
                 .sample(default_delay, precision, || shared.draw())
         };
         self.note(Answered::Stub(stub), delay);
-        if delay.is_zero() && !stub.answer.is_long() {
+        if delay.is_zero() && stub.delivery == Delivery::Plain && !stub.answer.is_long() {
             let answer = &stub.answer;
             self.ends |= answer.closes();
             self.unwritten.push(self.received);
             answer.append_to(self.http.output.buffer(), form);
             return Decision::Queued;
         }
-        Decision::Stub(Arc::clone(stub), delay)
+        Decision::Stub(Pending {
+            stub: Arc::clone(stub),
+            delay,
+            room: None,
+        })
     }
 
     /// Notes the request in the journal.

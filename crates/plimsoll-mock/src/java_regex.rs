@@ -3,11 +3,13 @@
 //! The engine is `fancy-regex` (linear where it can be, backtracking within a limit where look-around or back references need
 //! it). [`translate`] rewrites what the two dialects spell alike and mean differently; what it cannot is refused at load.
 
+mod deferred;
 mod translate;
 
 use crate::stub::problem::StubProblem;
 use crate::stub::reader::{Node, Problems};
-use fancy_regex::{Expr, Regex, RegexBuilder};
+use deferred::Deferred;
+use fancy_regex::{Expr, Regex};
 
 /// Steps after which a match is given up. A match of ordinary patterns takes a few hundred.
 const BACKTRACK_LIMIT: usize = 200_000;
@@ -22,7 +24,7 @@ pub(crate) struct TooCostly;
 /// A compiled expression.
 #[derive(Debug, Clone)]
 pub(crate) struct JavaRegex {
-    regex: Regex,
+    regex: Deferred,
     /// What every match begins with: most expressions of a large set are told apart by it alone.
     prefix: String,
 }
@@ -45,11 +47,8 @@ impl JavaRegex {
         let pattern = translate::translate(text)?;
         // By itself first: a bracket too many must not pair with one of the frame.
         Expr::parse_tree(&pattern).map_err(|error| refusal(&error))?;
-        let regex = RegexBuilder::new(&format!(r"\A(?s:{pattern})\z"))
-            .backtrack_limit(BACKTRACK_LIMIT)
-            .delegate_size_limit(COMPILED_BYTES)
-            .build()
-            .map_err(|error| refusal(&error))?;
+        let regex =
+            Deferred::new(format!(r"\A(?s:{pattern})\z")).map_err(|error| refusal(&error))?;
         let prefix = literal_prefix(text);
         Ok(Self { regex, prefix })
     }
@@ -61,12 +60,16 @@ impl JavaRegex {
 
     /// Whether the whole of `text` matches.
     pub(crate) fn matches(&self, text: &str) -> Result<bool, TooCostly> {
-        self.regex.is_match(text).map_err(|_| TooCostly)
+        self.regex()?.is_match(text).map_err(|_| TooCostly)
+    }
+
+    fn regex(&self) -> Result<&Regex, TooCostly> {
+        self.regex.get().ok_or(TooCostly)
     }
 
     /// What the groups of the pattern matched, if the whole of `text` matches; a group that took no part has nothing.
     pub(crate) fn groups<'a>(&self, text: &'a str) -> Result<Option<Vec<&'a str>>, TooCostly> {
-        let captures = self.regex.captures(text).map_err(|_| TooCostly)?;
+        let captures = self.regex()?.captures(text).map_err(|_| TooCostly)?;
         Ok(captures.map(|captures| {
             let groups = captures.iter().skip(1);
             groups

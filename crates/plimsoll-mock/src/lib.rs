@@ -14,6 +14,7 @@
 
 mod admin;
 mod answer;
+mod behaviour;
 mod body_files;
 mod builtins;
 mod clock;
@@ -23,6 +24,7 @@ mod content;
 mod date_time;
 mod delay;
 mod delay_timer;
+mod delivery;
 mod error;
 mod held;
 mod java_date_format;
@@ -41,6 +43,7 @@ mod shard;
 mod source;
 mod stub;
 mod stub_set;
+mod stub_state;
 mod stubs;
 mod validate;
 

@@ -3,8 +3,11 @@
 use crate::content::Content;
 use crate::multipart::{self, Part};
 use crate::parameters::{self, Parameters};
+use flate2::read::MultiGzDecoder;
 use plimsoll_http::{Fields, RequestHead};
+use std::borrow::Cow;
 use std::cell::OnceCell;
+use std::io::Read as _;
 use std::net::IpAddr;
 
 /// A request, borrowed from its connection. What is not asked of it is not computed.
@@ -38,6 +41,12 @@ struct Parsed<'a> {
     parts: OnceCell<Vec<Part<'a>>>,
 }
 
+/// What a body packed with gzip begins with (RFC 1952 §2.3.1).
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+/// The most bytes that a packed body may have when it is unpacked.
+const MOST_UNPACKED: u64 = 10 << 20;
+
 /// The port of an authority without one.
 const DEFAULT_PORT: u16 = 80;
 
@@ -52,7 +61,7 @@ impl<'a> Request<'a> {
             fields: head.fields(),
             authority: head.authority(),
             client,
-            body: Content::of(body),
+            body: Content::of(unpacked(body)),
             raw_body: body,
             parsed: Parsed::default(),
         }
@@ -133,6 +142,19 @@ impl<'a> Request<'a> {
             Some((host, port)) if !port.ends_with(']') => (host, port),
             _ => (self.authority, ""),
         }
+    }
+}
+
+/// A body as its sender meant it: unpacked if it begins as gzip does, as in WireMock. What cannot be unpacked, or is too long then, stays as it is.
+fn unpacked(body: &[u8]) -> Cow<'_, [u8]> {
+    if !body.starts_with(&GZIP) {
+        return Cow::Borrowed(body);
+    }
+    let mut bytes = Vec::new();
+    let mut packed = MultiGzDecoder::new(body).take(MOST_UNPACKED + 1);
+    match packed.read_to_end(&mut bytes) {
+        Ok(_) if bytes.len() as u64 <= MOST_UNPACKED => Cow::Owned(bytes),
+        _ => Cow::Borrowed(body),
     }
 }
 

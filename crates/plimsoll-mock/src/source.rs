@@ -10,7 +10,11 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
+
+/// The fewest files for which a thread is worth its while.
+const FILES_PER_THREAD: usize = 250;
 
 /// What a directory holds.
 #[derive(Debug, Default)]
@@ -44,18 +48,38 @@ pub(crate) fn load(root: &Path) -> Result<Loaded, MockError> {
         ..Loaded::default()
     };
     let mut ids = BTreeMap::new();
-    for path in &found.files {
+    let files: Vec<&PathBuf> = found.files.iter().collect();
+    let documents = read_all(&files, |path| match fs::read_to_string(path) {
+        Ok(text) => read_document(&text, &bodies),
+        Err(error) => vec![Err(vec![StubProblem::invalid("", error.to_string())])],
+    });
+    for (path, results) in files.iter().zip(documents) {
         let name = shown(&root, path);
-        let results = match fs::read_to_string(path) {
-            Ok(text) => read_document(&text, &bodies),
-            Err(error) => vec![Err(vec![StubProblem::invalid("", error.to_string())])],
-        };
         for result in results {
             let result = result.and_then(|mapping| claim_id(mapping, &name, &mut ids));
             loaded.add(&name, result);
         }
     }
     Ok(loaded)
+}
+
+/// Reads files on as many threads as there are processors, if there are many; what was read is in the order of the files.
+fn read_all<T: Send>(files: &[&PathBuf], read: impl Fn(&Path) -> T + Sync) -> Vec<T> {
+    let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let share = files.len().div_ceil(threads).max(FILES_PER_THREAD);
+    let read = &read;
+    let read_share = |files: &[&PathBuf]| files.iter().map(|path| read(path)).collect::<Vec<T>>();
+    std::thread::scope(|scope| {
+        let shares: Vec<_> = files
+            .chunks(share)
+            .map(|files| scope.spawn(move || read_share(files)))
+            .collect();
+        let read = shares.into_iter().flat_map(|share| match share.join() {
+            Ok(read) => read,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        read.collect()
+    })
 }
 
 /// Writes a stub to a file of its own below `mappings`: as a whole, under another name first.
@@ -138,7 +162,15 @@ impl Found {
             return Ok(());
         }
         for entry in fs::read_dir(directory)? {
-            let path = entry?.path();
+            let entry = entry?;
+            let path = entry.path();
+            // What is no link in a directory that was resolved is where its path says: one question to the system less per file.
+            if entry.file_type()?.is_file() {
+                if is_mapping(&path) {
+                    self.files.insert(path);
+                }
+                continue;
+            }
             let real = path.canonicalize()?;
             if !real.starts_with(root) {
                 self.problems.push(FileProblem {
@@ -147,10 +179,7 @@ impl Found {
                 });
             } else if real.is_dir() {
                 self.walk(root, &path)?;
-            } else if path
-                .extension()
-                .is_some_and(|extension| extension == "json")
-            {
+            } else if is_mapping(&path) {
                 self.add(root, path, &real);
             }
         }
@@ -168,6 +197,11 @@ impl Found {
             });
         }
     }
+}
+
+fn is_mapping(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|extension| extension == "json")
 }
 
 /// A path as the user knows it: below the root.

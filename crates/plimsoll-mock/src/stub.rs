@@ -5,19 +5,23 @@
 
 pub(crate) mod id;
 pub(crate) mod lenient_json;
+mod membership;
 mod method_pattern;
 mod multipart_pattern;
 pub(crate) mod problem;
 mod raw;
 pub(crate) mod reader;
 pub(crate) mod request_pattern;
-mod response;
+pub(crate) mod response;
 pub(crate) mod url_pattern;
 
 use crate::answer::Answer;
+use crate::behaviour::{Alternative, Alternatives, Behaviour, RateLimit, Replay, Room, SlowStart};
 use crate::body_files::BodyFiles;
 use crate::delay::Delay;
+use crate::delivery::Delivery;
 use crate::matcher::Matcher;
+use crate::stub_state::{Membership, StateMachines, Step};
 use id::StubId;
 use problem::{ProblemKind, StubProblem};
 use raw::JsonBodies;
@@ -26,19 +30,14 @@ use request_pattern::RequestPattern;
 use response::Response;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The priority of a stub mapping that has none; 1 is the highest.
 const DEFAULT_PRIORITY: i32 = 5;
 
 /// What WireMock 3.13 has and this version does not.
-const LATER: &[&str] = &[
-    "newScenarioState",
-    "postServeActions",
-    "requiredScenarioState",
-    "scenarioName",
-    "serveEventListeners",
-];
+const LATER: &[&str] = &["postServeActions", "serveEventListeners"];
 
 /// A stub mapping as read: correct, not yet placed in a set.
 #[derive(Debug, Clone)]
@@ -47,8 +46,11 @@ pub(crate) struct StubMapping {
     pub(crate) id: Option<StubId>,
     name: Option<String>,
     priority: i32,
+    /// Its place in a scenario, if it has one.
+    pub(crate) membership: Option<Membership>,
     request: RequestPattern,
     response: Response,
+    behaviour: Option<Behaviour>,
     document: Value,
 }
 
@@ -60,13 +62,29 @@ pub(crate) struct Stub {
     pub(crate) priority: i32,
     /// When it was added, as a count of additions: among equal priorities the newest wins.
     pub(crate) insertion: u64,
+    /// The same, ready to be taken.
+    pub(crate) step: Option<Step>,
     pub(crate) request: RequestPattern,
     pub(crate) delay: Delay,
+    pub(crate) delivery: Delivery,
     pub(crate) answer: Answer,
+    /// What its metadata add.
+    pub(crate) behaviour: Option<Box<Behaving>>,
     /// The mapping as it was given, with its id.
     pub(crate) document: Value,
-    /// In which of the journal's times it last answered, 0 before its first.
-    seen: AtomicU64,
+    /// In which of the journal's times it last answered, 0 before its first. The alternatives of one stub share it.
+    seen: Arc<AtomicU64>,
+}
+
+/// A stub's behaviour, with its other responses ready to be sent.
+#[derive(Debug)]
+pub(crate) struct Behaving {
+    pub(crate) rate_limit: Option<RateLimit>,
+    pub(crate) room: Option<Room>,
+    pub(crate) slow_start: Option<SlowStart>,
+    pub(crate) replay: Option<Replay>,
+    /// `None` is the stub itself.
+    pub(crate) alternatives: Option<Alternatives<Option<Arc<Stub>>>>,
 }
 
 /// Reads a document that is one mapping.
@@ -214,19 +232,23 @@ impl StubMapping {
             || Some(Response::default()),
             |node| Response::read(node, json_body, files, problems),
         );
-        if let Some(metadata) = object.get("metadata") {
-            check_metadata(&metadata, problems);
-        }
+        let metadata = object.get("metadata");
+        let behaviour = metadata.and_then(|node| read_metadata(&node, files, problems));
+        let membership = membership::read(&mut object, problems);
         object.ignore(&["$schema", "insertionIndex", "persistent"]);
         object.finish(LATER, problems);
         let (request, response) = (request?, response?);
-        check_length(&request, &response, &node.pointer, problems);
+        if !request.method.is_head_only() {
+            check_length(&response, &node.pointer, problems);
+        }
         Some(Self {
             id,
             name,
             priority: priority.unwrap_or(DEFAULT_PRIORITY),
+            membership,
             request,
             response,
+            behaviour,
             document: node.value.clone(),
         })
     }
@@ -242,19 +264,69 @@ impl StubMapping {
     }
 
     /// Gives the mapping its identity and its place among the others.
-    pub(crate) fn place(self, id: StubId, insertion: u64) -> Stub {
+    pub(crate) fn place(self, id: StubId, insertion: u64, machines: &mut StateMachines) -> Stub {
+        let membership = self.membership.as_ref();
+        let step = membership.map(|membership| machines.step(membership));
+        self.place_with(id, insertion, step, &Arc::default())
+    }
+
+    fn place_with(
+        mut self,
+        id: StubId,
+        insertion: u64,
+        step: Option<Step>,
+        seen: &Arc<AtomicU64>,
+    ) -> Stub {
+        let behaviour = self.behaviour.take();
+        let behaviour = behaviour.map(|behaviour| {
+            if let Some(delivery) = behaviour.delivery {
+                self.response.delivery = delivery;
+            }
+            let place = |alternative| self.place_alternative(alternative, id, insertion, seen);
+            Box::new(Behaving {
+                rate_limit: behaviour.rate_limit,
+                room: behaviour.room,
+                slow_start: behaviour.slow_start,
+                replay: behaviour.replay,
+                alternatives: behaviour.alternatives.map(|all| all.map(place)),
+            })
+        });
         let shown = id.to_string();
         let document = shown_document(self.document, &shown);
         Stub {
             id,
             priority: self.priority,
             insertion,
+            step,
             answer: self.response.prepare(&shown, self.name.as_deref()),
             request: self.request,
             delay: self.response.delay,
+            delivery: self.response.delivery,
+            behaviour,
             document,
-            seen: AtomicU64::new(0),
+            seen: Arc::clone(seen),
         }
+    }
+
+    /// Another answer of the same stub, as a stub of its own that nothing can match; `None` if it is the stub's own.
+    fn place_alternative(
+        &self,
+        alternative: Alternative,
+        id: StubId,
+        insertion: u64,
+        seen: &Arc<AtomicU64>,
+    ) -> Option<Arc<Stub>> {
+        if alternative.response.is_none() && alternative.delivery.is_none() {
+            return None;
+        }
+        let mut mapping = self.clone();
+        if let Some(response) = alternative.response {
+            mapping.response = response;
+        }
+        if let Some(delivery) = alternative.delivery {
+            mapping.response.delivery = delivery;
+        }
+        Some(Arc::new(mapping.place_with(id, insertion, None, seen)))
     }
 }
 
@@ -315,24 +387,14 @@ fn read_priority(node: &Node<'_>, problems: &mut Problems) -> Option<i32> {
 }
 
 /// Metadata is the user's own, but for the part that is named after us.
-fn check_metadata(node: &Node<'_>, problems: &mut Problems) {
-    if !node.value.is_object() {
-        node.wrong::<()>("an object", problems);
-    }
-    if node.value.get("plimsoll").is_some() {
-        let pointer = format!("{}/plimsoll", node.pointer);
-        problems.push(StubProblem::not_available(pointer, "\"metadata.plimsoll\""));
-    }
+fn read_metadata(node: &Node<'_>, files: &BodyFiles, problems: &mut Problems) -> Option<Behaviour> {
+    let own = node.object(problems)?.get("plimsoll")?;
+    Behaviour::read(&own, files, problems)
 }
 
 /// A `Content-Length` that differs from the body would break the connection's framing; answers without a body may have one.
-fn check_length(
-    request: &RequestPattern,
-    response: &Response,
-    pointer: &str,
-    problems: &mut Problems,
-) {
-    if matches!(response.status, 204 | 304) || request.method.is_head_only() {
+pub(crate) fn check_length(response: &Response, pointer: &str, problems: &mut Problems) {
+    if matches!(response.status, 204 | 304) {
         return;
     }
     let lengths = response

@@ -8,6 +8,7 @@ use crate::java_regex::TooCostly;
 use crate::request::Request;
 use crate::stub::Stub;
 use crate::stub::url_pattern::UrlPattern;
+use crate::stub_state::Sight;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -72,15 +73,31 @@ impl StubSet {
         &self.default_delay
     }
 
-    /// The stub that answers the request.
+    /// The stub that answers the request; the state that it leads to is reached.
     pub(crate) fn find(&self, request: &Request<'_>) -> Result<Option<&Arc<Stub>>, TooCostly> {
+        loop {
+            let mut sight = Sight::default();
+            let found = self.find_in(request, &mut sight)?;
+            // Whoever is not the first to take a step has lost it to one who is, so this comes to an end.
+            if sight.settle(found.and_then(|stub| stub.step.as_ref())) {
+                return Ok(found);
+            }
+        }
+    }
+
+    /// The first stub that matches while scenarios are as they are seen.
+    fn find_in<'a>(
+        &'a self,
+        request: &Request<'_>,
+        sight: &mut Sight<'a>,
+    ) -> Result<Option<&'a Arc<Stub>>, TooCostly> {
         let exact = [
             positions(&self.by_url, request.url),
             positions(&self.by_path, request.path),
             &self.others,
         ];
         if self.by_prefix.is_empty() {
-            return self.first_match(request, &mut { exact });
+            return self.first_match(request, sight, &mut { exact });
         }
         let mut candidates = exact.to_vec();
         // A path begins its URL, and prefixes have no `?`: what a path begins with, its URL begins with.
@@ -88,15 +105,16 @@ impl StubSet {
             let prefix = request.url.get(..*length)?;
             Some(positions(same_length, prefix))
         }));
-        self.first_match(request, &mut candidates)
+        self.first_match(request, sight, &mut candidates)
     }
 
     /// The first stub of several ascending lists of positions that matches.
-    fn first_match(
-        &self,
+    fn first_match<'a>(
+        &'a self,
         request: &Request<'_>,
+        sight: &mut Sight<'a>,
         candidates: &mut [&[usize]],
-    ) -> Result<Option<&Arc<Stub>>, TooCostly> {
+    ) -> Result<Option<&'a Arc<Stub>>, TooCostly> {
         while let Some(next) = candidates
             .iter_mut()
             .filter(|list| !list.is_empty())
@@ -104,7 +122,8 @@ impl StubSet {
         {
             let stub = &self.stubs[next[0]];
             *next = &next[1..];
-            if stub.request.holds(request)? {
+            let step = stub.step.as_ref();
+            if step.is_none_or(|step| sight.allows(step)) && stub.request.holds(request)? {
                 return Ok(Some(stub));
             }
         }
@@ -133,6 +152,7 @@ mod tests {
     use crate::body_files::BodyFiles;
     use crate::stub::id::StubId;
     use crate::stub::read_document;
+    use crate::stub_state::StateMachines;
     use plimsoll_http::Fields;
     use proptest::prelude::*;
     use serde_json::json;
@@ -150,6 +170,8 @@ mod tests {
             )
             .prop_map(|regex| json!({"urlPattern": regex})),
             Just(json!({"urlPathPattern": "/a/?.?"})),
+            Just(json!({"urlPathTemplate": "/a/{b}"})),
+            Just(json!({"urlPathTemplate": "/{b}"})),
         ];
         (url, proptest::sample::select(METHODS), 1..4_i32).prop_map(
             |(mut url, method, priority)| {
@@ -165,7 +187,11 @@ mod tests {
                 .remove(0)
                 .unwrap();
             let index = index as u64;
-            Arc::new(mapping.place(StubId::minted(0, index), index))
+            Arc::new(mapping.place(
+                StubId::minted(0, index),
+                index,
+                &mut StateMachines::default(),
+            ))
         };
         let stubs = mappings.iter().enumerate().map(place).collect();
         StubSet::new(stubs, Delay::default())

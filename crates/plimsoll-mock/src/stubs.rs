@@ -6,8 +6,9 @@ use crate::delay::Delay;
 use crate::stub::id::StubId;
 use crate::stub::{Stub, StubMapping};
 use crate::stub_set::StubSet;
+use crate::stub_state::{StateMachine, StateMachines, Step};
 use arc_swap::{ArcSwap, Guard};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -23,7 +24,15 @@ pub(crate) struct Stubs {
 struct Writer {
     seed: u64,
     insertions: u64,
+    machines: StateMachines,
     default_delay: Delay,
+}
+
+/// A scenario and the stubs that belong to it, in match order.
+#[derive(Debug)]
+pub(crate) struct ScenarioStubs {
+    pub(crate) machine: Arc<StateMachine>,
+    pub(crate) stubs: Vec<Arc<Stub>>,
 }
 
 /// The set while it is changed.
@@ -46,6 +55,7 @@ impl Stubs {
             writer: Mutex::new(Writer {
                 seed,
                 insertions: 0,
+                machines: StateMachines::default(),
                 default_delay: Delay::default(),
             }),
         };
@@ -63,6 +73,22 @@ impl Stubs {
         find(self.current().stubs(), id).cloned()
     }
 
+    /// The scenarios by their names.
+    pub(crate) fn scenarios(&self) -> Vec<ScenarioStubs> {
+        let mut scenarios: BTreeMap<String, ScenarioStubs> = BTreeMap::new();
+        for stub in self.current().stubs() {
+            if let Some(step) = &stub.step {
+                let scenario = scenarios.entry(step.machine.name.clone());
+                let scenario = scenario.or_insert_with(|| ScenarioStubs {
+                    machine: Arc::clone(&step.machine),
+                    stubs: Vec::new(),
+                });
+                scenario.stubs.push(Arc::clone(stub));
+            }
+        }
+        scenarios.into_values().collect()
+    }
+
     /// Changes the set as a whole: if `change` fails, nothing has changed.
     pub(crate) fn change<R, E>(
         &self,
@@ -76,6 +102,8 @@ impl Stubs {
         };
         let result = change(&mut draft)?;
         let stubs = draft.stubs;
+        let steps = stubs.iter().filter_map(|stub| stub.step.as_ref());
+        writer.machines.keep(steps);
         let default_delay = writer.default_delay.clone();
         self.publish(stubs, default_delay);
         Ok(result)
@@ -127,6 +155,7 @@ impl Stubs {
         }
         self.change(|draft| {
             draft.stubs.clear();
+            draft.writer.machines.clear();
             for mapping in mappings {
                 let stub = draft.writer.place(mapping, &[])?;
                 draft.stubs.push(stub);
@@ -146,6 +175,14 @@ impl Stubs {
     }
 }
 
+impl ScenarioStubs {
+    /// The states that its stubs name, in alphabetical order.
+    pub(crate) fn states(&self) -> BTreeSet<String> {
+        let steps = self.stubs.iter().filter_map(|stub| stub.step.as_ref());
+        steps.flat_map(Step::states).collect()
+    }
+}
+
 impl Draft<'_> {
     /// Adds a mapping.
     pub(crate) fn add(&mut self, mapping: StubMapping) -> Result<Arc<Stub>, DuplicateId> {
@@ -157,7 +194,7 @@ impl Draft<'_> {
     /// Puts a mapping in the place of the stub with this id, if there is one.
     pub(crate) fn replace(&mut self, id: StubId, mapping: StubMapping) -> Option<Arc<Stub>> {
         let place = self.stubs.iter_mut().find(|stub| stub.id == id)?;
-        let stub = Arc::new(mapping.place(id, place.insertion));
+        let stub = Arc::new(mapping.place(id, place.insertion, &mut self.writer.machines));
         *place = Arc::clone(&stub);
         Some(stub)
     }
@@ -186,7 +223,11 @@ impl Writer {
             return Err(DuplicateId(id));
         }
         self.insertions += 1;
-        Ok(Arc::new(mapping.place(id, self.insertions)))
+        Ok(Arc::new(mapping.place(
+            id,
+            self.insertions,
+            &mut self.machines,
+        )))
     }
 }
 

@@ -3,6 +3,8 @@
 
 #[path = "mock/admin.rs"]
 mod admin;
+#[path = "mock/behaving.rs"]
+mod behaving;
 #[path = "mock/counting.rs"]
 mod counting;
 #[path = "mock/invalid.rs"]
@@ -15,6 +17,8 @@ mod limits;
 mod refusing;
 #[path = "mock/serving.rs"]
 mod serving;
+#[path = "mock/states.rs"]
+mod states;
 #[path = "mock/stopping.rs"]
 mod stopping;
 #[path = "mock/world.rs"]

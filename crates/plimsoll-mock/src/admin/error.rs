@@ -17,6 +17,8 @@ pub(crate) struct AdminError {
 const INVALID: u32 = 10;
 /// WireMock's code for a query parameter that it cannot use.
 const BAD_PARAMETER: u32 = 15;
+/// WireMock's code for a state that is not possible.
+const NO_STATE: u32 = 11;
 /// WireMock's code for an id that is taken.
 const DUPLICATE_ID: u32 = 109;
 
@@ -53,6 +55,17 @@ impl AdminError {
     /// Something that is not there.
     pub(crate) fn not_found(title: &str) -> Self {
         Self::single(404, INVALID, title)
+    }
+
+    /// A scenario that is not there.
+    pub(crate) fn no_scenario(name: &str) -> Self {
+        Self::single(404, 404, &format!("Scenario {name} does not exist"))
+    }
+
+    /// A state that no stub of a scenario names.
+    pub(crate) fn no_state(name: &str, state: &str) -> Self {
+        let title = format!("Scenario {name} does not support state {state}");
+        Self::single(422, NO_STATE, &title)
     }
 
     /// A route of WireMock's that this version does not have.

@@ -30,6 +30,9 @@ struct RawResponse<'a> {
 impl<'a> JsonBodies<'a> {
     /// Finds them in strict JSON; in a document of another shape there are none.
     pub(crate) fn find(text: &'a str) -> Self {
+        if !text.contains("\"jsonBody\"") {
+            return Self::default();
+        }
         serde_json::from_str(text).unwrap_or_default()
     }
 

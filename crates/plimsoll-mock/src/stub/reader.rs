@@ -146,6 +146,20 @@ impl<'a> Object<'a> {
         })
     }
 
+    /// The property of this name, which must be there.
+    pub(crate) fn required(
+        &mut self,
+        name: &'static str,
+        problems: &mut Problems,
+    ) -> Option<Node<'a>> {
+        let node = self.get(name);
+        if node.is_none() {
+            let message = format!("\"{name}\" is missing");
+            problems.push(StubProblem::invalid(&self.pointer, message));
+        }
+        node
+    }
+
     /// Whether any of these properties is there.
     pub(crate) fn has_any(&self, names: &[&str]) -> bool {
         names.iter().any(|name| self.map.contains_key(*name))

@@ -277,11 +277,7 @@ fn read_credentials(object: &mut Object<'_>, problems: &mut Problems) -> Option<
     let node = one.or(other)?;
     let mut object = node.object(problems)?;
     let mut part = |name, problems: &mut Problems| {
-        let Some(node) = object.get(name) else {
-            let message = format!("\"{name}\" is missing");
-            problems.push(StubProblem::invalid(&node.pointer, message));
-            return None;
-        };
+        let node = object.required(name, problems)?;
         node.text(problems)
     };
     let (user, password) = (part("username", problems), part("password", problems));

@@ -9,6 +9,7 @@ use super::reader::{Node, Object, Problems};
 use crate::answer::{Answer, AnswerBuilder};
 use crate::body_files::BodyFiles;
 use crate::delay::Delay;
+use crate::delivery::Delivery;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::Value;
@@ -17,8 +18,6 @@ use serde_json::value::RawValue;
 /// What WireMock 3.13 has and this version does not.
 const LATER: &[&str] = &[
     "additionalProxyRequestHeaders",
-    "chunkedDribbleDelay",
-    "fault",
     "proxyBaseUrl",
     "proxyUrlPrefixToRemove",
     "removeProxyRequestHeaders",
@@ -34,6 +33,7 @@ pub(crate) struct Response {
     pub(crate) fields: Vec<(String, String)>,
     pub(crate) body: Vec<u8>,
     pub(crate) delay: Delay,
+    pub(crate) delivery: Delivery,
 }
 
 impl Default for Response {
@@ -44,6 +44,7 @@ impl Default for Response {
             fields: Vec::new(),
             body: Vec::new(),
             delay: Delay::default(),
+            delivery: Delivery::default(),
         }
     }
 }
@@ -69,6 +70,7 @@ impl Response {
             object.get("delayDistribution"),
         );
         let delay = Delay::read(fixed.as_ref(), distribution.as_ref(), problems);
+        let delivery = Delivery::read(&mut object, problems);
         object.ignore(&["fromConfiguredStub"]);
         object.finish(LATER, problems);
         Some(Self {
@@ -77,6 +79,7 @@ impl Response {
             fields,
             body,
             delay,
+            delivery,
         })
     }
 

@@ -97,8 +97,7 @@ fn reset_goes_back_to_the_files() {
 fn what_is_refused_changes_nothing_and_names_every_place() {
     let mock = Mock::start(config());
     let mut client = mock.client();
-    let stub =
-        r#"{"request": {"customMatcher": {"name": "x"}, "urll": "/x"}, "scenarioName": "s"}"#;
+    let stub = r#"{"request": {"customMatcher": {"name": "x"}, "urll": "/x"}, "serveEventListeners": [{"name": "webhook"}]}"#;
     let refused = client.send("POST", "/__admin/mappings", stub);
     assert_eq!(refused.status, 422);
     insta::assert_snapshot!(serde_json::to_string_pretty(&refused.json()).unwrap(), @r#"
@@ -123,9 +122,9 @@ fn what_is_refused_changes_nothing_and_names_every_place() {
         {
           "code": 10,
           "title": "Not available",
-          "detail": "\"scenarioName\" is not available in this version",
+          "detail": "\"serveEventListeners\" is not available in this version",
           "source": {
-            "pointer": "/scenarioName"
+            "pointer": "/serveEventListeners"
           }
         }
       ]

@@ -47,7 +47,7 @@ fn a_directory_is_reported_as_a_whole() {
     std::fs::write(mappings.join("b.json"), format!(r#"{{"uuid": "{id}"}}"#)).unwrap();
     std::fs::write(
         mappings.join("c.json"),
-        r#"{"mappings": [{}, {"response": {"fault": "EMPTY_RESPONSE"}}]}"#,
+        r#"{"mappings": [{}, {"request": {"customMatcher": {"name": "x"}}}]}"#,
     )
     .unwrap();
     std::fs::write(mappings.join("notes.txt"), "not a mapping").unwrap();
@@ -59,7 +59,7 @@ fn a_directory_is_reported_as_a_whole() {
     mappings/out.json: a link that leaves the root directory
     mappings/pipe.json: not a regular file
     mappings/b.json: /id: 5c3ab2a8-1f07-4d6e-9b9c-0123456789ab is already the id of a mapping in mappings/a.json
-    mappings/c.json: /mappings/1/response/fault: "fault" is not available in this version
+    mappings/c.json: /mappings/1/request/customMatcher: "customMatcher" is not available in this version
     2 of 4 stub mappings in 3 files supported (50 %)
     "#);
 }

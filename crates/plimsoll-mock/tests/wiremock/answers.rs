@@ -140,7 +140,10 @@ fn request(line: &str, headers: &[(&str, &str)], body: &[u8]) -> Vec<u8> {
     for (name, value) in headers {
         out.push_str(&format!("{name}: {value}\r\n"));
     }
-    out.push_str("Connection: close\r\n\r\n");
+    if !has("Connection") {
+        out.push_str("Connection: close\r\n");
+    }
+    out.push_str("\r\n");
     [out.as_bytes(), body].concat()
 }
 
