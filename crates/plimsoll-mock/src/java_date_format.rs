@@ -86,7 +86,7 @@ mod tests {
         let check = |pattern: &str, expected: &str| {
             assert_eq!(directives(pattern).as_deref(), Ok(expected), "{pattern}");
         };
-        check("yyyy-MM-dd'T'HH:mm:ss.SSSXXX", "%Y-%m-%dT%H:%M:%S.%3f%:z");
+        check("yyyy-MM-dd'T'HH:mm:ss.SSSxxx", "%Y-%m-%dT%H:%M:%S.%3f%:z");
         check("EEE, dd MMM yy hh:mm a", "%a, %d %b %y %I:%M %p");
         check("d/M/yyyy", "%-d/%-m/%Y");
         check("HH 'uhr' ''%", "%H uhr '%%");
