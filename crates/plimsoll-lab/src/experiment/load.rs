@@ -24,6 +24,8 @@ pub(super) use written::Written;
 pub struct LoadSettings {
     /// The model with its arrivals or users.
     pub load: Load,
+    /// So many iterations of the closed model and no more.
+    pub iterations: Option<u64>,
     /// Load before the measurement.
     pub warmup: Duration,
     /// The measured time, after the warm-up.
@@ -54,6 +56,7 @@ pub(super) fn convert(
     } = arrivals?;
     let settings = LoadSettings {
         load,
+        iterations: layers.get(|wire| wire.iterations),
         duration: total - warmup,
         warmup,
         connections,
@@ -379,10 +382,10 @@ mod tests {
         let plain = with_load("{ rate: 1/s, duration: 5s }", "")
             .load(&[])
             .unwrap();
-        insta::assert_snapshot!(format!("{:?}", plain.arms[0].settings), @"LoadSettings { load: Open { profile: [Stretch { profile: Constant { rate: 1.0 }, spacing: Even, length: 5s }], connections: 50, grow_to: 50, queue: 10000 }, warmup: 0ns, duration: 5s, connections: Connections { policy: PerUser, exchanges: None, protocol: Http1, tls: None, sources: [], resolve: None, connect_timeout: None, first_byte_timeout: None }, pacing: Gap(200µs), timeout: 10s }");
+        insta::assert_snapshot!(format!("{:?}", plain.arms[0].settings), @"LoadSettings { load: Open { profile: [Stretch { profile: Constant { rate: 1.0 }, spacing: Even, length: 5s }], connections: 50, grow_to: 50, queue: 10000 }, iterations: None, warmup: 0ns, duration: 5s, connections: Connections { policy: PerUser, exchanges: None, protocol: Http1, tls: None, sources: [], resolve: None, connect_timeout: None, first_byte_timeout: None }, pacing: Gap(200µs), timeout: 10s }");
         let load = "{ rate: 1/s, warmup: 2s, duration: 5s, pacing: precise, timeout: 1s, keep_alive: false }";
         let full = with_load(load, "").load(&[]).unwrap();
-        insta::assert_snapshot!(format!("{:?}", full.arms[0].settings), @"LoadSettings { load: Open { profile: [Stretch { profile: Constant { rate: 1.0 }, spacing: Even, length: 7s }], connections: 50, grow_to: 50, queue: 10000 }, warmup: 2s, duration: 5s, connections: Connections { policy: PerExchange, exchanges: None, protocol: Http1, tls: None, sources: [], resolve: None, connect_timeout: None, first_byte_timeout: None }, pacing: Precise, timeout: 1s }");
+        insta::assert_snapshot!(format!("{:?}", full.arms[0].settings), @"LoadSettings { load: Open { profile: [Stretch { profile: Constant { rate: 1.0 }, spacing: Even, length: 7s }], connections: 50, grow_to: 50, queue: 10000 }, iterations: None, warmup: 2s, duration: 5s, connections: Connections { policy: PerExchange, exchanges: None, protocol: Http1, tls: None, sources: [], resolve: None, connect_timeout: None, first_byte_timeout: None }, pacing: Precise, timeout: 1s }");
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod spelled;
 
 use crate::commands::run;
 use crate::exit::{Ending, Failure};
+use plimsoll_base::units::Rate;
 use plimsoll_lab::experiment::Experiment;
 use request::Request;
 use serde_json::{Map, Value, json};
@@ -14,6 +15,9 @@ use std::path::Path;
 
 /// The methods that a scenario has keys for.
 const METHODS: [&str; 7] = ["get", "head", "post", "put", "patch", "delete", "options"];
+
+/// As long as a load may last: one of so many requests ends with the last of them.
+const LONGEST: &str = "999h";
 
 /// How many redirects in a row curl follows when it is told to.
 const CURL_FOLLOWS: u32 = 50;
@@ -29,6 +33,9 @@ pub struct Args {
     /// Arrivals per second, `500` or `90/min`; without it every connection sends as fast as it is answered.
     #[arg(short, long)]
     rate: Option<String>,
+    /// So many requests, all of them measured; with --rate so many arrivals.
+    #[arg(short, long, conflicts_with_all = ["duration", "warmup", "poisson"])]
+    number: Option<u64>,
     /// Connections.
     #[arg(short, long, default_value_t = 50)]
     connections: u32,
@@ -107,7 +114,7 @@ fn experiment(args: &Args, request: &Request) -> Result<Value, Failure> {
         "name": "load",
         "components": { "target": { "external": request.url.origin(), "probe": "none" } },
         "scenario": [step(request)?],
-        "load": load(args, request),
+        "load": load(args, request)?,
         "method": "measure",
     });
     if let Some(threads) = args.threads {
@@ -151,25 +158,30 @@ fn step(request: &Request) -> Result<Map<String, Value>, Failure> {
 }
 
 /// How much load, and when.
-fn load(args: &Args, request: &Request) -> Value {
+fn load(args: &Args, request: &Request) -> Result<Value, Failure> {
+    let rate = args.rate.as_deref().map(rate);
+    let (warmup, duration) = match args.number {
+        None => (args.warmup.clone(), args.duration.clone()),
+        Some(number) => ("0".to_owned(), length_of(number, rate.as_deref())?),
+    };
     let mut load = json!({
-        "warmup": args.warmup,
-        "duration": args.duration,
+        "warmup": warmup,
+        "duration": duration,
         "timeout": request.timeout,
         "keep_alive": !args.disable_keepalive,
     });
-    match &args.rate {
+    match rate {
         Some(rate) => {
-            let rate = if rate.contains('/') {
-                rate.clone()
-            } else {
-                format!("{rate}/s")
-            };
             load["rate"] = rate.into();
             load["connections"] = args.connections.into();
             load["profile"] = if args.poisson { "poisson" } else { "constant" }.into();
         }
-        None => load["users"] = args.connections.into(),
+        None => {
+            load["users"] = args.connections.into();
+            if let Some(number) = args.number {
+                load["iterations"] = number.into();
+            }
+        }
     }
     if request.http2 {
         load["protocol"] = "http2".into();
@@ -180,7 +192,33 @@ fn load(args: &Args, request: &Request) -> Value {
     if !request.tls.is_empty() {
         load["tls"] = request.tls.clone().into();
     }
-    load
+    Ok(load)
+}
+
+/// A rate as the experiment file writes it.
+fn rate(text: &str) -> String {
+    if text.contains('/') {
+        text.to_owned()
+    } else {
+        format!("{text}/s")
+    }
+}
+
+/// How long so many requests may take, and at a rate do take: the last of them is due half a gap before the end.
+fn length_of(number: u64, rate: Option<&str>) -> Result<String, Failure> {
+    if number == 0 {
+        return Err(Failure::Input("-n 0: write 1 or more".to_owned()));
+    }
+    let Some(rate) = rate else {
+        return Ok(LONGEST.to_owned());
+    };
+    let rate = Rate::parse(rate).map_err(|error| Failure::Input(format!("-r: {error}")))?;
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "the middle of the last gap is far from either arrival"
+    )]
+    let gaps = number as f64 - 0.5;
+    Ok(format!("{:.9}s", gaps / rate.as_per_second()))
 }
 
 /// The key by which the experiment file knows a request method.

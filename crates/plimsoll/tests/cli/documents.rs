@@ -81,7 +81,7 @@ fn the_command_lines_of_the_load_page_run() {
         for (flag, short) in [("-z", "1s"), ("--warmup", "0s")] {
             if let Some(at) = args.iter().position(|arg| arg == flag) {
                 args[at + 1] = short.to_owned();
-            } else if args[0] == "load" {
+            } else if args[0] == "load" && !args.iter().any(|arg| arg == "-n") {
                 args.extend([flag, short].map(str::to_owned));
             }
         }

@@ -210,3 +210,29 @@ fn what_cannot_be_sent_is_said_before_anything_is() {
     check(&["http://a/", "-m", "BREW"], "-m BREW");
     check(&[], "<URL>");
 }
+
+#[test]
+fn so_many_requests_and_no_more() {
+    let workspace = Workspace::new();
+    let mock = Server::start(&workspace, &["mock", "--port", "0"]);
+    let url = format!("http://{}/json/valid", mock.main());
+    for (out, more) in [("closed", &["-c", "10"][..]), ("open", &["-r", "400"][..])] {
+        let args = ["load", &url, "-n", "203", "--out", out, "--no-ui"];
+        let finished = workspace.run(&[&args, more].concat());
+        assert!(matches!(finished.code, Some(0 | 4)), "{finished:?}");
+        let arm = &workspace.json(&format!("{out}/summary.json"))["arms"]["main"];
+        assert_eq!(
+            (&arm["intended"], &arm["sent"]),
+            (&203.into(), &203.into()),
+            "{out}"
+        );
+        assert_eq!(arm["outcomes"]["answered"]["200"], 203, "{out}");
+    }
+    let refused = |more: &[&str], saying: &str| {
+        let finished = workspace.run(&[&["load", &url, "-n"], more].concat());
+        finished.ended_with(2).saying(saying);
+    };
+    refused(&["0"], "-n 0");
+    refused(&["10", "-z", "1s"], "cannot be used with");
+    refused(&["10", "-r", "1/month"], "-r: ");
+}

@@ -38,7 +38,7 @@ impl Arm {
             name: "main".to_owned(),
             load: self.settings.load.clone(),
             program: actions(&self.program, &mut lookup)?,
-            iterations: None,
+            iterations: self.settings.iterations,
         };
         let (host, port) = split(&target.authority);
         let connections = connections::of_target(&self.settings.connections, host, port);

@@ -213,7 +213,7 @@ fn assemble(
             every: span(layers.get(|wire| wire.every)),
         }
     } else {
-        inward.refuse(loader, &["think", "every"], &because);
+        inward.refuse(loader, &["think", "every", "iterations"], &because);
         let profile = stretches(parts, &mut written);
         if profile
             .last()

@@ -59,6 +59,9 @@ pub struct LoadWire {
     /// Closed model: the least time from the intended start of an iteration to that of the user's next one. Default: 0.
     #[deserr(default)]
     pub every: Option<SpanWire>,
+    /// Closed model: so many iterations over all users, warm-up included, and no more; the load ends with the last of them, or with its time.
+    #[deserr(default)]
+    pub iterations: Option<u64>,
     /// Load before the measurement; reported apart. Default: 0.
     #[deserr(default)]
     pub warmup: Option<DurationText>,
