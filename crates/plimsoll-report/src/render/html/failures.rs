@@ -1,7 +1,7 @@
 //! What failed, by kind, with when it was seen, and what else the reader should know happened.
 
 use super::arms;
-use crate::record::EventKind;
+use crate::record::{EventKind, EventRow};
 use crate::render::figures;
 use crate::view::RunView;
 use maud::{Markup, html};
@@ -16,7 +16,7 @@ pub(super) fn section(view: &RunView) -> Markup {
                 | EventKind::Warning
                 | EventKind::Interrupted
                 | EventKind::Aborted
-        )
+        ) && !is_note(view, event)
     });
     let told: Vec<_> = told.collect();
     let content = html! {
@@ -34,4 +34,12 @@ pub(super) fn section(view: &RunView) -> Markup {
         "An answer whose check failed counts by its status and by its check. Seen: seconds since the run began, warm-up left out."
     };
     super::section("Failures", reading, content)
+}
+
+/// Whether an event is a warning that stands among the notes of its arm already.
+fn is_note(view: &RunView, event: &EventRow) -> bool {
+    let arms = view.summary.arms.iter();
+    let mut notes = arms.flat_map(|(name, arm)| arm.notes.iter().map(move |note| (name, note)));
+    event.kind == EventKind::Warning
+        && notes.any(|(name, note)| event.message == format!("arm `{name}` {note}"))
 }
