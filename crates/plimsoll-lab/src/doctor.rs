@@ -22,6 +22,7 @@ mod tries;
 
 pub use calibrate::{Calibration, Calibrator, Trial};
 pub use ceiling::{Ceiling, ClosedThroughput, Identity, OpenCeiling, Stored};
+pub use ports::ports;
 pub use tries::NoneHeld;
 
 use serde::Serialize;

@@ -1,18 +1,46 @@
-//! Before anything is sent: what the plan asks of the generator, held against its ceiling on this host.
+//! Before anything is sent: what the plan itself can reach at most, held against what it states. Pure but for [`HostFacts::read`].
 //!
-//! A warning and nothing more. What the generator did is judged after the run, from what was measured. Pure.
+//! ```text
+//! experiment, facts of the host --ceilings, one kind per file--> what bounds each arm --rates that it states--> findings
+//! ```
+//!
+//! A ceiling that follows from the plan alone refuses a plan that states more. One that depends on this host, or on what the target will
+//! do, is a warning and nothing more: what the generator did is judged after the run, from what was measured.
 
-use crate::doctor::Ceiling;
-use crate::experiment::{Arm, Body, ComponentKind, Experiment, Placement, Step};
-use plimsoll_base::units::format_number;
-use plimsoll_load::arrivals::peak;
-use plimsoll_load::plan::{Connections, Load, Pacing};
+mod calibrated;
+mod ceiling;
+mod connections;
+mod descriptors;
+mod host;
+mod iteration;
+mod ports;
+mod schedule;
+mod stated;
+mod think_time;
+
+pub use ceiling::{Ceiling, Of, Source};
+pub use host::HostFacts;
+
+use crate::experiment::{Arm, Experiment};
+use iteration::Iteration;
+use plimsoll_load::plan::{Load, Plan};
+use stated::Standing;
 use std::fmt;
 
-/// Of the ceiling, what a plan may ask for without a word: beyond it lateness begins to show in high percentiles.
-const EASY: f64 = 0.5;
-/// The largest request body in bytes that costs about what none costs, which is what the ceiling was measured with.
-const SMALL_BODY: usize = 16 * 1024;
+/// What is known of one arm before it runs.
+#[derive(Debug, Clone)]
+pub struct Outlook {
+    /// The arm.
+    pub arm: String,
+    /// What bounds it, the plan's own ceilings first.
+    pub ceilings: Vec<Ceiling>,
+    /// Sentences to be read after the arm's name: its ceilings, and what answers may take where nothing bounds it.
+    pub said: Vec<String>,
+    /// What it states and cannot reach.
+    pub refusals: Vec<Warning>,
+    /// What may go wrong on this host.
+    pub warnings: Vec<Warning>,
+}
 
 /// What is said of one arm.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,214 +57,99 @@ impl fmt::Display for Warning {
     }
 }
 
-/// A warning for each arm that offers more than half of the ceiling at its peak. None for the closed model, which offers what is
-/// answered, nor where the ceiling was measured with another kind of load: it says nothing of that.
+/// What is known of each arm before anything is sent.
 #[must_use]
-pub fn warnings(experiment: &Experiment, ceiling: &Ceiling) -> Vec<Warning> {
-    if !is_placed_as_measured(experiment, ceiling) {
-        return Vec::new();
-    }
-    let arms = experiment.arms.iter().filter(|arm| is_as_measured(arm));
-    arms.filter_map(|arm| {
-        let peak = peak_per_s(arm)?;
-        let elsewhere = is_external(experiment, arm);
-        Some(Warning {
-            arm: arm.name.clone(),
-            sentence: sentence(peak, ceiling.open.holds_per_s, elsewhere)?,
-        })
-    })
-    .collect()
+pub fn look(experiment: &Experiment, host: &HostFacts) -> Vec<Outlook> {
+    let arms = experiment.arms.iter();
+    arms.map(|arm| Subject::new(experiment, arm).look(host))
+        .collect()
 }
 
-/// Whether generator and components share the host as in the calibration: as many threads, nobody pinned or under a quota.
-fn is_placed_as_measured(experiment: &Experiment, ceiling: &Ceiling) -> bool {
-    let generator = &experiment.generator;
-    let free = Placement::default();
-    generator.shards == ceiling.shards
-        && generator.cpus.is_empty()
-        && experiment
-            .components
-            .iter()
-            .all(|component| component.placement == free)
+/// An arm with its plan, and what an iteration of each scenario holds.
+struct Subject<'a> {
+    experiment: &'a Experiment,
+    arm: &'a Arm,
+    plan: Plan,
+    iterations: Vec<Iteration>,
 }
 
-/// Whether an arm's load is of the kind that the calibration used.
-fn is_as_measured(arm: &Arm) -> bool {
-    let settings = &arm.settings;
-    settings.pacing == Pacing::default()
-        && settings.connections == Connections::default()
-        && arm.steps.iter().all(|step| body_bytes(step) <= SMALL_BODY)
-}
-
-/// The length of a step's body; of one with substitutions, as it is written.
-fn body_bytes(step: &Step) -> usize {
-    fn length(body: &Body) -> usize {
-        match body {
-            Body::Empty => 0,
-            Body::Inline(template) => template.source().len(),
-            Body::File { bytes, .. } => bytes.len(),
-            Body::Parts(parts) => parts.iter().map(length).sum(),
+impl<'a> Subject<'a> {
+    fn new(experiment: &'a Experiment, arm: &'a Arm) -> Self {
+        let plan = arm.outline();
+        let iterations = 0..plan.scenarios.len();
+        let iterations = iterations.map(|scenario| Iteration::of(&plan, scenario));
+        Self {
+            experiment,
+            arm,
+            iterations: iterations.collect(),
+            plan,
         }
     }
-    length(&step.body)
-}
 
-/// The most exchanges per second that an arm plans at any moment; `None` in the closed model.
-#[expect(clippy::cast_precision_loss, reason = "a number of steps")]
-fn peak_per_s(arm: &Arm) -> Option<f64> {
-    let settings = &arm.settings;
-    let Load::Open { profile, .. } = &settings.load else {
-        return None;
-    };
-    Some(peak(profile) * arm.steps.len() as f64)
-}
-
-fn is_external(experiment: &Experiment, arm: &Arm) -> bool {
-    let target = experiment.component(&arm.target.component);
-    target.is_some_and(|component| matches!(component.kind, ComponentKind::External(_)))
-}
-
-/// What to say of a peak, after the arm's name; `None` when it is easy.
-fn sentence(peak: f64, ceiling: f64, elsewhere: bool) -> Option<String> {
-    let share = peak / ceiling;
-    if share <= EASY {
-        return None;
+    fn look(&self, host: &HostFacts) -> Outlook {
+        let mut ceilings = Vec::new();
+        let mut said = Vec::new();
+        for (index, scenario) in self.plan.scenarios.iter().enumerate() {
+            let iteration = &self.iterations[index];
+            let of_plan = match &scenario.load {
+                Load::Closed { .. } => think_time::ceiling(&self.plan, index, iteration),
+                Load::Open { .. } => connections::ceiling(&self.plan, index, iteration),
+            };
+            said.extend(
+                of_plan
+                    .as_ref()
+                    .map(|ceiling| self.named(index, &ceiling.to_string())),
+            );
+            let affords = connections::affords(&self.plan, index, iteration);
+            said.extend(affords.map(|sentence| self.named(index, &sentence)));
+            ceilings.extend(of_plan);
+            ceilings.extend(schedule::ceiling(&self.plan, index));
+        }
+        let mut of_host = Vec::new();
+        of_host.extend(ports::ceiling(self, host));
+        of_host.extend(descriptors::ceiling(self, host));
+        of_host.extend(calibrated::ceiling(self, host));
+        let warnings = of_host.iter().filter_map(|ceiling| ceiling.warning.clone());
+        let mut warnings: Vec<Warning> = warnings.map(|sentence| self.warning(sentence)).collect();
+        said.extend(
+            of_host
+                .iter()
+                .filter(|it| it.warning.is_none())
+                .map(Ceiling::to_string),
+        );
+        ceilings.extend(of_host);
+        let mut refusals = Vec::new();
+        for stated in stated::all(self) {
+            match stated.standing(self, &ceilings) {
+                Some(Standing::Beyond(sentence)) => refusals.push(self.warning(sentence)),
+                Some(Standing::Doubtful(sentence)) => warnings.push(self.warning(sentence)),
+                None => {}
+            }
+        }
+        Outlook {
+            arm: self.arm.name.clone(),
+            refusals,
+            ceilings,
+            said,
+            warnings,
+        }
     }
-    let offer = format!(
-        "offers up to {}/s, {:.0} % of the {}/s that generator and mock reach together on this host",
-        format_number(peak),
-        share * 100.0,
-        format_number(ceiling)
-    );
-    let judged = "the run's own criteria will judge";
-    let remedy = "lower the rate, or use more processors or a second host";
-    Some(match (share > 1.0, elsewhere) {
-        (false, _) => {
-            format!("{offer}, so high percentiles may be the generator's: {remedy}; {judged}")
+
+    fn warning(&self, sentence: String) -> Warning {
+        Warning {
+            arm: self.arm.name.clone(),
+            sentence,
         }
-        (true, false) => format!("{offer}, so it cannot be reached here: {remedy}; {judged}"),
-        (true, true) => {
-            format!("{offer}, and a generator alone can hardly reach it either: {remedy}; {judged}")
+    }
+
+    /// A sentence about a scenario, with its name where there are several.
+    fn named(&self, scenario: usize, sentence: &str) -> String {
+        match &self.plan.scenarios[..] {
+            [_] => sentence.to_owned(),
+            all => format!("scenario `{}`: {sentence}", all[scenario].name),
         }
-    })
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::doctor::{ClosedThroughput, OpenCeiling};
-    use crate::experiment::memory::{Memory, with_load};
-
-    /// A host with a ceiling of 10,000 exchanges per second.
-    fn ceiling(shards: usize) -> Ceiling {
-        let closed = ClosedThroughput {
-            users: 50,
-            achieved_per_s: 12_000.0,
-        };
-        let open = OpenCeiling {
-            connections: 50,
-            holds_per_s: 10_000.0,
-            fails_per_s: None,
-            gives_way: None,
-            doubt: None,
-            pacing_lag_p50_s: None,
-            pacing_lag_p99_s: None,
-        };
-        Ceiling::new(String::new(), shards, closed, open)
-    }
-
-    /// What is said of an experiment, each warning on a line.
-    fn said_of(experiment: &Memory) -> String {
-        let experiment = experiment.load(&[]).unwrap();
-        let warnings = warnings(&experiment, &ceiling(1));
-        let lines: Vec<String> = warnings.iter().map(Warning::to_string).collect();
-        lines.join("\n")
-    }
-
-    fn said(load: &str) -> String {
-        said_of(&with_load(load, ""))
-    }
-
-    #[test]
-    fn up_to_half_and_the_closed_model_pass_in_silence() {
-        let check = |load| assert_eq!(said(load), "", "{load}");
-        check("{ rate: 5000/s, duration: 5s }");
-        check("{ users: 5000, duration: 5s }");
-        check("{ ramp: { from: 1/s, to: 5000/s }, duration: 5s }");
-        check("{ staircase: { from: 1000/s, step: 1000/s, every: 1s }, duration: 5s }");
-    }
-
-    #[test]
-    fn beyond_half_there_is_a_sentence() {
-        insta::assert_snapshot!(said("{ rate: 6200/s, duration: 5s }"), @"arm `main` offers up to 6,200/s, 62 % of the 10,000/s that generator and mock reach together on this host, so high percentiles may be the generator's: lower the rate, or use more processors or a second host; the run's own criteria will judge");
-        insta::assert_snapshot!(said("{ ramp: { from: 20000/s, to: 1/s }, duration: 5s }"), @"arm `main` offers up to 20,000/s, 200 % of the 10,000/s that generator and mock reach together on this host, so it cannot be reached here: lower the rate, or use more processors or a second host; the run's own criteria will judge");
-        assert_ne!(
-            said("{ staircase: { from: 1000/s, step: 1000/s, every: 1s }, duration: 6s }"),
-            ""
-        );
-    }
-
-    #[test]
-    fn a_target_elsewhere_leaves_room_for_doubt() {
-        insta::assert_snapshot!(sentence(20_000.0, 10_000.0, true).unwrap(), @"offers up to 20,000/s, 200 % of the 10,000/s that generator and mock reach together on this host, and a generator alone can hardly reach it either: lower the rate, or use more processors or a second host; the run's own criteria will judge");
-    }
-
-    #[test]
-    fn a_ceiling_says_nothing_of_other_generators() {
-        let experiment = with_load("{ rate: 60000/s, duration: 5s }", "");
-        let experiment = experiment.load(&[]).unwrap();
-        assert_eq!(warnings(&experiment, &ceiling(2)), []);
-    }
-
-    #[test]
-    fn a_ceiling_says_nothing_of_other_kinds_of_load() {
-        let check = |load: &str, rest: &str, silent: bool| {
-            let load = format!("{{ rate: 60000/s, duration: 5s{load} }}");
-            let said = said_of(&with_load(&load, rest));
-            assert_eq!(said.is_empty(), silent, "{load} {rest}: {said}");
-        };
-        check("", "", false);
-        check(", keep_alive: true, connections: 1000", "", false);
-        check(", pacing: precise", "", true);
-        check(", pacing: 1ms", "", true);
-        check(", pacing: 200us", "", false);
-        check(", keep_alive: false", "", true);
-        check("", "generator: { cpus: [0] }", true);
-    }
-
-    /// An experiment whose mock has these further keys, and whose one step has them too, at a rate that is warned of.
-    fn with(mock: &str, step: &str) -> Memory {
-        let body = "x".repeat(SMALL_BODY + 1);
-        let text = format!(
-            "version: 1\nname: x\ncomponents: {{ upstream: {{ mock: {{}}{mock} }} }}\nscenario: [{{ post: /a{step} }}]\nload: {{ rate: 60000/s, duration: 5s }}\n"
-        );
-        Memory::new(
-            &text,
-            &[("e/large", &body), ("e/small", &body[..SMALL_BODY])],
-        )
-    }
-
-    #[test]
-    fn components_in_other_places_and_large_bodies_pass_in_silence() {
-        let check = |mock: &str, step: &str, silent: bool| {
-            let said = said_of(&with(mock, step));
-            assert_eq!(said.is_empty(), silent, "{mock} {step:.40}: {said}");
-        };
-        check("", "", false);
-        check(", cpus: [1]", "", true);
-        check(", cpu_quota: 0.5", "", true);
-        check("", ", body: small", false);
-        check("", ", body_file: small", false);
-        check("", ", body_file: large", true);
-        let inline = format!(", body: {}", "x".repeat(SMALL_BODY + 1));
-        check("", &inline, true);
-    }
-
-    #[test]
-    fn each_arm_is_judged_by_its_own_load() {
-        let arms = "arms: { plain: {}, exact: { load: { pacing: precise } }, calm: { load: { rate: 10/s } } }";
-        let said = said_of(&with_load("{ rate: 60000/s, duration: 5s }", arms));
-        assert!(said.starts_with("arm `plain` offers"), "{said}");
-        assert_eq!(said.lines().count(), 1, "{said}");
-    }
-}
+mod tests;

@@ -7,6 +7,7 @@ pub mod hey;
 pub mod import;
 pub mod load;
 pub mod mock;
+pub mod preflight;
 pub mod report;
 pub mod run;
 pub mod schema;

@@ -10,12 +10,23 @@ const TIME_WAIT_S: u32 = 60;
 /// What Linux gives unless told otherwise: 32768 to 60999.
 const USUAL: u32 = 28_232;
 
+/// How many there are; `None` where the kernel does not say.
+#[must_use]
+pub fn ports() -> Option<u32> {
+    range().map(|(first, last)| last - first + 1)
+}
+
 pub(super) fn look() -> Fact {
-    let range = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range");
-    match range.ok().as_deref().and_then(parse) {
+    match range() {
         Some((first, last)) => judge(first, last),
         None => Fact::unknown(NAME, "the kernel does not say which may be used"),
     }
+}
+
+/// The first and the last of them.
+fn range() -> Option<(u32, u32)> {
+    let range = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range");
+    parse(&range.ok()?)
 }
 
 fn parse(range: &str) -> Option<(u32, u32)> {

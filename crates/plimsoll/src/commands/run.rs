@@ -1,13 +1,11 @@
 //! `plimsoll run`: one experiment, from its file to its report.
 
-use crate::commands::doctor;
+use crate::commands::preflight::{self, Unreachable};
 use crate::exit::{Ending, Failure};
 use crate::live::Live;
 use crate::metrics::{Outside, Watchers};
 use crate::{clock, out, signals};
-use plimsoll_lab::doctor::Stored;
 use plimsoll_lab::experiment::{Disk, Experiment, Surroundings};
-use plimsoll_lab::preflight::{self, Warning};
 use plimsoll_lab::{ErrorKind, LabError, Progress, RunOptions, RunOutcome};
 use plimsoll_report::record::VerdictResult;
 use plimsoll_report::render;
@@ -37,6 +35,9 @@ pub struct Common {
     /// Plain lines instead of the live view.
     #[arg(long)]
     no_ui: bool,
+    /// Run a plan that cannot reach a rate that it states; summary and report say that it cannot.
+    #[arg(long)]
+    force: bool,
     #[command(flatten)]
     watchers: Watchers,
 }
@@ -67,26 +68,15 @@ pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
-/// What to say before `experiment` runs on this host: printed, and recorded with the run.
-fn preflight(experiment: &Experiment) -> Vec<Warning> {
-    let warnings = match doctor::stored() {
-        Stored::Absent => Vec::new(),
-        Stored::Ignored(why) => {
-            out::note(&format!("note: the stored ceiling is ignored: {why}"));
-            Vec::new()
-        }
-        Stored::Usable(ceiling) => preflight::warnings(experiment, &ceiling),
-    };
-    for warning in &warnings {
-        out::note(&format!("warning: {warning}"));
-    }
-    warnings
-}
-
 /// Runs a loaded experiment, shows it while it runs, and prints its summary.
 pub fn experiment(experiment: &Experiment, common: &Common) -> Result<Ending, Failure> {
     let surroundings = surroundings();
-    let warnings = preflight(experiment);
+    let unreachable = if common.force {
+        Unreachable::Forced
+    } else {
+        Unreachable::Refused
+    };
+    let warnings = preflight::conclude(&preflight::outlooks(experiment), unreachable)?;
     let outside = Outside::open(&common.watchers, &experiment.name)?;
     let options = RunOptions {
         out: common

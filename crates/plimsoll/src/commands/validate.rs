@@ -1,5 +1,6 @@
 //! `plimsoll validate`: judges a file or directory of input and executes nothing.
 
+use crate::commands::preflight::{self, Unreachable};
 use crate::commands::{mock, run};
 use crate::exit::{Ending, Failure};
 use crate::out;
@@ -41,6 +42,8 @@ pub fn run(args: Args) -> Result<Ending, Failure> {
 
 fn experiment(path: &Path) -> Result<Ending, Failure> {
     let loaded = run::load(path, &[])?;
+    // What it says of this host is a warning; what it refuses does not depend on the host.
+    preflight::conclude(&preflight::outlooks(&loaded), Unreachable::Refused)?;
     let (components, arms) = (loaded.components.len(), loaded.arms.len());
     out::print(&format!(
         "{}: a valid experiment: {components} components, {arms} arms\n",

@@ -15,6 +15,7 @@ mod load;
 mod metrics;
 mod mock;
 mod nginx;
+mod preflight;
 mod processes;
 mod program;
 mod report;

@@ -67,6 +67,25 @@ impl Arm {
     }
 }
 
+impl Arm {
+    /// Its plan as far as the file decides it: any address and any value stand where the file says none.
+    pub(crate) fn outline(&self) -> Plan {
+        let sources = &self.settings.connections.sources;
+        let source = sources
+            .first()
+            .copied()
+            .unwrap_or(Ipv4Addr::LOCALHOST.into());
+        let target = plan::Target {
+            authority: "target".to_owned(),
+            // Of the kind from which it will be reached: the target's own is not known yet.
+            addresses: vec![SocketAddr::new(source, 80)],
+        };
+        let anything = |_: &Reference| Ok::<_, Infallible>(Value::Plain("/".to_owned()));
+        let Ok(plan) = self.plan(0, 1, target, anything);
+        plan
+    }
+}
+
 fn plan_step<E>(
     step: &Step,
     lookup: &mut impl FnMut(&Reference) -> Result<Value, E>,
@@ -209,20 +228,7 @@ fn split(authority: &str) -> (&str, u16) {
 
 /// Lets the generator itself judge the arm's plan, and says where in the file each of its complaints belongs.
 pub(super) fn check(loader: &mut Loader<'_>, arm: &Arm, places: Places<'_>) {
-    // Any address and any value will do: the file decides neither.
-    let sources = &arm.settings.connections.sources;
-    let source = sources
-        .first()
-        .copied()
-        .unwrap_or(Ipv4Addr::LOCALHOST.into());
-    let target = plan::Target {
-        authority: "target".to_owned(),
-        // Of the kind from which it will be reached: the target's own is not known yet.
-        addresses: vec![SocketAddr::new(source, 80)],
-    };
-    let anything = |_: &Reference| Ok::<_, Infallible>(Value::Plain("/".to_owned()));
-    let Ok(plan) = arm.plan(0, 1, target, anything);
-    let Err(problems) = plan.check() else {
+    let Err(problems) = arm.outline().check() else {
         return;
     };
     for problem in problems.0 {
