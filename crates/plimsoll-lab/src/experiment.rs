@@ -27,7 +27,7 @@ mod threshold;
 mod topology;
 pub mod wire;
 
-pub use arm::{Arm, TargetRef};
+pub use arm::{Arm, LoadedScenario, TargetRef};
 pub use component::{
     Command, Component, ComponentKind, External, Gateway, Generator, Listen, Listener, Mock,
     Placement, Readiness, RenderedFile,
@@ -36,7 +36,8 @@ pub use load::LoadSettings;
 pub use method::Method;
 pub use name::is_name;
 pub use scenario::{
-    Act, Body, Check, Condition, Data, FeederFile, Matcher, Predicate, Scenario, Step,
+    Act, Body, Check, Condition, Data, FeederFile, Matcher, Part as ScenarioPart, Predicate,
+    Scenario, Step,
 };
 pub use secret::{Secret, sha256_hex};
 pub use surroundings::{Disk, Inline, MAX_FILE_BYTES, Surroundings};

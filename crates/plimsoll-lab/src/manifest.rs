@@ -1,7 +1,7 @@
 //! What a run says of itself before anything is measured. Templates stand in it as written, so secrets do not.
 
 use crate::experiment::{
-    Arm, Component, ComponentKind, Experiment, LoadSettings, Method, Template,
+    Arm, Component, ComponentKind, Experiment, LoadedScenario, Method, Template,
 };
 use crate::host;
 use crate::run::RunOptions;
@@ -45,23 +45,44 @@ fn arm(arm: &Arm) -> ArmFacts {
     ArmFacts {
         name: arm.name.clone(),
         target: arm.target.to_string(),
-        model: match arm.settings.load {
-            Load::Open { .. } => LoadModel::Open,
-            Load::Closed { .. } => LoadModel::Closed,
+        model: if arm.scenarios.iter().any(is_closed) {
+            LoadModel::Closed
+        } else {
+            LoadModel::Open
         },
-        load: load(&arm.settings),
+        load: load(arm),
     }
 }
 
-fn load(settings: &LoadSettings) -> String {
+fn is_closed(scenario: &LoadedScenario) -> bool {
+    matches!(scenario.load, Load::Closed { .. })
+}
+
+fn load(arm: &Arm) -> String {
+    let settings = &arm.settings;
     let time = |duration: Duration| format_seconds(duration.as_secs_f64());
-    let arrivals = format!("{}{}", settings.load, connections(&settings.connections));
+    let arrivals = format!(
+        "{}{}",
+        arrivals(&arm.scenarios),
+        connections(&settings.connections)
+    );
     let duration = time(settings.duration);
     if settings.warmup.is_zero() {
         format!("{arrivals}, {duration}")
     } else {
         format!("{arrivals}, {} warm-up, {duration}", time(settings.warmup))
     }
+}
+
+/// The loads of scenarios, each with its name where there are several.
+fn arrivals(scenarios: &[LoadedScenario]) -> String {
+    if let [only] = scenarios {
+        return only.load.to_string();
+    }
+    let named = scenarios
+        .iter()
+        .map(|scenario| format!("{}: {}", scenario.name, scenario.load));
+    named.collect::<Vec<_>>().join("; ")
 }
 
 /// What is out of the ordinary about connections, each part after a comma.

@@ -20,7 +20,7 @@ pub use action::{
 };
 pub use check::{PlanProblem, PlanProblems};
 pub use connections::{ConnectionPolicy, Connections, Protocol, Resolve};
-pub use data::{AtEnd, Cookies, Data, FeederPlan, Format, Order};
+pub use data::{AtEnd, Cookies, Data, Dealing, FeederPlan, Format, Order};
 pub use load::{Crowd, Load, Profile, Spacing, Span, Stretch};
 pub use step::{Check, Extract, Follow, Match, Predicate, Source, Step};
 pub use text::{Expression, Piece, Text};

@@ -24,6 +24,7 @@ mod value;
 
 pub(crate) use check::{Answer, Redirects};
 pub(crate) use decode::INSPECTED_BYTES;
+pub(crate) use feeder::Feeder;
 pub(crate) use memory::{Iteration, Memory};
 pub(crate) use passes::Pass;
 pub(crate) use program::{Instruction, Problem, Program, USER_AGENT};

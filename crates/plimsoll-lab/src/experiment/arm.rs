@@ -1,15 +1,17 @@
 //! Arms: the alternatives under comparison, each with everything that its load needs.
 
 mod plan;
+mod several;
 
 use std::fmt;
 use std::sync::Arc;
 
 use plimsoll_base::document::Path as Pointer;
+use plimsoll_load::plan::{Dealing, Load};
 
 use super::component::Component;
 use super::connections;
-use super::load::{self, Layer, Layers, LoadSettings};
+use super::load::{Layer, Layers, LoadSettings};
 use super::loader::Loader;
 use super::name::refuse_name;
 use super::scenario::{self, Act, Data, Scenario, Step};
@@ -26,14 +28,27 @@ pub struct Arm {
     pub target: TargetRef,
     /// Every exchange of its scenario; at least one.
     pub steps: Vec<Step>,
-    /// What an iteration does with them.
-    pub program: Vec<Act>,
+    /// What is done with them: all at the same time. At least one.
+    pub scenarios: Vec<LoadedScenario>,
+    /// How iterations get the rows of feeders.
+    pub dealing: Dealing,
     /// What reports call its groups of steps, each before those within it.
     pub groups: Vec<String>,
     /// What iterations differ by; the same for all arms.
     pub data: Arc<Data>,
-    /// Its load.
+    /// Its load, of several scenarios that of the first.
     pub settings: LoadSettings,
+}
+
+/// What the iterations of one load do, and how many there are when.
+#[derive(Debug, Clone)]
+pub struct LoadedScenario {
+    /// What the plan calls it.
+    pub name: String,
+    /// What an iteration does.
+    pub program: Vec<Act>,
+    /// How many start when.
+    pub load: Load,
 }
 
 /// A listener of a component, written `component` or `component/listener`.
@@ -63,12 +78,11 @@ pub(super) fn convert_all(
     components: &[Component],
 ) -> Vec<Arm> {
     let root = Pointer::root();
-    let scenario_at = root.key("scenario");
     let common = Common {
         wire,
         components,
         load_at: root.key("load"),
-        scenario: scenario::convert(loader, &wire.scenario, &scenario_at),
+        scenario: scenario::convert_common(loader, wire),
         data: Arc::new(scenario::convert_data(loader, wire)),
     };
     let Some(arms) = &wire.arms else {
@@ -136,12 +150,20 @@ impl Common<'_> {
             });
             step.headers.extend(headers.iter().cloned());
         }
-        let mut layers: Vec<Layer<'_>> = vec![(&self.wire.load, self.load_at.clone())];
-        layers.extend(wire.load.as_ref().map(|own| (own, at.key("load"))));
-        let layers = Layers::new(&layers);
+        let mut outer: Vec<Layer<'_>> = vec![(&self.wire.load, self.load_at.clone())];
+        outer.extend(wire.load.as_ref().map(|own| (own, at.key("load"))));
+        let stacks: Vec<Vec<Layer<'_>>> = scenario
+            .parts
+            .iter()
+            .map(|part| {
+                let own = self.own_load(wire, &part.name);
+                outer.iter().cloned().chain(own).collect()
+            })
+            .collect();
         let target = self.target(loader, wire, at);
-        let settings = load::convert(loader, layers);
-        let (target, (mut settings, written)) = (target?, settings?);
+        let loads = several::convert(loader, &stacks);
+        let (target, (mut settings, loads, written)) = (target?, loads?);
+        let layers = Layers::new(&stacks[0]);
         let component = self
             .components
             .iter()
@@ -153,7 +175,17 @@ impl Common<'_> {
             name: name.to_owned(),
             target,
             steps: scenario.steps,
-            program: scenario.program,
+            scenarios: scenario
+                .parts
+                .into_iter()
+                .zip(loads)
+                .map(|(part, load)| LoadedScenario {
+                    name: part.name,
+                    program: part.program,
+                    load,
+                })
+                .collect(),
+            dealing: scenario.dealing,
             groups: scenario.groups,
             data: Arc::clone(&self.data),
             settings,
@@ -161,7 +193,7 @@ impl Common<'_> {
         // A step that could not be converted is refused already, and without it the rest would be misplaced.
         if !scenario.is_partial && !arm.steps.is_empty() {
             let places = Places {
-                layers,
+                stacks: &stacks,
                 written: &written,
                 conditions: &scenario.conditions,
                 pauses: &scenario.pauses,
@@ -170,6 +202,17 @@ impl Common<'_> {
             plan::check(loader, &arm, places);
         }
         Some(arm)
+    }
+
+    /// The load that a common scenario has for itself.
+    fn own_load(&self, arm: &ArmWire, scenario: &str) -> Option<Layer<'_>> {
+        if arm.scenario.is_some() {
+            return None;
+        }
+        let scenarios = self.wire.scenarios.as_ref()?;
+        let (name, wire) = scenarios.iter().find(|(name, _)| *name == scenario)?;
+        let at = Pointer::root().key("scenarios").key(name).key("load");
+        Some((wire.load.as_ref()?, at))
     }
 
     fn names(&self) -> Vec<String> {

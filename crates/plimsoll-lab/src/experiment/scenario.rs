@@ -5,6 +5,7 @@ mod check;
 mod control;
 mod data;
 mod extract;
+mod several;
 mod step;
 
 pub use body::Body;
@@ -15,11 +16,11 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use plimsoll_base::document::{Entries, Path as Pointer, Text};
-use plimsoll_load::plan::{Comparison, Extract, Span};
+use plimsoll_load::plan::{Comparison, Dealing, Extract, Span};
 
 use super::loader::Loader;
 use super::template::Template;
-use super::wire::StepWire;
+use super::wire::{ExperimentWire, StepWire};
 pub use check::{Check, Matcher, Predicate};
 
 /// One exchange of an iteration.
@@ -82,8 +83,10 @@ pub struct Condition {
 pub struct Scenario {
     /// Every exchange, in the order in which they are written; those of redirects come right after their step.
     pub steps: Vec<Step>,
-    /// What is done with them.
-    pub program: Vec<Act>,
+    /// What is done with them: all at the same time, each with its own load.
+    pub parts: Vec<Part>,
+    /// How iterations get the rows of feeders.
+    pub dealing: Dealing,
     /// What reports call its groups, each before those within it.
     pub groups: Vec<String>,
     /// Where its conditions are written, in their order.
@@ -94,8 +97,60 @@ pub struct Scenario {
     pub(super) is_partial: bool,
 }
 
+/// What the iterations of one load do.
+#[derive(Debug, Clone)]
+pub struct Part {
+    /// What the plan calls it.
+    pub name: String,
+    /// What is done.
+    pub program: Vec<Act>,
+}
+
+impl Part {
+    /// The only one.
+    fn main(program: Vec<Act>) -> Self {
+        Self {
+            name: "main".to_owned(),
+            program,
+        }
+    }
+}
+
 /// How deep ways may nest.
 const MAX_DEPTH: usize = 16;
+
+/// The scenario, or the scenarios, that arms have in common.
+pub(super) fn convert_common(loader: &mut Loader<'_>, wire: &ExperimentWire) -> Scenario {
+    let root = Pointer::root();
+    match (&wire.scenario, &wire.scenarios) {
+        (Some(steps), scenarios) => {
+            if scenarios.is_some() {
+                let message = "has no place beside `scenario`: keep one of them";
+                loader.refuse_key(root.key("scenarios"), message);
+            }
+            convert(loader, steps, &root.key("scenario"))
+        }
+        (None, Some(scenarios)) => {
+            let mut converter = Converter::new(loader);
+            let parts = several::convert(&mut converter, scenarios, &root.key("scenarios"));
+            Scenario {
+                parts,
+                dealing: Dealing::Needed,
+                ..converter.scenario
+            }
+        }
+        (None, None) => {
+            loader.refuse(
+                root,
+                "the key `scenario` is missing: add it, or `scenarios`",
+            );
+            Scenario {
+                is_partial: true,
+                ..Scenario::default()
+            }
+        }
+    }
+}
 
 pub(super) fn convert(loader: &mut Loader<'_>, wire: &[StepWire], at: &Pointer) -> Scenario {
     if wire.is_empty() {
@@ -104,14 +159,9 @@ pub(super) fn convert(loader: &mut Loader<'_>, wire: &[StepWire], at: &Pointer) 
             "has no step: write at least one, for instance `- { get: / }`",
         );
     }
-    let mut converter = Converter {
-        loader,
-        scenario: Scenario::default(),
-        names: HashSet::new(),
-        within: Vec::new(),
-        depth: 0,
-    };
-    converter.scenario.program = converter.list(wire, at);
+    let mut converter = Converter::new(loader);
+    let program = converter.list(wire, at);
+    converter.scenario.parts.push(Part::main(program));
     converter.scenario
 }
 
@@ -125,7 +175,17 @@ struct Converter<'a, 'l> {
     depth: usize,
 }
 
-impl Converter<'_, '_> {
+impl<'a, 'l> Converter<'a, 'l> {
+    fn new(loader: &'a mut Loader<'l>) -> Self {
+        Self {
+            loader,
+            scenario: Scenario::default(),
+            names: HashSet::new(),
+            within: Vec::new(),
+            depth: 0,
+        }
+    }
+
     fn list(&mut self, wire: &[StepWire], at: &Pointer) -> Vec<Act> {
         if self.depth == MAX_DEPTH {
             self.refuse(at, format!("steps nest at most {MAX_DEPTH} deep"));

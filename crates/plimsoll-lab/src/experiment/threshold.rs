@@ -202,7 +202,12 @@ fn bound_text<'a>(
 /// Why the metric would never have a value in this arm; `None` when it may have one.
 fn refuse_empty(metric: &Metric, arm: &Arm) -> Option<String> {
     let path = metric.path();
-    if path == "offered_per_s" && matches!(arm.settings.load, Load::Closed { .. }) {
+    if path == "offered_per_s"
+        && arm
+            .scenarios
+            .iter()
+            .any(|scenario| matches!(scenario.load, Load::Closed { .. }))
+    {
         return Some(
             "nothing is offered per time in a closed model (`users`): write another metric"
                 .to_owned(),

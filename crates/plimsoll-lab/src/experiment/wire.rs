@@ -22,7 +22,7 @@ pub use method::{CompareWire, MeasureWire, MethodMappingWire, MethodWire, Thresh
 pub use report::ReportWire;
 pub use scenario::{
     AtEndWire, AuthWire, CheckWire, ChoiceWire, ExtractWire, FeederWire, MatchWire, OrderWire,
-    PartWire, SizeWire, StepWire,
+    PartWire, ScenarioWire, SizeWire, StepWire,
 };
 pub use span::{DrawnWire, LognormalWire, SpanWire};
 
@@ -50,7 +50,11 @@ pub const LATER: [&str; 13] = [
 /// A Plimsoll experiment: what runs, what load it gets, which alternatives are compared, and what must hold.
 #[derive(Debug, Deserr, JsonSchema)]
 #[deserr(deny_unknown_fields)]
-#[schemars(rename = "Experiment", deny_unknown_fields)]
+#[schemars(
+    rename = "Experiment",
+    deny_unknown_fields,
+    extend("oneOf" = [{ "required": ["scenario"] }, { "required": ["scenarios"] }])
+)]
 pub struct ExperimentWire {
     /// The version of this format: 1.
     #[schemars(range(min = 1, max = 1))]
@@ -68,8 +72,13 @@ pub struct ExperimentWire {
     /// Addresses of hosts, by name, in place of what their names resolve to.
     #[deserr(default)]
     pub hosts: Option<Entries<String>>,
-    /// What one virtual user does in one iteration: steps, in order.
-    pub scenario: Vec<StepWire>,
+    /// What one virtual user does in one iteration: steps, in order. This or `scenarios` is needed.
+    #[deserr(default)]
+    pub scenario: Option<Vec<StepWire>>,
+    /// In place of `scenario`: several by name. All have a `weight`, by which each iteration of the common load carries out one of them, or all
+    /// have a `load` of their own, at the same time. Each is also a group of its name.
+    #[deserr(default)]
+    pub scenarios: Option<Entries<ScenarioWire>>,
     /// Values that are the same in every iteration, by name: `${name}` in what virtual users send. They may hold the run's own substitutions.
     #[deserr(default)]
     pub values: Option<Entries<Text>>,
@@ -109,7 +118,7 @@ pub struct ArmWire {
     /// Fields of `load` that differ in this arm. A different arrival (`rate`, `ramp`, `staircase`, `users`) replaces the common one.
     #[deserr(default)]
     pub load: Option<LoadWire>,
-    /// Steps in place of the common scenario.
+    /// Steps in place of the common scenario or scenarios.
     #[deserr(default)]
     pub scenario: Option<Vec<StepWire>>,
 }

@@ -80,15 +80,12 @@ impl User {
     async fn run_given(&mut self, stage: &Stage) {
         let mut wake = stage.parked(self.slot()).await;
         while let Wake::Job(job) = wake {
-            if self
-                .begin(stage, stage.iteration(self.seat(), job.number))
-                .is_err()
-            {
+            let Ok(walk) = self.begin(stage, stage.iteration(self.seat(), job.number)) else {
                 // The load ends with an error, at the pacer's next turn.
                 stage.forsaken(job);
                 return;
-            }
-            let end = self.iterate(stage, job, stage.clock.now()).await;
+            };
+            let end = self.iterate(stage, job, walk, stage.clock.now()).await;
             wake = stage.next_job(self.slot(), end).await;
         }
     }
@@ -129,12 +126,9 @@ impl User {
                 now = stage.clock.now();
             }
             let number = self.count() * own.number + (self.seat().number - own.first) as u64;
-            if self
-                .begin(stage, stage.iteration(self.seat(), number))
-                .is_err()
-            {
+            let Ok(walk) = self.begin(stage, stage.iteration(self.seat(), number)) else {
                 return Work::Dismissed;
-            }
+            };
             stage.record(now).intended(intended);
             let job = Job {
                 number,
@@ -142,7 +136,7 @@ impl User {
                 released: now,
                 assigned: now,
             };
-            now = self.iterate(stage, job, now).await;
+            now = self.iterate(stage, job, walk, now).await;
             let paced = intended.saturating_add(nanos(own.every.next(draw)));
             intended = paced.max(now.saturating_add(nanos(own.think.next(draw))));
             if self.is_refused() {

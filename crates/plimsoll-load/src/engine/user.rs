@@ -109,26 +109,35 @@ impl User {
         self.transport.close(stage);
     }
 
-    /// Deals an iteration its data.
+    /// Deals an iteration its data, and has its way begin.
     ///
     /// # Errors
     /// When there is none left; the stage knows.
-    pub(super) fn begin(&mut self, stage: &Stage, number: u64) -> Result<(), RanOut> {
+    pub(super) fn begin<'s>(&mut self, stage: &'s Stage, number: u64) -> Result<Walk<'s>, RanOut> {
         let iteration = Iteration {
             user: self.seat.number as u64,
             count: self.count,
             number,
         };
         self.count += 1;
-        let begun = self.memory.begin(iteration, &stage.program.feeders);
-        begun.map_err(|feeder| {
+        let feeders = &stage.program.feeders;
+        let mut walk = Walk::new(&stage.program.ways[self.seat.scenario]);
+        let begun = self.memory.begin(iteration, feeders);
+        let dealt = begun.and_then(|()| walk.begin(feeders, &mut self.memory));
+        dealt.map(|()| walk).map_err(|feeder| {
             stage.ran_out(feeder);
             RanOut
         })
     }
 
-    /// Carries out one iteration that starts `now`; returns when it ended.
-    pub(super) async fn iterate(&mut self, stage: &Stage, job: Job, mut now: Nanos) -> Nanos {
+    /// Carries out one iteration that has begun and starts `now`; returns when it ended.
+    pub(super) async fn iterate(
+        &mut self,
+        stage: &Stage,
+        job: Job,
+        mut walk: Walk<'_>,
+        mut now: Nanos,
+    ) -> Nanos {
         let connection_wait = job.assigned - job.released;
         let pacing_lag = now - job.intended - connection_wait;
         let side = stage
@@ -140,7 +149,6 @@ impl User {
             step: None,
             concluded: false,
         };
-        let mut walk = Walk::new(&stage.program.ways[self.seat.scenario]);
         // Where it should be by its schedule: at its intended start, at the end of an exchange, or at the end of a pause.
         let mut due = job.intended;
         let mut first = true;

@@ -4,7 +4,7 @@ use super::stage::Stage;
 use crate::clock::Nanos;
 use crate::plan::Span;
 use crate::recorder::Side;
-use crate::scenario::{Instruction, Memory};
+use crate::scenario::{Feeder, Instruction, Memory};
 
 /// What an iteration does next.
 #[derive(Debug, Clone, Copy)]
@@ -28,6 +28,26 @@ impl<'a> Walk<'a> {
         Self { program, at: 0 }
     }
 
+    /// Begins: takes the way, if the program begins with a choice, and deals the rows that are needed on it.
+    ///
+    /// # Errors
+    /// The place of a feeder that has no row left.
+    pub(super) fn begin(&mut self, feeders: &[Feeder], memory: &mut Memory) -> Result<(), usize> {
+        if let Some(Instruction::Choose(choices)) = self.program.first() {
+            self.at = choices.choose(memory);
+        }
+        if let Some(Instruction::Deal(needed)) = self.program.get(self.at) {
+            self.at += 1;
+            let needed = needed
+                .iter()
+                .filter(|place| feeders[**place].is_dealt_when_needed());
+            for place in needed {
+                memory.deal(*place, feeders)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Goes on to the next exchange or pause; `None` at the end. `due` is where the iteration should be `now`: at its intended start, at the
     /// end of its last exchange or at that of a pause.
     pub(super) fn next(
@@ -45,6 +65,8 @@ impl<'a> Walk<'a> {
                 Instruction::Step(step) => return Some(Next::Step(*step)),
                 Instruction::Pause(span) => return Some(Next::Pause(*span)),
                 Instruction::Jump(to) => self.at = *to,
+                // Only iterations' beginnings are: that is over.
+                Instruction::Deal(_) => {}
                 Instruction::Choose(choices) => self.at = choices.choose(memory),
                 Instruction::Unless(test, to) => {
                     if !test.holds(&stage.program.feeders, memory) {

@@ -12,9 +12,24 @@ pub struct Data {
     /// Where rows come from. Their columns are values, each name at most once.
     #[serde(default)]
     pub feeders: Vec<FeederPlan>,
+    /// How iterations get rows that come one after the other.
+    #[serde(default)]
+    pub dealing: Dealing,
     /// Whether users keep cookies and send them back.
     #[serde(default)]
     pub cookies: Cookies,
+}
+
+/// How iterations get the rows of feeders that are sequential or shuffled.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Dealing {
+    /// Each iteration the row of its number, whether it needs one or not: the same row whatever the number of shards and the moment.
+    #[default]
+    Numbered,
+    /// The next row, as an iteration begins that needs one: of the scenario that it belongs to or, where a program is one mix and nothing
+    /// else, of the way that it takes. So no row is left out, however unevenly scenarios run; who gets which depends on who comes first.
+    Needed,
 }
 
 /// What users do with the cookies that the target sets.

@@ -1,17 +1,21 @@
 //! Feeders: rows of data, dealt to iterations.
 //!
-//! The rows are read once and shared by all shards, which never talk about them: the iteration's number alone says which row it gets.
-//! In the open model that is its place in the schedule, in the closed one `rounds × users + user`. So the same rows go to the same
+//! The rows are read once and shared by all shards, which mostly never talk about them: the iteration's number alone says which row it
+//! gets. In the open model that is its place in the schedule, in the closed one `rounds × users + user`. So the same rows go to the same
 //! iterations whatever the number of shards, and no row goes to two of them before all were dealt. An arrival that is dropped takes its
 //! row with it.
+//!
+//! Iterations of several scenarios have numbers between those of which others may never come, so there the next row is dealt to who needs
+//! one next ([`Dealing::Needed`]).
 
 mod table;
 
 pub(crate) use table::{Table, TableError};
 
 use super::memory::Iteration;
-use crate::plan::{AtEnd, FeederPlan, Order};
+use crate::plan::{AtEnd, Dealing, FeederPlan, Order};
 use plimsoll_base::random::{Draw, Stream};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// One feeder, ready to deal.
 #[derive(Debug)]
@@ -22,6 +26,9 @@ pub(crate) struct Feeder {
     table: Table,
     order: Order,
     at_end: AtEnd,
+    /// The place of the next row in the order, where rows are dealt when they are needed; the only thing of it that shards share, for each
+    /// row goes to one iteration.
+    next: Option<AtomicU64>,
     /// In the order in which they are dealt; empty where that is the file's.
     shuffled: Vec<u32>,
 }
@@ -39,7 +46,12 @@ impl Feeder {
     ///
     /// # Errors
     /// Why they cannot be read.
-    pub(crate) fn read(plan: &FeederPlan, seed: u64, place: usize) -> Result<Self, TableError> {
+    pub(crate) fn read(
+        plan: &FeederPlan,
+        seed: u64,
+        place: usize,
+        dealing: Dealing,
+    ) -> Result<Self, TableError> {
         let table = Table::parse(plan.format, &plan.text)?;
         let mut shuffled = Vec::new();
         if plan.order == Order::Shuffled {
@@ -52,8 +64,14 @@ impl Feeder {
             table,
             order: plan.order,
             at_end: plan.at_end,
+            next: (dealing == Dealing::Needed && is_in_order(plan.order)).then(AtomicU64::default),
             shuffled,
         })
+    }
+
+    /// Whether iterations get rows only when they need some.
+    pub(crate) fn is_dealt_when_needed(&self) -> bool {
+        self.next.is_some()
     }
 
     /// The names of its columns.
@@ -84,7 +102,10 @@ impl Feeder {
                 let key = iteration.number ^ ((place as u64 + 1) << 48);
                 Draw::new(seed, Stream::Rows, key).below(rows)
             }
-            Order::Sequential | Order::Shuffled => iteration.number,
+            Order::Sequential | Order::Shuffled => match &self.next {
+                Some(next) => next.fetch_add(1, Ordering::Relaxed),
+                None => iteration.number,
+            },
             Order::Unique => iteration.user,
         };
         if wanted >= rows && self.at_end != AtEnd::Repeat {
@@ -93,6 +114,11 @@ impl Feeder {
         let row = u32::try_from(wanted % rows).expect("invariant: rows are counted in 32 bits");
         Dealt::Row(self.shuffled.get(row as usize).copied().unwrap_or(row))
     }
+}
+
+/// Whether rows come one after the other.
+fn is_in_order(order: Order) -> bool {
+    matches!(order, Order::Sequential | Order::Shuffled)
 }
 
 #[cfg(test)]
@@ -109,7 +135,7 @@ mod tests {
             order,
             at_end,
         };
-        Feeder::read(&plan, 7, 0).unwrap()
+        Feeder::read(&plan, 7, 0, Dealing::Numbered).unwrap()
     }
 
     fn dealt(feeder: &Feeder, numbers: std::ops::Range<u64>) -> Vec<Option<u32>> {

@@ -98,11 +98,19 @@ impl Memory {
         for slot in &mut self.slots {
             slot.is_set = false;
         }
-        for (place, feeder) in feeders.iter().enumerate() {
-            match feeder.deal(self.seed, place, iteration) {
-                Dealt::Row(row) => self.rows[place] = row,
-                Dealt::End => return Err(place),
-            }
+        let all = feeders.iter().enumerate();
+        all.filter(|(_, feeder)| !feeder.is_dealt_when_needed())
+            .try_for_each(|(place, _)| self.deal(place, feeders))
+    }
+
+    /// Deals this iteration its row of the feeder at a place.
+    ///
+    /// # Errors
+    /// The place, if it is at its end.
+    pub(crate) fn deal(&mut self, place: usize, feeders: &[Feeder]) -> Result<(), usize> {
+        match feeders[place].deal(self.seed, place, self.iteration) {
+            Dealt::Row(row) => self.rows[place] = row,
+            Dealt::End => return Err(place),
         }
         Ok(())
     }

@@ -11,10 +11,10 @@ use super::request::{Making, Manner, expects_body, is_constant};
 use super::value::{Names, is_given};
 use crate::plan::text::is_value_name;
 use crate::plan::{
-    Action, AtEnd, Choice, ConnectionPolicy, Cookies, Follow, GROUP_SEPARATOR, Load, Order, Plan,
-    Span, group_path,
+    Action, AtEnd, Choice, ConnectionPolicy, Cookies, Dealing, Follow, GROUP_SEPARATOR, Load,
+    Order, Plan, Span, group_path, steps_of,
 };
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 /// What the generator calls itself.
@@ -52,6 +52,8 @@ pub(crate) struct CompiledStep {
 pub(crate) enum Instruction {
     /// The exchange at this place of the plan's steps.
     Step(usize),
+    /// The iteration needs rows of these feeders; they are dealt as it begins.
+    Deal(Vec<usize>),
     /// Wait.
     Pause(Span),
     /// Go on at one of these places, by weight.
@@ -111,6 +113,8 @@ impl Program {
             plan,
             names,
             steps: plan.steps.iter().map(|_| None).collect(),
+            needs: vec![BTreeSet::new(); plan.steps.len()],
+            tested: BTreeSet::new(),
             problems,
             instructions: Vec::new(),
             groups: Vec::new(),
@@ -123,7 +127,7 @@ impl Program {
         };
         let mut ways = Vec::new();
         for (index, scenario) in plan.scenarios.iter().enumerate() {
-            compiler.actions(&scenario.program, &format!("scenarios[{index}].program"));
+            compiler.scenario(&scenario.program, &format!("scenarios[{index}].program"));
             ways.push(std::mem::take(&mut compiler.instructions));
         }
         for index in 0..plan.steps.len() {
@@ -142,6 +146,10 @@ struct Compiler<'a> {
     plan: &'a Plan,
     names: Names,
     steps: Vec<Option<CompiledStep>>,
+    /// By step: the feeders that it needs.
+    needs: Vec<BTreeSet<usize>>,
+    /// The feeders that conditions need, of what is being compiled.
+    tested: BTreeSet<usize>,
     problems: Vec<Problem>,
     instructions: Vec<Instruction>,
     groups: Vec<String>,
@@ -161,6 +169,30 @@ impl Compiler<'_> {
             path: path.into(),
             message: message.into(),
         });
+    }
+
+    /// Compiles a program. Where it is one mix and nothing else, each way of that says which rows it needs.
+    fn scenario(&mut self, program: &[Action], at: &str) {
+        match program {
+            [Action::Mix(_)] => self.actions(program, at),
+            _ => self.with_rows(program, at),
+        }
+    }
+
+    /// Compiles actions after the rows that they need, where these are dealt to who needs them.
+    fn with_rows(&mut self, actions: &[Action], at: &str) {
+        let deal = self.instructions.len();
+        if self.plan.data.dealing == Dealing::Numbered {
+            return self.actions(actions, at);
+        }
+        self.instructions.push(Instruction::Deal(Vec::new()));
+        self.tested.clear();
+        self.actions(actions, at);
+        let mut needed = std::mem::take(&mut self.tested);
+        steps_of(actions, &mut |step| {
+            needed.extend(self.needs.get(step).into_iter().flatten());
+        });
+        self.instructions[deal] = Instruction::Deal(needed.into_iter().collect());
     }
 
     fn actions(&mut self, actions: &[Action], at: &str) {
@@ -214,7 +246,9 @@ impl Compiler<'_> {
             } => {
                 let number = self.conditions;
                 self.conditions += 1;
-                let test = match Test::compile(condition, &mut self.names) {
+                let test = Test::compile(condition, &mut self.names);
+                self.tested.extend(self.names.take_feeders());
+                let test = match test {
                     Ok(test) => test,
                     Err(message) => return self.refuse(format!("conditions[{number}]"), message),
                 };
@@ -244,7 +278,11 @@ impl Compiler<'_> {
         for choice in choices {
             total += u64::from(choice.weight);
             ways.push((total, self.instructions.len()));
-            self.actions(&choice.actions, at);
+            if choose == 0 {
+                self.with_rows(&choice.actions, at);
+            } else {
+                self.actions(&choice.actions, at);
+            }
             jumps.push(self.instructions.len());
             self.instructions.push(Instruction::Jump(0));
         }
@@ -279,7 +317,7 @@ impl Compiler<'_> {
 
     fn foresee(&mut self, actions: &[Action]) {
         let mut steps = Vec::new();
-        crate::plan::steps_of(actions, &mut |step| steps.push(step));
+        steps_of(actions, &mut |step| steps.push(step));
         for step in steps.iter().filter_map(|step| self.plan.steps.get(*step)) {
             for extract in &step.extract {
                 self.names.slot(&extract.name);
@@ -313,6 +351,7 @@ impl Compiler<'_> {
                 .into_iter()
                 .map(|problem| (problem.path, problem.message)),
         );
+        self.needs[index] = self.names.take_feeders();
         for (path, message) in problems {
             self.refuse(format!("steps[{index}].{path}"), message);
         }
@@ -371,7 +410,7 @@ fn read_feeders(plan: &Plan, problems: &mut Vec<Problem>) -> Vec<Feeder> {
                 "`stop` is for the closed model, for a schedule does not end early: write `repeat` or `error`".to_owned(),
             );
         }
-        match Feeder::read(feeder, plan.seed, index) {
+        match Feeder::read(feeder, plan.seed, index, plan.data.dealing) {
             Err(error) => refuse("text", error.to_string()),
             Ok(read) => {
                 if feeder.order == Order::Unique && plan.users() > read.rows() {

@@ -5,7 +5,7 @@ use super::function::{self, Arguments, Function};
 use super::memory::Memory;
 use crate::plan::{Expression, Piece, Text};
 use plimsoll_base::document::suggestion;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
@@ -60,6 +60,8 @@ pub(super) struct Names {
     /// What is extracted somewhere, if not before.
     later: HashSet<String>,
     shared_counters: HashMap<String, Arc<AtomicU64>>,
+    /// The feeders that were referred to since this was last taken.
+    feeders: BTreeSet<usize>,
 }
 
 /// The name of the request's method.
@@ -124,6 +126,11 @@ impl Names {
         Arc::clone(self.shared_counters.entry(name.to_owned()).or_default())
     }
 
+    /// The feeders that were referred to since the last call.
+    pub(super) fn take_feeders(&mut self) -> BTreeSet<usize> {
+        std::mem::take(&mut self.feeders)
+    }
+
     /// Compiles a text.
     ///
     /// # Errors
@@ -165,11 +172,12 @@ impl Names {
         }
     }
 
-    fn variable(&self, name: &str, place: Place<'_>) -> Result<Value, String> {
+    fn variable(&mut self, name: &str, place: Place<'_>) -> Result<Value, String> {
         if let Some(slot) = self.slots.get(name) {
             return Ok(Value::Slot(*slot));
         }
         if let Some(&(feeder, column)) = self.columns.get(name) {
+            self.feeders.insert(feeder);
             return Ok(Value::Column { feeder, column });
         }
         if let Some(constant) = self.constants.get(name) {

@@ -197,7 +197,7 @@ pub(super) fn groups(summary: &Summary) -> Option<Table> {
             let mut arm = several_arms.then(|| arm.clone());
             for (label, times) in [
                 ("duration", &group.duration),
-                ("response times", &group.cumulated_response_time),
+                ("response", &group.cumulated_response_time),
             ] {
                 let mut row = vec![std::mem::take(&mut first)];
                 row.extend(arm.as_mut().map(std::mem::take));

@@ -8,7 +8,7 @@ use plimsoll_load::plan::{self, Action, Choice, ConnectionPolicy, Plan, Scenario
 
 use super::Arm;
 use crate::experiment::connections;
-use crate::experiment::load::{Layers, Written};
+use crate::experiment::load::{Layer, Layers, Written};
 use crate::experiment::loader::Loader;
 use crate::experiment::scenario::{Act, Body, Matcher, Predicate, Step};
 use crate::experiment::template::{Reference, Value};
@@ -34,12 +34,15 @@ impl Arm {
             let value = template.resolve(&mut lookup)?;
             values.push((name.clone(), value.expose().to_owned()));
         }
-        let main = Scenario {
-            name: "main".to_owned(),
-            load: self.settings.load.clone(),
-            program: actions(&self.program, &mut lookup)?,
-            iterations: self.settings.iterations,
-        };
+        let mut scenarios = Vec::with_capacity(self.scenarios.len());
+        for scenario in &self.scenarios {
+            scenarios.push(Scenario {
+                name: scenario.name.clone(),
+                load: scenario.load.clone(),
+                program: actions(&scenario.program, &mut lookup)?,
+                iterations: self.settings.iterations,
+            });
+        }
         let (host, port) = split(&target.authority);
         let connections = connections::of_target(&self.settings.connections, host, port);
         Ok(Plan {
@@ -47,7 +50,7 @@ impl Arm {
             shards,
             target,
             steps,
-            scenarios: vec![main],
+            scenarios,
             data: plan::Data {
                 values,
                 feeders: self
@@ -56,6 +59,7 @@ impl Arm {
                     .iter()
                     .map(|feeder| feeder.plan.clone())
                     .collect(),
+                dealing: self.dealing,
                 cookies: self.data.cookies,
             },
             warmup: self.settings.warmup,
@@ -211,8 +215,10 @@ fn actions<E>(
 /// Where the file says what is not a step's own.
 #[derive(Clone, Copy)]
 pub(super) struct Places<'a> {
-    pub(super) layers: Layers<'a>,
-    pub(super) written: &'a Written,
+    /// By scenario: where its load is written, the common one first ...
+    pub(super) stacks: &'a [Vec<Layer<'a>>],
+    /// ... and which part of it where.
+    pub(super) written: &'a [Written],
     pub(super) conditions: &'a [Pointer],
     pub(super) pauses: &'a [Pointer],
     /// Of the arm.
@@ -240,15 +246,22 @@ pub(super) fn check(loader: &mut Loader<'_>, arm: &Arm, places: Places<'_>) {
 /// Where in the file a field of the plan is written.
 fn place(loader: &Loader<'_>, field: &str, arm: &Arm, places: Places<'_>) -> Pointer {
     let Places {
-        layers,
+        stacks,
         written,
         conditions,
         pauses,
         headers_at,
     } = places;
-    let path = Pointer::from(field.strip_prefix("scenarios[0].").unwrap_or(field));
+    let path = Pointer::from(field);
+    let (scenario, path) = match path.segments() {
+        [Segment::Key(key), Segment::Index(index), rest @ ..] if key == "scenarios" => {
+            (*index, rest)
+        }
+        path => (0, path),
+    };
+    let layers = Layers::new(&stacks[scenario]);
     let step = |index: &usize| (arm.steps[*index].place.clone(), &arm.steps[*index]);
-    match path.segments() {
+    match path {
         [Segment::Key(key), Segment::Index(index)] if key == "conditions" => conditions
             .get(*index)
             .cloned()
@@ -284,7 +297,9 @@ fn place(loader: &Loader<'_>, field: &str, arm: &Arm, places: Places<'_>) -> Poi
         [Segment::Key(connections), rest @ ..] if connections == "connections" => {
             of_connections(loader, rest, arm, layers)
         }
-        [Segment::Key(load), rest @ ..] if load == "load" => written.place(loader, layers, rest),
+        [Segment::Key(load), rest @ ..] if load == "load" => {
+            written[scenario].place(loader, layers, rest)
+        }
         [.., Segment::Key(key)] => layers.place(loader, key),
         _ => Pointer::root(),
     }
@@ -404,7 +419,56 @@ load: { rate: 10/s, duration: 5s }
             .map(|step| step.pause.to_string())
             .collect();
         assert_eq!(pauses, ["1.00 s to 3.00 s", "1.00 s"]);
-        insta::assert_snapshot!(format!("{:?}", arm.program), @"[Pause(Lognormal { median: 2s, sigma: 0.5 }), Step(0), Pause(Exponential { mean: 2s }), Step(1)]");
+        insta::assert_snapshot!(format!("{:?}", arm.scenarios[0].program), @"[Pause(Lognormal { median: 2s, sigma: 0.5 }), Step(0), Pause(Exponential { mean: 2s }), Step(1)]");
+    }
+
+    /// The scenarios of a plan: name, load and program.
+    fn scenarios(scenarios: &str, load: &str) -> String {
+        let file = format!(
+            "version: 1\nname: x\ncomponents: {{ upstream: {{ mock: {{}} }} }}\nscenarios:\n{scenarios}\nload: {load}\n"
+        );
+        let experiment = Memory::new(&file, &[]).load(&[]).unwrap();
+        let arm = experiment.arm("main").unwrap();
+        let target = plan::Target {
+            authority: "localhost:80".to_owned(),
+            addresses: vec![SocketAddr::from((Ipv4Addr::LOCALHOST, 80))],
+        };
+        let lookup = |_: &Reference| Ok::<_, Infallible>(Value::Plain(String::new()));
+        let Ok(plan) = arm.plan(7, 2, target, lookup);
+        plan.check().unwrap();
+        assert_eq!(plan.data.dealing, plan::Dealing::Needed);
+        let shown = plan.scenarios.iter().map(|scenario| {
+            let Scenario {
+                name,
+                load,
+                program,
+                ..
+            } = scenario;
+            format!("{name}: {load}: {program:?}")
+        });
+        shown.collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn scenarios_share_a_load_by_weight() {
+        let weights = "  browse: { weight: 9, steps: [{ get: /a }] }\n  buy: { weight: 1, steps: [{ get: /b }, { get: /c }] }";
+        insta::assert_snapshot!(
+            scenarios(weights, "{ rate: 10/s, duration: 5s }"),
+            @r#"main: 10/s over 50 connections: [Mix([Choice { weight: 9, actions: [Group { name: "browse", actions: [Step(0)] }] }, Choice { weight: 1, actions: [Group { name: "buy", actions: [Step(1), Step(2)] }] }])]"#
+        );
+    }
+
+    #[test]
+    fn scenarios_have_their_own_loads_over_the_common_one() {
+        let loads = "  browse: { load: { rate: 90/s }, steps: [{ get: /a }] }\n  buy: { load: { users: 3, think: 1s }, steps: [{ get: /b }] }\n  check: { load: { profile: poisson }, steps: [{ get: /c }] }";
+        insta::assert_snapshot!(
+            scenarios(loads, "{ rate: 1/s, duration: 5s }"),
+            @r#"
+        browse: 90/s over 50 connections: [Group { name: "browse", actions: [Step(0)] }]
+        buy: 3 users who think 1.00 s: [Group { name: "buy", actions: [Step(1)] }]
+        check: 1/s (Poisson) over 50 connections: [Group { name: "check", actions: [Step(2)] }]
+        "#
+        );
     }
 
     #[test]

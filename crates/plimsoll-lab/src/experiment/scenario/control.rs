@@ -84,7 +84,8 @@ pub(super) fn convert(
         return Some(Act::Repeat(times, converter.list(steps, &steps_at)));
     }
     if let Some(name) = &wire.group {
-        return Some(group(converter, name, steps, at));
+        let places = (&at.key("group"), &steps_at);
+        return Some(group(converter, name, steps, places));
     }
     let written = wire.condition.as_ref()?;
     let condition_at = at.key("if");
@@ -96,25 +97,31 @@ pub(super) fn convert(
     Some(Act::If(condition, then, otherwise))
 }
 
-fn group(converter: &mut Converter<'_, '_>, name: &str, steps: &[StepWire], at: &Pointer) -> Act {
-    let name_at = at.key("group");
+/// The steps under a name, given where both are written.
+pub(super) fn group(
+    converter: &mut Converter<'_, '_>,
+    name: &str,
+    steps: &[StepWire],
+    (name_at, steps_at): (&Pointer, &Pointer),
+) -> Act {
     let is_printable = !name.contains(char::is_control) && !name.contains(GROUP_SEPARATOR);
     if !is_printable || !(1..=LONGEST_NAME).contains(&name.chars().count()) {
         let message = format!(
             "cannot name a group: write 1 to {LONGEST_NAME} printable characters without `{GROUP_SEPARATOR}`, which stands between the names of groups within each other"
         );
-        converter.refuse(&name_at, message);
+        converter.refuse(name_at, message);
+        converter.scenario.is_partial = true;
     }
     let path = group_path(&converter.within, name);
     if converter.scenario.groups.contains(&path) {
         let message = format!(
             "another group is called `{path}` already, and the figures of both would be one: choose another name"
         );
-        converter.refuse(&name_at, message);
+        converter.refuse(name_at, message);
     }
     converter.scenario.groups.push(path);
     converter.within.push(name.to_owned());
-    let acts = converter.list(steps, &at.key("steps"));
+    let acts = converter.list(steps, steps_at);
     converter.within.pop();
     Act::Group(name.to_owned(), acts)
 }

@@ -1,5 +1,6 @@
 //! `scenario`, `values` and `feeders` as written.
 
+use super::load::LoadWire;
 use super::span::SpanWire;
 use deserr::Deserr;
 use plimsoll_base::document::{BytesText, DurationText, Entries, OneOrMany, Text};
@@ -104,6 +105,25 @@ pub struct StepWire {
     #[deserr(default, rename = "else")]
     #[schemars(rename = "else")]
     pub otherwise: Option<Vec<StepWire>>,
+}
+
+/// One of several scenarios.
+#[derive(Debug, Deserr, JsonSchema)]
+#[deserr(deny_unknown_fields)]
+#[schemars(
+    rename = "Scenario",
+    deny_unknown_fields,
+    extend("oneOf" = [{ "required": ["weight"] }, { "required": ["load"] }])
+)]
+pub struct ScenarioWire {
+    /// How many of all iterations carry it out, in proportion to the others: all share the common load.
+    #[deserr(default)]
+    pub weight: Option<u32>,
+    /// In place of a weight: how much load it gets, and when, at the same time as the others. What it does not say is the common load's.
+    #[deserr(default)]
+    pub load: Option<LoadWire>,
+    /// What one virtual user does: steps, in order.
+    pub steps: Vec<StepWire>,
 }
 
 /// One of a mix.

@@ -1,6 +1,6 @@
 //! What virtual users send, choose and look for, as a server sees it.
 
-use super::rig::{LONG, plan, run, step};
+use super::rig::{LONG, Outcome, open, plan, run, step};
 use crate::plan::*;
 use plimsoll_base::outcome::OutcomeClass;
 use std::collections::BTreeMap;
@@ -145,6 +145,88 @@ fn rows_and_values_are_the_same_whatever_the_number_of_shards() {
     assert_eq!(requests(2), of_one);
 }
 
+/// The rows that a server saw, in ascending order; paths are `/NAME/ROW`.
+fn rows_seen(seen: &Seen) -> Vec<u32> {
+    let seen = seen.lock().unwrap();
+    let rows = seen.iter().filter_map(|request| {
+        let path = request.split(' ').nth(1)?;
+        path.split('/').nth(2)?.parse().ok()
+    });
+    let mut rows: Vec<u32> = rows.collect();
+    rows.sort_unstable();
+    rows
+}
+
+/// Two scenarios that run unevenly share a feeder, a third does without: each row goes out once and none is left out, in the open model and
+/// in the closed one, whatever the number of shards.
+#[test]
+fn scenarios_leave_no_row_out() {
+    let feeder = FeederPlan {
+        at_end: AtEnd::Repeat,
+        ..rows(10_000, Order::Sequential)
+    };
+    let check = |shards, loads: [Load; 3]| {
+        let (address, seen) = echo();
+        let mut plan = plan(address);
+        plan.shards = shards;
+        plan.duration = Duration::from_millis(500);
+        plan.data.feeders = vec![feeder.clone()];
+        plan.data.dealing = Dealing::Needed;
+        plan.steps = ["often", "seldom", "never"].map(step).to_vec();
+        for step in &mut plan.steps[..2] {
+            step.path = Text(vec![literal(&format!("/{}/", step.name)), value("id")]);
+        }
+        let scenarios = loads.into_iter().enumerate().map(|(index, load)| Scenario {
+            name: index.to_string(),
+            load,
+            program: vec![Action::Step(index)],
+            iterations: None,
+        });
+        plan.scenarios = scenarios.collect();
+        let outcome = run(plan);
+        let seen = rows_seen(&seen);
+        let sent = |step: usize| outcome.accounts.measured.steps[step].sent;
+        assert!(sent(0) > sent(1) && sent(1) > 0 && sent(2) > 0);
+        let expected: Vec<u32> = (0..).take(seen.len()).collect();
+        assert_eq!(seen, expected, "{shards} shards");
+        assert_eq!(seen.len() as u64, sent(0) + sent(1));
+    };
+    for shards in [1, 2] {
+        check(
+            shards,
+            [open(200.0, 4, 100), open(20.0, 4, 100), open(100.0, 4, 100)],
+        );
+        let thinking = |ms| Load::closed(2, Duration::from_millis(ms), LONG);
+        check(shards, [thinking(5), thinking(50), thinking(20)]);
+    }
+}
+
+/// The same of the ways of one mix, each of which gets rows of what it needs only; a feeder that ends stops who would need a row.
+#[test]
+fn ways_leave_no_row_out() {
+    let (address, seen) = echo();
+    let mut plan = until_the_rows_end(address);
+    plan.shards = 2;
+    plan.scenarios[0].load = users(4);
+    plan.data.feeders = vec![rows(200, Order::Sequential)];
+    plan.data.dealing = Dealing::Needed;
+    plan.steps = ["reads", "writes"].map(step).to_vec();
+    plan.steps[1].path = Text(vec![literal("/writes/"), value("id")]);
+    let way = |index: usize, weight| Choice {
+        weight,
+        actions: vec![Action::Group {
+            name: index.to_string(),
+            actions: vec![Action::Step(index)],
+        }],
+    };
+    plan.scenarios[0].program = vec![Action::Mix(vec![way(0, 3), way(1, 1)])];
+    let outcome = run(plan);
+    assert_eq!(rows_seen(&seen), (0..200).collect::<Vec<u32>>());
+    let steps = &outcome.accounts.measured.steps;
+    assert_eq!(steps[1].sent, 200);
+    assert_eq!(outcome.accounts.measured.sent, steps[0].sent + 200);
+}
+
 #[test]
 fn requests_are_sent_as_they_are_written() {
     let (address, seen) = echo();
@@ -260,10 +342,9 @@ fn what_cannot_be_extracted_fails_and_ends_the_iteration() {
     assert_eq!(steps[1].sent, 0);
 }
 
-/// Chi-square of 3,000 choices, 2 degrees of freedom: beyond 13.8 once in a thousand seeds. And the ways around the choice are gone as often
-/// as the plan says.
-#[test]
-fn choices_keep_their_weights() {
+/// So many requests over three steps whose weights are 1, 2 and 7 are chi-square distributed with 2 degrees of freedom: beyond 13.8 once in a
+/// thousand seeds.
+fn check_weights(program: impl FnOnce(Vec<Choice>) -> Vec<Action>) -> Outcome {
     let (address, seen) = echo();
     let mut plan = until_the_rows_end(address);
     plan.scenarios[0].load = users(2);
@@ -279,19 +360,7 @@ fn choices_keep_their_weights() {
         weight,
         actions: vec![Action::Step(index)],
     });
-    let condition = Condition {
-        left: Text(vec![value("id")]),
-        comparison: Comparison::Less,
-        right: "0".into(),
-    };
-    plan.scenarios[0].program = vec![Action::Group {
-        name: "all".to_owned(),
-        actions: vec![Action::If {
-            condition,
-            then: vec![Action::Step(0)],
-            otherwise: vec![Action::Mix(choices.collect())],
-        }],
-    }];
+    plan.scenarios[0].program = program(choices.collect());
     let outcome = run(plan);
     assert_eq!(seen.lock().unwrap().len(), 3_000);
     let steps = &outcome.accounts.measured.steps;
@@ -306,6 +375,32 @@ fn choices_keep_their_weights() {
         })
         .sum();
     assert!(chi < 13.8, "{chi}: {steps:?}");
+    outcome
+}
+
+#[test]
+fn a_program_that_is_one_choice_keeps_its_weights() {
+    check_weights(|choices| vec![Action::Mix(choices)]);
+}
+
+/// And the ways around the choice are gone as often as the plan says.
+#[test]
+fn choices_keep_their_weights() {
+    let condition = Condition {
+        left: Text(vec![value("id")]),
+        comparison: Comparison::Less,
+        right: "0".into(),
+    };
+    let outcome = check_weights(|choices| {
+        vec![Action::Group {
+            name: "all".to_owned(),
+            actions: vec![Action::If {
+                condition,
+                then: vec![Action::Step(0)],
+                otherwise: vec![Action::Mix(choices)],
+            }],
+        }]
+    });
     let grouped: u64 = outcome
         .measured()
         .filter_map(|fragment| fragment.groups.get("all"))
