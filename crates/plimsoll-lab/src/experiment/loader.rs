@@ -276,6 +276,18 @@ impl Loader<'_> {
         scan.template
     }
 
+    /// What a variable or a file of the run's holds, if it is there.
+    pub(super) fn held(&self, reference: &Reference) -> Option<String> {
+        match reference {
+            Reference::Environment(name) => self.surroundings.variable(name),
+            Reference::File(path) => {
+                let bytes = self.surroundings.read(&self.directory.join(path)).ok()?;
+                String::from_utf8(bytes).ok()
+            }
+            _ => None,
+        }
+    }
+
     /// Notes a substitution, and checks at once what does not depend on components.
     fn note(&mut self, component: Option<&str>, reference: Reference, place: Problem) {
         match &reference {

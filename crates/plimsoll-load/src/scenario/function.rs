@@ -10,6 +10,7 @@ mod json;
 mod jwt;
 mod now;
 mod random;
+mod signature;
 mod urlencode;
 mod uuid;
 

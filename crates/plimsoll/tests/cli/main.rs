@@ -20,5 +20,6 @@ mod processes;
 mod program;
 mod report;
 mod robustness;
+mod tokens;
 mod transports;
 mod validity;

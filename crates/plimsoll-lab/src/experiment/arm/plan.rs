@@ -74,6 +74,11 @@ impl Arm {
 impl Arm {
     /// Its plan as far as the file decides it: any address and any value stand where the file says none.
     pub(crate) fn outline(&self) -> Plan {
+        self.outline_with(|_| None)
+    }
+
+    /// The same, with some values as they are.
+    fn outline_with(&self, held: impl Fn(&Reference) -> Option<String>) -> Plan {
         let sources = &self.settings.connections.sources;
         let source = sources
             .first()
@@ -84,7 +89,10 @@ impl Arm {
             // Of the kind from which it will be reached: the target's own is not known yet.
             addresses: vec![SocketAddr::new(source, 80)],
         };
-        let anything = |_: &Reference| Ok::<_, Infallible>(Value::Plain("/".to_owned()));
+        let anything = |reference: &Reference| {
+            let value = held(reference).unwrap_or_else(|| "/".to_owned());
+            Ok::<_, Infallible>(Value::Plain(value))
+        };
         let Ok(plan) = self.plan(0, 1, target, anything);
         plan
     }
@@ -234,7 +242,12 @@ fn split(authority: &str) -> (&str, u16) {
 
 /// Lets the generator itself judge the arm's plan, and says where in the file each of its complaints belongs.
 pub(super) fn check(loader: &mut Loader<'_>, arm: &Arm, places: Places<'_>) {
-    let Err(problems) = arm.outline().check() else {
+    // A key is read before the load, and judged as it is.
+    let key = |reference: &Reference| {
+        let held = loader.held(reference);
+        held.filter(|text| text.contains("-----BEGIN "))
+    };
+    let Err(problems) = arm.outline_with(key).check() else {
         return;
     };
     for problem in problems.0 {
