@@ -145,6 +145,11 @@ fn step(request: &Request) -> Result<Map<String, Value>, Failure> {
             .collect();
         step.insert("headers".to_owned(), fields.into());
     }
+    if !request.parts.is_empty() {
+        let parts = curl::multipart(&request.parts, literal)
+            .map_err(|why| Failure::Input(format!("--curl: {why}")))?;
+        step.insert("multipart".to_owned(), parts.into());
+    }
     if let Some(body) = &request.body {
         match body
             .strip_prefix('@')

@@ -198,8 +198,8 @@ fn what_cannot_be_sent_is_said_before_anything_is() {
             .saying(message);
     };
     check(
-        &["--curl", "curl -F a=b http://a/"],
-        "--curl: curl's `-F` has no equivalent here",
+        &["--curl", "curl -T a http://a/"],
+        "--curl: curl's `-T` has no equivalent here",
     );
     check(&["--curl", "curl 'http://a/"], "--curl: a ' is not closed");
     check(&["http://a/", "-b", "@missing"], "missing");
@@ -235,4 +235,27 @@ fn so_many_requests_and_no_more() {
     refused(&["0"], "-n 0");
     refused(&["10", "-z", "1s"], "cannot be used with");
     refused(&["10", "-r", "1/month"], "-r: ");
+}
+
+#[test]
+fn a_form_with_a_file_is_sent_in_parts() {
+    let workspace = Workspace::new();
+    workspace.write("photo.png", "no photo");
+    // As long as the heads of two parts, their contents and three boundaries.
+    let parts = r#"{"request":{"method":"POST","url":"/photos","headers":{"Content-Type":{"contains":"multipart/form-data; boundary="},
+        "Content-Length":{"equalTo":"260"}}},"response":{"status":201}}"#;
+    workspace.write("stubs/mappings/one.json", parts);
+    let mock = Server::start(&workspace, &["mock", "--port", "0", "--root-dir", "stubs"]);
+    let command = format!(
+        "curl http://{}/photos -F 'title=$1 é' -F 'photo=@photo.png;type=image/png;filename=p.png'",
+        mock.main()
+    );
+    let args = [
+        "load", "--curl", &command, "-r", "50", "-c", "2", "-z", "200ms", "--warmup", "0", "--out",
+        "run", "--no-ui",
+    ];
+    let finished = workspace.run(&args);
+    assert!(matches!(finished.code, Some(0 | 4 | 6)), "{finished:?}");
+    let arm = &workspace.json("run/summary.json")["arms"]["main"];
+    assert_eq!(arm["outcomes"]["answered"]["201"], arm["sent"], "{arm}");
 }

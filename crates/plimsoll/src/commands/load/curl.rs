@@ -4,9 +4,11 @@
 //! what curl shows are passed over. Every other one is refused by name: a request that lacks something is another request.
 
 mod data;
+mod form;
 mod words;
 
 use data::Data;
+pub use form::{Part, multipart};
 
 /// The request of one curl command.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -17,6 +19,8 @@ pub struct Request {
     /// In the order written; what options stand for comes after what was written as a header.
     pub headers: Vec<(String, String)>,
     pub body: Option<String>,
+    /// The parts of a multipart body, in place of another.
+    pub parts: Vec<Part>,
     /// Whether any certificate is good enough.
     pub insecure: bool,
     /// Whether redirects are followed.
@@ -46,7 +50,8 @@ const PASSED_OVER: [&str; 12] = [
 ];
 
 /// The short options and what they stand for.
-const SHORT: [(char, &str); 21] = [
+const SHORT: [(char, &str); 22] = [
+    ('F', "--form"),
     ('X', "--request"),
     ('H', "--header"),
     ('d', "--data"),
@@ -71,7 +76,9 @@ const SHORT: [(char, &str); 21] = [
 ];
 
 /// The options that take a value.
-const WITH_VALUE: [&str; 18] = [
+const WITH_VALUE: [&str; 20] = [
+    "--form",
+    "--form-string",
     "--request",
     "--header",
     "--data",
@@ -187,6 +194,8 @@ impl Reading {
                     .push(("Content-Type", "application/json".to_owned()));
                 self.implied.push(("Accept", "application/json".to_owned()));
             }
+            "--form" => request.parts.push(Part::parse(&value, read)?),
+            "--form-string" => request.parts.push(Part::plain(&value)?),
             "--user" => self.implied.push(("Authorization", basic(&value)?)),
             "--oauth2-bearer" => self
                 .implied
@@ -224,9 +233,18 @@ impl Reading {
             request.url.insert_str(0, "http://");
         }
         let mut body = self.data.into_text();
-        let default_method = match (&body, self.is_head, self.is_get) {
+        if body.is_some() && !request.parts.is_empty() {
+            return Err("has both `-d` and `-F`: a request has one body".to_owned());
+        }
+        if !request.parts.is_empty() {
+            // Its boundary would be another.
+            let is_type = |name: &str| name.eq_ignore_ascii_case("content-type");
+            request.headers.retain(|(name, _)| !is_type(name));
+        }
+        let has_body = body.is_some() || !request.parts.is_empty();
+        let default_method = match (has_body, self.is_head, self.is_get) {
             (_, true, _) => "HEAD",
-            (Some(_), _, false) => "POST",
+            (true, _, false) => "POST",
             _ => "GET",
         };
         if self.is_get
@@ -447,7 +465,7 @@ mod tests {
             "wget http://a/",
             "curl",
             "curl http://a/ http://b/",
-            "curl -F file=@x http://a/",
+            "curl -T x http://a/",
             "curl -x proxy:3128 http://a/",
             "curl --retry 3 http://a/",
             "curl -sZ http://a/",
@@ -469,8 +487,8 @@ mod tests {
         refused: has no URL
         > curl http://a/ http://b/
         refused: `http://b/` is a second URL: one request, one URL
-        > curl -F file=@x http://a/
-        refused: curl's `-F` has no equivalent here: leave it out, or say the same with options of `plimsoll load`
+        > curl -T x http://a/
+        refused: curl's `-T` has no equivalent here: leave it out, or say the same with options of `plimsoll load`
         > curl -x proxy:3128 http://a/
         refused: curl's `-x` has no equivalent here: leave it out, or say the same with options of `plimsoll load`
         > curl --retry 3 http://a/

@@ -13,6 +13,8 @@ pub struct Request {
     /// Each name once.
     pub headers: Vec<(String, String)>,
     pub body: Option<String>,
+    /// The parts of a multipart body, in place of another.
+    pub parts: Vec<curl::Part>,
     /// Whether a body that begins with `@` names a file.
     pub body_may_be_a_file: bool,
     /// The longest time for one exchange, as the experiment file writes it.
@@ -35,6 +37,7 @@ pub fn of(args: &Args) -> Result<Request, Failure> {
             method: "GET".to_owned(),
             headers: Vec::new(),
             body: None,
+            parts: Vec::new(),
             body_may_be_a_file: true,
             timeout: TIMEOUT.to_owned(),
             http2: false,
@@ -56,6 +59,7 @@ pub fn of(args: &Args) -> Result<Request, Failure> {
     }
     if let Some(body) = &args.body {
         request.body = Some(body.clone());
+        request.parts.clear();
         request.body_may_be_a_file = true;
     }
     if let Some(timeout) = &args.timeout {
@@ -123,6 +127,7 @@ fn copied(command: &str) -> Result<Request, Failure> {
         method: copied.method,
         headers: copied.headers,
         body: copied.body,
+        parts: copied.parts,
         body_may_be_a_file: false,
         timeout: copied
             .max_time

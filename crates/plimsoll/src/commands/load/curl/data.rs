@@ -4,7 +4,7 @@
 #[derive(Debug, Default)]
 pub struct Data(Option<String>);
 
-type Read<'a> = &'a dyn Fn(&str) -> Result<String, String>;
+pub type Read<'a> = &'a dyn Fn(&str) -> Result<String, String>;
 
 impl Data {
     /// A piece as it is.
