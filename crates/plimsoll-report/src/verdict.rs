@@ -53,11 +53,12 @@ pub fn unknown() -> Verdict {
 }
 
 /// Decides. The first that applies: invalid, nothing measured, a threshold failed, something undecided, passed. Failed exchanges
-/// decide nothing by themselves but are always told.
+/// and dropped arrivals decide nothing by themselves but are always told.
 #[must_use]
 pub fn decide(summary: &Summary, facts: &Facts) -> Verdict {
     let mut decided = conclude(summary, facts);
     decided.reasons.extend(failed_exchanges(summary));
+    decided.reasons.extend(dropped_arrivals(summary));
     decided
 }
 
@@ -275,6 +276,21 @@ fn failed_exchanges(summary: &Summary) -> Vec<String> {
         let failed = format_number(arm.failed as f64);
         let share = 100.0 * arm.failed_share.unwrap_or(0.0);
         format!("note: {failed} exchanges of {name} failed ({share:.2} %)")
+    });
+    told.collect()
+}
+
+fn dropped_arrivals(summary: &Summary) -> Vec<String> {
+    let dropping = summary.arms.iter().filter(|(_, arm)| arm.dropped > 0);
+    let told = dropping.map(|(name, arm)| {
+        #[expect(clippy::cast_precision_loss, reason = "a count for people")]
+        let (dropped, intended) = (arm.dropped as f64, arm.intended as f64);
+        format!(
+            "note: {} of {} arrivals of {name} were never started ({:.2} %)",
+            format_number(dropped),
+            format_number(intended),
+            100.0 * dropped / intended
+        )
     });
     told.collect()
 }

@@ -1,11 +1,17 @@
-//! SIGINT, SIGTERM and SIGHUP: the first one asks for a clean end, the second one ends the process.
+//! SIGINT, SIGTERM and SIGHUP: the first one asks for a clean end, a later one ends the process.
 
 use std::io;
+use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
+use tokio::time::sleep;
 
 /// Exit code after a second signal, as shells report SIGINT.
 const INTERRUPTED: i32 = 130;
+
+/// For so long after the first signal further ones are the same one: a process group is signalled together with its member, by
+/// `timeout` for instance, and a person who presses a key twice within it is impatient, not in earnest.
+const SAME: Duration = Duration::from_secs(1);
 
 /// From now on the first signal turns the value to `true`.
 ///
@@ -32,6 +38,9 @@ pub fn stop_on_signal() -> io::Result<watch::Receiver<bool>> {
             };
             next().await;
             sender.send_replace(true);
+            sleep(SAME).await;
+            // What came meanwhile has been kept.
+            let _same = tokio::time::timeout(Duration::ZERO, next()).await;
             next().await;
         });
         exit_now();

@@ -11,6 +11,7 @@ mod pattern;
 use crate::exit::{Ending, Failure};
 use crate::out;
 use draft::Draft;
+use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
 /// Write an experiment file from what another tool has recorded or described: judge it with `plimsoll validate`, then edit it.
@@ -47,9 +48,23 @@ fn write(output: Option<&Path>, draft: &Draft) -> Result<(), Failure> {
     let text = draft.to_yaml();
     match output {
         None => out::print(&text),
-        Some(path) => std::fs::write(path, text)
-            .map_err(|e| Failure::Environment(format!("{}: {e}", path.display()))),
+        Some(path) => create(path, &text),
     }
+}
+
+/// What exists is not overwritten: it may be the recording itself, or an import that was worked on since.
+fn create(path: &Path, text: &str) -> Result<(), Failure> {
+    let file = std::fs::File::create_new(path);
+    let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
+    written.map_err(|error| {
+        let path = path.display();
+        match error.kind() {
+            ErrorKind::AlreadyExists => Failure::Input(format!(
+                "{path} exists and is not overwritten: remove it, or give another name"
+            )),
+            _ => Failure::Environment(format!("{path}: {error}")),
+        }
+    })
 }
 
 /// A foreign file's text.

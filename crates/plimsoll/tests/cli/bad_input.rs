@@ -101,7 +101,7 @@ fn validate_executes_nothing_and_reports_the_same() {
         .saying("gateway.yaml:");
     workspace.write(
         "stubs/mappings/a.json",
-        r#"{"request":{"url":"/"},"response":{"fault":"EMPTY_RESPONSE"}}"#,
+        r#"{"request":{"url":"/"},"response":{"fault":"SOMETHING_ELSE"}}"#,
     );
     workspace
         .run(&["validate", "stubs"])

@@ -59,7 +59,8 @@ fn a_threshold_that_may_abort_ends_the_run_with_its_own_code() {
          load: { rate: 100/s, connections: 5, duration: 60s }\n\
          thresholds:\n  - { metric: achieved_per_s, above: 5000/s, abort: true, window: 2s }\n",
     );
-    let finished = workspace.experiment("abort.yaml", &["--no-ui"]);
+    // No more is offered than a fiftieth of it, which is refused without force.
+    let finished = workspace.experiment("abort.yaml", &["--no-ui", "--force"]);
     let finished = finished.ended_with(3);
     assert!(finished.stdout.contains("FAILED"), "{}", finished.stdout);
     assert!(finished.stdout.contains("ended by a threshold"));
