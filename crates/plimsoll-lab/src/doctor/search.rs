@@ -60,7 +60,8 @@ impl Search {
         // An end that later tries took back is looked for anew.
         let striding = self.enclosed_after.is_some() || self.tries < STRIDES;
         let limit = match self.enclosed_after {
-            Some(tries) => tries + NARROWING,
+            // An end that was found late leaves less for what follows.
+            Some(tries) => (tries + NARROWING).min(TRIES),
             // What holds is made sure of even if nothing was found that fails.
             None if self.highest_held().is_some() => TRIES,
             None => STRIDES,
@@ -268,6 +269,18 @@ mod tests {
         let ends = (search.holds().unwrap(), search.fails().unwrap());
         assert!(ends.0 <= 350.0 && 350.0 < ends.1, "{tried:?}");
         assert_eq!(search.doubt(), None, "{tried:?}");
+    }
+
+    #[test]
+    fn an_end_that_is_found_late_prolongs_nothing() {
+        let mut search = Search::from(1.0);
+        let mut tried = 0;
+        while let Some(rate) = search.next() {
+            search.take(rate, (2..8).contains(&tried));
+            tried += 1;
+        }
+        assert_eq!(tried, TRIES);
+        assert!(search.doubt().is_some());
     }
 
     proptest! {
