@@ -85,6 +85,10 @@ fn the_command_lines_of_the_load_page_run() {
                 args.extend([flag, short].map(str::to_owned));
             }
         }
+        if args[0] == "import" {
+            // Each line writes the page's one file, which is not overwritten.
+            let _first = fs::remove_file(workspace.path().join("experiment.yaml"));
+        }
         let out = format!("run{number}");
         if args[0] == "load" {
             // The seed fixes where a Poisson process puts its arrivals: at a low rate a second may well be without one.
