@@ -86,7 +86,8 @@ fn reached(gaps: &[Distortion]) -> Vec<Reached> {
         ["response_time", "service_time"].map(|time| format!("{time}.{}", gap.figure.name()))
     });
     let names: Vec<String> = names.collect();
-    reach::paths(names.iter().map(String::as_str), Effect::Marked)
+    let whole = reach::paths(names.iter().map(String::as_str), Effect::Marked);
+    reach::and_of_parts(whole)
 }
 
 #[cfg(test)]
@@ -111,7 +112,10 @@ mod tests {
         assert!(narrow[0].ok, "{narrow:?}");
         let wide = judge(&arm(3_000));
         assert!((wide[0].value.unwrap() - 2e-3).abs() < 1e-5, "{wide:?}");
-        assert_eq!(sample::effect(&wide, "service_time.p99"), Effect::Marked);
+        for time in ["service_time", "body_time"] {
+            let path = format!("{time}.p99");
+            assert_eq!(sample::effect(&wide, &path), Effect::Marked);
+        }
         assert_eq!(sample::effect(&wide, "service_time.p50"), Effect::None);
         insta::assert_snapshot!(wide[0].advice, @"At p99 the generator waited 2.00 ms longer than the component took, and it was not at its limit: look at the network, at the generator, or at what shares their processors.");
     }

@@ -22,7 +22,8 @@ pub(super) fn judge(arm: &ArmData) -> Vec<ValidityRow> {
         bad: "What was in flight does not agree with rate and mean time: exchanges were still under way at an end of the measured time, or this is a fault of Plimsoll. Measure longer.".to_owned(),
     };
     let means = ["response_time.mean", "service_time.mean", "achieved_per_s"];
-    finding.rows(&arm.name, || reach::paths(means, Effect::Marked))
+    let reached = || reach::and_of_parts(reach::paths(means, Effect::Marked));
+    finding.rows(&arm.name, reached)
 }
 
 #[cfg(test)]
@@ -38,6 +39,7 @@ mod tests {
         arm.health.littles_law_error = Some(0.03);
         let rows = judge(&arm);
         assert_eq!(sample::effect(&rows, "response_time.mean"), Effect::Marked);
+        assert_eq!(sample::effect(&rows, "body_time.mean"), Effect::Marked);
         assert_eq!(sample::effect(&rows, "response_time.p99"), Effect::None);
     }
 }

@@ -39,9 +39,8 @@ pub(super) fn judge(arm: &ArmData) -> Vec<ValidityRow> {
         let reached = kinds
             .into_iter()
             .flat_map(|kind| gaps.iter().map(move |gap| reach::reached(kind, *gap)));
-        reached
-            .filter(|r: &Reached| r.effect != Effect::None)
-            .collect()
+        let reached = reached.filter(|r: &Reached| r.effect != Effect::None);
+        reach::and_of_parts(reached.collect())
     })
 }
 
@@ -83,7 +82,10 @@ mod tests {
         let same = with(histogram((0..1_000).map(|i| 5_000 + 10 * i)));
         assert!(same[0].ok, "{same:?}");
         let faster = with(histogram((0..1_000).map(|i| 1_000 + 10 * i)));
-        assert_eq!(sample::effect(&faster, "service_time.p50"), Effect::Invalid);
+        for time in ["service_time", "first_byte_time"] {
+            let median = format!("{time}.p50");
+            assert_eq!(sample::effect(&faster, &median), Effect::Invalid);
+        }
         assert_eq!(with(histogram([1; 3])), [], "too few to compare");
     }
 }

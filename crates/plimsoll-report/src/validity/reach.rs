@@ -18,6 +18,9 @@ const OF_EXCHANGES: [TimeKind; 3] = [
     TimeKind::IterationTime,
 ];
 
+/// The parts of a service time: what may distort that may distort them.
+const OF_SERVICE: [TimeKind; 2] = [TimeKind::FirstByteTime, TimeKind::BodyTime];
+
 /// What is left of an arm when its load was another than the planned one: its resources only.
 const FIGURES: [&str; 17] = [
     "response_time",
@@ -45,8 +48,18 @@ pub(super) struct Reached {
     pub path: String,
     pub effect: Effect,
     pub bias: Bias,
-    /// Whether the figure lies so far out that no criterion fails for it alone.
-    pub is_beyond_p99: bool,
+    pub standing: Standing,
+}
+
+/// Whether a criterion fails when it reaches a figure, or only marks it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// It fails.
+    Claimed,
+    /// The figure lies so far out that no criterion fails for it alone.
+    BeyondP99,
+    /// The figure is of a part of the service time: no criterion fails for it while the service time itself stands.
+    Part,
 }
 
 /// Every figure that rests on the load.
@@ -56,7 +69,28 @@ pub(super) fn everything(effect: Effect) -> Vec<Reached> {
 
 /// Every time of an exchange.
 pub(super) fn all_times(effect: Effect) -> Vec<Reached> {
-    paths(OF_EXCHANGES.map(TimeKind::name), effect)
+    and_of_parts(paths(OF_EXCHANGES.map(TimeKind::name), effect))
+}
+
+/// These, and what they have of the service time for its parts too.
+pub(super) fn and_of_parts(mut reached: Vec<Reached>) -> Vec<Reached> {
+    let of_part = |one: &Reached, part: TimeKind| {
+        let figure = one.path.strip_prefix(TimeKind::ServiceTime.name())?;
+        Some(Reached {
+            path: format!("{}{figure}", part.name()),
+            standing: match one.standing {
+                Standing::Claimed => Standing::Part,
+                other => other,
+            },
+            ..one.clone()
+        })
+    };
+    let parts: Vec<Reached> = OF_SERVICE
+        .into_iter()
+        .flat_map(|part| reached.iter().filter_map(move |one| of_part(one, part)))
+        .collect();
+    reached.extend(parts);
+    reached
 }
 
 /// Figures by their labels: "p50, p90 and p99".
@@ -76,7 +110,7 @@ pub(super) fn paths<'a>(paths: impl IntoIterator<Item = &'a str>, effect: Effect
         path,
         effect,
         bias: Bias::Either,
-        is_beyond_p99: false,
+        standing: Standing::Claimed,
     };
     paths.map(reached).collect()
 }
@@ -101,7 +135,8 @@ pub(super) fn of_exchanges(arm: &ArmData, cases: u64) -> Vec<Reached> {
 
 /// The same, where `cases` says how many of so many.
 fn lengthened(arm: &ArmData, cases: impl Fn(u64) -> u64) -> Vec<Reached> {
-    let distorted = OF_EXCHANGES.into_iter().flat_map(|kind| {
+    let kinds = OF_EXCHANGES.into_iter().chain(OF_SERVICE);
+    let distorted = kinds.flat_map(|kind| {
         let times = arm.histogram(kind);
         let distorted = Lengthening::unlimited(cases(times.count())).distorts(&times);
         distorted.into_iter().map(move |d| reached(kind, d))
@@ -111,10 +146,88 @@ fn lengthened(arm: &ArmData, cases: impl Fn(u64) -> u64) -> Vec<Reached> {
 
 /// A distorted figure by its path: it is too large, if anything.
 pub(super) fn reached(kind: TimeKind, distortion: crate::statistics::Distortion) -> Reached {
+    let standing = if distortion.is_beyond_p99() {
+        Standing::BeyondP99
+    } else if OF_SERVICE.contains(&kind) {
+        Standing::Part
+    } else {
+        Standing::Claimed
+    };
     Reached {
         path: format!("{}.{}", kind.name(), distortion.figure.name()),
         effect: distortion.effect(),
         bias: Bias::TooLarge,
-        is_beyond_p99: distortion.is_beyond_p99(),
+        standing,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{Sense, ValidityRow};
+    use crate::validity::row::Finding;
+    use crate::validity::sample::{self, histogram};
+    use plimsoll_base::outcome::OutcomeClass;
+
+    /// A thousand answers after 100 ms, of which the body took 1 ms, or 20 ms in one of fifty.
+    fn with_slow_bodies() -> ArmData {
+        let mut arm = sample::arm("a", &histogram([100_000; 1_000]));
+        let step = arm.steps.values_mut().next().unwrap();
+        let class = step.classes.get_mut(&OutcomeClass::Passed).unwrap();
+        let parts = class.in_parts.get_or_insert_default();
+        for number in 0..1_000_u64 {
+            let body = if number % 50 == 0 { 20 } else { 1 };
+            parts.record_nanos((100 - body) * 1_000_000, 100_000_000);
+        }
+        arm
+    }
+
+    fn rows(reached: Vec<Reached>) -> Vec<ValidityRow> {
+        let finding = Finding {
+            criterion: 3,
+            name: "x",
+            value: 1.0,
+            limit: 0.0,
+            unit: "share",
+            sense: Sense::AtMost,
+            good: String::new(),
+            bad: "Bad.".to_owned(),
+        };
+        finding.rows("a", || reached)
+    }
+
+    /// Twenty cases of unknown length can have made every slow body, and no whole exchange.
+    #[test]
+    fn a_part_is_judged_by_its_own_times_and_breaks_no_criterion() {
+        let rows = rows(of_exchanges(&with_slow_bodies(), 20));
+        for (path, expected) in [
+            ("body_time.p99", Effect::Invalid),
+            ("body_time.p50", Effect::None),
+            ("first_byte_time.p99", Effect::None),
+            ("service_time.p99", Effect::None),
+            ("response_time.p99", Effect::None),
+            ("by_step.s.body_time.p99", Effect::Invalid),
+        ] {
+            assert_eq!(sample::effect(&rows, path), expected, "{path}");
+        }
+        assert!(rows.iter().all(|row| row.ok), "{rows:?}");
+        let said = "Bad. This reaches only figures beyond the p99 and parts of the service time.";
+        assert_eq!(rows[0].advice, said);
+    }
+
+    #[test]
+    fn what_reaches_the_service_time_reaches_its_parts_and_breaks_the_criterion() {
+        let rows = rows(all_times(Effect::Marked));
+        for path in ["service_time.p50", "first_byte_time.p50", "body_time.max"] {
+            assert_eq!(sample::effect(&rows, path), Effect::Marked, "{path}");
+        }
+        assert!(rows.iter().all(|row| !row.ok), "{rows:?}");
+        let median = ["response_time.p50", "service_time.p50"];
+        let paths: Vec<String> = and_of_parts(paths(median, Effect::Marked))
+            .into_iter()
+            .map(|reached| reached.path)
+            .collect();
+        let parts = ["first_byte_time.p50", "body_time.p50"];
+        assert_eq!(paths, [median, parts].concat());
     }
 }

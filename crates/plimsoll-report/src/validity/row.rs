@@ -1,6 +1,6 @@
 //! From what a criterion found and what that reaches to rows of the summary.
 
-use super::reach::Reached;
+use super::reach::{Reached, Standing};
 use crate::record::{Bias, Effect, Sense, ValidityRow};
 
 /// What a criterion looked at on one arm.
@@ -75,14 +75,22 @@ impl Finding {
         let effect = reached.first().map_or(Effect::None, |first| first.effect);
         let affects: Vec<String> = reached.iter().map(|reached| reached.path.clone()).collect();
         let enlarges = |reached: &&Reached| reached.bias == Bias::TooLarge;
-        let ok = effect == Effect::None || reached.iter().all(|reached| reached.is_beyond_p99);
+        let has = |wanted| reached.iter().any(|reached| reached.standing == wanted);
+        let ok = effect == Effect::None || !has(Standing::Claimed);
         let advice = match (self.is_within(), ok) {
             (true, _) => self.good.clone(),
             (false, false) => self.bad.clone(),
             (false, true) if effect == Effect::None => {
                 format!("{} This reaches no reported figure.", self.bad)
             }
-            (false, true) => format!("{} This reaches only figures beyond the p99.", self.bad),
+            (false, true) => {
+                let only = match (has(Standing::BeyondP99), has(Standing::Part)) {
+                    (true, true) => "figures beyond the p99 and parts of the service time",
+                    (false, true) => "parts of the service time",
+                    _ => "figures beyond the p99",
+                };
+                format!("{} This reaches only {only}.", self.bad)
+            }
         };
         ValidityRow {
             criterion: self.criterion,
