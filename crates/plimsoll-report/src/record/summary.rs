@@ -100,7 +100,7 @@ pub struct ValidityRow {
     /// The side of the limit on which the value must lie.
     #[serde(default)]
     pub sense: Sense,
-    /// Whether the criterion holds. It also holds when it reaches no figure, or only the largest time.
+    /// Whether the criterion holds. It also holds when it reaches no figure, or only ones beyond the p99 or of a part of the service time.
     pub ok: bool,
     /// What follows for the metrics that it concerns.
     pub effect: Effect,
@@ -281,12 +281,15 @@ pub struct Outcomes {
     /// The deadline passed before anything of the answer came.
     pub timed_out: u64,
     /// The deadline passed inside the answer.
+    #[serde(default)]
     pub unfinished: u64,
     /// No connection: the target, or the way to it, said no.
     pub refused: u64,
     /// No connection, for want of a port or a descriptor of the generator's host.
+    #[serde(default)]
     pub exhausted: u64,
     /// The target closed in good order before its answer was complete.
+    #[serde(default)]
     pub closed: u64,
     /// The connection failed before the answer was complete, most often by a reset.
     pub reset: u64,

@@ -38,6 +38,31 @@ fn every_format_renders_from_the_record() {
     assert_eq!(rendered("text"), rendered("text"));
 }
 
+/// `tests/data/record` has the shapes of the first version that recorded runs, without what was added to them since.
+#[test]
+fn every_format_renders_from_a_record_of_the_first_version() {
+    let record = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/record");
+    let rendered = |format: &str| {
+        Workspace::new()
+            .run(&["report", record, "--format", format])
+            .ended_with(0)
+            .stdout
+    };
+    for format in ["text", "html", "md"] {
+        let shown = rendered(format);
+        for arm in ["direct", "gateway", "everything"] {
+            assert!(shown.contains(arm), "{format}: {shown}");
+        }
+        assert!(shown.contains("423 µs"), "{format}: {shown}");
+    }
+    let json: serde_json::Value = serde_json::from_str(&rendered("json")).unwrap();
+    let direct = &json["arms"]["direct"];
+    assert_eq!(direct["outcomes"]["answered"]["200"], direct["sent"]);
+    assert_eq!(direct["outcomes"]["unfinished"], 0);
+    assert!(rendered("junit").contains("<testsuite "));
+    assert!(rendered("csv").lines().count() > 3 * 6);
+}
+
 #[test]
 fn a_directory_that_is_no_run_is_refused() {
     let workspace = Workspace::new();
