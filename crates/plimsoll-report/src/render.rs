@@ -3,6 +3,7 @@
 //! What the figures are is decided before; here is only how they are shown. Tables that several renderers show are built once in
 //! `figures`; all numbers are formatted through `words`.
 
+mod advice;
 mod composition;
 pub mod csv;
 mod figures;

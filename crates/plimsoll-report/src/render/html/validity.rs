@@ -1,17 +1,17 @@
 //! Whether the measurement can be trusted, criterion by criterion.
 
 use crate::record::{Effect, ValidityRow};
+use crate::render::advice::{Looked, grouped};
 use crate::render::words::{criteria, trust, validity_limit, validity_value};
 use crate::view::RunView;
 use maud::{Markup, html};
 
 pub(super) fn section(view: &RunView) -> Markup {
     let rows = &view.summary.validity;
-    let all: Vec<&ValidityRow> = rows.iter().collect();
-    let speaking: Vec<&ValidityRow> = rows.iter().filter(|row| speaks(row)).collect();
+    let speaking = grouped(rows.iter().filter(|row| speaks(row)));
     let content = html! {
         @if !speaking.is_empty() { (table(&speaking)) }
-        details { summary { "All " (criteria(rows)) " criteria" } (table(&all)) }
+        details { summary { "All " (criteria(rows)) " criteria" } (table(&grouped(rows))) }
     };
     super::section("Can it be trusted?", &trust(rows), content)
 }
@@ -21,34 +21,44 @@ fn speaks(row: &ValidityRow) -> bool {
     !row.ok || row.effect != Effect::None
 }
 
-fn table(rows: &[&ValidityRow]) -> Markup {
+/// A body of rows for each thing that is looked at, under what they say alike.
+fn table(groups: &[Looked<'_>]) -> Markup {
     html! {
         div.scroll tabindex="0" {
             table.criteria {
                 thead { tr {
-                    th.w scope="col" { "criterion" } th.w scope="col" { "arm" } th scope="col" { "found" }
-                    th scope="col" { "limit" } th.w scope="col" { "holds" } th.w scope="col" { "what to do" }
+                    th.w scope="col" { "criterion, arm" } th scope="col" { "found" } th scope="col" { "limit" }
+                    th.w scope="col" { "holds" } th.w scope="col" { "in this arm" }
                 } }
-                tbody { @for row in rows { (criterion(row)) } }
+                @for group in groups {
+                    tbody {
+                        tr {
+                            th.w scope="rowgroup" colspan="5" {
+                                (group.criterion) " · " (group.name)
+                                @if !group.common.is_empty() { p.sub { (group.common) } }
+                            }
+                        }
+                        @for (row, own) in &group.rows { (criterion(row, own)) }
+                    }
+                }
             }
         }
     }
 }
 
-fn criterion(row: &ValidityRow) -> Markup {
+fn criterion(row: &ValidityRow, own: &str) -> Markup {
     let (class, word) = match row.effect {
         Effect::None => ("passed", "yes"),
         Effect::Marked => ("marked", "marked"),
         Effect::Invalid => ("invalid", "no"),
     };
     html! {
-        tr {
-            th.name scope="row" { (row.criterion) " · " (row.name) }
-            td.w { (row.arm) }
+        tr.more {
+            th.name scope="row" { (row.arm) }
             td { (validity_value(row.value, row)) }
             td { (validity_limit(row)) }
             td.w { span class={ "chip " (class) } { (word) } }
-            td.w.wrap.sub { (row.advice) }
+            td.w.wrap.sub { (own) }
         }
     }
 }
