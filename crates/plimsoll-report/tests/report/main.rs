@@ -4,6 +4,7 @@
 
 mod contract;
 mod fixture;
+mod junit;
 mod pages;
 mod same_against_same;
 mod verdicts;

@@ -9,7 +9,7 @@ use plimsoll_report::view::RunView;
 const HOSTILE: &str = "</script><img src=x onerror=alert(1)>";
 
 /// A run in which the generator was late, an arm failed to answer, and every name is hostile.
-fn troubled() -> RunView {
+pub fn troubled() -> RunView {
     let arm = Behaviour {
         name: HOSTILE,
         lag_us: 400.0,
