@@ -153,7 +153,7 @@ fn a_duration_ends_the_run() {
         .find_map(|line| line.strip_prefix("  Total:\t"))
         .unwrap();
     let total: f64 = total.trim_end_matches(" secs").parse().unwrap();
-    assert!((0.3..2.0).contains(&total), "{}", ours.stdout);
+    assert!((0.3..10.0).contains(&total), "{}", ours.stdout);
 }
 
 #[test]

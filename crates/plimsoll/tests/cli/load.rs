@@ -37,7 +37,7 @@ fn a_closed_load_is_labelled_as_such() {
     let mock = Server::start(&workspace, &["mock", "--port", "0"]);
     let url = format!("http://{}/delay/5ms", mock.main());
     let finished = workspace
-        .run(&[
+        .run_until_valid(&[
             "load", &url, "-c", "2", "-z", "1s", "--warmup", "0", "--out", "run", "--no-ui",
         ])
         .ended_with(0);
@@ -82,7 +82,9 @@ fn a_target_that_still_serves_the_warm_up_has_a_throughput() {
         "version: 1\nname: overload\ncomponents:\n  upstream: { mock: {} }\nscenario: [{ get: /delay/500ms }]\n\
          load: { rate: 100/s, connections: 5, warmup: 1s, duration: 2s, timeout: 1s }\n",
     );
-    let finished = workspace.experiment("overload.yaml", &[]).ended_with(6);
+    let finished = workspace
+        .run_until_valid(&["run", "overload.yaml", "--out", "run", "--seed", "7"])
+        .ended_with(6);
     assert!(
         finished
             .stdout
@@ -102,16 +104,14 @@ fn a_run_in_which_everything_failed_has_not_passed() {
     let mock = Server::start(&workspace, &["mock", "--port", "0"]);
     let url = format!("http://{}/nowhere?token=hidden", mock.main());
     let finished = workspace
-        .run(&[
+        .run_until_valid(&[
             "load", &url, "-r", "50", "-c", "2", "-z", "1s", "--warmup", "0", "--out", "run",
             "--no-ui",
         ])
         .ended_with(6);
-    assert!(
-        finished.stdout.contains("every one of 50 exchanges failed"),
-        "{}",
-        finished.stdout
-    );
+    let sent = &workspace.json("run/summary.json")["arms"]["main"]["sent"];
+    let expected = format!("every one of {sent} exchanges failed");
+    assert!(finished.stdout.contains(&expected), "{}", finished.stdout);
     assert!(!workspace.read("run/summary.json").contains("hidden"));
 }
 
@@ -149,7 +149,8 @@ fn a_copied_command_is_what_is_sent() {
     ]);
     assert!(matches!(finished.code, Some(0 | 4)), "{finished:?}");
     let arm = &workspace.json("run/summary.json")["arms"]["main"];
-    assert_eq!(arm["outcomes"]["answered"]["201"], 50);
+    assert_eq!(arm["intended"], 50);
+    assert_eq!(arm["outcomes"]["answered"]["201"], arm["sent"]);
 }
 
 #[test]
@@ -185,7 +186,8 @@ fn a_body_may_come_from_a_file_and_headers_are_combined() {
     ]);
     assert!(matches!(finished.code, Some(0 | 4)), "{finished:?}");
     let arm = &workspace.json("run/summary.json")["arms"]["main"];
-    assert_eq!(arm["outcomes"]["answered"]["202"], 50);
+    assert_eq!(arm["intended"], 50);
+    assert_eq!(arm["outcomes"]["answered"]["202"], arm["sent"]);
 }
 
 #[test]

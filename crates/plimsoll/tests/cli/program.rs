@@ -63,6 +63,20 @@ impl Workspace {
         Finished::of(self.command(args).output().unwrap())
     }
 
+    /// Runs what records into `run` to its end, and again while a machine that is busy with other things makes the measurement invalid.
+    pub fn run_until_valid(&self, args: &[&str]) -> Finished {
+        const INVALID: Option<i32> = Some(4);
+        let mut finished = self.run(args);
+        for _ in 0..5 {
+            if finished.code != INVALID {
+                break;
+            }
+            std::fs::remove_dir_all(self.path().join("run")).unwrap();
+            finished = self.run(args);
+        }
+        finished
+    }
+
     /// Runs it to its end, with so many KiB that each process may allocate.
     pub fn run_within(&self, memory: &str, args: &[&str]) -> Finished {
         let mut command = Command::new("sh");

@@ -59,17 +59,17 @@ impl Secured {
     }
 }
 
-/// A hundred arrivals in the half second that loads here last, for four users.
-const OPEN: &str = "rate: 200/s, connections: 4";
+/// A hundred arrivals in the second that loads here last, for four users.
+const OPEN: &str = "rate: 100/s, connections: 4";
 /// Four users who send as fast as they are answered.
 const CLOSED: &str = "users: 4";
 
-/// An experiment of one step against a server that runs already, with half a second of this load. It is written as `load.yaml`.
+/// An experiment of one step against a server that runs already, with a second of this load. It is written as `load.yaml`.
 fn write_experiment(workspace: &Workspace, scheme: &str, address: SocketAddr, load: &str) {
     let port = address.port();
     let text = format!(
         "version: 1\nname: transports\ncomponents:\n  server: {{ external: \"{scheme}://localhost:{port}\", probe: none }}\n\
-         scenario: [{{ get: / }}]\nload: {{ {load}, warmup: 0s, duration: 500ms }}\nhosts: {{ localhost: 127.0.0.1 }}\n"
+         scenario: [{{ get: / }}]\nload: {{ {load}, warmup: 0s, duration: 1s }}\nhosts: {{ localhost: 127.0.0.1 }}\n"
     );
     workspace.write("load.yaml", &text);
 }
@@ -146,10 +146,10 @@ impl Account {
             .collect()
     }
 
-    /// Fails unless all that was sent ended so. Of a hundred arrivals a few may wait longer than a load does, on a machine that is busy
-    /// with other things.
+    /// Fails unless all that was sent ended so. Of a hundred arrivals some may wait longer than a load does, on a machine that is busy
+    /// with other things; they are dropped.
     fn all(&self, outcome: &str) {
-        assert!(self.sent() >= 50, "{self:?}");
+        assert!(self.sent() >= 20, "{self:?}");
         assert_eq!(self.count(outcome), self.sent(), "{:?}", self.outcomes());
     }
 }

@@ -172,7 +172,7 @@ fn the_one_liner_shows_its_certificate() {
     secured.issue_to(&workspace, &["ann"]);
     let url = format!("https://localhost:{}/", secured.nginx.address().port());
     let args = [
-        "load", &url, "-r", "200", "-c", "4", "-z", "500ms", "--warmup", "0",
+        "load", &url, "-r", "100", "-c", "4", "-z", "1s", "--warmup", "0",
     ];
     let tls = [
         "--cacert",
