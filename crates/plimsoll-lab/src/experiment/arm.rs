@@ -49,6 +49,8 @@ pub struct LoadedScenario {
     pub program: Vec<Act>,
     /// How many start when.
     pub load: Load,
+    /// In the closed model: so many and no more, over all users.
+    pub iterations: Option<u64>,
 }
 
 /// A listener of a component, written `component` or `component/listener`.
@@ -179,10 +181,11 @@ impl Common<'_> {
                 .parts
                 .into_iter()
                 .zip(loads)
-                .map(|(part, load)| LoadedScenario {
+                .map(|(part, (load, iterations))| LoadedScenario {
                     name: part.name,
                     program: part.program,
                     load,
+                    iterations,
                 })
                 .collect(),
             dealing: scenario.dealing,

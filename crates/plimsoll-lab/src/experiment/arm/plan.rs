@@ -40,7 +40,7 @@ impl Arm {
                 name: scenario.name.clone(),
                 load: scenario.load.clone(),
                 program: actions(&scenario.program, &mut lookup)?,
-                iterations: self.settings.iterations,
+                iterations: scenario.iterations,
             });
         }
         let (host, port) = split(&target.authority);
@@ -455,9 +455,10 @@ load: { rate: 10/s, duration: 5s }
                 name,
                 load,
                 program,
-                ..
+                iterations,
             } = scenario;
-            format!("{name}: {load}: {program:?}")
+            let limit = iterations.map_or(String::new(), |most| format!(", {most} iterations"));
+            format!("{name}: {load}{limit}: {program:?}")
         });
         shown.collect::<Vec<_>>().join("\n")
     }
@@ -473,12 +474,12 @@ load: { rate: 10/s, duration: 5s }
 
     #[test]
     fn scenarios_have_their_own_loads_over_the_common_one() {
-        let loads = "  browse: { load: { rate: 90/s }, steps: [{ get: /a }] }\n  buy: { load: { users: 3, think: 1s }, steps: [{ get: /b }] }\n  check: { load: { profile: poisson }, steps: [{ get: /c }] }";
+        let loads = "  browse: { load: { rate: 90/s }, steps: [{ get: /a }] }\n  buy: { load: { users: 3, think: 1s, iterations: 60 }, steps: [{ get: /b }] }\n  check: { load: { profile: poisson }, steps: [{ get: /c }] }";
         insta::assert_snapshot!(
             scenarios(loads, "{ rate: 1/s, duration: 5s }"),
             @r#"
         browse: 90/s over 50 connections: [Group { name: "browse", actions: [Step(0)] }]
-        buy: 3 users who think 1.00 s: [Group { name: "buy", actions: [Step(1)] }]
+        buy: 3 users who think 1.00 s, 60 iterations: [Group { name: "buy", actions: [Step(1)] }]
         check: 1/s (Poisson) over 50 connections: [Group { name: "check", actions: [Step(2)] }]
         "#
         );

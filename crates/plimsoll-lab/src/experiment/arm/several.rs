@@ -28,8 +28,8 @@ const COMMON: [&str; 16] = [
     "tls",
 ];
 
-/// What is common, the load of each scenario, and where each is written.
-pub(super) type Loads = (LoadSettings, Vec<Load>, Vec<Written>);
+/// What is common, the load and the number of iterations of each scenario, and where each is written.
+pub(super) type Loads = (LoadSettings, Vec<(Load, Option<u64>)>, Vec<Written>);
 
 /// The loads that are written in these layers, a stack of them for each scenario. `None`, with problems noted, when one cannot be had.
 pub(super) fn convert(loader: &mut Loader<'_>, stacks: &[Vec<Layer<'_>>]) -> Option<Loads> {
@@ -48,7 +48,7 @@ pub(super) fn convert(loader: &mut Loader<'_>, stacks: &[Vec<Layer<'_>>]) -> Opt
         {
             refuse_other_length(loader, stack, settings.duration, common.duration);
         }
-        loads.push(settings.load.clone());
+        loads.push((settings.load.clone(), settings.iterations));
         written.push(places);
         common.get_or_insert(settings);
     }
