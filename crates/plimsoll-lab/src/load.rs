@@ -2,10 +2,12 @@
 //!
 //! Which arm, in which order and how often is the method's decision; what the figures mean the report's.
 
+mod target;
+
 use crate::account::Ledger;
 use crate::both_ends::{EndTimes, counted};
 use crate::collect::Collector;
-use crate::component::{Address, Topology, cgroup, inherited};
+use crate::component::{Topology, cgroup, inherited};
 use crate::error::{ErrorKind, LabError};
 use crate::experiment::{Arm, Experiment};
 use crate::generator::{Generator, GeneratorSpec};
@@ -18,13 +20,14 @@ use crate::watch::Watch;
 use plimsoll_base::counters::Counter;
 use plimsoll_load::arrivals::expected;
 use plimsoll_load::fragment::{Accounts, Fragment, Message, Started};
-use plimsoll_load::plan::{Load, Plan, Target, groups_of};
+use plimsoll_load::plan::{Load, Plan, groups_of};
 use plimsoll_report::record::{
     ArmData, ComponentSample, EventKind, GENERATOR, LoadModel, TargetLedger,
 };
 use plimsoll_report::threshold::Breach;
 use std::path::Path;
 use std::time::Duration;
+use target::target;
 use tokio::sync::watch;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
@@ -79,7 +82,7 @@ pub async fn run(
     recorder: &mut Recorder<'_>,
     stop: &mut watch::Receiver<bool>,
 ) -> Result<Loaded, LabError> {
-    let plan = plan(spec, topology).await?;
+    let plan = plan(spec, topology, recorder).await?;
     let counted_before = counted(&spec.arm.target, topology)?;
     let environment = inherited(topology.values().0);
     let placement = &spec.experiment.generator;
@@ -450,8 +453,12 @@ fn offered(plan: &Plan) -> (LoadModel, Option<f64>) {
     (LoadModel::Open, Some(arrivals / seconds))
 }
 
-async fn plan(spec: LoadSpec<'_>, topology: &mut Topology<'_>) -> Result<Plan, LabError> {
-    let target = target(spec, topology).await?;
+async fn plan(
+    spec: LoadSpec<'_>,
+    topology: &mut Topology<'_>,
+    recorder: &mut Recorder<'_>,
+) -> Result<Plan, LabError> {
+    let target = target(spec, topology, recorder).await?;
     let (values, addresses) = topology.values();
     let mut plan = spec.arm.plan(
         spec.seed,
@@ -472,45 +479,10 @@ async fn plan(spec: LoadSpec<'_>, topology: &mut Topology<'_>) -> Result<Plan, L
     Ok(plan)
 }
 
-async fn target(spec: LoadSpec<'_>, topology: &Topology<'_>) -> Result<Target, LabError> {
-    let target = &spec.arm.target;
-    let listener = target.listener.as_deref().unwrap_or("main");
-    let address = topology
-        .addresses()
-        .get(&target.component, listener)
-        .ok_or_else(|| {
-            let known = topology.addresses().listeners(&target.component).join(", ");
-            LabError::Input(format!(
-                "target `{target}`: `{}` has no listener `{listener}` (it has: {known})",
-                target.component
-            ))
-        })?;
-    Ok(Target {
-        authority: address.to_string(),
-        addresses: resolve(&Address::new(
-            &spec.experiment.route(&address.host),
-            address.port,
-        ))
-        .await?,
-    })
-}
-
-async fn resolve(address: &Address) -> Result<Vec<std::net::SocketAddr>, LabError> {
-    let unknown = |reason: String| {
-        LabError::Environment(format!("{address}: the host has no address: {reason}"))
-    };
-    let found = tokio::net::lookup_host((address.host.as_str(), address.port)).await;
-    let addresses: Vec<_> = found.map_err(|error| unknown(error.to_string()))?.collect();
-    if addresses.is_empty() {
-        return Err(unknown("the name resolves to nothing".to_owned()));
-    }
-    Ok(addresses)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plimsoll_load::plan::{Connections, Data, Pacing, Profile, Scenario, Step};
+    use plimsoll_load::plan::{Connections, Data, Pacing, Profile, Scenario, Step, Target};
 
     fn plan(profile: Profile) -> Plan {
         let open = Load::open(vec![profile.lasting(Duration::from_secs(8))], 1, 1);

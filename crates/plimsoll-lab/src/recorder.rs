@@ -8,6 +8,7 @@ use crate::rundir::RunDir;
 use plimsoll_load::fragment::Fragment;
 use plimsoll_report::live::Totals;
 use plimsoll_report::record::{ComponentRow, ComponentSample, EventKind, EventRow, SeriesRow};
+use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 /// The record of a run under way.
@@ -16,6 +17,8 @@ pub struct Recorder<'a> {
     clock: RunClock,
     watcher: &'a mut dyn FnMut(Progress),
     totals: Option<&'a Mutex<Totals>>,
+    /// What [`Recorder::warn_once`] has said.
+    warned: BTreeSet<String>,
 }
 
 /// An arm's load in a block, as events and progress name it.
@@ -45,6 +48,7 @@ impl<'a> Recorder<'a> {
             clock,
             watcher,
             totals,
+            warned: BTreeSet::new(),
         }
     }
 
@@ -89,6 +93,17 @@ impl<'a> Recorder<'a> {
             ..self.row(kind, message)
         };
         self.dir.append_event(&event)
+    }
+
+    /// Records a warning about a component, unless the same stands in the record already: for what every load finds anew.
+    ///
+    /// # Errors
+    /// [`LabError::Storage`].
+    pub fn warn_once(&mut self, component: &str, message: &str) -> Result<(), LabError> {
+        if self.warned.insert(message.to_owned()) {
+            self.component_event(EventKind::Warning, component, message)?;
+        }
+        Ok(())
     }
 
     /// Records an event of a load, at `t` seconds since the run began.

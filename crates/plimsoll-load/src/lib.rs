@@ -2,7 +2,7 @@
 //!
 //! [`plan::Plan`] says what to send, when and for how long; [`fragment::Message`] is everything that comes back; [`run()`] turns the one
 //! into the other. Inside: [`arrivals`] (pure) says when iterations are intended to start; `engine` starts them, one thread per
-//! shard; `watchdog` sees when they stand still; `recorder` counts and times what happens in a shard; `collector` adds the shards up and checks the accounts. Who starts
+//! shard; `watchdog` sees when they stand still; `recorder` counts and times what happens in a shard; `collector` adds the shards up and checks the accounts. [`reach`] says before a load which addresses of its target answer. Who starts
 //! the generator, where its fragments go and what they mean for a verdict is left to others.
 
 pub mod arrivals;
@@ -13,6 +13,7 @@ mod engine;
 pub mod exchange;
 pub mod fragment;
 pub mod plan;
+pub mod reach;
 mod recorder;
 mod run;
 mod scenario;

@@ -6,7 +6,7 @@ use crate::recorder::Dialled;
 use crate::security::H2;
 use plimsoll_base::outcome::Outcome;
 use plimsoll_http::tls::Connector;
-use plimsoll_http::{ConnectError, Stream, connect_stream};
+use plimsoll_http::{ConnectError, Stream};
 
 /// Makes a connection for the user with this number, beginning `now`. Deadlines are the caller's.
 ///
@@ -27,8 +27,8 @@ pub(super) async fn dial(
         lookup = Some(found - since);
         since = found;
     }
-    let (address, source) = network.route(number);
-    let tcp = connect_stream(address, source)
+    let tcp = network
+        .connect(number)
         .await
         .map_err(|error| match error {
             ConnectError::TimedOut => Outcome::TimedOut,

@@ -7,10 +7,12 @@ use crate::plan::{ConnectionPolicy, Connections, Plan, Protocol, Resolve};
 use crate::security::Security;
 use http::uri::Scheme;
 use plimsoll_http::tls::Connector;
+use plimsoll_http::{ConnectError, connect_stream};
 use std::cell::{Cell, RefCell};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
+use tokio::net::TcpStream;
 
 /// What the users of one shard share.
 #[derive(Debug)]
@@ -121,8 +123,28 @@ impl Network {
         Ok(())
     }
 
+    /// Connects the user with this number to its address. Of a name that is looked up while the load runs, an address that refuses leads to
+    /// the next one; addresses from before the load were tried then, and what one of them refuses since is a failure.
+    pub(super) async fn connect(&self, number: usize) -> Result<TcpStream, ConnectError> {
+        let mut number = number;
+        let mut others = match self.resolve {
+            Some(_) => self.addresses.borrow().len().saturating_sub(1),
+            None => 0,
+        };
+        loop {
+            let (address, source) = self.route(number);
+            match connect_stream(address, source).await {
+                Err(ConnectError::Refused(_)) if others > 0 => {
+                    others -= 1;
+                    number = number.wrapping_add(1);
+                }
+                ended => return ended,
+            }
+        }
+    }
+
     /// Where the next connection of the user with this number goes, and from which address it comes.
-    pub(super) fn route(&self, number: usize) -> (SocketAddr, Option<IpAddr>) {
+    fn route(&self, number: usize) -> (SocketAddr, Option<IpAddr>) {
         let addresses = self.addresses.borrow();
         let address = addresses[number % addresses.len()];
         let made = self.made.replace(self.made.get().wrapping_add(1));
@@ -134,5 +156,63 @@ impl Network {
             .checked_rem(fitting().count())
             .and_then(|at| fitting().nth(at));
         (address, source.copied())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use std::time::Duration;
+    use tokio::net::{TcpListener, TcpSocket};
+
+    /// The network of a plan with these addresses; its name, if it is looked up at all, need not be yet.
+    fn network(addresses: [SocketAddr; 2], resolve: Option<Resolve>) -> Network {
+        let nothing = json!({ "secs": 0, "nanos": 0 });
+        let connections = Connections {
+            resolve,
+            ..Connections::default()
+        };
+        let plan = json!({
+            "seed": 1, "shards": 1, "target": { "authority": "localhost", "addresses": addresses },
+            "steps": [], "scenarios": [], "warmup": nothing, "duration": nothing,
+            "connections": connections, "pacing": "precise", "timeout": nothing,
+        });
+        let plan: Plan = serde_json::from_value(plan).unwrap();
+        let security = Security::new(&plan.connections, 2).unwrap();
+        Network::new(&plan, &security, &[0, 1], 0)
+    }
+
+    #[tokio::test]
+    async fn an_address_that_refuses_leads_to_the_next_of_a_name_that_is_looked_up() {
+        // It has a port and never listens.
+        let closed = TcpSocket::new_v4().unwrap();
+        closed.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        let listener = TcpListener::bind("127.0.0.2:0").await.unwrap();
+        let open = listener.local_addr().unwrap();
+        let addresses = [closed.local_addr().unwrap(), open];
+        let looked_up = network(
+            addresses,
+            Some(Resolve {
+                host: "localhost".to_owned(),
+                port: open.port(),
+                every: Duration::ZERO,
+            }),
+        );
+        for user in [0, 1] {
+            let stream = looked_up.connect(user).await.unwrap();
+            assert_eq!(stream.peer_addr().unwrap(), open);
+        }
+        let known = network(addresses, None);
+        assert!(matches!(
+            known.connect(0).await,
+            Err(ConnectError::Refused(_))
+        ));
+        known.connect(1).await.unwrap();
+        drop(listener);
+        for user in [0, 1] {
+            let ended = looked_up.connect(user).await;
+            assert!(matches!(ended, Err(ConnectError::Refused(_))), "{ended:?}");
+        }
     }
 }

@@ -2,8 +2,11 @@
 
 use super::flags::Flags;
 use crate::commands::url::Url;
+use crate::out;
 use plimsoll_load::plan::*;
-use std::net::ToSocketAddrs as _;
+use plimsoll_load::reach::reach;
+use std::fmt::Display;
+use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::time::Duration;
 
 /// As long as a plan may last: a run that has a number ends by it.
@@ -20,9 +23,7 @@ pub fn of(flags: &Flags, seed: u64) -> Result<Plan, String> {
     if flags.proxy.is_some() {
         return Err("`-x` is not available in this version".to_owned());
     }
-    let addresses = (url.host.as_str(), url.port)
-        .to_socket_addrs()
-        .map_err(|e| format!("looking up {}: {e}", url.host))?;
+    let addresses = vec![address(&url)?];
     let shards = match flags.cpus {
         Some(cpus) => cpus.max(1),
         None => std::thread::available_parallelism().map_or(1, usize::from),
@@ -47,7 +48,7 @@ pub fn of(flags: &Flags, seed: u64) -> Result<Plan, String> {
         shards: shards.min(usize::try_from(workers).unwrap_or(usize::MAX)),
         target: Target {
             authority: flags.host.clone().unwrap_or_else(|| url.authority.clone()),
-            addresses: addresses.take(1).collect(),
+            addresses,
         },
         steps: vec![step(flags, &url)?],
         scenarios: vec![Scenario {
@@ -62,6 +63,24 @@ pub fn of(flags: &Flags, seed: u64) -> Result<Plan, String> {
         pacing: Pacing::default(),
         timeout: flags.timeout.unwrap_or(LONGEST),
     })
+}
+
+/// The first of the host's addresses that takes a connection; the first of all if none does.
+fn address(url: &Url) -> Result<SocketAddr, String> {
+    let failed = |reason: &dyn Display| format!("looking up {}: {reason}", url.host);
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| failed(&error))?;
+    let found = (url.host.as_str(), url.port).to_socket_addrs();
+    let found = found.map_err(|error| failed(&error))?.collect();
+    let reached = runtime.block_on(reach(found));
+    let first = reached.addresses.first().copied();
+    let first = first.ok_or_else(|| failed(&"the name resolves to nothing"))?;
+    for left_out in reached.left_out {
+        out::note(&format!("note: {left_out}"));
+    }
+    Ok(first)
 }
 
 /// How long it takes until so many arrivals have been released. The last is due one gap before the end.
