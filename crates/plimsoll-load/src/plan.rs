@@ -60,7 +60,7 @@ pub struct Plan {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Target {
-    /// The value of the `Host` field, such as `example.com` or `127.0.0.1:8080`.
+    /// The value of the `Host` field, such as `example.com` or `127.0.0.1:8080`: the scheme's own port is not named.
     pub authority: String,
     /// Addresses to connect to; virtual users are spread over them round robin. At least one.
     pub addresses: Vec<SocketAddr>,

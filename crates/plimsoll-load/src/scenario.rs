@@ -29,4 +29,4 @@ pub(crate) use memory::{Iteration, Memory};
 pub(crate) use passes::Pass;
 pub(crate) use program::{Instruction, Problem, Program, USER_AGENT};
 pub(crate) use request::{expects_body, is_constant};
-pub(crate) use target::{Destination, resolve};
+pub(crate) use target::{Destination, Origin, resolve};

@@ -26,6 +26,18 @@ impl Address {
         }
     }
 
+    /// What the `Host` field holds where this is the scheme's own port: that one is not named (RFC 9110, section 7.2; RFC 3986, section 3.2.3).
+    #[must_use]
+    pub fn authority(&self, default_port: u16) -> String {
+        if self.port != default_port {
+            self.to_string()
+        } else if self.host.contains(':') {
+            format!("[{}]", self.host)
+        } else {
+            self.host.clone()
+        }
+    }
+
     /// What a substitution of it gives.
     #[must_use]
     pub fn field(&self, field: Field) -> String {
@@ -43,7 +55,7 @@ impl From<std::net::SocketAddr> for Address {
     }
 }
 
-/// `host:port`, an IPv6 address in brackets: what the `Host` field holds.
+/// `host:port`, an IPv6 address in brackets.
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.host.contains(':') {
@@ -92,5 +104,18 @@ mod tests {
         check("::1", Field::Url, "http://[::1]:80");
         check("::1", Field::Host, "::1");
         check("a.example", Field::Port, "80");
+    }
+
+    #[test]
+    fn an_authority_does_not_name_the_default_port() {
+        let check = |host, port, default, expected: &str| {
+            assert_eq!(Address::new(host, port).authority(default), expected);
+        };
+        check("127.0.0.1", 80, 80, "127.0.0.1");
+        check("127.0.0.1", 80, 443, "127.0.0.1:80");
+        check("a.example", 443, 443, "a.example");
+        check("a.example", 8443, 443, "a.example:8443");
+        check("::1", 80, 80, "[::1]");
+        check("::1", 81, 80, "[::1]:81");
     }
 }

@@ -16,6 +16,8 @@ const AGAIN_AFTER: Duration = Duration::from_millis(20);
 const ATTEMPT: Duration = Duration::from_secs(2);
 /// How long an external component may take to accept a connection.
 const EXTERNAL: Duration = Duration::from_secs(5);
+/// The port that the `Host` field need not name.
+const HTTP_PORT: u16 = 80;
 /// Where the status line of an answer must have ended.
 const STATUS_LINE_BYTES: usize = 8 * 1024;
 
@@ -88,7 +90,8 @@ async fn attempt(readiness: &Readiness, address: &Address) -> Result<(), String>
 
 /// The status with which a GET of `path` is answered.
 async fn status(mut stream: TcpStream, address: &Address, path: &str) -> io::Result<u16> {
-    let request = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+    let host = address.authority(HTTP_PORT);
+    let request = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
     stream.write_all(request.as_bytes()).await?;
     let mut answer = Vec::new();
     while !answer.contains(&b'\n') && answer.len() < STATUS_LINE_BYTES {

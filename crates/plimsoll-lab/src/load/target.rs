@@ -35,7 +35,7 @@ pub(super) async fn target(
         recorder.warn_once(&target.component, &format!("`{there}`: {left_out}"))?;
     }
     Ok(Target {
-        authority: address.to_string(),
+        authority: address.authority(spec.arm.settings.connections.default_port()),
         addresses,
     })
 }

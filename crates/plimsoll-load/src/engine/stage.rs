@@ -10,7 +10,7 @@ use crate::clock::{Clock, Nanos, nanos};
 use crate::deal::Seat;
 use crate::plan::{Pacing, Plan};
 use crate::recorder::Recorder;
-use crate::scenario::Program;
+use crate::scenario::{Origin, Program};
 use crate::watchdog::Pulse;
 use std::cell::{Cell, RefCell, RefMut};
 use std::future::poll_fn;
@@ -51,7 +51,7 @@ pub(super) struct Stage {
     fed: Cell<Option<usize>>,
     /// Whether a user stopped because a feeder had no row for it.
     dry: Cell<bool>,
-    /// The target's host and port.
+    /// The target's host, and its port unless it is the scheme's own.
     pub(super) authority: String,
     pub(super) steps: Vec<Prepared>,
     pub(super) network: Network,
@@ -145,6 +145,14 @@ impl Stage {
     /// Whether an iteration intended for `at` still starts.
     pub(super) fn is_open_at(&self, at: Nanos) -> bool {
         self.phase.get() == Phase::Running && at < self.until.get()
+    }
+
+    /// What the load is for.
+    pub(super) fn origin(&self) -> Origin<'_> {
+        Origin {
+            scheme: self.network.scheme.as_str(),
+            authority: &self.authority,
+        }
     }
 
     /// The recorder, for what happens at `now`.

@@ -358,7 +358,7 @@ impl User {
             && let Some(method) = redirected(status)
             && let Some(location) = head.field("location")
         {
-            match resolve(&stage.authority, self.memory.target(), location) {
+            match resolve(stage.origin(), self.memory.target(), location) {
                 Destination::Here(target) if self.hops > 0 => {
                     return Looked {
                         passed: None,

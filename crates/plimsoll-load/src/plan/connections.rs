@@ -27,6 +27,14 @@ pub struct Connections {
     pub first_byte_timeout: Option<Duration>,
 }
 
+impl Connections {
+    /// The port that an authority need not name: 443 where connections are secured, else 80 (RFC 9110, section 4.2).
+    #[must_use]
+    pub fn default_port(&self) -> u16 {
+        if self.tls.is_some() { 443 } else { 80 }
+    }
+}
+
 /// Who uses a connection, and for how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

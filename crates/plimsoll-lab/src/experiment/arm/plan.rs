@@ -43,7 +43,8 @@ impl Arm {
                 iterations: scenario.iterations,
             });
         }
-        let (host, port) = split(&target.authority);
+        let host = host_of(&target.authority);
+        let port = target.addresses.first().map_or(0, SocketAddr::port);
         let connections = connections::of_target(&self.settings.connections, host, port);
         Ok(Plan {
             seed,
@@ -233,11 +234,13 @@ pub(super) struct Places<'a> {
     pub(super) headers_at: &'a Pointer,
 }
 
-/// Host, without the brackets of an IPv6 address, and port of an authority.
-fn split(authority: &str) -> (&str, u16) {
-    let (host, port) = authority.rsplit_once(':').unwrap_or((authority, ""));
-    let host = host.trim_start_matches('[').trim_end_matches(']');
-    (host, port.parse().unwrap_or(0))
+/// The host of an authority, without its port and without the brackets of an IPv6 address.
+fn host_of(authority: &str) -> &str {
+    let (host, _) = match authority.strip_prefix('[') {
+        Some(bracketed) => bracketed.split_once(']').unwrap_or((bracketed, "")),
+        None => authority.split_once(':').unwrap_or((authority, "")),
+    };
+    host
 }
 
 /// Lets the generator itself judge the arm's plan, and says where in the file each of its complaints belongs.
@@ -483,6 +486,16 @@ load: { rate: 10/s, duration: 5s }
         check: 1/s (Poisson) over 50 connections: [Group { name: "check", actions: [Step(2)] }]
         "#
         );
+    }
+
+    #[test]
+    fn the_host_of_an_authority_has_neither_port_nor_brackets() {
+        for authority in ["a.example", "a.example:8080"] {
+            assert_eq!(host_of(authority), "a.example");
+        }
+        for authority in ["[::1]", "[::1]:8080"] {
+            assert_eq!(host_of(authority), "::1");
+        }
     }
 
     #[test]

@@ -27,14 +27,11 @@ pub(super) async fn dial(
         lookup = Some(found - since);
         since = found;
     }
-    let tcp = network
-        .connect(number)
-        .await
-        .map_err(|error| match error {
-            ConnectError::TimedOut => Outcome::TimedOut,
-            ConnectError::Refused(_) => Outcome::Refused,
-            ConnectError::Exhausted(_) => Outcome::Exhausted,
-        })?;
+    let tcp = network.connect(number).await.map_err(|error| match error {
+        ConnectError::TimedOut => Outcome::TimedOut,
+        ConnectError::Refused(_) => Outcome::Refused,
+        ConnectError::Exhausted(_) => Outcome::Exhausted,
+    })?;
     let connected = clock.now();
     let connect = connected - since;
     let Some(connector) = connector else {

@@ -35,8 +35,8 @@ pub(in crate::engine) struct Network {
     /// HTTP/2: the connections, each for as many users as there are streams.
     places: Vec<Rc<Place>>,
     streams: usize,
-    /// What requests of HTTP/2 name as theirs.
-    pub(super) scheme: Scheme,
+    /// What requests of HTTP/2 name as theirs, and what redirects have to name.
+    pub(in crate::engine) scheme: Scheme,
 }
 
 impl Network {
