@@ -1,6 +1,6 @@
 //! The lookout: a part of the plan's own load on a thread of its own, which does not wait behind the others' exchanges.
 
-use super::rig::{Answer, Outcome, Server, count, open, plan, run};
+use super::rig::{Answer, Outcome, Server, count, open, open_for, plan, run};
 use plimsoll_base::histogram::TimeHistogram;
 use plimsoll_base::outcome::OutcomeClass;
 use plimsoll_base::time_kind::TimeKind;
@@ -11,10 +11,9 @@ fn the_lookout_takes_over_a_part_of_the_load_and_adds_none() {
     let server = Server::start(|number| Answer::Status(if number % 2 == 0 { 200 } else { 503 }));
     let mut plan = plan(server.address);
     plan.shards = 2;
-    plan.scenarios[0].load = open(5_000.0, 40, 10_000);
+    plan.scenarios[0].load = open_for(Duration::from_millis(2_200), 5_000.0, 40, 11_000);
     plan.warmup = Duration::from_millis(200);
-    plan.duration = Duration::from_secs(2);
-    let outcome = run(plan);
+    let outcome = server.run_until_received(plan, 11_000);
     let (warmup, measured) = (&outcome.accounts.warmup, &outcome.accounts.measured);
     assert_eq!((warmup.sent, measured.sent), (1_000, 10_000));
     assert_eq!(server.requests(), 11_000);
@@ -41,7 +40,7 @@ fn the_lookout_waits_for_the_target_like_everyone() {
     let mut plan = plan(server.address);
     plan.scenarios[0].load = open(20_000.0, 20, 400);
     plan.duration = Duration::from_millis(500);
-    plan.timeout = Duration::from_secs(2);
+    plan.timeout = Duration::from_secs(4);
     let outcome = run(plan);
     let measured = &outcome.accounts.measured;
     assert_eq!(
@@ -59,7 +58,7 @@ fn what_queues_in_the_generator_does_not_queue_for_the_lookout() {
     let server = Server::start(|_| Answer::Crumbs);
     let mut plan = plan(server.address);
     plan.scenarios[0].load = open(50_000.0, 150, 10_000);
-    plan.duration = Duration::from_secs(1);
+    plan.duration = Duration::from_secs(2);
     let outcome = run(plan);
     let lookout = outcome.lookout();
     let all = outcome.times(OutcomeClass::Passed, TimeKind::ServiceTime);

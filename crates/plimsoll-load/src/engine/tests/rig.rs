@@ -7,8 +7,8 @@ use plimsoll_base::outcome::OutcomeClass;
 use plimsoll_base::time_kind::TimeKind;
 use plimsoll_http::{Limits, Listener, TcpServer, accept, encode};
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -28,7 +28,7 @@ pub(super) enum Answer {
     ThenClose,
     /// Says 200 without having read the request's body, and never reads it.
     BeforeBody,
-    /// Says 200 and 2,000 bytes in chunks of one, which are more work to read than to write.
+    /// Says 200 and 8,000 bytes in chunks of one, which are more work to read than to write.
     Crumbs,
     /// Never says anything.
     Never,
@@ -43,17 +43,57 @@ pub(super) enum Answer {
 /// A server on a thread of its own; it stops when dropped.
 pub(super) struct Server {
     pub(super) address: SocketAddr,
-    requests: Arc<AtomicU64>,
+    requests: Arc<Requests>,
     connections: Arc<AtomicU64>,
     stop: watch::Sender<bool>,
     thread: Option<std::thread::JoinHandle<()>>,
 }
 
+/// How many requests a server has received, for who waits for so many.
+#[derive(Default)]
+struct Requests {
+    count: Mutex<Count>,
+    reached: Condvar,
+}
+
+#[derive(Default)]
+struct Count {
+    received: u64,
+    wanted: u64,
+}
+
+impl Requests {
+    fn count(&self) -> MutexGuard<'_, Count> {
+        self.count.lock().unwrap()
+    }
+
+    /// Counts one more; returns its number.
+    fn add(&self) -> u64 {
+        let mut count = self.count();
+        count.received += 1;
+        if count.received == count.wanted {
+            self.reached.notify_all();
+        }
+        count.received - 1
+    }
+
+    /// Returns when there are so many, or [`PATIENCE`] is at its end.
+    fn wait_for(&self, wanted: u64) {
+        let mut count = self.count();
+        count.wanted = wanted;
+        let missing = |count: &mut Count| count.received < wanted;
+        drop(self.reached.wait_timeout_while(count, PATIENCE, missing));
+    }
+}
+
+/// Longer than anything takes that comes at all, on a machine that is busy with other things.
+const PATIENCE: Duration = Duration::from_secs(120);
+
 impl Server {
     pub(super) fn start(answer: fn(u64) -> Answer) -> Self {
         let listener = Listener::bind("127.0.0.1:0".parse().unwrap()).unwrap();
         let address = listener.local_addr().unwrap();
-        let (requests, connections) = (Arc::<AtomicU64>::default(), Arc::<AtomicU64>::default());
+        let (requests, connections) = (Arc::<Requests>::default(), Arc::<AtomicU64>::default());
         let (stop, stopped) = watch::channel(false);
         let (seen, accepted) = (Arc::clone(&requests), Arc::clone(&connections));
         let thread = std::thread::spawn(move || {
@@ -73,7 +113,20 @@ impl Server {
 
     /// Requests received so far.
     pub(super) fn requests(&self) -> u64 {
-        self.requests.load(Ordering::SeqCst)
+        self.requests.count().received
+    }
+
+    /// Runs a plan until it has received so many requests, whenever that is; the exchanges then under way have a second to end. A
+    /// load that never sends so many is stopped all the same, after [`PATIENCE`].
+    pub(super) fn run_until_received(&self, mut plan: Plan, requests: u64) -> Outcome {
+        plan.duration = LONG;
+        let (stop, stopped) = watch::channel(false);
+        std::thread::scope(|scope| {
+            let run = scope.spawn(|| run_until(plan, stopped));
+            self.requests.wait_for(requests);
+            stop.send_replace(true);
+            run.join().unwrap()
+        })
     }
 
     /// Connections accepted so far.
@@ -94,7 +147,7 @@ impl Drop for Server {
 async fn serve(
     listener: &Listener,
     answer: fn(u64) -> Answer,
-    seen: &Arc<AtomicU64>,
+    seen: &Arc<Requests>,
     accepted: &AtomicU64,
     mut stopped: watch::Receiver<bool>,
 ) {
@@ -112,10 +165,10 @@ async fn serve(
     }
 }
 
-async fn converse(mut connection: TcpServer, answer: fn(u64) -> Answer, seen: Arc<AtomicU64>) {
+async fn converse(mut connection: TcpServer, answer: fn(u64) -> Answer, seen: Arc<Requests>) {
     let mut body = Vec::new();
     while let Ok(true) = connection.requests.next_head().await {
-        let number = seen.fetch_add(1, Ordering::SeqCst);
+        let number = seen.add();
         let keep_alive = connection.requests.head().keep_alive();
         let answer = answer(number);
         if let Answer::After(time) = answer {
@@ -162,7 +215,7 @@ fn crumbs(out: &mut Vec<u8>) {
     encode::status_line(out, 200, None);
     encode::transfer_chunked(out);
     encode::end_head(out);
-    out.extend(b"1\r\nx\r\n".iter().cycle().take(6 * 2_000));
+    out.extend_from_slice(&b"1\r\nx\r\n".repeat(8_000));
     encode::last_chunk(out, None);
 }
 
@@ -202,6 +255,23 @@ pub(super) fn step(name: &str) -> Step {
 pub(super) fn open(rate: f64, connections: u32, queue: u32) -> Load {
     let constant = Profile::Constant { rate };
     Load::open(vec![constant.lasting(LONG)], connections, queue)
+}
+
+/// An open load for so long, and then no arrival until the plan ends: what has arrived has the time to be carried out, however busy
+/// this machine is.
+pub(super) fn open_for(arriving: Duration, rate: f64, connections: u32, queue: u32) -> Load {
+    let stretches = [
+        Profile::Constant { rate }.lasting(arriving),
+        Profile::Nothing.lasting(LONG),
+    ];
+    Load::open(stretches.into(), connections, queue)
+}
+
+/// A closed load of so many iterations and no more. It ends with the last of them.
+pub(super) fn iterations(plan: &mut Plan, users: u32, number: u64) {
+    plan.scenarios[0].load = Load::closed(users, Duration::ZERO, LONG);
+    plan.scenarios[0].iterations = Some(number);
+    plan.duration = LONG;
 }
 
 /// Everything that a run said.
