@@ -13,6 +13,7 @@ mod health;
 mod import_mappings;
 mod list_mappings;
 mod mapping_metadata;
+mod near_misses;
 mod query;
 mod remove_all_mappings;
 mod remove_mapping;
@@ -30,10 +31,12 @@ mod version;
 
 use crate::answer::Answer;
 use crate::body_files::BodyFiles;
+use crate::config::Templating;
 use crate::journal::Journal;
 use crate::source;
 use crate::stub::id::StubId;
 use crate::stub::problem::StubProblem;
+use crate::stub::surroundings::Surroundings;
 use crate::stub::{Stub, StubMapping, read_mapping};
 use crate::stubs::Stubs;
 use error::AdminError;
@@ -54,6 +57,7 @@ pub(crate) struct Admin {
     pub(crate) stubs: Arc<Stubs>,
     pub(crate) journal: Arc<Journal>,
     pub(crate) root: Option<PathBuf>,
+    pub(crate) templating: Templating,
     /// A blocking lock: calls may wait for each other, requests do not ask for it.
     pub(crate) settings: Mutex<Settings>,
     /// Ends the mock.
@@ -110,11 +114,22 @@ const ROUTES: &[(&str, &str, Endpoint)] = &[
         request_metadata::remove,
     ),
     ("GET", "/requests/unmatched", requests::unmatched),
+    (
+        "GET",
+        "/requests/unmatched/near-misses",
+        near_misses::of_unmatched,
+    ),
     ("GET", "/requests/{id}", requests::get),
     ("DELETE", "/requests/{id}", requests::remove),
     ("GET", "/scenarios", scenarios::list),
     ("POST", "/scenarios/reset", scenarios::reset),
     ("PUT", "/scenarios/{name}/state", scenarios::set),
+    ("POST", "/near-misses/request", near_misses::of_request),
+    (
+        "POST",
+        "/near-misses/request-pattern",
+        near_misses::of_pattern,
+    ),
     ("GET", "/settings", settings::get),
     ("POST", "/settings", settings::set),
     ("PUT", "/settings", settings::set),
@@ -134,10 +149,8 @@ const LATER: &[&str] = &[
     "/certs",
     "/docs/",
     "/mappings/edit",
-    "/near-misses",
     "/recorder",
     "/recordings",
-    "/requests/unmatched/near-misses",
 ];
 
 /// Whether a path belongs to the admin API.
@@ -183,10 +196,18 @@ impl Admin {
             .map_or_else(BodyFiles::default, BodyFiles::below)
     }
 
+    /// What mappings are read with.
+    fn surroundings(&self) -> Surroundings {
+        Surroundings {
+            files: self.body_files(),
+            templating: self.templating,
+        }
+    }
+
     /// The one mapping of a request's body.
     fn mapping_of(&self, request: &AdminRequest) -> Result<StubMapping, AdminError> {
         let refused = |problems: Vec<StubProblem>| AdminError::refused(&problems);
-        let mapping = read_mapping(&request.text(), &self.body_files()).map_err(refused)?;
+        let mapping = read_mapping(&request.text(), &self.surroundings()).map_err(refused)?;
         if mapping.is_persistent() && self.root.is_none() {
             let message =
                 "a mapping can be kept only below a root directory: start with --root-dir";
@@ -229,7 +250,7 @@ impl Admin {
         };
         let set = self.stubs.current();
         for stub in set.stubs().iter().filter(own) {
-            let mapping = read_mapping(&stub.document.to_string(), &self.body_files())
+            let mapping = read_mapping(&stub.document.to_string(), &self.surroundings())
                 .map_err(|problems| AdminError::refused(&problems))?;
             self.stubs.replace(stub.id, mapping);
         }
@@ -290,6 +311,7 @@ mod tests {
             stubs: Arc::new(Stubs::new(0, Vec::new()).unwrap()),
             journal: Arc::new(Journal::new(JournalLimits::default(), 1, 0)),
             root: None,
+            templating: Templating::Listed,
             settings: Mutex::default(),
             ending: watch::Sender::new(false),
             started: Instant::now(),

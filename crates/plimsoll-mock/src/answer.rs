@@ -78,6 +78,11 @@ impl Answer {
         self.status
     }
 
+    /// Bytes of memory that it takes beyond itself.
+    pub(crate) fn memory(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// Its parts, for showing. Letters that are made when they are sent are not among them, nor is the length, which frames it.
     pub(crate) fn shown(&self) -> Shown<'_> {
         // In the coding in which fields are written.

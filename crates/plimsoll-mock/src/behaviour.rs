@@ -9,9 +9,9 @@ mod replay;
 mod room;
 mod slow_start;
 
-use crate::body_files::BodyFiles;
 use crate::delivery::Delivery;
 use crate::stub::reader::{Node, Problems};
+use crate::stub::surroundings::Surroundings;
 pub(crate) use alternatives::{Alternative, Alternatives};
 use plimsoll_base::units;
 pub(crate) use rate_limit::RateLimit;
@@ -36,7 +36,7 @@ impl Behaviour {
     /// Reads `metadata.plimsoll`.
     pub(crate) fn read(
         node: &Node<'_>,
-        files: &BodyFiles,
+        around: &Surroundings,
         problems: &mut Problems,
     ) -> Option<Self> {
         let mut object = node.object(problems)?;
@@ -48,8 +48,8 @@ impl Behaviour {
             rate_limit: rate_limit.and_then(|node| RateLimit::read(&node, problems)),
             room: room.and_then(|node| Room::read(&node, problems)),
             slow_start: slow_start.and_then(|node| SlowStart::read(&node, problems)),
-            replay: replay.and_then(|node| Replay::read(&node, files, problems)),
-            alternatives: Alternatives::read(&mut object, files, problems),
+            replay: replay.and_then(|node| Replay::read(&node, &around.files, problems)),
+            alternatives: Alternatives::read(&mut object, around, problems),
             delivery: Delivery::read_extension(&mut object, problems),
         };
         object.finish(&[], problems);

@@ -25,6 +25,8 @@ pub struct MockConfig {
     pub delay_precision: DelayPrecision,
     /// How many requests are kept for the admin API to show.
     pub journal: JournalLimits,
+    /// Which responses are templates.
+    pub templating: Templating,
     /// Who may use the routes below `/__admin`.
     pub admin: AdminAccess,
     /// Limits on requests.
@@ -61,6 +63,18 @@ impl Default for Timeouts {
     }
 }
 
+/// Which responses are templates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Templating {
+    /// Those of stubs that name the transformer `response-template`.
+    #[default]
+    Listed,
+    /// All.
+    All,
+    /// None, whatever stubs say.
+    Off,
+}
+
 /// Who may use the admin API.
 #[derive(Debug, Clone, Default)]
 pub enum AdminAccess {
@@ -92,6 +106,7 @@ impl MockConfig {
             seed: 0,
             delay_precision: DelayPrecision::default(),
             journal: JournalLimits::default(),
+            templating: Templating::default(),
             admin: AdminAccess::default(),
             limits: Limits::default(),
             connections: 20_000,

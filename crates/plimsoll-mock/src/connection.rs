@@ -10,6 +10,7 @@ mod deliver;
 use crate::admin::{self, AdminRequest};
 use crate::answer::{Answer, Extent, Form, Persistence};
 use crate::builtins;
+use crate::clock;
 use crate::delivery::Delivery;
 use crate::held::{Full, Held};
 use crate::journal::{Answered, Seen};
@@ -292,6 +293,14 @@ impl Connection<'_> {
             stub.delay
                 .sample(default_delay, precision, || shared.draw())
         };
+        if let Some(templated) = &stub.templated
+            && stub.delivery == Delivery::Plain
+        {
+            let url = &stub.request.url;
+            let answer = templated.answer(&request, url, clock::now(), shared.draw());
+            self.note_answer(Answered::Stub(stub), delay, Some(&answer));
+            return Decision::Own(answer, delay);
+        }
         self.note(Answered::Stub(stub), delay);
         if delay.is_zero() && stub.delivery == Delivery::Plain && !stub.answer.is_long() {
             let answer = &stub.answer;
@@ -307,8 +316,13 @@ impl Connection<'_> {
         })
     }
 
-    /// Notes the request in the journal.
+    /// Notes the request in the journal, with an answer that is the same for every request.
     fn note(&self, outcome: Answered<'_>, delay: Duration) {
+        self.note_answer(outcome, delay, None);
+    }
+
+    /// Notes the request in the journal; `answer` was made for it.
+    fn note_answer(&self, outcome: Answered<'_>, delay: Duration, answer: Option<&Answer>) {
         let seen = Seen {
             head: self.http.requests.head(),
             body: &self.body,
@@ -316,6 +330,7 @@ impl Connection<'_> {
             received: self.received,
             delay,
             outcome,
+            answer,
         };
         self.shard.shared.journal.note(self.shard.index, &seen);
     }

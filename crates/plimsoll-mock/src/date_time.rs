@@ -31,6 +31,11 @@ impl Moment {
         }
     }
 
+    /// The moment so much later; `None` beyond the calendar.
+    pub(crate) fn plus(&self, span: Span) -> Option<Self> {
+        self.with(|at| at.checked_add(span).ok())
+    }
+
     /// The same moment with another reading of the clock.
     fn with(&self, change: impl FnOnce(DateTime) -> Option<DateTime>) -> Option<Self> {
         let changed = change(self.on_the_clock())?;
@@ -270,7 +275,7 @@ fn no_moment(text: &str) -> String {
 }
 
 /// `+3 days`: a whole number and one of Java's units.
-fn span(text: &str) -> Option<Span> {
+pub(crate) fn span(text: &str) -> Option<Span> {
     let (amount, unit) = text.trim().split_once(' ')?;
     let amount: i64 = amount.parse::<i32>().ok()?.into();
     let span = Span::new();

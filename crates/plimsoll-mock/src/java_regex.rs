@@ -53,6 +53,28 @@ impl JavaRegex {
         Ok(Self { regex, prefix })
     }
 
+    /// Compiles `text` for [`Self::find`]: it may match a part, and `.` does not match line ends.
+    pub(crate) fn searching(text: &str) -> Result<Self, String> {
+        let pattern = translate::translate(text)?;
+        Expr::parse_tree(&pattern).map_err(|error| refusal(&error))?;
+        let regex = Deferred::new(pattern).map_err(|error| refusal(&error))?;
+        Ok(Self {
+            regex,
+            prefix: String::new(),
+        })
+    }
+
+    /// The first match and its groups; a group that took no part has nothing.
+    pub(crate) fn find<'a>(&self, text: &'a str) -> Result<Option<Vec<&'a str>>, TooCostly> {
+        let captures = self.regex()?.captures(text).map_err(|_| TooCostly)?;
+        Ok(captures.map(|captures| {
+            let groups = captures.iter();
+            groups
+                .map(|group| group.map_or("", |group| group.as_str()))
+                .collect()
+        }))
+    }
+
     /// What every match begins with.
     pub(crate) fn prefix(&self) -> &str {
         &self.prefix
@@ -69,13 +91,8 @@ impl JavaRegex {
 
     /// What the groups of the pattern matched, if the whole of `text` matches; a group that took no part has nothing.
     pub(crate) fn groups<'a>(&self, text: &'a str) -> Result<Option<Vec<&'a str>>, TooCostly> {
-        let captures = self.regex()?.captures(text).map_err(|_| TooCostly)?;
-        Ok(captures.map(|captures| {
-            let groups = captures.iter().skip(1);
-            groups
-                .map(|group| group.map_or("", |group| group.as_str()))
-                .collect()
-        }))
+        let found = self.find(text)?;
+        Ok(found.map(|mut groups| groups.split_off(1)))
     }
 }
 

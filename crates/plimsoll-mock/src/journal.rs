@@ -4,9 +4,11 @@
 //! pointers, so the shard waits for no rendering. A ring keeps so many entries and so many bytes; what it drops it has counted, so
 //! totals are exact. How an entry is shown is left to `journal/shown.rs`.
 
+pub(crate) mod described;
 mod ring;
 pub(crate) mod shown;
 
+use crate::answer::Answer;
 use crate::clock;
 use crate::request::Request;
 use crate::stub::Stub;
@@ -64,6 +66,8 @@ pub(crate) struct Entry {
     /// The delay that was asked for.
     pub(crate) delay: Duration,
     pub(crate) outcome: Outcome,
+    /// The answer, where it was made for this request.
+    pub(crate) answer: Option<Answer>,
 }
 
 /// What answered a request.
@@ -84,6 +88,8 @@ pub(crate) struct Seen<'a> {
     pub(crate) received: Instant,
     pub(crate) delay: Duration,
     pub(crate) outcome: Answered<'a>,
+    /// The answer, where it was made for this request.
+    pub(crate) answer: Option<&'a Answer>,
 }
 
 /// What answers a request that is to be noted.

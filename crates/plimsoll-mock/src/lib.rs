@@ -45,9 +45,11 @@ mod stub;
 mod stub_set;
 mod stub_state;
 mod stubs;
+mod template;
+mod time_format;
 mod validate;
 
-pub use config::{AdminAccess, Credentials, MockConfig, Timeouts};
+pub use config::{AdminAccess, Credentials, MockConfig, Templating, Timeouts};
 pub use delay::DelayPrecision;
 pub use error::MockError;
 pub use journal::JournalLimits;

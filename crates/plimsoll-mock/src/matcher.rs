@@ -124,6 +124,17 @@ impl Matcher {
         found.pop().flatten()
     }
 
+    /// How far a value is from matching: 0 if it does, at most 1. Texts that should be equal are as far as the edits between them.
+    pub(crate) fn distance(&self, value: Option<&Content<'_>>) -> Result<f64, TooCostly> {
+        if self.holds(value)? {
+            return Ok(0.0);
+        }
+        Ok(match (self, value) {
+            (Self::EqualTo(equal_to), Some(value)) => equal_to.distance(&value.text()),
+            _ => 1.0,
+        })
+    }
+
     /// Whether a value matches; `None` is one that is not there.
     pub(crate) fn holds(&self, value: Option<&Content<'_>>) -> Result<bool, TooCostly> {
         let here = match self {
@@ -153,6 +164,11 @@ impl Matcher {
             | Self::MatchesJsonPath(_) => Ok(false),
         }
     }
+}
+
+/// The edits between two texts, as a share of the longer one.
+pub(crate) fn text_distance(one: &str, other: &str) -> f64 {
+    1.0 - strsim::normalized_levenshtein(one, other)
 }
 
 fn no_operator(node: &Node<'_>, problems: &mut Problems) -> Option<Matcher> {

@@ -1,20 +1,20 @@
-//! The parts of a `multipart/*` body (RFC 2046 §5.1), borrowed from it.
+//! The parts of a `multipart/*` body (RFC 2046 §5.1). They own what they hold: a request that kept borrows of itself could not be lent.
 
 use crate::content::Content;
 
 /// One part.
 #[derive(Debug)]
-pub(crate) struct Part<'a> {
+pub(crate) struct Part {
     /// Names and values of its header fields.
-    pub(crate) fields: Vec<(&'a str, &'a [u8])>,
-    pub(crate) body: Content<'a>,
+    pub(crate) fields: Vec<(String, Vec<u8>)>,
+    pub(crate) body: Content<'static>,
 }
 
 /// Most parts of a body that are looked at.
 const MOST_PARTS: usize = 1000;
 
 /// The parts of `body`, which has this content type; none if it is not multipart.
-pub(crate) fn parts<'a>(content_type: &[u8], body: &'a [u8]) -> Vec<Part<'a>> {
+pub(crate) fn parts(content_type: &[u8], body: &[u8]) -> Vec<Part> {
     let Some(boundary) = boundary(content_type) else {
         return Vec::new();
     };
@@ -37,17 +37,17 @@ pub(crate) fn parts<'a>(content_type: &[u8], body: &'a [u8]) -> Vec<Part<'a>> {
     parts
 }
 
-impl Part<'_> {
+impl Part {
     /// The values of one header field.
     pub(crate) fn values<'b>(&'b self, name: &'b str) -> impl Iterator<Item = &'b [u8]> + 'b {
         self.fields
             .iter()
             .filter(move |(own, _)| own.eq_ignore_ascii_case(name))
-            .map(|(_, value)| *value)
+            .map(|(_, value)| &**value)
     }
 }
 
-fn part(piece: &[u8]) -> Part<'_> {
+fn part(piece: &[u8]) -> Part {
     let (head, body) = match memchr::memmem::find(piece, b"\r\n\r\n") {
         Some(end) => (&piece[..end], &piece[end + 4..]),
         None if piece.starts_with(b"\r\n") => (&piece[..0], &piece[2..]),
@@ -56,11 +56,11 @@ fn part(piece: &[u8]) -> Part<'_> {
     let fields = head.split(|byte| *byte == b'\n').filter_map(|line| {
         let colon = memchr::memchr(b':', line)?;
         let name = std::str::from_utf8(&line[..colon]).ok()?;
-        Some((name, line[colon + 1..].trim_ascii()))
+        Some((name.to_owned(), line[colon + 1..].trim_ascii().to_vec()))
     });
     Part {
         fields: fields.collect(),
-        body: Content::of(body),
+        body: Content::of(body.to_vec()),
     }
 }
 

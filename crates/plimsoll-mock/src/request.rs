@@ -29,16 +29,16 @@ pub(crate) struct Request<'a> {
     pub(crate) body: Content<'a>,
     /// The same, for what borrows from it.
     raw_body: &'a [u8],
-    parsed: Parsed<'a>,
+    parsed: Parsed,
 }
 
 /// What patterns made of a request, each made once.
 #[derive(Debug, Default)]
-struct Parsed<'a> {
+struct Parsed {
     query: OnceCell<Parameters>,
     cookies: OnceCell<Parameters>,
     form: OnceCell<Parameters>,
-    parts: OnceCell<Vec<Part<'a>>>,
+    parts: OnceCell<Vec<Part>>,
 }
 
 /// What a body packed with gzip begins with (RFC 1952 §2.3.1).
@@ -127,7 +127,7 @@ impl<'a> Request<'a> {
     }
 
     /// The parts of a multipart body; none if it is not one.
-    pub(crate) fn parts(&self) -> &[Part<'a>] {
+    pub(crate) fn parts(&self) -> &[Part] {
         let parts = || multipart::parts(self.content_type(), self.raw_body);
         self.parsed.parts.get_or_init(parts)
     }

@@ -67,6 +67,7 @@ pub fn run(
             stubs: Arc::clone(&stubs),
             journal: Arc::clone(&journal),
             root: config.root_dir,
+            templating: config.templating,
             settings: Mutex::default(),
             ending: ending.clone(),
             started: Instant::now(),
@@ -103,7 +104,7 @@ pub fn run(
 
 fn load_stubs(config: &MockConfig) -> Result<Stubs, MockError> {
     let loaded = match &config.root_dir {
-        Some(root) => source::load(root)?,
+        Some(root) => source::load(root, config.templating)?,
         None => Loaded::default(),
     };
     if !loaded.problems.is_empty() {

@@ -3,8 +3,10 @@
 //! Files are read in the order of their paths; a later one is newer. Links are followed only to places below the root.
 
 use crate::body_files::BodyFiles;
+use crate::config::Templating;
 use crate::error::MockError;
 use crate::stub::problem::{FileProblem, StubProblem};
+use crate::stub::surroundings::Surroundings;
 use crate::stub::{Stub, StubMapping, read_document};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,7 +32,7 @@ pub(crate) struct Loaded {
 }
 
 /// Reads every mapping below `root`. A root without `mappings` has none.
-pub(crate) fn load(root: &Path) -> Result<Loaded, MockError> {
+pub(crate) fn load(root: &Path, templating: Templating) -> Result<Loaded, MockError> {
     let failed = |error| MockError::File {
         path: root.to_owned(),
         error,
@@ -41,7 +43,10 @@ pub(crate) fn load(root: &Path) -> Result<Loaded, MockError> {
     if mappings.exists() {
         found.walk(&root, &mappings).map_err(failed)?;
     }
-    let bodies = BodyFiles::below(&root);
+    let around = Surroundings {
+        files: BodyFiles::below(&root),
+        templating,
+    };
     let mut loaded = Loaded {
         files: found.files.len(),
         problems: found.problems,
@@ -50,7 +55,7 @@ pub(crate) fn load(root: &Path) -> Result<Loaded, MockError> {
     let mut ids = BTreeMap::new();
     let files: Vec<&PathBuf> = found.files.iter().collect();
     let documents = read_all(&files, |path| match fs::read_to_string(path) {
-        Ok(text) => read_document(&text, &bodies),
+        Ok(text) => read_document(&text, &around),
         Err(error) => vec![Err(vec![StubProblem::invalid("", error.to_string())])],
     });
     for (path, results) in files.iter().zip(documents) {

@@ -13,11 +13,12 @@ mod raw;
 pub(crate) mod reader;
 pub(crate) mod request_pattern;
 pub(crate) mod response;
+pub(crate) mod surroundings;
+mod templated;
 pub(crate) mod url_pattern;
 
 use crate::answer::Answer;
 use crate::behaviour::{Alternative, Alternatives, Behaviour, RateLimit, Replay, Room, SlowStart};
-use crate::body_files::BodyFiles;
 use crate::delay::Delay;
 use crate::delivery::Delivery;
 use crate::matcher::Matcher;
@@ -27,11 +28,13 @@ use problem::{ProblemKind, StubProblem};
 use raw::JsonBodies;
 use reader::{Node, Object, Problems};
 use request_pattern::RequestPattern;
-use response::Response;
+use response::{Response, identity};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use surroundings::Surroundings;
+use templated::Templated;
 
 /// The priority of a stub mapping that has none; 1 is the highest.
 const DEFAULT_PRIORITY: i32 = 5;
@@ -67,7 +70,10 @@ pub(crate) struct Stub {
     pub(crate) request: RequestPattern,
     pub(crate) delay: Delay,
     pub(crate) delivery: Delivery,
+    /// What it answers, where nothing of that depends on the request.
     pub(crate) answer: Answer,
+    /// What it answers otherwise.
+    pub(crate) templated: Option<Box<Templated>>,
     /// What its metadata add.
     pub(crate) behaviour: Option<Box<Behaving>>,
     /// The mapping as it was given, with its id.
@@ -88,21 +94,21 @@ pub(crate) struct Behaving {
 }
 
 /// Reads a document that is one mapping.
-pub(crate) fn read_mapping(text: &str, files: &BodyFiles) -> Result<StubMapping, Problems> {
+pub(crate) fn read_mapping(text: &str, around: &Surroundings) -> Result<StubMapping, Problems> {
     let text = lenient_json::to_strict(text);
     let document = parse(&text)?;
     let bodies = JsonBodies::find(&text);
-    StubMapping::read(&Node::root(&document), bodies.of_document(), files)
+    StubMapping::read(&Node::root(&document), bodies.of_document(), around)
 }
 
 /// Reads a document that is a list to import: every mapping, or every problem. Its options are left to the caller.
-pub(crate) fn read_import(text: &str, files: &BodyFiles) -> Result<Vec<StubMapping>, Problems> {
+pub(crate) fn read_import(text: &str, around: &Surroundings) -> Result<Vec<StubMapping>, Problems> {
     let text = lenient_json::to_strict(text);
     let document = parse(&text)?;
     let results = read_list(
         &Node::root(&document),
         &JsonBodies::find(&text),
-        files,
+        around,
         &["importOptions"],
     );
     let mut problems = Problems::new();
@@ -149,7 +155,10 @@ pub(crate) fn read_value<T>(
 }
 
 /// Reads a document, which is one mapping or a list `{"mappings": […]}`: one result per mapping, or one for a text that is not JSON.
-pub(crate) fn read_document(text: &str, files: &BodyFiles) -> Vec<Result<StubMapping, Problems>> {
+pub(crate) fn read_document(
+    text: &str,
+    around: &Surroundings,
+) -> Vec<Result<StubMapping, Problems>> {
     let text = lenient_json::to_strict(text);
     let document = match parse(&text) {
         Ok(document) => document,
@@ -158,9 +167,9 @@ pub(crate) fn read_document(text: &str, files: &BodyFiles) -> Vec<Result<StubMap
     let bodies = JsonBodies::find(&text);
     let root = Node::root(&document);
     if document.get("mappings").is_none() {
-        return vec![StubMapping::read(&root, bodies.of_document(), files)];
+        return vec![StubMapping::read(&root, bodies.of_document(), around)];
     }
-    read_list(&root, &bodies, files, &[])
+    read_list(&root, &bodies, around, &[])
 }
 
 fn parse(text: &str) -> Result<Value, Problems> {
@@ -177,7 +186,7 @@ fn parse(text: &str) -> Result<Value, Problems> {
 fn read_list(
     root: &Node<'_>,
     bodies: &JsonBodies<'_>,
-    files: &BodyFiles,
+    around: &Surroundings,
     others: &[&'static str],
 ) -> Vec<Result<StubMapping, Problems>> {
     let mut problems = Problems::new();
@@ -185,7 +194,7 @@ fn read_list(
     if let Some(mut object) = root.object(&mut problems) {
         if let Some(list) = object.get("mappings") {
             let items = list.items(&mut problems);
-            let read = |(index, node)| StubMapping::read(node, bodies.of_item(index), files);
+            let read = |(index, node)| StubMapping::read(node, bodies.of_item(index), around);
             results.extend(items.iter().enumerate().map(read));
         }
         object.ignore(&["meta", "$schema"]);
@@ -202,10 +211,10 @@ impl StubMapping {
     fn read(
         node: &Node<'_>,
         json_body: Option<&RawValue>,
-        files: &BodyFiles,
+        around: &Surroundings,
     ) -> Result<Self, Problems> {
         let mut problems = Problems::new();
-        let mapping = Self::read_parts(node, json_body, files, &mut problems);
+        let mapping = Self::read_parts(node, json_body, around, &mut problems);
         match mapping {
             Some(mapping) if problems.is_empty() => Ok(mapping),
             _ => Err(problems),
@@ -215,7 +224,7 @@ impl StubMapping {
     fn read_parts(
         node: &Node<'_>,
         json_body: Option<&RawValue>,
-        files: &BodyFiles,
+        around: &Surroundings,
         problems: &mut Problems,
     ) -> Option<Self> {
         let mut object = node.object(problems)?;
@@ -230,14 +239,18 @@ impl StubMapping {
         let response = object.get("response");
         let response = response.as_ref().map_or_else(
             || Some(Response::default()),
-            |node| Response::read(node, json_body, files, problems),
+            |node| Response::read(node, json_body, around, problems),
         );
         let metadata = object.get("metadata");
-        let behaviour = metadata.and_then(|node| read_metadata(&node, files, problems));
+        let behaviour = metadata.and_then(|node| read_metadata(&node, around, problems));
         let membership = membership::read(&mut object, problems);
         object.ignore(&["$schema", "insertionIndex", "persistent"]);
         object.finish(LATER, problems);
         let (request, response) = (request?, response?);
+        if behaviour.is_some() {
+            let pointer = format!("{}/metadata/plimsoll", node.pointer);
+            response.refuse_template("a template beside this", &pointer, problems);
+        }
         if !request.method.is_head_only() {
             check_length(&response, &node.pointer, problems);
         }
@@ -292,16 +305,22 @@ impl StubMapping {
             })
         });
         let shown = id.to_string();
+        let name = self.name.as_deref();
+        let identity = identity(&shown, name);
+        let templated = self.response.templated.as_ref();
+        let templated =
+            templated.map(|templated| templated.as_ref().clone().with_fields(&identity));
         let document = shown_document(self.document, &shown);
         Stub {
             id,
             priority: self.priority,
             insertion,
             step,
-            answer: self.response.prepare(&shown, self.name.as_deref()),
+            answer: self.response.prepare(&shown, name),
             request: self.request,
             delay: self.response.delay,
             delivery: self.response.delivery,
+            templated: templated.map(Box::new),
             behaviour,
             document,
             seen: Arc::clone(seen),
@@ -331,6 +350,11 @@ impl StubMapping {
 }
 
 impl Stub {
+    /// Whether it looks at bodies.
+    pub(crate) fn wants_body(&self) -> bool {
+        self.request.wants_body() || self.templated.is_some()
+    }
+
     /// Remembers that it answered in this time of the journal. Most often it has already: then nothing is written that shards share.
     pub(crate) fn saw(&self, epoch: u64) {
         if self.last_saw() != epoch {
@@ -387,14 +411,19 @@ fn read_priority(node: &Node<'_>, problems: &mut Problems) -> Option<i32> {
 }
 
 /// Metadata is the user's own, but for the part that is named after us.
-fn read_metadata(node: &Node<'_>, files: &BodyFiles, problems: &mut Problems) -> Option<Behaviour> {
+fn read_metadata(
+    node: &Node<'_>,
+    around: &Surroundings,
+    problems: &mut Problems,
+) -> Option<Behaviour> {
     let own = node.object(problems)?.get("plimsoll")?;
-    Behaviour::read(&own, files, problems)
+    Behaviour::read(&own, around, problems)
 }
 
 /// A `Content-Length` that differs from the body would break the connection's framing; answers without a body may have one.
 pub(crate) fn check_length(response: &Response, pointer: &str, problems: &mut Problems) {
-    if matches!(response.status, 204 | 304) {
+    let is_ours = response.templated.is_some();
+    if is_ours || matches!(response.status, 204 | 304) {
         return;
     }
     let lengths = response

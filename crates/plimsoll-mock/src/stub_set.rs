@@ -54,7 +54,7 @@ impl StubSet {
                 UrlPattern::Any => set.others.push(position),
             }
         }
-        set.wants_bodies = stubs.iter().any(|stub| stub.request.wants_body());
+        set.wants_bodies = stubs.iter().any(|stub| stub.wants_body());
         Self { stubs, ..set }
     }
 
@@ -149,9 +149,9 @@ fn positions<'a>(index: &'a HashMap<String, Vec<usize>>, key: &str) -> &'a [usiz
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::body_files::BodyFiles;
     use crate::stub::id::StubId;
     use crate::stub::read_document;
+    use crate::stub::surroundings::Surroundings;
     use crate::stub_state::StateMachines;
     use plimsoll_http::Fields;
     use proptest::prelude::*;
@@ -183,7 +183,7 @@ mod tests {
 
     fn set_of(mappings: &[serde_json::Value]) -> StubSet {
         let place = |(index, document): (usize, &serde_json::Value)| {
-            let mapping = read_document(&document.to_string(), &BodyFiles::default())
+            let mapping = read_document(&document.to_string(), &Surroundings::default())
                 .remove(0)
                 .unwrap();
             let index = index as u64;

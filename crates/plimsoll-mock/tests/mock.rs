@@ -21,5 +21,7 @@ mod serving;
 mod states;
 #[path = "mock/stopping.rs"]
 mod stopping;
+#[path = "mock/templating.rs"]
+mod templating;
 #[path = "mock/world.rs"]
 mod world;

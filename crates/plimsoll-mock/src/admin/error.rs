@@ -91,9 +91,11 @@ impl AdminError {
             };
             let pointer = &problem.pointer;
             let mut error = json!({"code": INVALID, "title": title, "detail": problem.message});
-            if !pointer.is_empty() {
-                error["source"] = json!({"pointer": pointer});
-            }
+            error["source"] = match problem.kind {
+                ProblemKind::Syntax => json!({}),
+                _ if pointer.is_empty() => json!({"pointer": "/"}),
+                _ => json!({"pointer": pointer}),
+            };
             error
         };
         Self {

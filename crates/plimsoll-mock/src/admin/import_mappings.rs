@@ -36,7 +36,7 @@ pub(super) fn answer(admin: &Admin, request: &AdminRequest, _: &str) -> Result<A
     let text = request.text();
     let refused = |problems: Problems| AdminError::refused(&problems);
     let options = read_value(&text, Options::read).map_err(refused)?;
-    let mappings = read_import(&text, &admin.body_files()).map_err(refused)?;
+    let mappings = read_import(&text, &admin.surroundings()).map_err(refused)?;
     admin
         .stubs
         .change(|draft| import(draft, mappings, options))?;
@@ -93,8 +93,9 @@ impl Options {
 
 impl Duplicates {
     fn read(options: &mut Object<'_>, problems: &mut Problems) -> Option<Self> {
+        // As in WireMock, options without a policy are not those that go without saying.
         let Some(policy) = options.get("duplicatePolicy") else {
-            return Some(Self::default());
+            return Some(Self::Ignore);
         };
         match policy.value.as_str() {
             Some("OVERWRITE") => Some(Self::Overwrite),

@@ -7,7 +7,7 @@ use crate::stub::id::StubId;
 use crate::stub::{Stub, StubMapping, read_document};
 
 pub(super) fn answer(admin: &Admin, request: &AdminRequest, _: &str) -> Result<Answer, AdminError> {
-    let results = read_document(&request.text(), &admin.body_files());
+    let results = read_document(&request.text(), &admin.surroundings());
     let mut wanted = Vec::new();
     for result in results {
         wanted.push(result.map_err(|problems| AdminError::refused(&problems))?);

@@ -32,14 +32,17 @@ pub(super) fn list(admin: &Admin, request: &AdminRequest, _: &str) -> Result<Ans
         .entries
         .iter()
         .rev()
-        .filter(|entry| filter.admits(admin, entry))
+        .filter(|entry| filter.admits(entry))
         .collect();
     let total = if filter.is_open() {
         kept.len() as u64 + snapshot.dropped
     } else {
         kept.len() as u64
     };
-    let page = kept.into_iter().take(limit.unwrap_or(usize::MAX));
+    let page = kept
+        .into_iter()
+        .filter(|entry| filter.is_since(admin, entry))
+        .take(limit.unwrap_or(usize::MAX));
     let events: Vec<_> = page
         .map(|entry| shown::serve_event(&admin.journal, entry))
         .collect();
@@ -125,16 +128,18 @@ impl Filter {
     }
 
     fn is_open(&self) -> bool {
-        self.since.is_none() && !self.unmatched && self.stub.is_none()
+        !self.unmatched && self.stub.is_none()
     }
 
-    fn admits(&self, admin: &Admin, entry: &Entry) -> bool {
+    fn admits(&self, entry: &Entry) -> bool {
+        let is_of = |id| entry.stub().is_some_and(|stub| stub.id == id);
+        (!self.unmatched || entry.is_unmatched()) && self.stub.is_none_or(is_of)
+    }
+
+    /// Like a limit, it is no part of what the total counts.
+    fn is_since(&self, admin: &Admin, entry: &Entry) -> bool {
         self.since
             .is_none_or(|since| admin.journal.time_of(entry) > since)
-            && (!self.unmatched || entry.is_unmatched())
-            && self
-                .stub
-                .is_none_or(|id| entry.stub().is_some_and(|stub| stub.id == id))
     }
 }
 

@@ -8,9 +8,8 @@ use crate::stub::problem::StubProblem;
 
 pub(super) fn answer(admin: &Admin, _: &AdminRequest, _: &str) -> Result<Answer, AdminError> {
     let loaded = match &admin.root {
-        Some(root) => {
-            source::load(root).map_err(|error| AdminError::internal(&error.to_string()))?
-        }
+        Some(root) => source::load(root, admin.templating)
+            .map_err(|error| AdminError::internal(&error.to_string()))?,
         None => Loaded::default(),
     };
     if !loaded.problems.is_empty() {

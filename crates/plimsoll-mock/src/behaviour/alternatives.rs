@@ -2,12 +2,12 @@
 //!
 //! An alternative without a response is the stub's own. Of both, the error's lot is drawn first.
 
-use crate::body_files::BodyFiles;
 use crate::delivery::Delivery;
 use crate::stub::check_length;
 use crate::stub::problem::StubProblem;
 use crate::stub::reader::{Node, Object, Problems};
 use crate::stub::response::Response;
+use crate::stub::surroundings::Surroundings;
 use plimsoll_base::random::Draw;
 
 /// Most alternatives of one stub.
@@ -33,16 +33,16 @@ impl Alternatives {
     /// Reads both properties of `metadata.plimsoll`; `None` if neither is there.
     pub(super) fn read(
         object: &mut Object<'_>,
-        files: &BodyFiles,
+        around: &Surroundings,
         problems: &mut Problems,
     ) -> Option<Self> {
         let (error, alternatives) = (object.get("errorRate"), object.get("responses"));
         if error.is_none() && alternatives.is_none() {
             return None;
         }
-        let error = error.and_then(|node| read_error(&node, files, problems));
+        let error = error.and_then(|node| read_error(&node, around, problems));
         let alternatives = match alternatives {
-            Some(node) => read_list(&node, files, problems),
+            Some(node) => read_list(&node, around, problems),
             None => vec![(1.0, Alternative::default())],
         };
         let share = error.as_ref().map_or(0.0, |(share, _)| *share);
@@ -84,7 +84,7 @@ impl<R> Alternatives<R> {
 
 fn read_error(
     node: &Node<'_>,
-    files: &BodyFiles,
+    around: &Surroundings,
     problems: &mut Problems,
 ) -> Option<(f64, Alternative)> {
     let mut object = node.object(problems)?;
@@ -94,7 +94,7 @@ fn read_error(
         _ => node.wrong("a share from 0 to 1", problems),
     });
     let response = object.required("response", problems);
-    let response = response.and_then(|node| Response::read(&node, None, files, problems));
+    let response = response.and_then(|node| Response::read_plain(&node, around, problems));
     object.finish(&[], problems);
     check_length(response.as_ref()?, &node.pointer, problems);
     let alternative = Alternative {
@@ -106,7 +106,7 @@ fn read_error(
 
 fn read_list(
     node: &Node<'_>,
-    files: &BodyFiles,
+    around: &Surroundings,
     problems: &mut Problems,
 ) -> Vec<(f64, Alternative)> {
     let items = node.items(problems);
@@ -116,13 +116,13 @@ fn read_list(
     }
     items
         .iter()
-        .filter_map(|item| read_alternative(item, files, problems))
+        .filter_map(|item| read_alternative(item, around, problems))
         .collect()
 }
 
 fn read_alternative(
     node: &Node<'_>,
-    files: &BodyFiles,
+    around: &Surroundings,
     problems: &mut Problems,
 ) -> Option<(f64, Alternative)> {
     let mut object = node.object(problems)?;
@@ -132,7 +132,7 @@ fn read_alternative(
         _ => node.wrong("a number above 0", problems),
     });
     let response = object.get("response");
-    let response = response.and_then(|node| Response::read(&node, None, files, problems));
+    let response = response.and_then(|node| Response::read_plain(&node, around, problems));
     if let Some(response) = &response {
         check_length(response, &node.pointer, problems);
     }
@@ -156,7 +156,7 @@ mod tests {
         let mut problems = Problems::new();
         let mut object = Node::root(&document).object(&mut problems).unwrap();
         let alternatives =
-            Alternatives::read(&mut object, &BodyFiles::default(), &mut problems).unwrap();
+            Alternatives::read(&mut object, &Surroundings::default(), &mut problems).unwrap();
         assert_eq!(problems, []);
         let mut index = 0;
         let numbered = alternatives.map(|_| {

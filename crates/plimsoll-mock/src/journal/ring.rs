@@ -1,6 +1,7 @@
 //! The entries of one shard: so many, in so many bytes. The oldest makes room, and its memory is used again.
 
 use super::{Answered, Entry, JournalLimits, Outcome, Seen};
+use crate::answer::Answer;
 use plimsoll_http::RequestHead;
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
@@ -27,7 +28,8 @@ impl Ring {
         let number = base + self.noted;
         self.noted += 1;
         let mut spare = None;
-        let wanted = ENTRY_BYTES + seen.head.fields().memory() + seen.body.len();
+        let answer = seen.answer.map_or(0, Answer::memory);
+        let wanted = ENTRY_BYTES + seen.head.fields().memory() + seen.body.len() + answer;
         while self.entries.len() >= limits.entries
             || (self.bytes + wanted > limits.bytes && !self.entries.is_empty())
         {
@@ -93,6 +95,7 @@ impl Entry {
             received: seen.received,
             delay: seen.delay,
             outcome: Outcome::Unmatched,
+            answer: None,
         }
     }
 
@@ -106,6 +109,7 @@ impl Entry {
         self.client = seen.client;
         self.received = seen.received;
         self.delay = seen.delay;
+        self.answer = seen.answer.cloned();
         self.outcome = match (seen.outcome, &self.outcome) {
             // Most often the same: then its count of users, which all shards share, is left alone.
             (Answered::Stub(stub), Outcome::Stub(own)) if Arc::ptr_eq(stub, own) => return,
@@ -117,7 +121,8 @@ impl Entry {
 }
 
 fn memory(entry: &Entry) -> usize {
-    ENTRY_BYTES + entry.head.fields().memory() + entry.body.capacity()
+    let answer = entry.answer.as_ref().map_or(0, Answer::memory);
+    ENTRY_BYTES + entry.head.fields().memory() + entry.body.capacity() + answer
 }
 
 #[cfg(test)]
@@ -136,6 +141,7 @@ mod tests {
                 received: Instant::now(),
                 delay: Duration::ZERO,
                 outcome: Answered::Unmatched,
+                answer: None,
             };
             ring.note(&seen, limits, 0);
         }
@@ -186,6 +192,7 @@ mod tests {
             received: Instant::now(),
             delay: Duration::ZERO,
             outcome: Answered::Unmatched,
+            answer: None,
         };
         ring.note(&seen, limits, 0);
         assert_eq!(

@@ -50,7 +50,7 @@ pub(crate) fn serve_event(journal: &Journal, entry: &Entry) -> Value {
     let (definition, response, stub) = match &entry.outcome {
         Outcome::Stub(stub) => (
             stub.document["response"].clone(),
-            response(&stub.answer.shown()),
+            response(&entry.answer.as_ref().unwrap_or(&stub.answer).shown()),
             Some(stub.document.clone()),
         ),
         Outcome::Own(status) => (

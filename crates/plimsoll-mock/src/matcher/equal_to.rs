@@ -1,6 +1,6 @@
 //! `{"equalTo": "text", "caseInsensitive": false}`.
 
-use super::Matcher;
+use super::{Matcher, text_distance};
 use crate::stub::reader::{Node, Object, Problems};
 use std::str;
 
@@ -30,6 +30,14 @@ pub(super) fn read(
 }
 
 impl EqualTo {
+    /// How far a text is from it.
+    pub(super) fn distance(&self, value: &str) -> f64 {
+        match self {
+            Self::Exact(text) => text_distance(&String::from_utf8_lossy(text), value),
+            Self::AnyCase(text) => text_distance(text, &value.to_lowercase()),
+        }
+    }
+
     pub(super) fn holds(&self, value: &[u8]) -> bool {
         match self {
             Self::Exact(text) => **text == *value,

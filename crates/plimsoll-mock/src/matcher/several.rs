@@ -41,6 +41,17 @@ impl Several {
         Matcher::read(node, problems).map(Self::One)
     }
 
+    /// How far the values are from matching: 0 if they do, at most 1.
+    pub(crate) fn distance<'a>(
+        &self,
+        values: impl Iterator<Item = &'a [u8]>,
+    ) -> Result<f64, TooCostly> {
+        match self {
+            Self::One(matcher) if !matches!(matcher, Matcher::Absent) => nearest(matcher, values),
+            several => Ok(if several.holds(values)? { 0.0 } else { 1.0 }),
+        }
+    }
+
     /// Whether the values match.
     pub(crate) fn holds<'a>(
         &self,
@@ -58,6 +69,22 @@ impl Several {
                 all_hold(patterns, &values)
             }
         }
+    }
+}
+
+/// The distance of the nearest value; of nothing if there is none.
+fn nearest<'a>(
+    matcher: &Matcher,
+    values: impl Iterator<Item = &'a [u8]>,
+) -> Result<f64, TooCostly> {
+    let mut nearest = None::<f64>;
+    for value in values {
+        let distance = matcher.distance(Some(&Content::of(value)))?;
+        nearest = Some(nearest.map_or(distance, |least| least.min(distance)));
+    }
+    match nearest {
+        Some(distance) => Ok(distance),
+        None => matcher.distance(None),
     }
 }
 

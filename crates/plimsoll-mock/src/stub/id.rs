@@ -25,6 +25,11 @@ impl StubId {
         const DOMAIN: u64 = 0x7374_7562_2069_6473;
         let mut draw = Draw::new(seed ^ DOMAIN, Stream::Data, index);
         let bits = (u128::from(draw.bits()) << 64) | u128::from(draw.bits());
+        Self::from_bits(bits)
+    }
+
+    /// A random one (version 4) of these bits.
+    pub(crate) fn from_bits(bits: u128) -> Self {
         let version = (bits & !(0xf << 76)) | (0x4 << 76);
         Self((version & !(0x3 << 62)) | (0x2 << 62))
     }

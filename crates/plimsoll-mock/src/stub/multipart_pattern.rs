@@ -55,7 +55,7 @@ impl MultipartPattern {
         Ok(!until && !parts.is_empty())
     }
 
-    fn holds_on(&self, part: &Part<'_>) -> Result<bool, TooCostly> {
+    fn holds_on(&self, part: &Part) -> Result<bool, TooCostly> {
         for (name, pattern) in &self.headers {
             if !pattern.holds(part.values(name))? {
                 return Ok(false);

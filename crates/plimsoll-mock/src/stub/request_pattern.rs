@@ -1,5 +1,7 @@
 //! A stub mapping's `request`: which requests it answers.
 
+mod distance;
+
 use super::method_pattern::MethodPattern;
 use super::multipart_pattern::MultipartPattern;
 use super::problem::StubProblem;

@@ -6,8 +6,11 @@
 use super::problem::StubProblem;
 use super::raw::normalise;
 use super::reader::{Node, Object, Problems};
+use super::surroundings::Surroundings;
+use super::templated::{Plain, Templated};
 use crate::answer::{Answer, AnswerBuilder};
 use crate::body_files::BodyFiles;
+use crate::config::Templating;
 use crate::delay::Delay;
 use crate::delivery::Delivery;
 use base64::Engine as _;
@@ -21,9 +24,10 @@ const LATER: &[&str] = &[
     "proxyBaseUrl",
     "proxyUrlPrefixToRemove",
     "removeProxyRequestHeaders",
-    "transformerParameters",
-    "transformers",
 ];
+
+/// The one transformer that WireMock brings.
+const TEMPLATES: &str = "response-template";
 
 /// What a stub answers.
 #[derive(Debug, Clone)]
@@ -34,6 +38,19 @@ pub(crate) struct Response {
     pub(crate) body: Vec<u8>,
     pub(crate) delay: Delay,
     pub(crate) delivery: Delivery,
+    /// Where parts of it depend on the request.
+    pub(crate) templated: Option<Box<Templated>>,
+}
+
+/// A body as it is written.
+#[derive(Debug)]
+pub(crate) enum Body {
+    Text(String),
+    Bytes(Vec<u8>),
+    /// What a file holds.
+    File(Vec<u8>),
+    /// A file whose name is a template.
+    FileNamed(String),
 }
 
 impl Default for Response {
@@ -45,6 +62,7 @@ impl Default for Response {
             body: Vec::new(),
             delay: Delay::default(),
             delivery: Delivery::default(),
+            templated: None,
         }
     }
 }
@@ -54,7 +72,7 @@ impl Response {
     pub(crate) fn read(
         node: &Node<'_>,
         json_body: Option<&RawValue>,
-        files: &BodyFiles,
+        around: &Surroundings,
         problems: &mut Problems,
     ) -> Option<Self> {
         let mut object = node.object(problems)?;
@@ -64,7 +82,13 @@ impl Response {
         let reason = reason.and_then(|node| read_reason(&node, problems));
         let fields = object.get("headers");
         let fields = fields.map_or_else(Vec::new, |node| read_fields(&node, problems));
-        let body = read_body(&mut object, json_body, files, problems);
+        let templates = read_transformers(&mut object, around.templating, problems);
+        let parameters = object.get("transformerParameters");
+        let parameters = parameters.and_then(|node| {
+            node.object(problems)?;
+            Some(node.value.clone())
+        });
+        let body = read_body(&mut object, json_body, &around.files, templates, problems);
         let (fixed, distribution) = (
             object.get("fixedDelayMilliseconds"),
             object.get("delayDistribution"),
@@ -73,14 +97,55 @@ impl Response {
         let delivery = Delivery::read(&mut object, problems);
         object.ignore(&["fromConfiguredStub"]);
         object.finish(LATER, problems);
-        Some(Self {
-            status: status.unwrap_or(200),
+        let status = status.unwrap_or(200);
+        let plain = Plain {
+            status,
+            reason: reason.as_deref(),
+            fields: &fields,
+            body: &body,
+            parameters: parameters.unwrap_or(Value::Null),
+        };
+        let templated = match templates {
+            Templates::Yes => {
+                Templated::compile(plain, &around.files, &node.pointer, problems).map(Box::new)
+            }
+            Templates::No => None,
+        };
+        let response = Self {
+            status,
             reason,
             fields,
-            body,
+            body: body.into_bytes(),
             delay,
             delivery,
-        })
+            templated,
+        };
+        if !matches!(response.delivery, Delivery::Plain | Delivery::Fault(_)) {
+            response.refuse_template(
+                "a template with a delivery of its own",
+                &node.pointer,
+                problems,
+            );
+        }
+        Some(response)
+    }
+
+    /// Reads a response that cannot be a template.
+    pub(crate) fn read_plain(
+        node: &Node<'_>,
+        around: &Surroundings,
+        problems: &mut Problems,
+    ) -> Option<Self> {
+        let response = Self::read(node, None, around, problems)?;
+        response.refuse_template("a template here", &node.pointer, problems);
+        Some(response)
+    }
+
+    /// Notes that a template is asked for where there can be none.
+    pub(crate) fn refuse_template(&self, what: &str, pointer: &str, problems: &mut Problems) {
+        if self.templated.is_some() {
+            problems.push(StubProblem::not_available(pointer, what));
+        }
     }
 
     /// The bytes to send, with the fields that name the stub.
@@ -89,11 +154,60 @@ impl Response {
         for (field, value) in &self.fields {
             builder = builder.field(field, value);
         }
-        builder = builder.field("Matched-Stub-Id", id);
-        if let Some(name) = name {
-            builder = builder.field("Matched-Stub-Name", &printable(name));
+        for (field, value) in identity(id, name) {
+            builder = builder.field(field, &value);
         }
         builder.body(&self.body)
+    }
+}
+
+/// The fields that name the stub.
+pub(crate) fn identity(id: &str, name: Option<&str>) -> Vec<(&'static str, String)> {
+    let mut fields = vec![("Matched-Stub-Id", id.to_owned())];
+    fields.extend(name.map(|name| ("Matched-Stub-Name", printable(name))));
+    fields
+}
+
+/// Whether a response is a template.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Templates {
+    Yes,
+    No,
+}
+
+/// `transformers`: only the one for templates is there; others are Java extensions.
+fn read_transformers(
+    object: &mut Object<'_>,
+    templating: Templating,
+    problems: &mut Problems,
+) -> Templates {
+    let listed = object.get("transformers");
+    let listed = listed.map_or_else(Vec::new, |node| node.items(problems));
+    let mut is_listed = false;
+    for node in listed {
+        match node.text(problems) {
+            Some(name) if name == TEMPLATES => is_listed = true,
+            Some(name) => {
+                let what = format!("the transformer \"{name}\", which is not WireMock's own,");
+                problems.push(StubProblem::not_available(&node.pointer, &what));
+            }
+            None => {}
+        }
+    }
+    match templating {
+        Templating::All => Templates::Yes,
+        Templating::Listed if is_listed => Templates::Yes,
+        Templating::Listed | Templating::Off => Templates::No,
+    }
+}
+
+impl Body {
+    fn into_bytes(self) -> Vec<u8> {
+        match self {
+            Self::Text(text) => text.into_bytes(),
+            Self::Bytes(bytes) | Self::File(bytes) => bytes,
+            Self::FileNamed(_) => Vec::new(),
+        }
     }
 }
 
@@ -174,8 +288,9 @@ fn read_body(
     object: &mut Object<'_>,
     json_body: Option<&RawValue>,
     files: &BodyFiles,
+    templates: Templates,
     problems: &mut Problems,
-) -> Vec<u8> {
+) -> Body {
     let json = object
         .get("jsonBody")
         .map(|node| json_body.map_or_else(|| node.value.to_string(), |raw| normalise(raw.get())));
@@ -186,16 +301,19 @@ fn read_body(
     });
     let file = object.get("bodyFileName").and_then(|node| {
         let name = node.text(problems)?;
-        let read = files.read(&name);
+        if templates == Templates::Yes && name.contains("{{") {
+            return Some(Body::FileNamed(name));
+        }
+        let read = files.read(&name).map(Body::File);
         read.map_err(|message| problems.push(StubProblem::invalid(&node.pointer, message)))
             .ok()
     });
     let text = object.get("body").and_then(|node| node.text(problems));
     text.or(json)
-        .map(String::into_bytes)
-        .or(base64)
+        .map(Body::Text)
+        .or(base64.map(Body::Bytes))
         .or(file)
-        .unwrap_or_default()
+        .unwrap_or_else(|| Body::Bytes(Vec::new()))
 }
 
 /// Control characters would end a line or a field of the head.
@@ -208,7 +326,7 @@ fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 
-/// A stub's name on one line.
-fn printable(name: &str) -> String {
+/// A text on one line.
+pub(crate) fn printable(name: &str) -> String {
     name.replace(is_control, " ")
 }

@@ -115,7 +115,7 @@ fn the_list_is_newest_first_and_can_be_narrowed() {
     check("?limit=1", &["/json/valid"], 4);
     check("?unmatched=true", &["/nothing"], 1);
     check(&format!("?matchingStub={ID}&limit=1"), &["/x?2"], 2);
-    check("?since=2999-01-01T00:00:00Z", &[], 0);
+    check("?since=2999-01-01T00:00:00Z", &[], 4);
     check("?since=1999-01-01T00:00:00Z&limit=1", &["/json/valid"], 4);
     for (query, code) in [("limit=x", 10), ("since=x", 10), ("matchingStub=x", 15)] {
         let refused = client.get(&format!("/__admin/requests?{query}"));
@@ -256,4 +256,70 @@ fn a_body_that_nobody_needs_is_never_a_reason_to_refuse() {
     assert_eq!(client.send("POST", "/x", &long).status, 200);
     let listed = client.get("/__admin/requests").json();
     assert_eq!(listed["requests"][0]["request"]["body"], "");
+}
+
+/// Distances are WireMock 3.13.2's to the last digit.
+fn distances(misses: &Value) -> Vec<(String, f64)> {
+    let misses = misses["nearMisses"].as_array().unwrap();
+    misses
+        .iter()
+        .map(|miss| {
+            let name = miss
+                .pointer("/stubMapping/name")
+                .or(miss.pointer("/request/url"));
+            let distance = &miss["matchResult"]["distance"];
+            (
+                name.unwrap().as_str().unwrap().to_owned(),
+                distance.as_f64().unwrap(),
+            )
+        })
+        .collect()
+}
+
+fn near(actual: &[(String, f64)], expected: &[(&str, f64)]) {
+    assert_eq!(actual.len(), expected.len(), "{actual:?}");
+    for ((name, distance), (expected_name, expected)) in actual.iter().zip(expected) {
+        assert_eq!(name, expected_name, "{actual:?}");
+        assert!((distance - expected).abs() < 1e-12, "{actual:?}");
+    }
+}
+
+#[test]
+fn near_misses_are_those_of_wiremock() {
+    let mock = Mock::with_stubs(&[
+        r#"{"name": "x", "request": {"url": "/x", "method": "GET"}}"#,
+        r#"{"name": "y", "request": {"urlPath": "/y", "method": "POST"}}"#,
+        r#"{"name": "far", "request": {"urlPattern": "/a+", "method": "PUT"}}"#,
+        r#"{"name": "farther", "request": {"urlPattern": "/b+", "method": "PUT", "port": 1}}"#,
+    ]);
+    let mut client = mock.client();
+    client.get("/zzz");
+    let of_unmatched = client.get("/__admin/requests/unmatched/near-misses").json();
+    let expected = [("x", 7.5 / 39.0), ("y", 10.5 / 39.0), ("far", 13.0 / 39.0)];
+    near(&distances(&of_unmatched), &expected);
+    assert_eq!(of_unmatched["nearMisses"][0]["request"]["url"], "/zzz");
+
+    let described = json!({
+        "url": "/xy", "absoluteUrl": "http://localhost/xy", "method": "GET", "headers": {"A": ["b", "c"]},
+    });
+    let of_request = post(&mut client, "/near-misses/request", &described);
+    near(
+        &distances(&of_request)[..2],
+        &[("x", 10.0 / 3.0 / 39.0), ("y", (10.0 / 3.0 + 3.0) / 39.0)],
+    );
+    assert_eq!(of_request["nearMisses"][0]["request"], described);
+
+    let pattern = json!({"url": "/zz", "method": "GET"});
+    let of_pattern = post(&mut client, "/near-misses/request-pattern", &pattern);
+    near(&distances(&of_pattern), &[("/zzz", 2.5 / 39.0)]);
+    assert_eq!(of_pattern["nearMisses"][0]["requestPattern"], pattern);
+
+    for body in [
+        "zz",
+        r#"{"url": "/a b"}"#,
+        r#"{"url": "/", "headers": {"A": "b\r\n\r\nGET / HTTP/1.1"}}"#,
+    ] {
+        let refused = client.send("POST", "/__admin/near-misses/request", body);
+        assert_eq!(refused.status, 422, "{body}");
+    }
 }

@@ -1,11 +1,13 @@
 //! `plimsoll mock`: serves WireMock stub mappings and go-bench-suite's endpoints.
 
+mod wiremock_flags;
+
 use crate::commands::server;
 use crate::exit::{Ending, Failure};
 use crate::{clock, out, signals};
 use plimsoll_base::units;
 use plimsoll_mock::{
-    AdminAccess, Credentials, DelayPrecision, JournalLimits, MockConfig, MockError,
+    AdminAccess, Credentials, DelayPrecision, JournalLimits, MockConfig, MockError, Templating,
 };
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -55,18 +57,27 @@ pub struct Args {
     /// Keep no journal of requests.
     #[arg(long, conflicts_with = "max_request_journal_entries")]
     no_request_journal: bool,
-    /// Requests that the journal keeps; older ones are counted and dropped [default: 10000, in 32 MiB]
+    /// Requests that the journal keeps; older ones are counted and dropped [default: 10000, in 32 MiB; none in an experiment]
     #[arg(long, value_name = "N")]
     max_request_journal_entries: Option<usize>,
+    /// Take every response for a template, not only those of stubs that list `response-template`.
+    #[arg(long, conflicts_with = "disable_response_templating")]
+    global_response_templating: bool,
+    /// Take no response for a template.
+    #[arg(long)]
+    disable_response_templating: bool,
     /// File in which counters and the mock's own times survive this process.
     #[arg(long)]
     counters: Option<PathBuf>,
     #[command(flatten)]
     server: server::Args,
+    #[command(flatten)]
+    wiremock: wiremock_flags::Flags,
 }
 
 /// Serves until a signal.
 pub fn run(args: Args) -> Result<Ending, Failure> {
+    args.wiremock.judge()?;
     let stop =
         signals::stop_on_signal().map_err(|e| Failure::Environment(format!("signals: {e}")))?;
     let server = args.server;
@@ -106,7 +117,20 @@ fn config(args: Args, seed: u64) -> Result<MockConfig, Failure> {
     if args.exact_delays {
         config.delay_precision = DelayPrecision::Exact;
     }
-    config.journal = journal(args.no_request_journal, args.max_request_journal_entries);
+    // In an experiment nobody asks for requests, and noting them would be a part of what is measured.
+    let unasked = args.server.announce && args.max_request_journal_entries.is_none();
+    config.journal = journal(
+        args.no_request_journal || unasked,
+        args.max_request_journal_entries,
+    );
+    config.templating = match (
+        args.global_response_templating,
+        args.disable_response_templating,
+    ) {
+        (true, _) => Templating::All,
+        (_, true) => Templating::Off,
+        _ => Templating::Listed,
+    };
     config.admin = match args.admin_api_basic_auth {
         Some(credentials) => AdminAccess::Credentials(credentials),
         None if args.admin_open => AdminAccess::Open,

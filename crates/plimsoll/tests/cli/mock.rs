@@ -66,3 +66,36 @@ fn off_loopback_the_admin_api_wants_a_decision() {
         .ended_with(2)
         .saying("admin API");
 }
+
+#[test]
+fn wiremocks_flags_are_accepted_or_refused_by_name() {
+    let workspace = Workspace::new();
+    let refused = workspace.run(&["mock", "--https-port", "0", "--extensions", "com.example.X"]);
+    assert_eq!(refused.code, Some(2));
+    let message = refused.stderr;
+    assert!(
+        message.contains("--extensions is not available in this version"),
+        "{message}"
+    );
+    assert!(
+        message.contains("--https-port is not available in this version"),
+        "{message}"
+    );
+
+    let line = [
+        "mock",
+        "--port",
+        "0",
+        "--async-response-enabled",
+        "true",
+        "--container-threads",
+        "50",
+        "--disable-banner",
+        "--global-response-templating",
+        "--max-request-journal-entries",
+        "10",
+    ];
+    let mock = Server::start(&workspace, &line);
+    assert!(get(mock.main(), "/json/valid").starts_with("HTTP/1.1 200 "));
+    assert_eq!(mock.stop(), Some(0));
+}

@@ -1,0 +1,104 @@
+//! `POST /near-misses/request` and `/near-misses/request-pattern`, `GET /requests/unmatched/near-misses`: what nearly matched.
+//!
+//! Computed when it is asked for and never while a request is answered. The nearest three of each are shown, as in WireMock.
+
+use super::error::AdminError;
+use super::{Admin, AdminRequest};
+use crate::answer::Answer;
+use crate::java_regex::TooCostly;
+use crate::journal::{described, shown};
+use crate::request::Request;
+use crate::stub::{parse_lenient, read_pattern};
+use serde_json::{Value, json};
+
+/// How many near misses of one request or pattern are shown.
+const SHOWN: usize = 3;
+/// Comparisons of one call: of many unmatched requests only the newest are looked at.
+const MOST_COMPARISONS: usize = 200_000;
+
+/// The stubs nearest to a request that the body describes.
+pub(super) fn of_request(
+    admin: &Admin,
+    request: &AdminRequest,
+    _: &str,
+) -> Result<Answer, AdminError> {
+    let refused = |problems: Vec<_>| AdminError::refused(&problems);
+    let document = parse_lenient(&request.text()).map_err(refused)?;
+    let described = described::read(&document).map_err(refused)?;
+    let misses = nearest_stubs(admin, &described.request(), &document)?;
+    Ok(answer(misses))
+}
+
+/// The requests of the journal nearest to a pattern.
+pub(super) fn of_pattern(
+    admin: &Admin,
+    request: &AdminRequest,
+    _: &str,
+) -> Result<Answer, AdminError> {
+    let refused = |problems: Vec<_>| AdminError::refused(&problems);
+    let pattern = read_pattern(&request.text()).map_err(refused)?;
+    let document = parse_lenient(&request.text()).map_err(refused)?;
+    let entries = admin.journal.snapshot().entries;
+    let distances = entries
+        .iter()
+        .map(|entry| Ok((entry, pattern.distance(&entry.request())?)));
+    let misses = nearest(distances)?.into_iter().map(|(entry, distance)| {
+        json!({
+            "request": shown::request(&admin.journal, entry),
+            "requestPattern": document,
+            "matchResult": result(distance),
+        })
+    });
+    Ok(answer(misses.collect()))
+}
+
+/// The stubs nearest to each request that nothing answered.
+pub(super) fn of_unmatched(admin: &Admin, _: &AdminRequest, _: &str) -> Result<Answer, AdminError> {
+    let stubs = admin.stubs.current().stubs().len();
+    let most = (MOST_COMPARISONS / stubs.max(1)).max(1);
+    let entries = admin.journal.snapshot().entries;
+    let unmatched = entries.iter().rev().filter(|entry| entry.is_unmatched());
+    let mut newest: Vec<_> = unmatched.take(most).collect();
+    newest.reverse();
+    let mut misses = Vec::new();
+    for entry in newest {
+        let request = shown::request(&admin.journal, entry);
+        misses.extend(nearest_stubs(admin, &entry.request(), &request)?);
+    }
+    Ok(answer(misses))
+}
+
+fn nearest_stubs(
+    admin: &Admin,
+    request: &Request<'_>,
+    described: &Value,
+) -> Result<Vec<Value>, TooCostly> {
+    let set = admin.stubs.current();
+    let stubs = set.stubs().iter();
+    let distances = stubs.map(|stub| Ok((stub, stub.request.distance(request)?)));
+    let misses = nearest(distances)?.into_iter().map(|(stub, distance)| {
+        json!({
+            "request": described,
+            "stubMapping": stub.document,
+            "matchResult": result(distance),
+        })
+    });
+    Ok(misses.collect())
+}
+
+fn nearest<T>(
+    distances: impl Iterator<Item = Result<(T, f64), TooCostly>>,
+) -> Result<Vec<(T, f64)>, TooCostly> {
+    let mut all = distances.collect::<Result<Vec<_>, _>>()?;
+    all.sort_by(|(_, one), (_, other)| one.total_cmp(other));
+    all.truncate(SHOWN);
+    Ok(all)
+}
+
+fn result(distance: f64) -> Value {
+    json!({"subEvents": [], "diffDescriptions": [], "distance": distance})
+}
+
+fn answer(misses: Vec<Value>) -> Answer {
+    Answer::json(200, &json!({"nearMisses": misses}))
+}

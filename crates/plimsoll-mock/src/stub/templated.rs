@@ -1,0 +1,186 @@
+//! A response whose parts are templates: compiled when its mapping is loaded, rendered for each request.
+//!
+//! As in WireMock, the values of headers, the text of a body, the name of a body file and the file itself are templates; a body in
+//! base64 is not. The length is ours to say, so a `Content-Length` of the stub's is left out.
+
+use super::problem::StubProblem;
+use super::reader::Problems;
+use super::response::{Body, printable};
+use super::url_pattern::UrlPattern;
+use crate::answer::{Answer, AnswerBuilder};
+use crate::body_files::BodyFiles;
+use crate::request::Request;
+use crate::template::Template;
+use crate::template::model::Model;
+use jiff::Timestamp;
+use plimsoll_base::random::Draw;
+use serde_json::Value;
+use std::cell::RefCell;
+
+/// The parts of a response, compiled.
+#[derive(Debug, Clone)]
+pub(crate) struct Templated {
+    status: u16,
+    reason: Option<String>,
+    fields: Vec<(String, Template)>,
+    body: Content,
+    parameters: Value,
+}
+
+/// Where the body comes from.
+#[derive(Debug, Clone)]
+enum Content {
+    Bytes(Vec<u8>),
+    Text(Template),
+    /// A file whose name depends on the request.
+    File {
+        name: Template,
+        files: BodyFiles,
+        is_template: bool,
+    },
+}
+
+/// What of a response is the same for every request.
+#[derive(Debug)]
+pub(crate) struct Plain<'a> {
+    pub(crate) status: u16,
+    pub(crate) reason: Option<&'a str>,
+    pub(crate) fields: &'a [(String, String)],
+    pub(crate) body: &'a Body,
+    /// `transformerParameters`.
+    pub(crate) parameters: Value,
+}
+
+impl Templated {
+    /// Compiles the parts of a response; `None` if nothing in it depends on the request, or if there are problems.
+    pub(crate) fn compile(
+        plain: Plain<'_>,
+        files: &BodyFiles,
+        pointer: &str,
+        problems: &mut Problems,
+    ) -> Option<Self> {
+        let mut compile = |part: &str, text: &str| {
+            let refused = |message| {
+                let message = format!("not a template that can be run here: {message}");
+                problems.push(StubProblem::invalid(format!("{pointer}/{part}"), message));
+            };
+            Template::compile(text).map_err(refused).ok()
+        };
+        let fields = plain.fields.iter();
+        let fields = fields.filter(|(name, _)| !name.eq_ignore_ascii_case("Content-Length"));
+        let fields: Vec<Option<(String, Template)>> = fields
+            .map(|(name, value)| {
+                let value = compile(&format!("headers/{name}"), value)?;
+                Some((name.clone(), value))
+            })
+            .collect();
+        let disabled = plain.parameters.get("disableBodyFileTemplating");
+        let file_is_template = disabled != Some(&Value::Bool(true));
+        let body = match plain.body {
+            Body::Text(text) => compile("body", text).map(Content::Text),
+            Body::Bytes(bytes) => Some(Content::Bytes(bytes.clone())),
+            Body::File(bytes) => match std::str::from_utf8(bytes) {
+                Ok(text) if file_is_template => compile("bodyFileName", text).map(Content::Text),
+                _ => Some(Content::Bytes(bytes.clone())),
+            },
+            Body::FileNamed(name) => compile("bodyFileName", name).map(|name| Content::File {
+                name,
+                files: files.clone(),
+                is_template: file_is_template,
+            }),
+        };
+        // Only now, so that every problem is told.
+        let fields: Vec<_> = fields.into_iter().collect::<Option<_>>()?;
+        let body = body?;
+        let depends = fields.iter().any(|(_, value)| !value.is_constant()) || !body.is_constant();
+        depends.then(|| Self {
+            status: plain.status,
+            reason: plain.reason.map(str::to_owned),
+            fields,
+            body,
+            parameters: plain.parameters,
+        })
+    }
+
+    /// Adds fields that are the same for every request.
+    pub(crate) fn with_fields(mut self, fields: &[(&str, String)]) -> Self {
+        for (name, value) in fields {
+            let value = Template::text(value);
+            self.fields.push(((*name).to_owned(), value));
+        }
+        self
+    }
+
+    /// The answer to one request; a template that fails gives 500 with the reason, as in WireMock.
+    pub(crate) fn answer(
+        &self,
+        request: &Request<'_>,
+        url: &UrlPattern,
+        now: Timestamp,
+        draw: Draw,
+    ) -> Answer {
+        let model = Model {
+            request,
+            variables: variables(url, request.path),
+            parameters: &self.parameters,
+            now,
+            draw: RefCell::new(draw),
+        };
+        self.render(&model)
+            .unwrap_or_else(|error| Answer::text(500, &error))
+    }
+
+    fn render<'a>(&'a self, model: &'a Model<'a>) -> Result<Answer, String> {
+        let mut builder = AnswerBuilder::new(self.status, self.reason.as_deref());
+        for (name, template) in &self.fields {
+            // What a request brings must not end a line of the head.
+            let value = printable(&template.render(model)?);
+            builder = builder.field(name, &value);
+        }
+        Ok(match &self.body {
+            Content::Bytes(bytes) => builder.body(bytes),
+            Content::Text(template) => builder.body(template.render(model)?.as_bytes()),
+            Content::File {
+                name,
+                files,
+                is_template,
+            } => {
+                let bytes = files.read(&name.render(model)?)?;
+                match std::str::from_utf8(&bytes) {
+                    Ok(text) if *is_template => {
+                        let text = render_once(text, model)?;
+                        builder.body(text.as_bytes())
+                    }
+                    _ => builder.body(&bytes),
+                }
+            }
+        })
+    }
+}
+
+/// What the variables of a path template stand for.
+fn variables<'a>(url: &'a UrlPattern, path: &'a str) -> Vec<(&'a str, &'a str)> {
+    let UrlPattern::PathTemplate(template) = url else {
+        return Vec::new();
+    };
+    // It has matched, or there would be no answer.
+    let values = template.values(path).ok().flatten().unwrap_or_default();
+    let names = template.names().iter().map(String::as_str);
+    names.zip(values).collect()
+}
+
+/// The text of a template that is not kept.
+fn render_once(text: &str, model: &Model<'_>) -> Result<String, String> {
+    let template = Template::compile(text)?;
+    template.render(model)
+}
+
+impl Content {
+    fn is_constant(&self) -> bool {
+        match self {
+            Self::Bytes(_) => true,
+            Self::Text(template) => template.is_constant(),
+            Self::File { .. } => false,
+        }
+    }
+}

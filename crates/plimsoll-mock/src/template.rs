@@ -1,0 +1,61 @@
+//! Response templates: Handlebars as WireMock has it, compiled when a mapping is loaded and rendered for each request.
+//!
+//! An engine of our own, since the request's parts are what a JSON value cannot be: `request.query.x` prints its first value and has
+//! the others, `request.path` prints itself and has its segments, and what a template does not ask for should not be computed. What
+//! Handlebars.java does was observed with WireMock 3.13.2 (`tests/data/templates.json`). Parsing is left to `template/parse.rs`,
+//! evaluation to `template/render.rs`, what `request` has to `template/model.rs`; each helper is a file in `template/helper/`.
+
+mod expression;
+mod helper;
+pub(crate) mod model;
+mod parse;
+mod print;
+mod render;
+mod scope;
+mod value;
+
+use model::Model;
+use parse::Part;
+use render::Renderer;
+
+/// A compiled template.
+#[derive(Debug, Clone)]
+pub(crate) struct Template {
+    parts: Vec<Part>,
+}
+
+/// Why a template gives nothing for a request: its place and what went wrong.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{line}:{column}: {message}")]
+pub(crate) struct RenderError {
+    line: usize,
+    column: usize,
+    message: String,
+}
+
+impl Template {
+    /// Compiles a template; the error says where and what is wrong.
+    pub(crate) fn compile(text: &str) -> Result<Self, String> {
+        Ok(Self {
+            parts: parse::parts(text)?,
+        })
+    }
+
+    /// A template that is this text.
+    pub(crate) fn text(text: &str) -> Self {
+        Self {
+            parts: vec![Part::Text(text.to_owned())],
+        }
+    }
+
+    /// Whether it is the same for every request.
+    pub(crate) fn is_constant(&self) -> bool {
+        self.parts.iter().all(|part| matches!(part, Part::Text(_)))
+    }
+
+    /// The text for one request; the error says where and why there is none.
+    pub(crate) fn render<'a>(&'a self, model: &'a Model<'a>) -> Result<String, String> {
+        let rendered = Renderer::new(model).render(&self.parts);
+        rendered.map_err(|error| error.to_string())
+    }
+}

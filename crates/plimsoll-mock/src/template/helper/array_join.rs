@@ -1,0 +1,41 @@
+//! `arrayJoin separator list prefix= suffix=`: the items as one text, each through the block if there is one.
+
+use super::{Failure, Helper, Invocation, Outcome, error_text};
+use crate::template::value::Value;
+
+pub(super) const HELPERS: &[Helper] = &[Helper::new("arrayJoin", join)];
+
+fn join<'a>(invocation: Invocation<'_, 'a>) -> Outcome<'a> {
+    let Value::Text(separator) = invocation.argument(0) else {
+        return Ok(error_text("Separator parameter must be a String"));
+    };
+    let list = invocation.argument(1);
+    let items = list.items().unwrap_or_else(|| vec![list]);
+    let affix = |name| {
+        let affix = invocation.option(name);
+        affix
+            .map(|value| value.print().into_owned())
+            .unwrap_or_default()
+    };
+    let (prefix, suffix) = (affix("prefix"), affix("suffix"));
+    let texts = texts(invocation, items)?;
+    Ok(Value::text(format!(
+        "{prefix}{}{suffix}",
+        texts.join(&separator)
+    )))
+}
+
+fn texts<'a>(
+    invocation: Invocation<'_, 'a>,
+    items: Vec<Value<'a>>,
+) -> Result<Vec<String>, Failure> {
+    let Some(block) = invocation.block else {
+        return Ok(items.iter().map(|item| item.print().into_owned()).collect());
+    };
+    let items = items.into_iter().map(|item| (None, item)).collect();
+    let mut texts = Vec::new();
+    invocation
+        .renderer
+        .render_each(items, block, |text| texts.push(text))?;
+    Ok(texts)
+}

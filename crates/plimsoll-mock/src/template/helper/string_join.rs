@@ -1,0 +1,30 @@
+//! `join a b … separator prefix= suffix=`, or of one list.
+
+use super::{Failure, Helper, Invocation, Outcome};
+use crate::template::value::Value;
+
+pub(super) const HELPERS: &[Helper] = &[Helper::new("join", join)];
+
+fn join<'a>(invocation: Invocation<'_, 'a>) -> Outcome<'a> {
+    let Some((separator, values)) = invocation.arguments.split_last() else {
+        return Err(Failure::Own("the separator is missing".to_owned()));
+    };
+    let values = match values {
+        [list] => list.items().unwrap_or_else(|| vec![list.clone()]),
+        several => several.to_vec(),
+    };
+    let texts: Vec<String> = values
+        .iter()
+        .filter(|value| !value.is_nothing())
+        .map(|value| value.print().into_owned())
+        .collect();
+    let affix = |name| {
+        let affix = invocation.option(name);
+        affix
+            .map(|value| value.print().into_owned())
+            .unwrap_or_default()
+    };
+    let joined = texts.join(&separator.print());
+    let (prefix, suffix) = (affix("prefix"), affix("suffix"));
+    Ok(Value::text(format!("{prefix}{joined}{suffix}")))
+}

@@ -1,0 +1,176 @@
+//! What a template sees of a request: `request` and `parameters`. Nothing is computed that no template asks for.
+
+use super::value::{Origin, Part as ModelPart, Value};
+use crate::multipart::Part;
+use crate::request::Request;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use jiff::Timestamp;
+use plimsoll_base::random::Draw;
+use serde_json::Value as Json;
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// One request as a template sees it.
+#[derive(Debug)]
+pub(crate) struct Model<'a> {
+    pub(crate) request: &'a Request<'a>,
+    /// What the variables of the stub's `urlPathTemplate` stand for.
+    pub(crate) variables: Vec<(&'a str, &'a str)>,
+    /// `transformerParameters` of the stub.
+    pub(crate) parameters: &'a Json,
+    pub(crate) now: Timestamp,
+    /// The randomness of this request.
+    pub(crate) draw: RefCell<Draw>,
+}
+
+impl<'a> Model<'a> {
+    /// A property of a value; `None` if it has no such thing.
+    pub(super) fn member(&self, value: &Value<'a>, name: &str) -> Option<Value<'a>> {
+        match value {
+            Value::Model(ModelPart::Root) => match name {
+                "request" => Some(Value::Model(ModelPart::Request)),
+                "parameters" => Some(Value::of_json_ref(self.parameters, Origin::Parsed)),
+                _ => None,
+            },
+            Value::Model(ModelPart::Request) => {
+                self.of_request(name).or_else(|| self.of_line(name))
+            }
+            Value::Model(ModelPart::RequestLine) => self.of_line(name),
+            Value::Model(ModelPart::Headers) => {
+                let values = self.request.fields.get_all(name);
+                several(values.map(String::from_utf8_lossy))
+            }
+            Value::Model(ModelPart::Query) => of_name(self.request.query_parameters(), name),
+            Value::Model(ModelPart::Cookies) => of_name(self.request.cookies(), name),
+            Value::Path(_) => value.member(name).or_else(|| {
+                let variable = self.variables.iter().find(|(own, _)| *own == name);
+                variable.map(|(_, value)| Value::Text(Cow::Borrowed(*value)))
+            }),
+            value => value.member(name),
+        }
+    }
+
+    /// What only `request` has.
+    fn of_request(&self, name: &str) -> Option<Value<'a>> {
+        let request = self.request;
+        Some(match name {
+            "id" => Value::text(self.id()),
+            "url" => Value::Text(Cow::Borrowed(request.url)),
+            "requestLine" => Value::Model(ModelPart::RequestLine),
+            "headers" => Value::Model(ModelPart::Headers),
+            "cookies" => Value::Model(ModelPart::Cookies),
+            "body" => Value::Body(request),
+            "bodyAsBase64" => Value::text(BASE64.encode(request.body.bytes())),
+            "clientIp" => Value::text(request.client?.to_string()),
+            "parts" => parts(request),
+            "multipart" | "isMultipart" => Value::Bool(!request.parts().is_empty()),
+            "binary" | "isBinary" => {
+                Value::Bool(std::str::from_utf8(request.body.bytes()).is_err())
+            }
+            _ => return None,
+        })
+    }
+
+    /// What `request` and `request.requestLine` have.
+    fn of_line(&self, name: &str) -> Option<Value<'a>> {
+        let request = self.request;
+        Some(match name {
+            "method" => Value::Shown(Cow::Borrowed(request.method)),
+            "path" | "pathSegments" => Value::Path(request.path),
+            "query" => Value::Model(ModelPart::Query),
+            "host" => Value::Text(Cow::Borrowed(request.host())),
+            "port" => Value::Integer(request.port().into()),
+            "scheme" => Value::Text(Cow::Borrowed("http")),
+            "baseUrl" => Value::text(base_url(request)),
+            _ => return None,
+        })
+    }
+
+    /// A value with which helpers can do something: names that were looked up one by one become a map.
+    pub(super) fn whole(&self, value: Value<'a>) -> Value<'a> {
+        let request = self.request;
+        match value {
+            Value::Model(ModelPart::Headers) => {
+                let fields = request.fields.iter();
+                let mut names: Vec<&str> = fields.map(|(name, _)| name).collect();
+                names.sort_by_cached_key(|name| name.to_ascii_lowercase());
+                names.dedup_by(|one, other| one.eq_ignore_ascii_case(other));
+                map(names, |name| {
+                    self.member(&Value::Model(ModelPart::Headers), name)
+                })
+            }
+            Value::Model(ModelPart::Query) => map_of(request.query_parameters()),
+            Value::Model(ModelPart::Cookies) => map_of(request.cookies()),
+            value => value,
+        }
+    }
+
+    fn id(&self) -> String {
+        let mut draw = self.draw.borrow_mut();
+        let bits = (u128::from(draw.bits()) << 64) | u128::from(draw.bits());
+        crate::stub::id::StubId::from_bits(bits).to_string()
+    }
+}
+
+/// The values of one name; `None` if there is none.
+fn several<'a>(values: impl Iterator<Item = Cow<'a, str>>) -> Option<Value<'a>> {
+    let values: Rc<[_]> = values.collect();
+    (!values.is_empty()).then_some(Value::Several(values))
+}
+
+fn of_name<'a>(parameters: &'a [(String, String)], name: &str) -> Option<Value<'a>> {
+    let own = parameters.iter().filter(|(own, _)| own == name);
+    several(own.map(|(_, value)| Cow::Borrowed(value.as_str())))
+}
+
+/// Names in the order in which they came first, with their values.
+fn map_of(parameters: &[(String, String)]) -> Value<'_> {
+    let mut names: Vec<&str> = Vec::new();
+    for (name, _) in parameters {
+        if !names.contains(&name.as_str()) {
+            names.push(name);
+        }
+    }
+    map(names, |name| of_name(parameters, name))
+}
+
+fn map<'a>(names: Vec<&'a str>, values: impl Fn(&str) -> Option<Value<'a>>) -> Value<'a> {
+    let entry = |name: &'a str| Some((Cow::Borrowed(name), values(name)?));
+    Value::Map(names.into_iter().filter_map(entry).collect())
+}
+
+/// The parts of a multipart body by their names.
+fn parts<'a>(request: &'a Request<'a>) -> Value<'a> {
+    let entry = |part: &'a Part| {
+        let disposition = part.values("Content-Disposition").next()?;
+        let disposition = String::from_utf8_lossy(disposition);
+        let (_, name) = disposition.split_once("name=\"")?;
+        let name = name.split('"').next()?.to_owned();
+        let fields = part.fields.iter().map(|(name, value)| {
+            let values = Rc::from([String::from_utf8_lossy(value)]);
+            (Cow::Borrowed(name.as_str()), Value::Several(values))
+        });
+        let properties = [
+            ("name", Value::text(name.clone())),
+            ("headers", Value::Map(fields.collect())),
+            ("body", Value::Text(part.body.text())),
+            (
+                "bodyAsBase64",
+                Value::text(BASE64.encode(part.body.bytes())),
+            ),
+        ];
+        let properties = properties.map(|(name, value)| (Cow::Borrowed(name), value));
+        Some((Cow::Owned(name), Value::Map(Rc::from(properties))))
+    };
+    Value::Map(request.parts().iter().filter_map(entry).collect())
+}
+
+/// Scheme, host and port; the port that goes without saying is left out.
+fn base_url(request: &Request<'_>) -> String {
+    match request.port() {
+        80 => format!("http://{}", request.host()),
+        port => format!("http://{}:{port}", request.host()),
+    }
+}

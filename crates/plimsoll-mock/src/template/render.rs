@@ -1,0 +1,161 @@
+//! Evaluates a compiled template for one request.
+
+use super::RenderError;
+use super::expression::{Call, Expression};
+use super::helper::{Failure, Invocation};
+use super::model::Model;
+use super::parse::{Block, BlockHead, Part};
+use super::scope::{Scope, Scopes, Turn};
+use super::value::Value;
+use std::borrow::Cow;
+
+/// Bytes that one rendering may produce, in all its parts.
+const MOST_BYTES: usize = 64 << 20;
+
+/// A rendering under way.
+#[derive(Debug)]
+pub(crate) struct Renderer<'a> {
+    pub(crate) scopes: Scopes<'a>,
+    bytes: usize,
+}
+
+impl<'a> Renderer<'a> {
+    pub(super) fn new(model: &'a Model<'a>) -> Self {
+        Self {
+            scopes: Scopes::new(model),
+            bytes: 0,
+        }
+    }
+
+    /// The text of parts.
+    pub(crate) fn render(&mut self, parts: &'a [Part]) -> Result<String, RenderError> {
+        let mut out = String::new();
+        for part in parts {
+            let before = out.len();
+            match part {
+                Part::Text(text) => out.push_str(text),
+                Part::Output(expression) => out.push_str(&self.value(expression)?.print()),
+                Part::Block(block) => out.push_str(&self.block(block)?),
+            }
+            self.bytes += out.len() - before;
+            if self.bytes > MOST_BYTES {
+                return Err(RenderError {
+                    line: 1,
+                    column: 1,
+                    message: format!("the template makes more than {MOST_BYTES} bytes"),
+                });
+            }
+        }
+        Ok(out)
+    }
+
+    /// The text of a body with a scope of its own.
+    pub(crate) fn render_in(
+        &mut self,
+        scope: Scope<'a>,
+        parts: &'a [Part],
+    ) -> Result<String, RenderError> {
+        self.scopes.enter(scope);
+        let rendered = self.render(parts);
+        self.scopes.leave();
+        rendered
+    }
+
+    /// The body for each of some items.
+    pub(crate) fn render_each(
+        &mut self,
+        items: Vec<(Option<Cow<'a, str>>, Value<'a>)>,
+        block: &'a Block,
+        mut each: impl FnMut(String),
+    ) -> Result<(), RenderError> {
+        let count = items.len();
+        for (index, (key, item)) in items.into_iter().enumerate() {
+            let position = match &key {
+                Some(key) => Value::Text(key.clone()),
+                None => i64::try_from(index).map_or(Value::Nothing, Value::Integer),
+            };
+            let values = [item.clone(), position];
+            let scope = Scope {
+                this: item,
+                names: block.names.iter().map(String::as_str).zip(values).collect(),
+                turn: Some(Turn {
+                    index,
+                    key,
+                    is_last: index + 1 == count,
+                }),
+            };
+            each(self.render_in(scope, &block.body)?);
+        }
+        Ok(())
+    }
+
+    /// The value of an expression.
+    pub(crate) fn value(&mut self, expression: &'a Expression) -> Result<Value<'a>, RenderError> {
+        Ok(match expression {
+            Expression::Text(text) => Value::Text(Cow::Borrowed(text)),
+            Expression::Integer(number) => Value::Integer(*number),
+            Expression::Decimal(number) => Value::Decimal(*number),
+            Expression::Bool(value) => Value::Bool(*value),
+            Expression::Nothing => Value::Nothing,
+            Expression::Path(path) => self.scopes.resolve(path),
+            Expression::Call(call) => self.call(call, None)?,
+        })
+    }
+
+    fn block(&mut self, block: &'a Block) -> Result<String, RenderError> {
+        match &block.head {
+            BlockHead::Helper(call) => Ok(self.call(call, Some(block))?.print().into_owned()),
+            BlockHead::Section(expression) => {
+                let value = self.value(expression)?;
+                self.section(value, block)
+            }
+        }
+    }
+
+    /// A list gives the body for each item, anything else that says yes the body once.
+    fn section(&mut self, value: Value<'a>, block: &'a Block) -> Result<String, RenderError> {
+        if !value.says_yes() {
+            return self.render(&block.otherwise);
+        }
+        if let Some(items) = value.items() {
+            let items = items.into_iter().map(|item| (None, item)).collect();
+            let mut out = String::new();
+            self.render_each(items, block, |text| out.push_str(&text))?;
+            return Ok(out);
+        }
+        let scope = Scope {
+            this: value,
+            names: Vec::new(),
+            turn: None,
+        };
+        self.render_in(scope, &block.body)
+    }
+
+    fn call(&mut self, call: &'a Call, block: Option<&'a Block>) -> Result<Value<'a>, RenderError> {
+        let mut arguments = Vec::with_capacity(call.arguments.len());
+        for argument in &call.arguments {
+            arguments.push(self.value(argument)?);
+        }
+        let mut options = Vec::with_capacity(call.options.len());
+        for (name, option) in &call.options {
+            options.push((name.as_str(), self.value(option)?));
+        }
+        let invocation = Invocation {
+            arguments,
+            options,
+            prepared: &call.prepared,
+            block,
+            renderer: self,
+        };
+        call.helper
+            .call(invocation)
+            .map_err(|failure| match failure {
+                Failure::Inner(error) => error,
+                Failure::Own(message) => RenderError {
+                    line: call.place.line,
+                    column: call.place.column,
+                    message: format!("{}: {message}", call.helper.name()),
+                },
+            })
+    }
+}

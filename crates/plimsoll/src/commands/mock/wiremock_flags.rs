@@ -1,0 +1,252 @@
+//! WireMock's command-line flags that the mock does not act on: which are fulfilled anyway, which have no effect, which are refused.
+//!
+//! A command line that starts WireMock 3.13 starts the mock, or is told what of it is missing. Flags that the mock acts on are those
+//! of `mock.rs`.
+
+use crate::exit::Failure;
+use crate::out;
+use clap::{Arg, ArgAction, ArgMatches, Command};
+
+/// What becomes of a flag.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    /// The mock does what it asks for in any case.
+    Fulfilled,
+    /// It tunes something that the mock does not have: accepted, with a warning that says why.
+    NoEffect(&'static str),
+    /// It asks for something that this version cannot do.
+    Refused,
+}
+
+use Fate::{Fulfilled, NoEffect, Refused};
+
+/// Whether a flag is followed by a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Value {
+    None,
+    Optional,
+    One,
+}
+
+const THREADS: &str = "no request holds a thread here (`--shards` sets how many threads serve)";
+const BUFFERS: &str = "buffers grow as they are needed";
+const CLIENT: &str = "there is no pool of clients here";
+
+/// Every flag of WireMock 3.13.2 but those of `mock.rs`.
+const FLAGS: &[(&str, Value, Fate)] = &[
+    ("admin-api-require-https", Value::None, Refused),
+    ("allow-proxy-targets", Value::One, Refused),
+    ("async-response-enabled", Value::One, NoEffect(THREADS)),
+    ("async-response-threads", Value::One, NoEffect(THREADS)),
+    ("ca-keystore", Value::One, Refused),
+    ("ca-keystore-password", Value::One, Refused),
+    ("ca-keystore-type", Value::One, Refused),
+    ("container-threads", Value::One, NoEffect(THREADS)),
+    ("deny-proxy-targets", Value::One, Refused),
+    ("disable-banner", Value::None, Fulfilled),
+    ("disable-connection-reuse", Value::One, NoEffect(CLIENT)),
+    ("disable-extensions-scanning", Value::None, Fulfilled),
+    ("disable-gzip", Value::None, Fulfilled),
+    ("disable-http", Value::None, Refused),
+    ("disable-http2-plain", Value::None, Fulfilled),
+    ("disable-http2-tls", Value::None, Fulfilled),
+    (
+        "disable-optimize-xml-factories-loading",
+        Value::Optional,
+        NoEffect("there are no XML factories here"),
+    ),
+    ("disable-request-logging", Value::None, Fulfilled),
+    (
+        "disable-strict-http-headers",
+        Value::Optional,
+        NoEffect("what requests may look like is in docs/strictness.md"),
+    ),
+    ("enable-browser-proxying", Value::None, Refused),
+    ("enable-stub-cors", Value::None, Refused),
+    ("extensions", Value::One, Refused),
+    (
+        "filename-template",
+        Value::One,
+        NoEffect("saved mappings are named by their name and id"),
+    ),
+    ("https-keystore", Value::One, Refused),
+    ("https-port", Value::One, Refused),
+    ("https-require-client-cert", Value::None, Refused),
+    ("https-truststore", Value::One, Refused),
+    ("jetty-accept-queue-size", Value::One, NoEffect(THREADS)),
+    ("jetty-acceptor-threads", Value::One, NoEffect(THREADS)),
+    ("jetty-header-buffer-size", Value::One, NoEffect(BUFFERS)),
+    ("jetty-header-request-size", Value::One, NoEffect(BUFFERS)),
+    ("jetty-header-response-size", Value::One, NoEffect(BUFFERS)),
+    (
+        "jetty-idle-timeout",
+        Value::One,
+        NoEffect("write `--idle-timeout`, with a unit"),
+    ),
+    (
+        "jetty-stop-timeout",
+        Value::One,
+        NoEffect("requests under way get 10 seconds to end"),
+    ),
+    ("key-manager-password", Value::One, Refused),
+    ("keystore-password", Value::One, Refused),
+    ("keystore-type", Value::One, Refused),
+    ("load-resources-from-classpath", Value::One, Refused),
+    ("local-response-templating", Value::None, Fulfilled),
+    (
+        "logged-response-body-size-limit",
+        Value::One,
+        NoEffect("the journal is bounded as a whole"),
+    ),
+    ("match-headers", Value::One, Refused),
+    ("max-http-client-connections", Value::One, NoEffect(CLIENT)),
+    (
+        "max-template-cache-entries",
+        Value::Optional,
+        NoEffect("templates are compiled when they are loaded"),
+    ),
+    (
+        "permitted-system-keys",
+        Value::Optional,
+        NoEffect("`systemValue` is always denied"),
+    ),
+    ("preserve-host-header", Value::None, Refused),
+    ("preserve-user-agent-proxy-header", Value::None, Refused),
+    (
+        "print-all-network-traffic",
+        Value::None,
+        NoEffect("the journal has the requests"),
+    ),
+    ("proxy-all", Value::One, Refused),
+    ("proxy-pass-through", Value::One, Refused),
+    ("proxy-timeout", Value::One, NoEffect(CLIENT)),
+    ("proxy-via", Value::One, Refused),
+    ("record-mappings", Value::None, Refused),
+    ("supported-proxy-encodings", Value::One, NoEffect(CLIENT)),
+    (
+        "timeout",
+        Value::Optional,
+        NoEffect("limits on time have flags of their own"),
+    ),
+    ("trust-all-proxy-targets", Value::None, Refused),
+    ("trust-proxy-target", Value::One, Refused),
+    ("truststore-password", Value::One, Refused),
+    ("truststore-type", Value::One, Refused),
+    (
+        "use-chunked-encoding",
+        Value::One,
+        NoEffect("answers carry `Content-Length`"),
+    ),
+    (
+        "verbose",
+        Value::None,
+        NoEffect("the journal has the requests"),
+    ),
+    ("webhook-threadpool-size", Value::One, NoEffect(THREADS)),
+];
+
+/// The flags of these that a command line has.
+#[derive(Debug, Default)]
+pub struct Flags(Vec<(&'static str, Fate)>);
+
+impl Flags {
+    /// Says what has no effect, and refuses what cannot be done, all at once.
+    pub fn judge(&self) -> Result<(), Failure> {
+        let refused: Vec<String> = self
+            .0
+            .iter()
+            .filter(|(_, fate)| *fate == Refused)
+            .map(|(name, _)| format!("--{name} is not available in this version"))
+            .collect();
+        if !refused.is_empty() {
+            return Err(Failure::Input(refused.join("\n")));
+        }
+        for (name, fate) in &self.0 {
+            if let NoEffect(why) = fate {
+                out::note(&format!("mock: --{name} has no effect: {why}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl clap::FromArgMatches for Flags {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let given = FLAGS.iter().filter(|(name, _, _)| {
+            matches.value_source(name) == Some(clap::parser::ValueSource::CommandLine)
+        });
+        Ok(Self(given.map(|(name, _, fate)| (*name, *fate)).collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl clap::Args for Flags {
+    fn augment_args(command: Command) -> Command {
+        command.args(FLAGS.iter().map(|(name, value, _)| {
+            let arg = Arg::new(*name).long(*name).hide(true);
+            match value {
+                Value::None => arg.action(ArgAction::SetTrue),
+                Value::Optional => arg.action(ArgAction::Set).num_args(0..=1),
+                Value::One => arg.action(ArgAction::Set).num_args(1),
+            }
+        }))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Debug, Parser)]
+    struct Line {
+        #[command(flatten)]
+        flags: Flags,
+    }
+
+    fn parse(line: &[&str]) -> Flags {
+        let line = ["mock"].iter().chain(line);
+        Line::try_parse_from(line).unwrap().flags
+    }
+
+    #[test]
+    fn flags_that_are_not_given_are_not_judged() {
+        assert!(parse(&[]).0.is_empty());
+    }
+
+    #[test]
+    fn what_has_no_effect_is_accepted() {
+        let line = [
+            "--async-response-enabled",
+            "true",
+            "--container-threads=50",
+            "--verbose",
+            "--disable-banner",
+            "--max-template-cache-entries",
+        ];
+        let flags = parse(&line);
+        assert_eq!(flags.0.len(), 5);
+        assert!(flags.judge().is_ok());
+    }
+
+    #[test]
+    fn everything_that_cannot_be_done_is_named_at_once() {
+        let Err(Failure::Input(message)) =
+            parse(&["--https-port", "8443", "--record-mappings"]).judge()
+        else {
+            panic!("accepted");
+        };
+        assert_eq!(
+            message,
+            "--https-port is not available in this version\n--record-mappings is not available in this version"
+        );
+    }
+}
