@@ -29,7 +29,15 @@ impl Jar {
             let path = entry.unwrap().path();
             std::fs::copy(&path, files.join(path.file_name().unwrap())).unwrap();
         }
+        // Where text, times and numbers are as the machine's settings say, they are the same on every machine.
+        let settings = [
+            "-Dfile.encoding=UTF-8",
+            "-Duser.timezone=UTC",
+            "-Duser.language=en",
+            "-Duser.country=US",
+        ];
         let mut child = Command::new("java")
+            .args(settings)
             .arg("-jar")
             .arg(jar)
             .args([
