@@ -1,6 +1,8 @@
 //! Holds our story of some bytes against another: the same in every split, the same as hyper's but for named differences.
 
-use crate::differences::{Looser, STRICTER, Stricter, TAKEN_BY_US_ONLY};
+use crate::differences::{
+    CLOSES_BEYOND_ASCII, Looser, STRICTER, Stricter, TAKEN_BY_US_ONLY, closes_beyond_ascii,
+};
 use crate::ours::{Cuts, decode_requests, decode_responses, read_requests, read_responses};
 use crate::story::{End, Message, Story};
 use crate::{hyper_reads_requests, hyper_reads_response};
@@ -107,7 +109,7 @@ fn named_refusal(
 ) -> Result<Option<&'static str>, String> {
     let End::Refused(error, at) = ours.end else {
         if ours.messages.last().is_some_and(closes_beyond_ascii) {
-            return Ok(Some("close beside an option beyond ASCII"));
+            return Ok(Some(CLOSES_BEYOND_ASCII));
         }
         return Err("hyper takes what we neither take nor refuse".to_owned());
     };
@@ -127,15 +129,6 @@ fn named_refusal(
             "no rule says why we refuse this: {error:?} at {at}"
         )),
     }
-}
-
-/// Whether a message asks for the end in a `Connection` with bytes beyond ASCII: hyper reads nothing of such a value and goes on, we honour
-/// the options that can be read (RFC 9110, section 5.5, has the bytes as opaque data).
-fn closes_beyond_ascii(message: &Message) -> bool {
-    let values = message.fields.get("connection").into_iter().flatten();
-    let is_close = |option: &[u8]| option.trim_ascii().eq_ignore_ascii_case(b"close");
-    let mut odd = values.filter(|value| !value.is_ascii());
-    odd.any(|value| value.split(|byte| *byte == b',').any(is_close))
 }
 
 /// We took what hyper did not: a rule must say why.
