@@ -1,7 +1,7 @@
 //! Listening: a port is bound once, exclusively, then shared by the shards.
 
 use rustix::io::Errno;
-use socket2::{Domain, Protocol, Socket, Type};
+use socket2::{Domain, Protocol, SockRef, Socket, Type};
 use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -11,6 +11,10 @@ use tokio::net::TcpStream;
 const BACKLOG: i32 = 4096;
 /// How long accepting pauses when this process has no descriptor left.
 const EXHAUSTED_PAUSE: Duration = Duration::from_millis(10);
+
+/// How much the kernel takes ahead of what the peer's window admits. By default it takes megabytes for a client that reads nothing, and all
+/// of that is copied at once, while others wait.
+const UNSENT_BYTES: u32 = 128 * 1024;
 
 /// A bound, listening socket.
 #[derive(Debug)]
@@ -48,8 +52,8 @@ impl Listener {
     }
 }
 
-/// Accepts the next connection, with Nagle's algorithm off. Connections that died in the queue are skipped; when this
-/// process has no descriptor left it waits for one.
+/// Accepts the next connection, with Nagle's algorithm off and little room for what cannot be sent yet. Connections that died in the queue
+/// are skipped; when this process has no descriptor left it waits for one.
 ///
 /// # Errors
 /// The system's, when the listener itself is of no more use.
@@ -68,7 +72,7 @@ pub async fn accept_or_tell(
     loop {
         match listener.accept().await {
             // A peer that is gone already shows itself at the first read.
-            Ok((stream, _)) => match stream.set_nodelay(true) {
+            Ok((stream, _)) => match prepare(&stream) {
                 Ok(()) => return Ok(stream),
                 Err(_) => drop(stream),
             },
@@ -82,4 +86,9 @@ pub async fn accept_or_tell(
             },
         }
     }
+}
+
+fn prepare(stream: &TcpStream) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    SockRef::from(stream).set_tcp_notsent_lowat(UNSENT_BYTES)
 }

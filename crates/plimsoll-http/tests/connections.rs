@@ -178,6 +178,24 @@ async fn a_refused_connection_says_so() {
     assert!(matches!(refused, Err(ConnectError::Refused(_))));
 }
 
+#[tokio::test]
+async fn a_peer_that_reads_nothing_makes_the_kernel_hold_little() {
+    let listener = Listener::bind(loopback()).unwrap();
+    let shard = listener.for_shard().unwrap();
+    let client = tokio::net::TcpSocket::new_v4().unwrap();
+    client.set_recv_buffer_size(4096).unwrap();
+    let client = client.connect(listener.local_addr().unwrap());
+    let (client, server) = tokio::join!(client, accept(&shard));
+    let (_client, server) = (client.unwrap(), server.unwrap());
+    let piece = vec![0; 64 * 1024];
+    let mut taken = 0;
+    while let Ok(bytes) = server.try_write(&piece) {
+        taken += bytes;
+    }
+    // Without the option it is 2.5 MiB.
+    assert!(taken <= 512 * 1024, "{taken} bytes");
+}
+
 #[test]
 fn a_taken_port_is_an_error() {
     let listener = Listener::bind(loopback()).unwrap();
