@@ -27,7 +27,7 @@ pub struct Check {
 }
 
 /// Every check, cheap ones first.
-static CHECKS: [Check; 14] = [
+static CHECKS: [Check; 15] = [
     counts::CHECK,
     freeze::CHECK,
     peers::CHECK,
@@ -36,6 +36,7 @@ static CHECKS: [Check; 14] = [
     flat::CHECK,
     robustness::MOCK,
     robustness::GATEWAY,
+    robustness::NGINX,
     robustness::GENERATOR,
     provocation::CHECK,
     same::CHECK,

@@ -19,7 +19,7 @@ use bench::{Bench, Form, Trouble};
 use clap::Parser;
 use plimsoll_testbed::terminal::say;
 use plimsoll_testbed::{
-    announcement, child, clock, executable, host, interrupt, limits, process, witness,
+    announcement, child, clock, executable, host, interrupt, limits, nginx, process, witness,
 };
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -3,7 +3,7 @@
 
 use crate::child::{Child, send};
 use crate::{Trouble, clock, process};
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal};
 use std::fs;
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
@@ -80,6 +80,16 @@ impl Nginx {
         self.address
     }
 
+    /// Its worker.
+    ///
+    /// # Errors
+    /// [`Trouble::Measured`]: it has none.
+    pub fn worker(&self) -> Result<Pid, Trouble> {
+        let master = self.master.pid();
+        let worker = process::tree(master).into_iter().find(|pid| *pid != master);
+        worker.ok_or_else(|| Trouble::Measured("nginx has no worker".to_owned()))
+    }
+
     /// Every request that it has answered so far, in that order.
     pub fn log(&self) -> Vec<Logged> {
         let text = read(&self.directory.path().join("access.log"));
@@ -152,7 +162,7 @@ fn config(directory: &Path, address: SocketAddr, listen: &str, body: &str) -> St
     let format = Logged::FORMAT;
     format!(
         "daemon off;\nworker_processes 1;\npid {dir}/pid;\nerror_log {dir}/error.log;\n\
-         events {{ worker_connections 1024; }}\n\
+         events {{ worker_connections 12000; }}\n\
          http {{\n  log_format fields '{format}';\n  access_log {dir}/access.log fields;\n  \
          client_body_temp_path {dir};\n  proxy_temp_path {dir};\n  fastcgi_temp_path {dir};\n  uwsgi_temp_path {dir};\n  scgi_temp_path {dir};\n  \
          server {{\n    listen {address} {listen};\n{body}\n  }}\n}}\n"

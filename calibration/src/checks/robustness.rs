@@ -39,6 +39,13 @@ pub const GATEWAY: Check = Check {
     run: |bench| attack_all(bench, Kind::Gateway),
 };
 
+/// What the others' p99 makes of the same attacks elsewhere, on the same machine.
+pub const NGINX: Check = Check {
+    name: "robust-nginx",
+    about: "nginx among the same clients, shown beside",
+    run: |bench| attack_all(bench, Kind::Nginx),
+};
+
 pub const GENERATOR: Check = Check {
     name: "robust-generator",
     about: "the generator against targets that reset, keep silent, close, talk garbage or drip, and without descriptors",
@@ -158,7 +165,8 @@ fn attack(bench: &Bench, kind: Kind, case: &Case) -> Result<Vec<Bar>, Trouble> {
             attacked: attacked.p99,
             quiet: alone.seen.quiet() && attacked.seen.quiet(),
             failed: attacked.failed,
-            counted: case.told.counted(&server.totals()?.since(&before)),
+            counted: (server.totals()?.zip(before))
+                .and_then(|(after, before)| case.told.counted(&after.since(&before))),
         })
     };
     let rounds = bench.repeat(case.what, bench.pick(5, 1), round, |round| {
@@ -169,6 +177,11 @@ fn attack(bench: &Bench, kind: Kind, case: &Case) -> Result<Vec<Bar>, Trouble> {
     let name = format!("{}: {}", kind.name(), case.what);
     let growth = server.peak_mib()? - memory;
     let lives = server.answers().is_ok();
+    if kind == Kind::Nginx {
+        let others = others_bar(&name, case.may_fail, &rounds);
+        server.stop()?;
+        return Ok(vec![Bar::shown(others.what, "", others.measured)]);
+    }
     let bars = vec![
         Bar::judged(
             format!("{name}: memory"),

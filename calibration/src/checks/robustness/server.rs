@@ -1,4 +1,4 @@
-//! The server that is attacked: our mock, or our gateway in front of one.
+//! The server that is attacked: our mock, our gateway in front of one, or nginx.
 
 use super::wait_until;
 use crate::announcement;
@@ -6,6 +6,7 @@ use crate::bench::{Bench, Trouble};
 use crate::child::Child;
 use crate::memory_of::{self, Memory};
 use crate::mock::Mock;
+use crate::nginx::Nginx;
 use plimsoll_base::counters::Totals;
 use rustix::process::Pid;
 use std::io::{Read as _, Write as _};
@@ -21,6 +22,8 @@ pub enum Kind {
     Mock,
     /// `plimsoll gateway`, with a mock behind it.
     Gateway,
+    /// nginx, to compare: it serves the same paths.
+    Nginx,
 }
 
 impl Kind {
@@ -29,6 +32,7 @@ impl Kind {
         match self {
             Self::Mock => "mock",
             Self::Gateway => "gateway",
+            Self::Nginx => "nginx",
         }
     }
 }
@@ -51,76 +55,50 @@ const POOLED: usize = 200;
 pub struct Server {
     /// Where it listens.
     pub address: SocketAddr,
-    child: Child,
-    counters: PathBuf,
+    pid: Pid,
+    process: Process,
     descriptors: usize,
-    behind: Option<Mock>,
+}
+
+/// What runs for it.
+enum Process {
+    Ours {
+        child: Child,
+        counters: PathBuf,
+        behind: Option<Mock>,
+    },
+    Nginx(Nginx),
 }
 
 impl Server {
     /// Starts it.
     pub fn start(bench: &Bench, kind: Kind, patience: Patience) -> Result<Self, Trouble> {
-        let directory = bench.directory()?;
-        let counters = directory.join("counters");
-        let mut command = Command::new(&bench.plimsoll);
-        let mut behind = None;
-        match kind {
-            Kind::Mock => {
-                // A journal fills up to its limit under any load; what is looked for is growth by the attack.
-                command
-                    .args(["mock", "--port=0", "--no-request-journal"])
-                    .args(match patience {
-                        Patience::Short => ["--head-timeout=2s", "--body-timeout=3s"],
-                        Patience::Long => ["--head-timeout=60s", "--idle-timeout=60s"],
-                    });
-            }
-            Kind::Gateway => {
-                let mock = Mock::start(bench, &[])?;
-                let timeouts = match patience {
-                    Patience::Short => "request_head: 2s, idle: 3s",
-                    Patience::Long => "request_head: 60s, idle: 60s",
-                };
-                let config = format!(
-                    "version: 1\nlisteners: {{ main: {{ address: \"127.0.0.1:0\" }} }}\n\
-                     upstreams: {{ mock: {{ endpoints: [\"http://{}\"] }} }}\nroutes: [{{ path: /, upstream: mock }}]\n\
-                     timeouts: {{ {timeouts} }}\nlimits: {{ connections: 12000 }}\n",
-                    mock.address
-                );
-                let file = directory.join("gateway.yaml");
-                std::fs::write(&file, config).map_err(Trouble::when("writing a configuration"))?;
-                command.arg("gateway").arg("--config").arg(file);
-                behind = Some(mock);
-            }
-        }
-        command
-            .arg("--announce")
-            .arg("--counters")
-            .arg(&counters)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null());
-        let mut child = Child::spawn(&mut command)?;
-        let address = announcement::address(&mut child)?;
-        let mut server = Self {
-            address,
-            child,
-            counters,
-            descriptors: 0,
-            behind,
+        let (address, pid, process) = match kind {
+            Kind::Mock | Kind::Gateway => ours(bench, kind, patience)?,
+            Kind::Nginx => nginx(patience)?,
         };
-        server.descriptors = server.open_descriptors()?;
-        Ok(server)
+        Ok(Self {
+            address,
+            pid,
+            process,
+            descriptors: open_descriptors(pid)?,
+        })
     }
 
     /// Its process.
     pub fn pid(&self) -> Pid {
-        self.child.pid()
+        self.pid
     }
 
-    /// Its counters so far.
-    pub fn totals(&self) -> Result<Totals, Trouble> {
-        let bytes = std::fs::read(&self.counters).map_err(Trouble::when("reading the counters"))?;
-        Totals::read(&bytes).map_err(|e| Trouble::Measured(format!("a server's counters: {e}")))
+    /// Its counters so far; nginx has none of ours.
+    pub fn totals(&self) -> Result<Option<Totals>, Trouble> {
+        let Process::Ours { counters, .. } = &self.process else {
+            return Ok(None);
+        };
+        let bytes = std::fs::read(counters).map_err(Trouble::when("reading the counters"))?;
+        let totals = Totals::read(&bytes);
+        let totals = totals.map_err(|e| Trouble::Measured(format!("a server's counters: {e}")))?;
+        Ok(Some(totals))
     }
 
     /// The largest resident memory that it ever had, in MiB.
@@ -143,25 +121,104 @@ impl Server {
     /// Waits until what an attack left behind is gone.
     pub fn settles(&self) -> Result<(), Trouble> {
         wait_until(SETTLING, "the clients of the attack are gone", || {
-            Ok(self.open_descriptors()? <= self.descriptors + POOLED)
+            Ok(open_descriptors(self.pid)? <= self.descriptors + POOLED)
         })
     }
 
     /// Ends it cleanly, and what is behind it.
     pub fn stop(self) -> Result<(), Trouble> {
-        self.child.terminate()?;
-        match self.behind {
-            Some(mock) => mock.stop().map(|_| ()),
-            None => Ok(()),
+        match self.process {
+            Process::Ours { child, behind, .. } => {
+                child.terminate()?;
+                behind.map_or(Ok(()), |mock| mock.stop().map(|_| ()))
+            }
+            Process::Nginx(nginx) => nginx.quit().map(|_| ()),
         }
     }
+}
 
-    fn open_descriptors(&self) -> Result<usize, Trouble> {
-        let path = format!("/proc/{}/fd", self.pid().as_raw_nonzero());
-        let entries = std::fs::read_dir(path)
-            .map_err(|e| Trouble::at_process("counting a server's descriptors", e))?;
-        Ok(entries.count())
-    }
+fn open_descriptors(pid: Pid) -> Result<usize, Trouble> {
+    let path = format!("/proc/{}/fd", pid.as_raw_nonzero());
+    let entries = std::fs::read_dir(path)
+        .map_err(|e| Trouble::at_process("counting a server's descriptors", e))?;
+    Ok(entries.count())
+}
+
+/// Our mock or gateway.
+fn ours(
+    bench: &Bench,
+    kind: Kind,
+    patience: Patience,
+) -> Result<(SocketAddr, Pid, Process), Trouble> {
+    let directory = bench.directory()?;
+    let counters = directory.join("counters");
+    let mut command = Command::new(&bench.plimsoll);
+    let behind = match kind {
+        Kind::Gateway => Some(Mock::start(bench, &[])?),
+        _ => None,
+    };
+    match &behind {
+        None => command.args(mock_arguments(patience)),
+        Some(mock) => {
+            let file = directory.join("gateway.yaml");
+            std::fs::write(&file, gateway_config(mock, patience))
+                .map_err(Trouble::when("writing a configuration"))?;
+            command.arg("gateway").arg("--config").arg(file)
+        }
+    };
+    command
+        .arg("--announce")
+        .arg("--counters")
+        .arg(&counters)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
+    let mut child = Child::spawn(&mut command)?;
+    let address = announcement::address(&mut child)?;
+    let pid = child.pid();
+    let process = Process::Ours {
+        child,
+        counters,
+        behind,
+    };
+    Ok((address, pid, process))
+}
+
+/// A journal fills up to its limit under any load; what is looked for is growth by the attack.
+fn mock_arguments(patience: Patience) -> [&'static str; 5] {
+    let [head, other] = match patience {
+        Patience::Short => ["--head-timeout=2s", "--body-timeout=3s"],
+        Patience::Long => ["--head-timeout=60s", "--idle-timeout=60s"],
+    };
+    ["mock", "--port=0", "--no-request-journal", head, other]
+}
+
+fn gateway_config(mock: &Mock, patience: Patience) -> String {
+    let timeouts = match patience {
+        Patience::Short => "request_head: 2s, idle: 3s",
+        Patience::Long => "request_head: 60s, idle: 60s",
+    };
+    format!(
+        "version: 1\nlisteners: {{ main: {{ address: \"127.0.0.1:0\" }} }}\n\
+         upstreams: {{ mock: {{ endpoints: [\"http://{}\"] }} }}\nroutes: [{{ path: /, upstream: mock }}]\n\
+         timeouts: {{ {timeouts} }}\nlimits: {{ connections: 12000 }}\n",
+        mock.address
+    )
+}
+
+/// nginx, with the same patience. What it is asked for besides the two paths gets a short answer.
+fn nginx(patience: Patience) -> Result<(SocketAddr, Pid, Process), Trouble> {
+    let (head, body) = match patience {
+        Patience::Short => ("2s", "3s"),
+        Patience::Long => ("60s", "60s"),
+    };
+    let config = format!(
+        "    access_log off;\n    client_header_timeout {head};\n    client_body_timeout {body};\n    send_timeout {body};\n    \
+         keepalive_timeout 60s;\n    location = /size/16M {{ alias @directory@/large; }}\n    location / {{ return 200 '{{}}'; }}\n"
+    );
+    let large = "0".repeat(16 << 20);
+    let nginx = Nginx::start("", &config, &[("large", &large)])?;
+    Ok((nginx.address(), nginx.worker()?, Process::Nginx(nginx)))
 }
 
 /// One request on a connection of its own, and whatever comes within `patience`.

@@ -14,7 +14,7 @@ const GRACE: Duration = Duration::from_secs(10);
 /// When all of its clients have connected.
 const CONNECTED: Duration = Duration::from_secs(1);
 
-/// How `nice` ends when there is no such program.
+/// How `chrt` ends when there is no such program.
 const NOT_FOUND: i32 = 127;
 
 /// One that runs.
@@ -31,10 +31,11 @@ pub fn start(
     seconds: u32,
     options: &[&str],
 ) -> Result<Box<dyn Attack>, Trouble> {
-    // Clients are elsewhere, in life: they take no processor time from the others here.
-    let mut command = Command::new("nice");
+    // Clients are elsewhere, in life: they take no processor time from the others here. The lowest of the ordinary priorities would not do:
+    // the kernel lets even that one end its slice of milliseconds before it gives way.
+    let mut command = Command::new("chrt");
     command
-        .args(["-n", "19", "slowhttptest"])
+        .args(["--idle", "0", "slowhttptest"])
         .args(options)
         .args(["-c", &clients.to_string(), "-r", &clients.to_string()])
         .args(["-l", &seconds.to_string(), "-v", "0"])
