@@ -1,8 +1,8 @@
 //! The command line: what there is to say, and who handles it.
 
 use crate::commands::{
-    doctor, gateway, generator, hey, import, load, mock, report, run as run_experiment, schema,
-    shim, validate,
+    diagnose, doctor, gateway, generator, hey, import, load, mock, report, run as run_experiment,
+    schema, shim, validate,
 };
 use crate::{exit, out};
 use clap::{Parser, Subcommand};
@@ -32,6 +32,7 @@ enum Command {
     Validate(validate::Args),
     Schema(schema::Args),
     Doctor(doctor::Args),
+    Diagnose(diagnose::Args),
     #[command(hide = true)]
     Generator,
     #[command(hide = true)]
@@ -52,6 +53,7 @@ pub fn run() -> ExitCode {
         Command::Validate(args) => validate::run(args),
         Command::Schema(args) => schema::run(args),
         Command::Doctor(args) => doctor::run(args),
+        Command::Diagnose(args) => diagnose::run(args),
         Command::Generator => generator::run(),
         Command::Shim => return shim::run(),
     };

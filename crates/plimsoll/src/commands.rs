@@ -1,5 +1,6 @@
 //! One file per subcommand: its arguments, and the few lines that hand them to the crate that does the work.
 
+pub mod diagnose;
 pub mod doctor;
 pub mod gateway;
 pub mod generator;

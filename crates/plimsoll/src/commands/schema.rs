@@ -16,6 +16,8 @@ pub struct Args {
 enum Format {
     /// An experiment file.
     Experiment,
+    /// Published figures, for `diagnose`.
+    Figures,
     /// A gateway's configuration.
     Gateway,
     /// `summary.json` of a run.
@@ -26,6 +28,7 @@ enum Format {
 pub fn run(args: Args) -> Result<Ending, Failure> {
     let text = match args.format {
         Format::Experiment => format!("{:#}\n", plimsoll_lab::schema::experiment()),
+        Format::Figures => format!("{:#}\n", plimsoll_report::diagnosis::schema()),
         Format::Gateway => plimsoll_gateway::schema(),
         Format::Summary => format!("{:#}\n", plimsoll_report::schema::summary()),
     };

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod bad_input;
+mod diagnose;
 mod doctor;
 mod documents;
 mod examples;

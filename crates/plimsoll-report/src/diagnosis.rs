@@ -1,0 +1,222 @@
+//! What published figures of a load test prove, by arithmetic alone.
+//!
+//! ```text
+//! file --Figures::parse--> Figures --diagnose--> Diagnosis --text::render--> what the terminal shows
+//! ```
+//!
+//! Each law is a file below [`law`]; it looks at all observations and says what follows, with the arithmetic. What no law explains is
+//! said to be unknown, with the figures that are missing.
+
+mod law;
+mod read;
+mod schema;
+#[cfg(test)]
+mod tests;
+pub mod text;
+mod wire;
+
+pub use schema::schema;
+
+use serde::Serialize;
+use std::time::Duration;
+
+/// A processor that is this busy has nothing left to give.
+pub(crate) const BUSY: f64 = 0.9;
+/// A processor that is this idle is not what others wait for.
+pub(crate) const IDLE: f64 = 0.5;
+
+/// Figures of one report.
+#[derive(Debug, Clone)]
+pub struct Figures {
+    /// What was tested.
+    pub(crate) name: String,
+    pub(crate) observations: Vec<Observation>,
+    pub(crate) faults: Option<FaultTable>,
+}
+
+/// What was seen at one load.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Observation {
+    pub(crate) name: String,
+    /// Requests per second that were to be offered.
+    pub(crate) offered: Option<f64>,
+    /// Requests per second that were answered.
+    pub(crate) rate: Option<f64>,
+    /// Users, or connections, each with one request at a time.
+    pub(crate) users: Option<f64>,
+    /// The shortest and the longest wait of a user between two requests, in seconds, all between equally likely.
+    pub(crate) think: Option<(f64, f64)>,
+    pub(crate) duration: Option<Duration>,
+    /// Requests in all.
+    pub(crate) requests: Option<f64>,
+    /// Connections that were open at the target.
+    pub(crate) connections: Option<f64>,
+    /// Seconds.
+    pub(crate) mean: Option<f64>,
+    /// Seconds.
+    pub(crate) longest: Option<f64>,
+    /// The share of requests that failed.
+    pub(crate) failed: Option<f64>,
+    pub(crate) generator: Option<Processors>,
+    /// The program that sent the load, in lower case.
+    pub(crate) tool: Option<String>,
+    pub(crate) components: Vec<Processors>,
+    /// How many connections a pool gives out, and how long it is waited for one, in seconds.
+    pub(crate) pool: Option<(f64, f64)>,
+}
+
+/// How busy a component is.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Processors {
+    pub(crate) name: String,
+    /// The share of its processors' time.
+    pub(crate) share: f64,
+    /// How many it has.
+    pub(crate) count: Option<f64>,
+}
+
+/// Faults that were injected, and how often each is expected.
+#[derive(Debug, Clone)]
+pub(crate) struct FaultTable {
+    /// Requests per second while the outages were taken.
+    pub(crate) rate: Option<f64>,
+    pub(crate) faults: Vec<Fault>,
+}
+
+/// One kind of fault.
+#[derive(Debug, Clone)]
+pub(crate) struct Fault {
+    pub(crate) name: String,
+    /// Seconds of wrong answers after one.
+    pub(crate) outage: f64,
+    /// Machines that may have it.
+    pub(crate) servers: f64,
+    /// The share of requests that it hits.
+    pub(crate) impact: f64,
+    /// How often one machine has it in a year.
+    pub(crate) per_year: f64,
+    /// How often it was tried.
+    pub(crate) trials: u32,
+}
+
+/// What follows from the figures of a report.
+#[derive(Debug, Clone, Serialize)]
+pub struct Diagnosis {
+    /// What was tested.
+    pub name: String,
+    /// What follows, in the order in which it should be read.
+    pub conclusions: Vec<Conclusion>,
+}
+
+impl Diagnosis {
+    /// The same as JSON.
+    ///
+    /// # Panics
+    /// Never: it holds text only.
+    #[must_use]
+    pub fn to_json(&self) -> serde_json::Value {
+        serde_json::to_value(self).expect("invariant: text is JSON")
+    }
+}
+
+/// Something that follows.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Conclusion {
+    /// The observations that it follows from; none for what was not observed under a load.
+    pub observations: Vec<String>,
+    /// In a word or two.
+    pub cause: Cause,
+    /// The same in a sentence.
+    pub statement: String,
+    /// The arithmetic, a line each.
+    pub evidence: Vec<String>,
+    /// What the same figures exclude.
+    pub ruled_out: Vec<String>,
+}
+
+/// What limits a figure, or what a figure is worth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    /// The load generator had no processor time left.
+    Generator,
+    /// The plan cannot make more requests, whatever is tested.
+    Plan,
+    /// A component had no processor time left.
+    Processor,
+    /// Requests wait for each other while nobody works.
+    Serialised,
+    /// A pool gives out too few connections; the time limit only hides it.
+    Pool,
+    /// More was offered than answered: a queue drained.
+    NotSustained,
+    /// Nothing gave way: the limit lies higher.
+    NotFound,
+    /// The rate follows the response time.
+    ClosedLoop,
+    /// The program kept only a part of what it measured.
+    PartialRecord,
+    /// Time out of service in a year.
+    Downtime,
+    /// The figures contradict each other.
+    Contradiction,
+    /// Nothing follows.
+    Unknown,
+}
+
+impl Cause {
+    /// In a word or two.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Generator => "generator-bound",
+            Self::Plan => "plan-bound",
+            Self::Processor => "processor-bound",
+            Self::Serialised => "serialised",
+            Self::Pool => "pool-bound",
+            Self::NotSustained => "not sustained",
+            Self::NotFound => "limit not found",
+            Self::ClosedLoop => "closed loop",
+            Self::PartialRecord => "partial record",
+            Self::Downtime => "downtime",
+            Self::Contradiction => "contradiction",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+impl Observation {
+    /// The mean wait of a user between two requests, in seconds.
+    pub(crate) fn mean_think(&self) -> Option<f64> {
+        self.think
+            .map(|(shortest, longest)| shortest.midpoint(longest))
+    }
+
+    /// What the plan cannot exceed even if every answer took no time: users by mean think time, per second.
+    pub(crate) fn ceiling(&self) -> Option<f64> {
+        let think = self.mean_think().filter(|think| *think > 0.0)?;
+        Some(self.users? / think)
+    }
+
+    /// Whether the generator had nothing left to give: then nothing follows about what it was pointed at.
+    pub(crate) fn is_generator_busy(&self) -> bool {
+        self.generator.as_ref().is_some_and(|one| one.share >= BUSY)
+    }
+
+    /// Generator and components.
+    pub(crate) fn everybody(&self) -> impl Iterator<Item = &Processors> {
+        self.generator.iter().chain(&self.components)
+    }
+}
+
+/// What follows from some figures.
+#[must_use]
+pub fn diagnose(figures: &Figures) -> Diagnosis {
+    let mut conclusions: Vec<Conclusion> =
+        (law::LAWS.iter()).flat_map(|law| law(figures)).collect();
+    conclusions.extend(law::unknown(figures, &conclusions));
+    Diagnosis {
+        name: figures.name.clone(),
+        conclusions,
+    }
+}

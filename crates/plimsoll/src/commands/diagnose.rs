@@ -1,0 +1,46 @@
+//! `plimsoll diagnose`: what published figures of a load test prove.
+
+use crate::exit::{Ending, Failure};
+use crate::out;
+use clap::ValueEnum;
+use plimsoll_report::diagnosis::{Diagnosis, Figures, diagnose, text};
+use std::path::PathBuf;
+
+/// Say what published figures of a load test prove, by arithmetic: what limited it, what did not, and what is not known. Nothing is
+/// sent. The file's format is told by `plimsoll schema figures`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The file of figures.
+    file: PathBuf,
+    /// In which form.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Format {
+    /// For people.
+    Text,
+    /// The same as JSON.
+    Json,
+}
+
+impl Format {
+    fn render(self, diagnosis: &Diagnosis) -> String {
+        match self {
+            Self::Text => text::render(diagnosis),
+            Self::Json => format!("{:#}\n", diagnosis.to_json()),
+        }
+    }
+}
+
+/// Reads the figures and prints what follows.
+pub fn run(args: Args) -> Result<Ending, Failure> {
+    let name = args.file.display().to_string();
+    let written =
+        std::fs::read_to_string(&args.file).map_err(|e| Failure::Input(format!("{name}: {e}")))?;
+    let figures =
+        Figures::parse(&name, &written).map_err(|problems| Failure::Input(problems.to_string()))?;
+    out::print(&args.format.render(&diagnose(&figures)))?;
+    Ok(Ending::Passed)
+}
