@@ -1,15 +1,17 @@
 //! TLS over a TCP connection: rustls with ring, set up once and carried out per connection.
 //!
-//! [`ClientTls`] holds what all connections of a client have in common, [`Identity`] who the client is, [`Connector`] both, ready to secure a
-//! stream. Where certificates and keys come from is left to others: everything here takes PEM text, apart from the host's own authorities.
+//! [`ClientTls`] holds what all connections of a client have in common, [`Identity`] who an end is, [`Connector`] both, ready to secure a
+//! stream; [`ServerTls`] is the same for the other end. Where certificates and keys come from is left to others: everything here takes PEM
+//! text, apart from the host's own authorities and from identities that sign themselves.
 
 mod client;
 mod identity;
+mod server;
 mod verify;
 
 pub use client::{ClientTls, Connector, HandshakeError, TlsSettings, TlsVersion};
 pub use identity::Identity;
-
+pub use server::{Clients, ServerSettings, ServerTls};
 pub use verify::Trust;
 
 use rustls::crypto::CryptoProvider;
@@ -37,6 +39,9 @@ pub enum TlsError {
     /// The key belongs to another certificate.
     #[error("is not the key of its certificate")]
     Mismatch,
+    /// A certificate cannot be made.
+    #[error("a certificate cannot be made: {0}")]
+    Unmade(String),
     /// The name is neither a host name nor an address.
     #[error("`{0}` is neither a host name nor an address")]
     Name(String),

@@ -1,9 +1,11 @@
 //! Who one end is: a certificate with its key.
 
 use super::{TlsError, provider};
+use rcgen::{CertificateParams, DistinguishedName, DnType, KeyPair};
 use rustls::client::ResolvesClientCert;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::server::ResolvesServerCert;
 use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use rustls::{Error, InconsistentKeys};
 use std::fmt;
@@ -28,6 +30,25 @@ impl Identity {
                 error => TlsError::Key(error.to_string()),
             })?;
         Ok(Self(Arc::new(SingleCertAndKey::from(certified))))
+    }
+
+    /// An identity that nobody vouches for, with a new key, for these host names and addresses. The first is its common name.
+    ///
+    /// # Errors
+    /// [`TlsError::Unmade`]: one of them can be neither.
+    pub fn self_signed(names: &[String]) -> Result<Self, TlsError> {
+        let unmade = |error: rcgen::Error| TlsError::Unmade(error.to_string());
+        let key = KeyPair::generate().map_err(unmade)?;
+        let mut params = CertificateParams::new(names).map_err(unmade)?;
+        let mut called = DistinguishedName::new();
+        called.push(DnType::CommonName, names.first().map_or("", String::as_str));
+        params.distinguished_name = called;
+        let certificate = params.self_signed(&key).map_err(unmade)?;
+        Self::from_pem(&certificate.pem(), &key.serialize_pem())
+    }
+
+    pub(super) fn server_resolver(&self) -> Arc<dyn ResolvesServerCert> {
+        Arc::clone(&self.0) as _
     }
 
     pub(super) fn resolver(&self) -> Arc<dyn ResolvesClientCert> {

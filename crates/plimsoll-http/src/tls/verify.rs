@@ -22,28 +22,34 @@ pub enum Trust<'a> {
 
 /// What judges servers' certificates.
 pub(super) fn verifier(trust: Trust<'_>) -> Result<Arc<dyn ServerCertVerifier>, TlsError> {
-    let mut roots = RootCertStore::empty();
-    match trust {
+    let roots = match trust {
         Trust::System => {
+            let mut roots = RootCertStore::empty();
             let found = rustls_native_certs::load_native_certs();
             roots.add_parsable_certificates(found.certs);
             if roots.is_empty() {
                 return Err(TlsError::NoStore);
             }
+            roots
         }
-        Trust::Authorities(pem) => {
-            for certificate in certificates(pem)? {
-                roots
-                    .add(certificate)
-                    .map_err(|error| TlsError::Certificate(error.to_string()))?;
-            }
-        }
+        Trust::Authorities(pem) => roots(pem)?,
         Trust::Anybody => return Ok(Arc::new(Anybody(provider()))),
-    }
+    };
     WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider())
         .build()
         .map(|verifier| verifier as _)
         .map_err(|error| TlsError::Certificate(error.to_string()))
+}
+
+/// The authorities of a PEM text; at least one.
+pub(super) fn roots(pem: &str) -> Result<RootCertStore, TlsError> {
+    let mut roots = RootCertStore::empty();
+    for certificate in certificates(pem)? {
+        roots
+            .add(certificate)
+            .map_err(|error| TlsError::Certificate(error.to_string()))?;
+    }
+    Ok(roots)
 }
 
 /// Accepts any certificate whose key the server has.
