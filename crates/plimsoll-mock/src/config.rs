@@ -2,6 +2,7 @@
 
 use crate::delay::DelayPrecision;
 use crate::journal::JournalLimits;
+use plimsoll_http::tls::ServerTls;
 use plimsoll_http::{Limits, Pace};
 use std::fmt;
 use std::net::SocketAddr;
@@ -11,8 +12,10 @@ use std::time::Duration;
 /// The configuration of a mock. Start from [`MockConfig::new`] and change what should differ.
 #[derive(Debug, Clone)]
 pub struct MockConfig {
-    /// Where to listen; port 0 asks for any free port.
-    pub listen: SocketAddr,
+    /// Where to listen in clear, if at all; port 0 asks for any free port.
+    pub listen: Option<SocketAddr>,
+    /// Where to listen over TLS, if at all.
+    pub https: Option<Https>,
     /// The directory with `mappings/` and `__files/`. Without one, stubs come over the admin API alone.
     pub root_dir: Option<PathBuf>,
     /// Where the counters are kept so that they survive this process; without a path they live in memory.
@@ -29,6 +32,8 @@ pub struct MockConfig {
     pub templating: Templating,
     /// Who may use the routes below `/__admin`.
     pub admin: AdminAccess,
+    /// Whether those routes want TLS as well.
+    pub admin_requires_https: bool,
     /// Limits on requests.
     pub limits: Limits,
     /// How many clients there may be at a time, over all shards; a further one gets 503. Never more than there are descriptors for.
@@ -37,6 +42,15 @@ pub struct MockConfig {
     pub timeouts: Timeouts,
     /// How long requests under way may take to end when the mock is stopped.
     pub grace: Duration,
+}
+
+/// A listener over TLS.
+#[derive(Debug, Clone)]
+pub struct Https {
+    /// Where to listen; port 0 asks for any free port.
+    pub listen: SocketAddr,
+    /// Who the mock is there, and whom it serves.
+    pub tls: ServerTls,
 }
 
 /// How long a client is waited for.
@@ -99,7 +113,8 @@ impl MockConfig {
     #[must_use]
     pub fn new(listen: SocketAddr) -> Self {
         Self {
-            listen,
+            listen: Some(listen),
+            https: None,
             root_dir: None,
             counters: None,
             shards: 1,
@@ -108,6 +123,7 @@ impl MockConfig {
             journal: JournalLimits::default(),
             templating: Templating::default(),
             admin: AdminAccess::default(),
+            admin_requires_https: false,
             limits: Limits::default(),
             connections: 20_000,
             timeouts: Timeouts::default(),

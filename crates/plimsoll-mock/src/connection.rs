@@ -14,17 +14,17 @@ use crate::clock;
 use crate::delivery::Delivery;
 use crate::held::{Full, Held};
 use crate::journal::{Answered, Seen};
-use crate::request::Request;
+use crate::request::{Channel, Request, Scheme};
 use crate::shard::Shard;
 use deliver::{Broken, Pending};
 use plimsoll_base::counters::Counter;
+use plimsoll_http::tls::ServerTls;
 use plimsoll_http::{
-    Elapsed, Framing, Patience, ReadError, RequestHead, TcpServer, Version, Watch, encode,
+    Elapsed, Framing, Patience, ReadError, RequestHead, Stream, TcpServer, Version, Watch, encode,
 };
 use std::cell::Cell;
 use std::future::{Future, poll_fn};
 use std::io;
-use std::net::IpAddr;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -47,10 +47,40 @@ const JOURNAL_BODY_BYTES: usize = 1 << 20;
 
 /// Serves a connection until its end, whichever side that comes from.
 pub(crate) async fn serve(stream: TcpStream, shard: Rc<Shard>) {
+    let channel = channel(&stream, Scheme::Http);
+    converse(stream, channel, &shard).await;
+}
+
+/// The same for a connection that is to be secured first. A handshake gets as long as a head.
+pub(crate) async fn serve_secured(stream: TcpStream, tls: ServerTls, shard: Rc<Shard>) {
+    if shard.stopping.get() {
+        return;
+    }
+    let channel = channel(&stream, Scheme::Https);
+    let handshake = tokio::time::timeout(shard.shared.timeouts.head, tls.accept(stream));
+    let secured = tokio::select! {
+        secured = handshake => secured,
+        () = shard.stop.notified() => return,
+    };
+    match secured {
+        Ok(Ok(stream)) => converse(Stream::Tls(Box::new(stream)), channel, &shard).await,
+        // The client, or whatever it is, has been sent an alert.
+        Ok(Err(_)) => {}
+        Err(_) => shard.counters.add(Counter::TimedOut, 1),
+    }
+}
+
+fn channel(stream: &TcpStream, scheme: Scheme) -> Channel {
+    Channel {
+        client: stream.peer_addr().ok().map(|peer| peer.ip()),
+        scheme,
+    }
+}
+
+async fn converse(stream: impl Into<Stream>, channel: Channel, shard: &Rc<Shard>) {
     let now = Instant::now();
-    let client = stream.peer_addr().ok().map(|peer| peer.ip());
     let mut connection = Connection {
-        client,
+        channel,
         http: TcpServer::from_stream(stream, shard.shared.limits),
         body: Vec::new(),
         held: Held::new(Arc::clone(&shard.shared)),
@@ -59,7 +89,7 @@ pub(crate) async fn serve(stream: TcpStream, shard: Rc<Shard>) {
         received: now,
         unwritten: Vec::new(),
         ends: false,
-        shard: &shard,
+        shard,
     };
     let (status, why) = match connection.run().await {
         Ok(()) | Err(Trouble::Read(ReadError::Closed | ReadError::Io(_))) => return,
@@ -114,7 +144,7 @@ impl From<io::Error> for Trouble {
 
 struct Connection<'a> {
     http: TcpServer,
-    client: Option<IpAddr>,
+    channel: Channel,
     /// The current request's body, where somebody wants it.
     body: Vec<u8>,
     /// The room that it takes.
@@ -263,7 +293,7 @@ impl Connection<'_> {
     /// Finds the answer: a stub's, a built-in's, or 404. What need not wait is queued at once.
     fn decide(&mut self, form: Form) -> Decision {
         let shared = &self.shard.shared;
-        let request = Request::of(self.http.requests.head(), &self.body, self.client);
+        let request = Request::of(self.http.requests.head(), &self.body, self.channel);
         let set = shared.stubs.current();
         let found = set.find(&request);
         let stub = match found {
@@ -326,7 +356,7 @@ impl Connection<'_> {
         let seen = Seen {
             head: self.http.requests.head(),
             body: &self.body,
-            client: self.client,
+            channel: self.channel,
             received: self.received,
             delay,
             outcome,
@@ -336,7 +366,8 @@ impl Connection<'_> {
     }
 
     async fn answer_admin(&mut self, form: Form) -> Result<(), Trouble> {
-        let allowed = self.shard.shared.guard.check(self.http.requests.head());
+        let head = self.http.requests.head();
+        let allowed = self.shard.shared.guard.check(head, self.channel.scheme);
         self.take_body().await?;
         let answer = match allowed {
             Err(error) => error.answer(),

@@ -10,14 +10,13 @@ pub(crate) mod shown;
 
 use crate::answer::Answer;
 use crate::clock;
-use crate::request::Request;
+use crate::request::{Channel, Request};
 use crate::stub::Stub;
 use crate::stub::id::StubId;
 use jiff::Timestamp;
 use plimsoll_http::RequestHead;
 use ring::Ring;
 use std::collections::HashSet;
-use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -61,7 +60,7 @@ pub(crate) struct Entry {
     pub(crate) number: u64,
     pub(crate) head: RequestHead,
     pub(crate) body: Vec<u8>,
-    pub(crate) client: Option<IpAddr>,
+    pub(crate) channel: Channel,
     pub(crate) received: Instant,
     /// The delay that was asked for.
     pub(crate) delay: Duration,
@@ -84,7 +83,7 @@ pub(crate) enum Outcome {
 pub(crate) struct Seen<'a> {
     pub(crate) head: &'a RequestHead,
     pub(crate) body: &'a [u8],
-    pub(crate) client: Option<IpAddr>,
+    pub(crate) channel: Channel,
     pub(crate) received: Instant,
     pub(crate) delay: Duration,
     pub(crate) outcome: Answered<'a>,
@@ -198,7 +197,7 @@ impl Journal {
 impl Entry {
     /// The request as matchers see it.
     pub(crate) fn request(&self) -> Request<'_> {
-        Request::of(&self.head, &self.body, self.client)
+        Request::of(&self.head, &self.body, self.channel)
     }
 
     /// Whether nothing answered it.

@@ -49,7 +49,7 @@ mod template;
 mod time_format;
 mod validate;
 
-pub use config::{AdminAccess, Credentials, MockConfig, Templating, Timeouts};
+pub use config::{AdminAccess, Credentials, Https, MockConfig, Templating, Timeouts};
 pub use delay::DelayPrecision;
 pub use error::MockError;
 pub use journal::JournalLimits;

@@ -10,6 +10,22 @@ use std::cell::OnceCell;
 use std::io::Read as _;
 use std::net::IpAddr;
 
+/// The connection on which a request came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Channel {
+    /// Whose it is.
+    pub(crate) client: Option<IpAddr>,
+    pub(crate) scheme: Scheme,
+}
+
+/// Whether a connection is secured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Scheme {
+    #[default]
+    Http,
+    Https,
+}
+
 /// A request, borrowed from its connection. What is not asked of it is not computed.
 #[derive(Debug)]
 pub(crate) struct Request<'a> {
@@ -23,8 +39,8 @@ pub(crate) struct Request<'a> {
     pub(crate) fields: &'a Fields,
     /// The host and port that the client addressed.
     pub(crate) authority: &'a str,
-    /// Whose connection it came on.
-    pub(crate) client: Option<IpAddr>,
+    /// What it came on.
+    pub(crate) channel: Channel,
     /// What was kept of its body: all of it, where a stub or a built-in endpoint wants to see bodies.
     pub(crate) body: Content<'a>,
     /// The same, for what borrows from it.
@@ -47,12 +63,27 @@ const GZIP: [u8; 2] = [0x1f, 0x8b];
 /// The most bytes that a packed body may have when it is unpacked.
 const MOST_UNPACKED: u64 = 10 << 20;
 
-/// The port of an authority without one.
-const DEFAULT_PORT: u16 = 80;
+impl Scheme {
+    /// As it stands in a URL.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Http => "http",
+            Self::Https => "https",
+        }
+    }
+
+    /// The port of an authority without one.
+    pub(crate) fn default_port(self) -> u16 {
+        match self {
+            Self::Http => 80,
+            Self::Https => 443,
+        }
+    }
+}
 
 impl<'a> Request<'a> {
     /// The view of `head` and what was kept of its body.
-    pub(crate) fn of(head: &'a RequestHead, body: &'a [u8], client: Option<IpAddr>) -> Self {
+    pub(crate) fn of(head: &'a RequestHead, body: &'a [u8], channel: Channel) -> Self {
         let (target, path) = (head.target(), head.path());
         Self {
             method: head.method(),
@@ -60,7 +91,7 @@ impl<'a> Request<'a> {
             path,
             fields: head.fields(),
             authority: head.authority(),
-            client,
+            channel,
             body: Content::of(unpacked(body)),
             raw_body: body,
             parsed: Parsed::default(),
@@ -76,7 +107,7 @@ impl<'a> Request<'a> {
             path: url.split('?').next().unwrap_or(url),
             fields,
             authority: "localhost",
-            client: None,
+            channel: Channel::default(),
             body: Content::default(),
             raw_body: b"",
             parsed: Parsed::default(),
@@ -95,7 +126,10 @@ impl<'a> Request<'a> {
 
     /// The port that the client addressed.
     pub(crate) fn port(&self) -> u16 {
-        self.split_authority().1.parse().unwrap_or(DEFAULT_PORT)
+        self.split_authority()
+            .1
+            .parse()
+            .unwrap_or(self.channel.scheme.default_port())
     }
 
     /// The query's parameters, decoded.
@@ -179,6 +213,23 @@ fn origin_form<'a>(target: &'a str, path: &'a str) -> &'a str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn authorities_have_a_port() {
+        let fields = Fields::default();
+        for (scheme, authority, expected) in [
+            (Scheme::Http, "localhost:8080", ("localhost", 8080)),
+            (Scheme::Http, "localhost", ("localhost", 80)),
+            (Scheme::Https, "localhost", ("localhost", 443)),
+            (Scheme::Http, "[::1]", ("[::1]", 80)),
+            (Scheme::Https, "[::1]:81", ("[::1]", 81)),
+        ] {
+            let mut request = Request::bare("GET", "/", &fields);
+            request.authority = authority;
+            request.channel.scheme = scheme;
+            assert_eq!((request.host(), request.port()), expected);
+        }
+    }
 
     #[test]
     fn the_url_starts_at_the_path() {

@@ -5,12 +5,12 @@ use crate::admin::guard::Guard;
 use crate::config::MockConfig;
 use crate::error::MockError;
 use crate::journal::Journal;
-use crate::shard::{Shard, Shared};
+use crate::shard::{Door, Shard, Shared};
 use crate::source::{self, Loaded};
 use crate::stubs::Stubs;
 use plimsoll_base::counters::Counter;
 use plimsoll_http::{CountersFile, Listener, connections_possible, run_shards};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize};
 use std::sync::{Arc, Mutex};
 use tokio::sync::watch;
@@ -57,8 +57,8 @@ pub fn run(
     };
     let counters =
         CountersFile::create(config.counters.as_deref(), config.shards).map_err(counters_failed)?;
-    let (listener, address) = listen(config.listen)?;
-    let guard = Guard::new(&config, address)?;
+    let (doors, listening) = open(&config)?;
+    let guard = Guard::new(&config, bound(&listening)?)?;
     let journal = Arc::new(Journal::new(config.journal, config.shards, config.seed));
     let ending = watch::Sender::new(false);
     let shared = Arc::new(Shared {
@@ -88,13 +88,13 @@ pub fn run(
         ending,
     });
     // From here on the system queues connections, so whoever is told now will be answered.
-    on_ready(vec![("main".to_owned(), address)]);
+    on_ready(listening);
     let results = run_shards(config.shards, "mock", |index| {
         Shard::run(
             Arc::clone(&shared),
             index,
             counters.row(index),
-            &listener,
+            &doors,
             stop.clone(),
         )
     })?;
@@ -112,6 +112,31 @@ fn load_stubs(config: &MockConfig) -> Result<Stubs, MockError> {
     }
     Stubs::new(config.seed, loaded.mappings)
         .map_err(|duplicate| MockError::Config(duplicate.to_string()))
+}
+
+/// Where the mock listens, by the names of its listeners.
+type Listening = Vec<(String, SocketAddr)>;
+
+/// Listens wherever it is told to: in clear as `main`, over TLS as `https`.
+fn open(config: &MockConfig) -> Result<(Vec<Door>, Listening), MockError> {
+    let clear = config.listen.map(|at| ("main", at, None));
+    let https = config.https.as_ref();
+    let https = https.map(|https| ("https", https.listen, Some(https.tls.clone())));
+    let (mut doors, mut listening) = (Vec::new(), Vec::new());
+    for (name, at, tls) in clear.into_iter().chain(https) {
+        let (listener, address) = listen(at)?;
+        doors.push(Door { listener, tls });
+        listening.push((name.to_owned(), address));
+    }
+    Ok((doors, listening))
+}
+
+/// The address of the listeners, which decides who may use the admin API: of several, one that is not loopback.
+fn bound(listening: &[(String, SocketAddr)]) -> Result<IpAddr, MockError> {
+    let addresses = listening.iter().map(|(_, address)| address.ip());
+    addresses
+        .min_by_key(IpAddr::is_loopback)
+        .ok_or_else(|| MockError::Config("a mock needs somewhere to listen".to_owned()))
 }
 
 fn listen(listen: SocketAddr) -> Result<(Listener, SocketAddr), MockError> {

@@ -11,6 +11,7 @@ use crate::journal::Journal;
 use crate::stubs::Stubs;
 use plimsoll_base::counters::Counter;
 use plimsoll_base::random::{Draw, Stream};
+use plimsoll_http::tls::ServerTls;
 use plimsoll_http::{Limits, Listener, Row, accept};
 use std::cell::Cell;
 use std::io;
@@ -46,6 +47,36 @@ pub(crate) struct Shared {
     pub(crate) ending: watch::Sender<bool>,
 }
 
+/// Where clients come in.
+#[derive(Debug)]
+pub(crate) struct Door {
+    pub(crate) listener: Listener,
+    /// What secures their connections.
+    pub(crate) tls: Option<ServerTls>,
+}
+
+/// A shard's share of a door.
+struct Entrance {
+    listener: tokio::net::TcpListener,
+    tls: Option<ServerTls>,
+}
+
+impl Door {
+    /// A handle for one shard, inside whose runtime this is called.
+    fn for_shard(&self) -> io::Result<Entrance> {
+        Ok(Entrance {
+            listener: self.listener.for_shard()?,
+            tls: self.tls.clone(),
+        })
+    }
+}
+
+impl Entrance {
+    async fn enter(&self) -> io::Result<(TcpStream, Option<&ServerTls>)> {
+        Ok((accept(&self.listener).await?, self.tls.as_ref()))
+    }
+}
+
 /// One shard.
 #[derive(Debug)]
 pub(crate) struct Shard {
@@ -74,10 +105,10 @@ impl Shard {
         shared: Arc<Shared>,
         index: usize,
         counters: Row,
-        listener: &Listener,
+        doors: &[Door],
         stop: watch::Receiver<bool>,
     ) -> io::Result<()> {
-        let result = Self::start(Arc::clone(&shared), index, counters, listener, stop).await;
+        let result = Self::start(Arc::clone(&shared), index, counters, doors, stop).await;
         if result.is_err() {
             shared.ending.send_replace(true);
         }
@@ -88,10 +119,11 @@ impl Shard {
         shared: Arc<Shared>,
         index: usize,
         counters: Row,
-        listener: &Listener,
+        doors: &[Door],
         stop: watch::Receiver<bool>,
     ) -> io::Result<()> {
-        let listener = listener.for_shard()?;
+        let entrances = doors.iter().map(Door::for_shard);
+        let entrances = entrances.collect::<io::Result<Vec<_>>>()?;
         let shard = Rc::new(Self {
             index,
             shared,
@@ -101,28 +133,31 @@ impl Shard {
             stop: Notify::new(),
         });
         tokio::select! {
-            result = Rc::clone(&shard).serve(listener, stop) => result,
+            result = Rc::clone(&shard).serve(entrances, stop) => result,
             result = shard.timer.run() => result,
         }
     }
 
     async fn serve(
         self: Rc<Self>,
-        listener: tokio::net::TcpListener,
+        entrances: Vec<Entrance>,
         mut stop: watch::Receiver<bool>,
     ) -> io::Result<()> {
         let mut ending = self.shared.ending.subscribe();
         let mut connections = JoinSet::new();
         loop {
             tokio::select! {
-                stream = accept(&listener) => self.admit(&mut connections, stream?),
+                entered = enter(&entrances) => {
+                    let (stream, tls) = entered?;
+                    self.admit(&mut connections, stream, tls);
+                }
                 Some(ended) = connections.join_next() => self.departed(ended),
                 // A sender that is gone will never say stop: that is the end, too.
                 _ = stop.wait_for(|stop| *stop) => break,
                 _ = ending.wait_for(|ending| *ending) => break,
             }
         }
-        drop(listener);
+        drop(entrances);
         self.stopping.set(true);
         self.stop.notify_waiters();
         let drained = async {
@@ -141,16 +176,31 @@ impl Shard {
     }
 
     /// Takes a client in, or turns it away if there are too many.
-    fn admit(self: &Rc<Self>, connections: &mut JoinSet<()>, stream: TcpStream) {
+    fn admit(
+        self: &Rc<Self>,
+        connections: &mut JoinSet<()>,
+        stream: TcpStream,
+        tls: Option<&ServerTls>,
+    ) {
         let shared = &self.shared;
         if shared.connections.fetch_add(1, Ordering::Relaxed) >= shared.room {
             shared.connections.fetch_sub(1, Ordering::Relaxed);
             self.counters.add(Counter::TurnedAway, 1);
-            turn_away(&stream);
+            // Who wants TLS could not read it.
+            if tls.is_none() {
+                turn_away(&stream);
+            }
             return;
         }
         self.counters.add(Counter::Accepted, 1);
-        connections.spawn_local(connection::serve(stream, Rc::clone(self)));
+        let shard = Rc::clone(self);
+        match tls {
+            None => connections.spawn_local(connection::serve(stream, shard)),
+            Some(tls) => {
+                let tls = tls.clone();
+                connections.spawn_local(connection::serve_secured(stream, tls, shard))
+            }
+        };
     }
 
     /// A connection's own errors end that connection; a panic is a defect and ends the shard.
@@ -161,6 +211,18 @@ impl Shard {
         {
             std::panic::resume_unwind(error.into_panic());
         }
+    }
+}
+
+/// Waits for the next client of any entrance.
+async fn enter(entrances: &[Entrance]) -> io::Result<(TcpStream, Option<&ServerTls>)> {
+    match entrances {
+        [only] => only.enter().await,
+        [one, other] => tokio::select! {
+            entered = one.enter() => entered,
+            entered = other.enter() => entered,
+        },
+        _ => std::future::pending().await,
     }
 }
 

@@ -15,6 +15,8 @@ mod journal;
 mod limits;
 #[path = "mock/refusing.rs"]
 mod refusing;
+#[path = "mock/secured.rs"]
+mod secured;
 #[path = "mock/serving.rs"]
 mod serving;
 #[path = "mock/states.rs"]

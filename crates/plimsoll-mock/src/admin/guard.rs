@@ -6,17 +6,19 @@
 use super::error::AdminError;
 use crate::config::{AdminAccess, MockConfig};
 use crate::error::MockError;
+use crate::request::Scheme;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use plimsoll_http::authority::{address_of, names_loopback};
 use plimsoll_http::{Fields, RequestHead};
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 
 /// The check that every admin request passes first.
 #[derive(Debug)]
 pub(crate) struct Guard {
     bound: IpAddr,
     access: Access,
+    requires_https: bool,
 }
 
 #[derive(Debug)]
@@ -30,12 +32,11 @@ enum Access {
 
 impl Guard {
     /// The guard for a mock bound to `bound`.
-    pub(crate) fn new(config: &MockConfig, bound: SocketAddr) -> Result<Self, MockError> {
+    pub(crate) fn new(config: &MockConfig, bound: IpAddr) -> Result<Self, MockError> {
         let access = match &config.admin {
-            AdminAccess::Loopback if !bound.ip().is_loopback() => {
+            AdminAccess::Loopback if !bound.is_loopback() => {
                 return Err(MockError::Config(format!(
-                    "listening on {} would open the admin API to the network: give it credentials or open it on purpose",
-                    bound.ip()
+                    "listening on {bound} would open the admin API to the network: give it credentials or open it on purpose"
                 )));
             }
             AdminAccess::Loopback => Access::KnownHost,
@@ -45,13 +46,19 @@ impl Guard {
             AdminAccess::Open => Access::Anyone,
         };
         Ok(Self {
-            bound: bound.ip(),
+            bound,
             access,
+            requires_https: config.admin_requires_https,
         })
     }
 
     /// Lets a request pass or says why not.
-    pub(crate) fn check(&self, head: &RequestHead) -> Result<(), AdminError> {
+    pub(crate) fn check(&self, head: &RequestHead, scheme: Scheme) -> Result<(), AdminError> {
+        if self.requires_https && scheme != Scheme::Https {
+            return Err(AdminError::forbidden(
+                "HTTPS is required for accessing the admin API",
+            ));
+        }
         check_origin(head.fields(), head.authority())?;
         match &self.access {
             Access::Anyone => Ok(()),
@@ -105,6 +112,7 @@ mod tests {
         Guard {
             bound: bound.parse().unwrap(),
             access: Access::KnownHost,
+            requires_https: false,
         }
     }
 

@@ -1,6 +1,6 @@
 //! A request that a caller of the admin API describes, in the form in which the journal shows requests.
 
-use crate::request::Request;
+use crate::request::{Channel, Request, Scheme};
 use crate::stub::problem::StubProblem;
 use crate::stub::reader::{Node, Object, Problems};
 use base64::Engine as _;
@@ -8,14 +8,13 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use plimsoll_http::decode::{Event, RequestDecoder};
 use plimsoll_http::{Limits, RequestHead};
 use serde_json::Value;
-use std::net::IpAddr;
 
 /// A request as if it had come.
 #[derive(Debug)]
 pub(crate) struct Described {
     head: RequestHead,
     body: Vec<u8>,
-    client: Option<IpAddr>,
+    channel: Channel,
 }
 
 /// Fields about how a request is sent, which a description does not need.
@@ -24,7 +23,7 @@ const FRAMING: &[&str] = &["Content-Length", "Transfer-Encoding", "Expect", "Hos
 impl Described {
     /// The request as matchers see it.
     pub(crate) fn request(&self) -> Request<'_> {
-        Request::of(&self.head, &self.body, self.client)
+        Request::of(&self.head, &self.body, self.channel)
     }
 }
 
@@ -70,7 +69,13 @@ fn read_parts(node: &Node<'_>, problems: &mut Problems) -> Option<Described> {
     Some(Described {
         head: decode(&head, problems)?,
         body: body.unwrap_or_default(),
-        client: client.and_then(|client| client.parse().ok()),
+        channel: Channel {
+            client: client.and_then(|client| client.parse().ok()),
+            scheme: match absolute.as_deref() {
+                Some(url) if url.starts_with("https:") => Scheme::Https,
+                _ => Scheme::Http,
+            },
+        },
     })
 }
 

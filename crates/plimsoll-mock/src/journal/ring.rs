@@ -91,7 +91,7 @@ impl Entry {
             number: 0,
             head: RequestHead::default(),
             body: Vec::new(),
-            client: None,
+            channel: seen.channel,
             received: seen.received,
             delay: seen.delay,
             outcome: Outcome::Unmatched,
@@ -106,7 +106,7 @@ impl Entry {
         // Memory for a long body is not kept for a short one.
         self.body.shrink_to(seen.body.len());
         self.body.extend_from_slice(seen.body);
-        self.client = seen.client;
+        self.channel = seen.channel;
         self.received = seen.received;
         self.delay = seen.delay;
         self.answer = seen.answer.cloned();
@@ -128,6 +128,7 @@ fn memory(entry: &Entry) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::request::Channel;
     use std::time::Duration;
     use tokio::time::Instant;
 
@@ -137,7 +138,7 @@ mod tests {
             let seen = Seen {
                 head: &RequestHead::default(),
                 body: body.as_bytes(),
-                client: None,
+                channel: Channel::default(),
                 received: Instant::now(),
                 delay: Duration::ZERO,
                 outcome: Answered::Unmatched,
@@ -188,7 +189,7 @@ mod tests {
         let seen = Seen {
             head: &RequestHead::default(),
             body: b"b",
-            client: None,
+            channel: Channel::default(),
             received: Instant::now(),
             delay: Duration::ZERO,
             outcome: Answered::Unmatched,

@@ -12,8 +12,7 @@ pub(crate) fn request(journal: &Journal, entry: &Entry) -> Value {
     let head = &entry.head;
     let seen = entry.request();
     let time = journal.time_of(entry);
-    let authority = head.authority();
-    let (host, port) = split_authority(authority);
+    let scheme = entry.channel.scheme.name();
     let form = head
         .fields()
         .get("Content-Type")
@@ -21,9 +20,9 @@ pub(crate) fn request(journal: &Journal, entry: &Entry) -> Value {
     let form = if form { &*entry.body } else { b"" };
     json!({
         "url": seen.url,
-        "absoluteUrl": format!("http://{authority}{}", seen.url),
+        "absoluteUrl": format!("{scheme}://{}{}", seen.authority, seen.url),
         "method": seen.method,
-        "clientIp": entry.client.map(|ip| ip.to_string()),
+        "clientIp": entry.channel.client.map(|ip| ip.to_string()),
         "headers": one_or_many(head.fields().iter().map(|(name, value)| (name.to_owned(), text(value)))),
         "cookies": one_or_many(cookies(entry)),
         "browserProxyRequest": false,
@@ -34,9 +33,9 @@ pub(crate) fn request(journal: &Journal, entry: &Entry) -> Value {
             plimsoll_http::Version::Http10 => "HTTP/1.0",
             plimsoll_http::Version::Http11 => "HTTP/1.1",
         },
-        "scheme": "http",
-        "host": host,
-        "port": port,
+        "scheme": scheme,
+        "host": seen.host(),
+        "port": seen.port(),
         "loggedDateString": time.strftime("%Y-%m-%dT%H:%M:%S.%3fZ").to_string(),
         "queryParams": parameters(seen.query()),
         "formParams": parameters(&text(form)),
@@ -127,13 +126,6 @@ fn one_or_many(pairs: impl Iterator<Item = (String, String)>) -> Value {
     Value::Object(shown)
 }
 
-fn split_authority(authority: &str) -> (&str, u16) {
-    match authority.rsplit_once(':') {
-        Some((host, port)) if !port.ends_with(']') => (host, port.parse().unwrap_or(80)),
-        _ => (authority, 80),
-    }
-}
-
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
@@ -163,17 +155,5 @@ mod tests {
             one_or_many(pairs.into_iter()),
             json!({"a": ["1", "3", "4"], "b": "2"})
         );
-    }
-
-    #[test]
-    fn authorities_have_a_port() {
-        for (authority, expected) in [
-            ("localhost:8080", ("localhost", 8080)),
-            ("localhost", ("localhost", 80)),
-            ("[::1]", ("[::1]", 80)),
-            ("[::1]:81", ("[::1]", 81)),
-        ] {
-            assert_eq!(split_authority(authority), expected);
-        }
     }
 }

@@ -146,7 +146,7 @@ impl More {
 
     fn holds_on_address(&self, request: &Request<'_>) -> Result<bool, TooCostly> {
         let scheme = self.scheme.as_deref();
-        if scheme.is_some_and(|scheme| scheme != "http")
+        if scheme.is_some_and(|scheme| scheme != request.channel.scheme.name())
             || self.port.is_some_and(|port| port != request.port())
         {
             return Ok(false);
@@ -159,7 +159,7 @@ impl More {
         let Some(client) = &self.client else {
             return Ok(true);
         };
-        let address = request.client.map(|address| address.to_string());
+        let address = request.channel.client.map(|address| address.to_string());
         client.holds(address.map(Content::text_of).as_ref())
     }
 

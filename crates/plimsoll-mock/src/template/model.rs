@@ -63,7 +63,7 @@ impl<'a> Model<'a> {
             "cookies" => Value::Model(ModelPart::Cookies),
             "body" => Value::Body(request),
             "bodyAsBase64" => Value::text(BASE64.encode(request.body.bytes())),
-            "clientIp" => Value::text(request.client?.to_string()),
+            "clientIp" => Value::text(request.channel.client?.to_string()),
             "parts" => parts(request),
             "multipart" | "isMultipart" => Value::Bool(!request.parts().is_empty()),
             "binary" | "isBinary" => {
@@ -82,7 +82,7 @@ impl<'a> Model<'a> {
             "query" => Value::Model(ModelPart::Query),
             "host" => Value::Text(Cow::Borrowed(request.host())),
             "port" => Value::Integer(request.port().into()),
-            "scheme" => Value::Text(Cow::Borrowed("http")),
+            "scheme" => Value::Text(Cow::Borrowed(request.channel.scheme.name())),
             "baseUrl" => Value::text(base_url(request)),
             _ => return None,
         })
@@ -169,8 +169,9 @@ fn parts<'a>(request: &'a Request<'a>) -> Value<'a> {
 
 /// Scheme, host and port; the port that goes without saying is left out.
 fn base_url(request: &Request<'_>) -> String {
+    let scheme = request.channel.scheme;
     match request.port() {
-        80 => format!("http://{}", request.host()),
-        port => format!("http://{}:{port}", request.host()),
+        port if port == scheme.default_port() => format!("{}://{}", scheme.name(), request.host()),
+        port => format!("{}://{}:{port}", scheme.name(), request.host()),
     }
 }

@@ -418,7 +418,7 @@ fn pages_of_other_sites_are_refused() {
 #[test]
 fn credentials_are_asked_for() {
     let mock = Mock::start(MockConfig {
-        listen: "0.0.0.0:0".parse().unwrap(),
+        listen: Some("0.0.0.0:0".parse().unwrap()),
         admin: AdminAccess::Credentials(Credentials::new("u", "p")),
         ..config()
     });
@@ -439,7 +439,7 @@ fn credentials_are_asked_for() {
 fn off_loopback_the_admin_api_is_not_open_by_default() {
     let (_stop, stopped) = watch::channel(true);
     let config = MockConfig {
-        listen: "0.0.0.0:0".parse().unwrap(),
+        listen: Some("0.0.0.0:0".parse().unwrap()),
         ..config()
     };
     let error = run(

@@ -10,7 +10,9 @@ use tokio::sync::watch;
 
 /// A running mock.
 pub struct Mock {
+    /// Of its first listener.
     pub address: SocketAddr,
+    pub listening: Vec<(String, SocketAddr)>,
     stop: watch::Sender<bool>,
     thread: JoinHandle<Result<Summary, MockError>>,
 }
@@ -23,10 +25,15 @@ pub struct Received {
     pub body: Vec<u8>,
 }
 
-/// One connection to a mock.
+/// One connection to a mock, clear or secured.
 pub struct Client {
-    stream: BufReader<TcpStream>,
+    stream: BufReader<Box<dyn Transport>>,
 }
+
+/// What a connection is made of.
+pub trait Transport: Read + Write + Send {}
+
+impl<T: Read + Write + Send> Transport for T {}
 
 /// A configuration on a free port of loopback.
 pub fn config() -> MockConfig {
@@ -39,15 +46,12 @@ impl Mock {
         let (ready, address) = mpsc::channel();
         let (stop, stopped) = watch::channel(false);
         let thread = std::thread::spawn(move || {
-            run(
-                config,
-                |listeners| ready.send(listeners[0].1).unwrap(),
-                stopped,
-            )
+            run(config, |listeners| ready.send(listeners).unwrap(), stopped)
         });
         match address.recv() {
-            Ok(address) => Self {
-                address,
+            Ok(listening) => Self {
+                address: listening[0].1,
+                listening,
                 stop,
                 thread,
             },
@@ -94,8 +98,13 @@ impl Client {
         stream
             .set_read_timeout(Some(Duration::from_secs(20)))
             .unwrap();
+        Self::over(stream)
+    }
+
+    /// Over a connection that was made already.
+    pub fn over(stream: impl Transport + 'static) -> Self {
         Self {
-            stream: BufReader::new(stream),
+            stream: BufReader::new(Box::new(stream)),
         }
     }
 
@@ -115,6 +124,22 @@ impl Client {
 
     pub fn write(&mut self, text: &str) {
         self.stream.get_mut().write_all(text.as_bytes()).unwrap();
+    }
+
+    /// Writes to a mock that may not want it.
+    pub fn try_write(&mut self, text: &str) -> std::io::Result<()> {
+        let stream = self.stream.get_mut();
+        stream.write_all(text.as_bytes())?;
+        stream.flush()
+    }
+
+    /// Reads a line from a mock that may not answer.
+    pub fn try_read_line(&mut self) -> std::io::Result<()> {
+        let mut line = String::new();
+        match self.stream.read_line(&mut line)? {
+            0 => Err(std::io::ErrorKind::UnexpectedEof.into()),
+            _ => Ok(()),
+        }
     }
 
     /// Reads the response to a request with this method.

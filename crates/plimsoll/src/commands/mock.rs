@@ -1,5 +1,6 @@
 //! `plimsoll mock`: serves WireMock stub mappings and go-bench-suite's endpoints.
 
+mod https;
 mod wiremock_flags;
 
 use crate::commands::server;
@@ -70,6 +71,8 @@ pub struct Args {
     #[arg(long)]
     counters: Option<PathBuf>,
     #[command(flatten)]
+    https: https::Flags,
+    #[command(flatten)]
     server: server::Args,
     #[command(flatten)]
     wiremock: wiremock_flags::Flags,
@@ -106,6 +109,9 @@ fn config(args: Args, seed: u64) -> Result<MockConfig, Failure> {
     let here_has_stubs = || Path::new("mappings").is_dir() || Path::new("__files").is_dir();
     let default_root = || (!args.server.announce && here_has_stubs()).then(|| PathBuf::from("."));
     let mut config = MockConfig::new(SocketAddr::new(args.bind_address, args.port));
+    config.listen = config.listen.filter(|_| args.https.clear());
+    config.https = args.https.listener(args.bind_address)?;
+    config.admin_requires_https = args.https.for_admin();
     config.root_dir = args.root_dir.clone().or_else(default_root);
     config.counters = args.counters;
     config.shards = server::shards(args.shards)?;

@@ -7,6 +7,9 @@ use std::net::SocketAddr;
 /// More threads than any host has use for.
 const MOST_SHARDS: usize = 256;
 
+/// The name of a mock's listener over TLS.
+const HTTPS: &str = "https";
+
 /// Flags of every server.
 #[derive(Debug, Clone, Copy, clap::Args)]
 #[group(skip)]
@@ -30,7 +33,10 @@ impl Args {
             }
         } else {
             for (listener, addr) in listeners {
-                out::note(&format!("{name}: listening on http://{addr} ({listener})"));
+                let scheme = if listener == HTTPS { "https" } else { "http" };
+                out::note(&format!(
+                    "{name}: listening on {scheme}://{addr} ({listener})"
+                ));
             }
         }
     }

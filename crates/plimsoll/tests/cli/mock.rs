@@ -70,7 +70,14 @@ fn off_loopback_the_admin_api_wants_a_decision() {
 #[test]
 fn wiremocks_flags_are_accepted_or_refused_by_name() {
     let workspace = Workspace::new();
-    let refused = workspace.run(&["mock", "--https-port", "0", "--extensions", "com.example.X"]);
+    let line = [
+        "mock",
+        "--https-keystore",
+        "a.jks",
+        "--extensions",
+        "com.example.X",
+    ];
+    let refused = workspace.run(&line);
     assert_eq!(refused.code, Some(2));
     let message = refused.stderr;
     assert!(
@@ -78,7 +85,7 @@ fn wiremocks_flags_are_accepted_or_refused_by_name() {
         "{message}"
     );
     assert!(
-        message.contains("--https-port is not available in this version"),
+        message.contains("--https-keystore has another name here: write `--https-cert FILE"),
         "{message}"
     );
 

@@ -1,7 +1,8 @@
-//! The generator against a real nginx and against peers that fail it: what was agreed on, and that every exchange is accounted for.
+//! The generator against a real nginx, our own mock and peers that fail it: what was agreed on, and that every exchange is accounted for.
 
 mod disturbed;
 mod http2;
+mod ours;
 mod secured;
 mod silent;
 

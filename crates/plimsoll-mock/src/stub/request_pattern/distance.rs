@@ -55,13 +55,14 @@ impl More {
         };
         let client = match &self.client {
             Some(client) => {
-                let address = request.client.map(|address| address.to_string());
+                let address = request.channel.client.map(|address| address.to_string());
                 client.distance(address.map(Content::text_of).as_ref())?
             }
             None => 0.0,
         };
         let port = far_unless(self.port.is_none_or(|port| port == request.port()));
-        let scheme = far_unless(self.scheme.as_deref().is_none_or(|scheme| scheme == "http"));
+        let own = request.channel.scheme.name();
+        let scheme = far_unless(self.scheme.as_deref().is_none_or(|scheme| scheme == own));
         Ok((host, port, scheme, client))
     }
 

@@ -16,9 +16,11 @@ enum Fate {
     NoEffect(&'static str),
     /// It asks for something that this version cannot do.
     Refused,
+    /// It asks in words of Java's for what has other words here.
+    Replaced(&'static str),
 }
 
-use Fate::{Fulfilled, NoEffect, Refused};
+use Fate::{Fulfilled, NoEffect, Refused, Replaced};
 
 /// Whether a flag is followed by a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,11 +32,12 @@ enum Value {
 
 const THREADS: &str = "no request holds a thread here (`--shards` sets how many threads serve)";
 const BUFFERS: &str = "buffers grow as they are needed";
+const KEYSTORE: &str = "write `--https-cert FILE --https-key FILE` with PEM files, which `openssl pkcs12 -nodes` makes of a PKCS #12 keystore";
+const TRUSTSTORE: &str = "write `--https-client-ca FILE` with a PEM file, which `keytool -exportcert -rfc` makes of each certificate of a truststore";
 const CLIENT: &str = "there is no pool of clients here";
 
 /// Every flag of WireMock 3.13.2 but those of `mock.rs`.
 const FLAGS: &[(&str, Value, Fate)] = &[
-    ("admin-api-require-https", Value::None, Refused),
     ("allow-proxy-targets", Value::One, Refused),
     ("async-response-enabled", Value::One, NoEffect(THREADS)),
     ("async-response-threads", Value::One, NoEffect(THREADS)),
@@ -47,7 +50,6 @@ const FLAGS: &[(&str, Value, Fate)] = &[
     ("disable-connection-reuse", Value::One, NoEffect(CLIENT)),
     ("disable-extensions-scanning", Value::None, Fulfilled),
     ("disable-gzip", Value::None, Fulfilled),
-    ("disable-http", Value::None, Refused),
     ("disable-http2-plain", Value::None, Fulfilled),
     ("disable-http2-tls", Value::None, Fulfilled),
     (
@@ -69,10 +71,8 @@ const FLAGS: &[(&str, Value, Fate)] = &[
         Value::One,
         NoEffect("saved mappings are named by their name and id"),
     ),
-    ("https-keystore", Value::One, Refused),
-    ("https-port", Value::One, Refused),
-    ("https-require-client-cert", Value::None, Refused),
-    ("https-truststore", Value::One, Refused),
+    ("https-keystore", Value::One, Replaced(KEYSTORE)),
+    ("https-truststore", Value::One, Replaced(TRUSTSTORE)),
     ("jetty-accept-queue-size", Value::One, NoEffect(THREADS)),
     ("jetty-acceptor-threads", Value::One, NoEffect(THREADS)),
     ("jetty-header-buffer-size", Value::One, NoEffect(BUFFERS)),
@@ -88,9 +88,9 @@ const FLAGS: &[(&str, Value, Fate)] = &[
         Value::One,
         NoEffect("requests under way get 10 seconds to end"),
     ),
-    ("key-manager-password", Value::One, Refused),
-    ("keystore-password", Value::One, Refused),
-    ("keystore-type", Value::One, Refused),
+    ("key-manager-password", Value::One, Replaced(KEYSTORE)),
+    ("keystore-password", Value::One, Replaced(KEYSTORE)),
+    ("keystore-type", Value::One, Replaced(KEYSTORE)),
     ("load-resources-from-classpath", Value::One, Refused),
     ("local-response-templating", Value::None, Fulfilled),
     (
@@ -130,8 +130,8 @@ const FLAGS: &[(&str, Value, Fate)] = &[
     ),
     ("trust-all-proxy-targets", Value::None, Refused),
     ("trust-proxy-target", Value::One, Refused),
-    ("truststore-password", Value::One, Refused),
-    ("truststore-type", Value::One, Refused),
+    ("truststore-password", Value::One, Replaced(TRUSTSTORE)),
+    ("truststore-type", Value::One, Replaced(TRUSTSTORE)),
     (
         "use-chunked-encoding",
         Value::One,
@@ -155,8 +155,11 @@ impl Flags {
         let refused: Vec<String> = self
             .0
             .iter()
-            .filter(|(_, fate)| *fate == Refused)
-            .map(|(name, _)| format!("--{name} is not available in this version"))
+            .filter_map(|(name, fate)| match fate {
+                Refused => Some(format!("--{name} is not available in this version")),
+                Replaced(by) => Some(format!("--{name} has another name here: {by}")),
+                Fulfilled | NoEffect(_) => None,
+            })
             .collect();
         if !refused.is_empty() {
             return Err(Failure::Input(refused.join("\n")));
@@ -240,13 +243,13 @@ mod tests {
     #[test]
     fn everything_that_cannot_be_done_is_named_at_once() {
         let Err(Failure::Input(message)) =
-            parse(&["--https-port", "8443", "--record-mappings"]).judge()
+            parse(&["--enable-stub-cors", "--https-keystore=a.jks"]).judge()
         else {
             panic!("accepted");
         };
         assert_eq!(
             message,
-            "--https-port is not available in this version\n--record-mappings is not available in this version"
+            "--enable-stub-cors is not available in this version\n--https-keystore has another name here: write `--https-cert FILE --https-key FILE` with PEM files, which `openssl pkcs12 -nodes` makes of a PKCS #12 keystore"
         );
     }
 }
