@@ -17,7 +17,7 @@ pub use values::Values;
 
 use crate::child::{Child, Exit, STOP_GRACE};
 use crate::error::{LabError, LogTail};
-use crate::experiment::{Component, ComponentKind, Experiment};
+use crate::experiment::{Component, ComponentKind, Experiment, HTTPS};
 use crate::probe::Sampler;
 use crate::process_tree::ProcessTree;
 use crate::shim::Spec;
@@ -101,7 +101,8 @@ impl<'a> Topology<'a> {
         let log = self.places.logs.join(format!("{name}.log"));
         let running = match &component.kind {
             ComponentKind::External(external) => {
-                let address = Address::new(&external.host, external.port);
+                let mut address = Address::new(&external.host, external.port);
+                address.secure = external.secure;
                 let there = experiment.route(&external.host);
                 ready::reachable(name, &Address::new(&there, external.port)).await?;
                 self.addresses.set(name, address::MAIN, address);
@@ -226,7 +227,8 @@ impl<'a> Topology<'a> {
                 return Err(not_started(name, child, &silence.to_string(), &log).await);
             }
         };
-        for (listener, address) in announced {
+        for (listener, mut address) in announced {
+            address.secure = listener == HTTPS;
             self.addresses.set(name, &listener, address);
         }
         Ok(Running {

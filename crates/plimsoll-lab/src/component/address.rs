@@ -7,22 +7,25 @@ use std::fmt;
 /// The listener that is meant when none is named.
 pub const MAIN: &str = "main";
 
-/// A host and a port.
+/// A host and a port, and how they are spoken to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address {
     /// A name or an address; an IPv6 address without its brackets.
     pub host: String,
     /// The port.
     pub port: u16,
+    /// Whether over TLS.
+    pub secure: bool,
 }
 
 impl Address {
-    /// An address.
+    /// An address that is spoken to in clear.
     #[must_use]
     pub fn new(host: &str, port: u16) -> Self {
         Self {
             host: host.to_owned(),
             port,
+            secure: false,
         }
     }
 
@@ -42,6 +45,7 @@ impl Address {
     #[must_use]
     pub fn field(&self, field: Field) -> String {
         match field {
+            Field::Url if self.secure => format!("https://{self}"),
             Field::Url => format!("http://{self}"),
             Field::Host => self.host.clone(),
             Field::Port => self.port.to_string(),
@@ -104,6 +108,11 @@ mod tests {
         check("::1", Field::Url, "http://[::1]:80");
         check("::1", Field::Host, "::1");
         check("a.example", Field::Port, "80");
+        let secured = Address {
+            secure: true,
+            ..Address::new("a.example", 8443)
+        };
+        assert_eq!(secured.field(Field::Url), "https://a.example:8443");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::address::{Addresses, MAIN};
 use super::cgroup;
 use super::values::{Own, Values};
 use crate::error::LabError;
-use crate::experiment::{Command, Component, ComponentKind, Gateway, Mock, Template};
+use crate::experiment::{Command, Component, ComponentKind, Gateway, HTTPS, Https, Mock, Template};
 use crate::shim::{Spec, Stdout};
 use std::collections::BTreeMap;
 use std::fs::{DirBuilder, OpenOptions};
@@ -77,7 +77,7 @@ pub(super) fn prepare(
 impl Preparation<'_, '_> {
     fn mock(&mut self, mock: &Mock) -> Launch {
         let counters = self.counters();
-        let port = mock.port.or_else(|| self.earlier_port());
+        let port = mock.port.or_else(|| self.earlier_port(MAIN));
         let mut arguments = vec![
             "mock".to_owned(),
             "--announce".to_owned(),
@@ -91,12 +91,29 @@ impl Preparation<'_, '_> {
                 .map(|root| format!("--root-dir={}", absolute(root).display())),
         );
         arguments.extend(mock.shards.map(|shards| format!("--shards={shards}")));
+        arguments.extend(mock.https.iter().flat_map(|https| self.https(https)));
         let seed = mock.seed.unwrap_or_else(|| self.values.seed());
         arguments.push(format!("--seed={seed}"));
         Launch {
             spec: self.own_spec(arguments),
             counters: Some(counters),
         }
+    }
+
+    /// The arguments of a listener over TLS.
+    fn https(&self, https: &Https) -> Vec<String> {
+        let port = https.port.or_else(|| self.earlier_port(HTTPS));
+        let mut arguments = vec![format!("--https-port={}", port.unwrap_or(0))];
+        let path = |path: &Path| absolute(path).display().to_string();
+        if let Some((certificate, key)) = &https.identity {
+            arguments.push(format!("--https-cert={}", path(certificate)));
+            arguments.push(format!("--https-key={}", path(key)));
+        }
+        if let Some(authorities) = &https.client_ca {
+            arguments.push("--https-require-client-cert".to_owned());
+            arguments.push(format!("--https-client-ca={}", path(authorities)));
+        }
+        arguments
     }
 
     fn gateway(&mut self, gateway: &Gateway) -> Result<Launch, LabError> {
@@ -110,7 +127,7 @@ impl Preparation<'_, '_> {
             format!("--config={}", path.display()),
             format!("--counters={}", counters.display()),
         ];
-        arguments.extend(self.earlier_port().map(|port| format!("--port={port}")));
+        arguments.extend(self.earlier_port(MAIN).map(|port| format!("--port={port}")));
         arguments.extend(gateway.shards.map(|shards| format!("--shards={shards}")));
         Ok(Launch {
             spec: self.own_spec(arguments),
@@ -182,8 +199,8 @@ impl Preparation<'_, '_> {
     }
 
     /// The port of its last start, which whoever refers to it still uses.
-    fn earlier_port(&self) -> Option<u16> {
-        let address = self.addresses.get(self.own.name, MAIN)?;
+    fn earlier_port(&self, listener: &str) -> Option<u16> {
+        let address = self.addresses.get(self.own.name, listener)?;
         Some(address.port)
     }
 

@@ -170,8 +170,8 @@ impl Common<'_> {
             .components
             .iter()
             .find(|it| it.name == target.component);
-        if let Some(Component { name, kind, .. }) = component {
-            connections::agree(loader, layers, name, kind, &mut settings.connections);
+        if let Some(Component { kind, .. }) = component {
+            connections::agree(loader, layers, &target, kind, &mut settings.connections);
         }
         let arm = Arm {
             name: name.to_owned(),

@@ -11,7 +11,7 @@ pub use command::{Command, Listen, Listener, Readiness, RenderedFile};
 pub use external::External;
 pub use gateway::Gateway;
 pub use kind::ComponentKind;
-pub use mock::Mock;
+pub use mock::{HTTPS, Https, Mock};
 pub(super) use placement::generator;
 pub use placement::{Generator, Placement};
 

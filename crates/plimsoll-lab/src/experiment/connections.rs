@@ -11,7 +11,8 @@ use plimsoll_load::plan::{
     ConnectionPolicy, Connections, Protocol, Resolve, Tls, TlsVersion, Trust,
 };
 
-use super::component::ComponentKind;
+use super::arm::TargetRef;
+use super::component::{ComponentKind, HTTPS, Mock};
 use super::load::Layers;
 use super::loader::Loader;
 use super::wire::{ConnectionPerWire, ProtocolWire, ResolveWire, TlsVersionWire, TlsWire};
@@ -49,11 +50,12 @@ pub(super) fn convert(loader: &mut Loader<'_>, layers: Layers<'_>) -> Connection
 pub(super) fn agree(
     loader: &mut Loader<'_>,
     layers: Layers<'_>,
-    name: &str,
-    target: &ComponentKind,
+    target: &TargetRef,
+    kind: &ComponentKind,
     connections: &mut Connections,
 ) {
-    let speaks_little = match target {
+    let name = &target.component;
+    let speaks_little = match kind {
         ComponentKind::External(external) if external.secure => {
             connections.tls.get_or_insert_with(default_tls);
             return;
@@ -68,7 +70,10 @@ pub(super) fn agree(
             return;
         }
         ComponentKind::Command(_) => return,
-        ComponentKind::Mock(_) => "mock",
+        ComponentKind::Mock(mock) => {
+            let secured = target.listener.as_deref() == Some(HTTPS);
+            return agree_with_mock(loader, layers, name, mock, secured, connections);
+        }
         ComponentKind::Gateway(_) => "gateway",
     };
     for (key, written, what) in [
@@ -86,6 +91,46 @@ pub(super) fn agree(
             );
             loader.refuse(at, message);
         }
+    }
+}
+
+fn agree_with_mock(
+    loader: &mut Loader<'_>,
+    layers: Layers<'_>,
+    name: &str,
+    mock: &Mock,
+    secured: bool,
+    connections: &mut Connections,
+) {
+    let at = layers.place(loader, "tls");
+    let vouched_for = mock.https.as_ref().is_some_and(|it| it.identity.is_some());
+    if connections.protocol != Protocol::Http1 {
+        let at = layers.place(loader, "protocol");
+        let message =
+            format!("`{name}` is a mock, and HTTP/2 to one is not available in this version");
+        loader.refuse(at, message);
+    }
+    match &connections.tls {
+        Some(_) if !secured => {
+            let message = format!(
+                "`{name}` is spoken to in clear: write `target: {name}/{HTTPS}`, and `https: {{}}` in the mock"
+            );
+            loader.refuse_key(at, message);
+        }
+        Some(tls) if tls.trust == Trust::System && !vouched_for => {
+            let message = format!(
+                "`{name}` makes its own certificate, which no authority has signed: write `insecure: true`, or give it `cert` and `key`"
+            );
+            loader.refuse_key(at, message);
+        }
+        None if secured && !vouched_for => {
+            let message = format!(
+                "`{name}/{HTTPS}` shows a certificate that no authority has signed: write `tls: {{ insecure: true }}` in the load, or give it `cert` and `key`"
+            );
+            loader.refuse_key(layers.place(loader, ""), message);
+        }
+        None if secured => connections.tls = Some(default_tls()),
+        _ => {}
     }
 }
 

@@ -11,7 +11,8 @@ mod scenario;
 mod span;
 
 pub use components::{
-    ComponentWire, GatewayWire, GeneratorWire, ListenWire, MockWire, ProbeWire, ReadyWire,
+    ComponentWire, GatewayWire, GeneratorWire, HttpsWire, ListenWire, MockWire, ProbeWire,
+    ReadyWire,
 };
 pub use connections::{ConnectionPerWire, ProtocolWire, ResolveWire, TlsVersionWire, TlsWire};
 pub use load::{

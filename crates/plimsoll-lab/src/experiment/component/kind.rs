@@ -5,7 +5,7 @@ use plimsoll_base::document::Path as Pointer;
 use super::command::{self, Command};
 use super::external::{self, External};
 use super::gateway::{self, Gateway};
-use super::mock::{self, Mock};
+use super::mock::{self, HTTPS, Mock};
 use crate::experiment::loader::Loader;
 use crate::experiment::wire::ComponentWire;
 
@@ -40,7 +40,11 @@ impl ComponentKind {
     /// The listeners that it may have; `None` when only the running component knows.
     pub(in crate::experiment) fn listeners(&self) -> Option<Vec<&str>> {
         match self {
-            Self::Mock(_) | Self::External(_) => Some(vec![MAIN]),
+            Self::Mock(mock) => {
+                let https = mock.https.as_ref().map(|_| HTTPS);
+                Some([MAIN].into_iter().chain(https).collect())
+            }
+            Self::External(_) => Some(vec![MAIN]),
             Self::Command(command) => Some(
                 command
                     .listeners

@@ -39,7 +39,7 @@ pub enum Reference {
 /// What of a listener's address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Field {
-    /// `http://host:port`.
+    /// `http://host:port`, or `https://`.
     Url,
     /// The host alone.
     Host,

@@ -34,10 +34,16 @@ fn fixed_ports(components: &[Component]) -> Vec<(u16, &str, Pointer)> {
         let at = root.key(&component.name);
         match &component.kind {
             ComponentKind::Mock(mock) => {
-                ports.extend(
-                    mock.port
-                        .map(|port| (port, component.name.as_str(), at.key("mock").key("port"))),
-                );
+                let at = at.key("mock");
+                let https = mock.https.as_ref().and_then(|https| https.port);
+                let own = [
+                    (mock.port, at.key("port")),
+                    (https, at.key("https").key("port")),
+                ];
+                let fixed = own
+                    .into_iter()
+                    .filter_map(|(port, at)| Some((port?, component.name.as_str(), at)));
+                ports.extend(fixed);
             }
             ComponentKind::Command(command) => {
                 for listener in &command.listeners {

@@ -69,6 +69,28 @@ pub struct MockWire {
     /// Seed of its random delays. Default: derived from the run's seed.
     #[deserr(default)]
     pub seed: Option<u64>,
+    /// A second listener, called `https`, over TLS: target `NAME/https`. Default: none.
+    #[deserr(default)]
+    pub https: Option<HttpsWire>,
+}
+
+/// A mock's listener over TLS.
+#[derive(Debug, Deserr, JsonSchema)]
+#[deserr(deny_unknown_fields)]
+#[schemars(rename = "Https", deny_unknown_fields)]
+pub struct HttpsWire {
+    /// A fixed port, 1 to 65535. Default: a free one.
+    #[deserr(default)]
+    pub port: Option<u16>,
+    /// The file of its certificate (PEM), relative to this file. Default: one made at the start, which loads take with `tls: { insecure: true }`.
+    #[deserr(default)]
+    pub cert: Option<String>,
+    /// The file of its private key (PEM).
+    #[deserr(default)]
+    pub key: Option<String>,
+    /// The file of the authorities (PEM) of which clients must have a certificate. Default: clients need none.
+    #[deserr(default)]
+    pub client_ca: Option<String>,
 }
 
 /// Our gateway.
