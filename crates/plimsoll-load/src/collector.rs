@@ -215,7 +215,9 @@ mod tests {
         recorder.ended(Ended {
             side,
             step: 0,
+            user: 0,
             outcome: Outcome::Answered(200),
+            followed: false,
             check: None,
             intended: at,
             response: took,

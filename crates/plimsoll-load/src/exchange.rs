@@ -15,12 +15,16 @@ pub const SINGLE_PER_SECOND: usize = 1_000_000;
 pub struct Exchange {
     /// Which step of the plan.
     pub step: usize,
+    /// The number of the virtual user, from 0.
+    pub user: usize,
     /// Whether its iteration was intended to start in the warm-up.
     pub warmup: bool,
     /// From the start of the load to its intended start.
     pub intended: Duration,
     /// How it ended.
     pub outcome: Outcome,
+    /// Whether it was answered by a redirect that is followed: then the next exchange of the same user is where that leads.
+    pub followed: bool,
     /// From its intended start to its end.
     pub response: Duration,
     /// What establishing a connection took; `None` when there was one already.

@@ -32,7 +32,11 @@ pub(crate) enum Report {
 pub(crate) struct Ended {
     pub(crate) side: Side,
     pub(crate) step: usize,
+    /// The number of the virtual user.
+    pub(crate) user: usize,
     pub(crate) outcome: Outcome,
+    /// Whether another exchange follows the redirect that this one was answered by.
+    pub(crate) followed: bool,
     /// Whether the plan's check held; `None` when it has none.
     pub(crate) check: Option<bool>,
     /// Since the start of the load.
@@ -52,9 +56,11 @@ impl Ended {
     fn singly(self) -> Exchange {
         Exchange {
             step: self.step,
+            user: self.user,
             warmup: self.side == Side::Warmup,
             intended: Duration::from_nanos(self.intended),
             outcome: self.outcome,
+            followed: self.followed,
             response: Duration::from_nanos(self.response),
             connect: self.connect.map(Duration::from_nanos),
             service: self.service.map(Duration::from_nanos),

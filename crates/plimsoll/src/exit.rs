@@ -8,6 +8,9 @@ pub enum Failure {
     /// A file, a flag or a plan is wrong: nothing was started.
     #[error("{0}")]
     Input(String),
+    /// The same, of what `plimsoll hey` ends with 1 for, because hey does.
+    #[error("{0}")]
+    AsHey(String),
     /// This host did not let us: a component did not start, a port was taken, the disk was full.
     #[error("{0}")]
     Environment(String),
@@ -39,7 +42,7 @@ pub enum Ending {
 pub fn code(result: &Result<Ending, Failure>) -> ExitCode {
     ExitCode::from(match result {
         Ok(Ending::Passed) => 0,
-        Err(Failure::Internal(_)) => 1,
+        Err(Failure::Internal(_) | Failure::AsHey(_)) => 1,
         Err(Failure::Input(_)) => 2,
         Ok(Ending::ThresholdFailed) => 3,
         Ok(Ending::Invalid) | Err(Failure::ComponentDied(_)) => 4,

@@ -275,7 +275,9 @@ impl User {
         let class = stage.record(end).ended(Ended {
             side,
             step: index,
+            user: self.seat.number,
             outcome: ending.outcome,
+            followed: looked.hop.is_some(),
             check: looked.passed,
             intended,
             response,

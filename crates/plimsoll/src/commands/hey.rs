@@ -1,25 +1,28 @@
 //! `plimsoll hey`: hey's flags, hey's sections and hey's CSV, for scripts that know them. `docs/load.md` says what differs, and why.
 
+mod agreed;
 mod csv;
 mod flags;
 mod plan;
+mod request;
 mod results;
 mod summary;
 
 use crate::exit::{Ending, Failure};
 use crate::{clock, out, signals};
-use flags::{Asked, Flags};
+use flags::{Asked, Flags, Refused};
 use plimsoll_base::outcome::{Outcome, OutcomeClass};
 use plimsoll_load::LoadError;
 use plimsoll_load::exchange::Exchanges;
 use plimsoll_load::fragment::{Accounts, Message};
 use plimsoll_load::plan::Plan;
+use request::{Chains, End, is_redirect};
 use results::Results;
 use std::time::Duration;
 
 /// Load one URL as hey does: its flags, its summary, its CSV. `plimsoll hey -h` lists the flags.
 ///
-/// It ends with 0 whatever the answers were, as hey does; use `plimsoll load` for a verdict.
+/// It ends as hey does: with 0 whatever the answers were, with 1 or 2 when its flags are wrong. Use `plimsoll load` for a verdict.
 #[derive(Debug, clap::Args)]
 #[command(disable_help_flag = true)]
 pub struct Args {
@@ -52,9 +55,17 @@ pub fn run(args: Args) -> Result<Ending, Failure> {
             out::print(USAGE)?;
             return Ok(Ending::Passed);
         }
-        Err(message) => return Err(Failure::Input(format!("{message}\n\n{USAGE}"))),
+        Err(Refused::Unreadable(message)) => {
+            return Err(Failure::Input(format!("{message}\n\n{USAGE}")));
+        }
+        Err(Refused::Wrong(message)) => {
+            return Err(Failure::AsHey(format!("{message}\n\n{USAGE}")));
+        }
     };
-    let plan = plan::of(&flags, clock::seed()).map_err(Failure::Input)?;
+    let plan = plan::of(&flags, clock::seed()).map_err(|refused| match refused {
+        Refused::Unreadable(message) => Failure::Input(message),
+        Refused::Wrong(message) => Failure::AsHey(message),
+    })?;
     if flags.csv {
         out::print(csv::HEADER)?;
     }
@@ -69,8 +80,9 @@ pub fn run(args: Args) -> Result<Ending, Failure> {
 fn carry_out(flags: &Flags, plan: Plan) -> Result<Said, Failure> {
     let stop =
         signals::stop_on_signal().map_err(|e| Failure::Environment(format!("signals: {e}")))?;
-    let describe = |outcome| describe(flags, outcome);
+    let describe = |end| describe(flags, end);
     let mut results = Results::default();
+    let mut chains = Chains::default();
     let (mut accounts, mut stalled) = (Accounts::default(), 0.0_f64);
     let mut printed = Ok(());
     let ended = plimsoll_load::run_singly(
@@ -82,9 +94,11 @@ fn carry_out(flags: &Flags, plan: Plan) -> Result<Said, Failure> {
             Message::Started(_) | Message::Failed(_) => {}
         },
         &mut |exchanges: &Exchanges| {
-            results.add(exchanges, describe);
+            results.left_out += exchanges.left_out;
+            let requests = chains.ended(exchanges);
+            results.add(&requests, describe);
             if flags.csv && printed.is_ok() {
-                printed = out::print(&csv::rows(exchanges));
+                printed = out::print(&csv::rows(&requests));
             }
         },
     );
@@ -102,7 +116,8 @@ fn carry_out(flags: &Flags, plan: Plan) -> Result<Said, Failure> {
     let cut_off: u64 = cut_off.sum();
     if cut_off > 0 {
         results.all += cut_off;
-        results.errors.insert(describe(Outcome::Aborted), cut_off);
+        let aborted = describe(End::Of(Outcome::Aborted));
+        results.errors.insert(aborted, cut_off);
     }
     Ok(Said {
         results,
@@ -121,8 +136,20 @@ fn total(flags: &Flags, said: &Said) -> Duration {
 }
 
 /// What hey calls an error, in its form.
-fn describe(flags: &Flags, outcome: Outcome) -> String {
-    let what = match outcome {
+fn describe(flags: &Flags, end: End) -> String {
+    let what = match end {
+        End::TooManyRedirects => "stopped after 10 redirects",
+        End::Of(outcome) => without_answer(outcome),
+    };
+    let mut letters = flags.method.chars();
+    let method = letters.next().map_or_else(String::new, |first| {
+        format!("{first}{}", letters.as_str().to_lowercase())
+    });
+    format!("{method} \"{}\": {what}", flags.url)
+}
+
+fn without_answer(outcome: Outcome) -> &'static str {
+    match outcome {
         Outcome::Answered(_) => "answered",
         Outcome::TimedOut => "no answer within -t",
         Outcome::Unfinished => "no complete answer within -t",
@@ -133,25 +160,17 @@ fn describe(flags: &Flags, outcome: Outcome) -> String {
         Outcome::TlsFailed => "the TLS handshake failed",
         Outcome::Malformed => "what arrived is not a valid answer",
         Outcome::Aborted => "stopped before an answer",
-    };
-    let mut letters = flags.method.chars();
-    let method = letters.next().map_or_else(String::new, |first| {
-        format!("{first}{}", letters.as_str().to_lowercase())
-    });
-    format!("{method} \"{}\": {what}", flags.url)
+    }
 }
 
 /// What hey has no words for.
 fn explain(flags: &Flags, said: &Said) {
-    let redirects = said
-        .results
-        .statuses
-        .range(300..400)
-        .map(|(_, count)| count);
-    let redirects: u64 = redirects.sum();
+    let redirects = said.results.statuses.iter();
+    let redirects = redirects.filter(|(status, _)| is_redirect(Outcome::Answered(**status)));
+    let redirects: u64 = redirects.map(|(_, count)| count).sum();
     if flags.redirects && redirects > 0 {
         out::note(&format!(
-            "note: {redirects} redirects were not followed: not available in this version"
+            "note: {redirects} redirects were not followed: they do not say where to, or lead to another server than the one under load"
         ));
     }
     let accounts = &said.accounts.measured;
@@ -163,7 +182,7 @@ fn explain(flags: &Flags, said: &Said) {
     }
     if said.results.left_out > 0 {
         out::note(&format!(
-            "note: {} exchanges were counted but have no row: too many in one second",
+            "note: {} exchanges are in no figure: too many in one second",
             said.results.left_out
         ));
     }
@@ -192,8 +211,8 @@ Usage: plimsoll hey [options...] <url>
   -T  Content-Type [text/html]
   -U  User-Agent
   -a  Basic authentication, username:password
-  -x  HTTP proxy, host:port
-  -h2 HTTP/2
+  -x  HTTP proxy: not available in this version
+  -h2 HTTP/2, over TLS and if the server wants to
   -host  Host header
   -disable-compression  Ask for no compressed answers
   -disable-keepalive    A connection for every request

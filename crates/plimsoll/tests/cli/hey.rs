@@ -1,6 +1,6 @@
 //! `plimsoll hey` beside hey itself: `tests/data/hey` holds what hey v0.1.5 printed of our mock, and of a port where nobody listens.
 
-use crate::program::{Server, Workspace};
+use crate::program::{Finished, Server, Workspace};
 use std::path::Path;
 
 fn sample(name: &str) -> String {
@@ -157,40 +157,150 @@ fn a_duration_ends_the_run() {
 }
 
 #[test]
-fn wrong_flags_are_named_before_anything_is_sent() {
+fn redirects_belong_to_the_request_that_they_answer() {
     let workspace = Workspace::new();
-    let check = |args: &[&str], message: &str| {
-        let finished = workspace
-            .run(&[&["hey"], args].concat())
-            .ended_with(2)
-            .saying(message);
-        assert_eq!(finished.stdout, "");
+    let redirect = |from: &str, status: u16, to: &str| {
+        workspace.write(
+            &format!("stubs/mappings{from}.json"),
+            &format!(
+                r#"{{"request":{{"url":"{from}"}},"response":{{"status":{status},"headers":{{"Location":"{to}"}}}}}}"#
+            ),
+        );
     };
+    redirect("/old", 302, "/newer");
+    redirect("/newer", 307, "new?a=b");
+    redirect("/round", 301, "/round");
+    redirect("/away", 303, "http://elsewhere.example/");
+    workspace.write(
+        "stubs/mappings/new.json",
+        r#"{"request":{"method":"GET","url":"/new?a=b","headers":{"Content-Type":{"absent":true},"X-A":{"equalTo":"1"}}},
+            "response":{"body":"here"}}"#,
+    );
+    let mock = Server::start(&workspace, &["mock", "--port", "0", "--root-dir", "stubs"]);
+    let asked = |more: &[&str], path: &str| {
+        let url = format!("http://{}{path}", mock.main());
+        let args = [&["hey", "-n", "7", "-c", "2", "-H", "X-A: 1"], more].concat();
+        workspace.run(&[&args[..], &[&url]].concat()).ended_with(0)
+    };
+    let says = |finished: Finished, lines: &[&str]| {
+        for line in lines {
+            assert!(finished.stdout.contains(line), "{line}: {finished:?}");
+        }
+        finished
+    };
+    let body = ["-m", "POST", "-d", "body"];
+    says(
+        asked(&body, "/old"),
+        &["  [200]\t7 responses\n\n", "  Total data:\t28 bytes"],
+    );
+    says(
+        asked(&["-disable-redirects"], "/old"),
+        &["  [302]\t7 responses"],
+    );
+    says(
+        asked(&[], "/round"),
+        &[
+            "Status code distribution:\n\nError",
+            "/round\": stopped after 10 redirects\n",
+        ],
+    );
+    says(asked(&[], "/away"), &["  [303]\t7 responses"]).saying("7 redirects were not followed");
+    let rows = asked(&["-o", "csv"], "/old").stdout;
+    let statuses: Vec<&str> = rows
+        .lines()
+        .skip(1)
+        .map(|row| row.split(',').nth(6).unwrap())
+        .collect();
+    assert_eq!(statuses, ["200"; 7]);
+}
+
+/// Arguments that are refused with this code and this message, and nothing on standard output.
+fn refuses(args: &[&str], code: i32, message: &str) {
+    let workspace = Workspace::new();
+    let finished = workspace
+        .run(&[&["hey"], args].concat())
+        .ended_with(code)
+        .saying(message);
+    assert_eq!(finished.stdout, "");
+}
+
+#[test]
+fn what_hey_refuses_is_refused_with_its_words_and_its_code() {
+    let check = refuses;
+    let url = "http://a/";
     check(
-        &["-n", "1", "-c", "2", "http://a/"],
+        &["-n", "1", "-c", "2", url],
+        1,
         "-n cannot be less than -c.",
     );
+    let both = "-n and -c cannot be smaller than 1.";
+    check(&["-c", "0", url], 1, both);
+    check(&["-n", "-3", url], 1, both);
     check(
-        &["-z", "10", "http://a/"],
-        "`-z 10`: write a duration such as 10s or 1m30s",
+        &["-z", "1s", "-c", "0", url],
+        1,
+        "-c cannot be smaller than 1.",
     );
     check(
-        &["-o", "{{ .Rps }}", "http://a/"],
-        "templates of Go are not available in this version",
+        &["-c", "2000000", "-n", "2000000", url],
+        1,
+        "-c cannot be larger than 1000000.",
     );
-    check(&["http://a/", "-n", "5"], "`-n` comes after the URL");
+    let not_parsed = "could not parse the provided input; input = nonsense";
+    check(&["-H", "nonsense", url], 1, not_parsed);
+    check(&["-a", "nonsense", url], 1, not_parsed);
     check(
-        &["-H", "nonsense", "http://a/"],
-        "could not parse the provided input; input = nonsense",
+        &["-h", "X: 1", url],
+        1,
+        "Flag '-h' is deprecated, please use '-H' instead.",
     );
-    check(&["-nn", "5", "http://a/"], "hey has no flag `-nn`");
-    check(&["-n", "many", "http://a/"], "`-n many`: write a number");
-    check(&[], "the URL is missing");
-    check(&["localhost:8080"], "`localhost:8080` has no scheme");
-    let usage = workspace.run(&["hey", "-h"]).ended_with(0);
-    assert!(
-        usage
-            .stdout
-            .starts_with("Usage: plimsoll hey [options...] <url>")
+    check(&["-D", "missing", url], 1, "-D missing: ");
+    check(&[], 1, "the URL is missing");
+    check(&["localhost:8080"], 1, "`localhost:8080` has no scheme");
+}
+
+#[test]
+fn what_its_flags_refuse_has_another_code() {
+    let (check, url) = (refuses, "http://a/");
+    check(
+        &["-z", "10", url],
+        2,
+        "invalid value \"10\" for flag -z: write a duration such as 10s or 1m30s",
     );
+    check(
+        &["-n", "many", url],
+        2,
+        "invalid value \"many\" for flag -n: write a number",
+    );
+    check(
+        &["-h2=maybe", url],
+        2,
+        "invalid boolean value \"maybe\" for -h2: write true or false",
+    );
+    check(&["-nn", "5", url], 2, "flag provided but not defined: -nn");
+    check(&["-n"], 2, "flag needs an argument: -n");
+    check(
+        &["-o", "{{ .Rps }}", url],
+        2,
+        "-o: templates of Go are not available in this version",
+    );
+    check(
+        &["-x", "http://b:1", url],
+        2,
+        "-x is not available in this version",
+    );
+    check(&[url, "-n", "5"], 2, "`-n` comes after the URL");
+}
+
+#[test]
+fn who_asks_for_help_gets_it() {
+    let workspace = Workspace::new();
+    for usage in ["-h", "-help", "--help"] {
+        let usage = workspace.run(&["hey", usage]).ended_with(0);
+        assert!(
+            usage
+                .stdout
+                .starts_with("Usage: plimsoll hey [options...] <url>")
+        );
+    }
 }

@@ -6,10 +6,10 @@ use std::time::Duration;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Flags {
     pub url: String,
-    /// `-n`: exchanges.
-    pub number: u64,
-    /// `-c`: workers.
-    pub workers: u32,
+    /// `-n`: requests; at least 1 unless there is a duration.
+    pub number: i64,
+    /// `-c`: workers, from 1 to a million.
+    pub workers: i64,
     /// `-q`: exchanges per second of each worker.
     pub rate_per_worker: Option<f64>,
     /// `-z`: instead of a number.
@@ -38,6 +38,15 @@ pub struct Flags {
     pub cpus: Option<usize>,
 }
 
+/// Why a command line is refused. hey's exit codes tell the two apart.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// It cannot be read: Go's `flag` package ends with 2.
+    Unreadable(String),
+    /// It can be read, and asks for what cannot be: hey itself ends with 1.
+    Wrong(String),
+}
+
 /// What a command line asks for.
 #[derive(Debug, PartialEq)]
 pub enum Asked {
@@ -53,8 +62,8 @@ const SWITCHES: [&str; 4] = [
     "disable-redirects",
 ];
 /// Those that take one.
-const WITH_VALUE: [&str; 17] = [
-    "n", "c", "q", "z", "o", "m", "H", "t", "A", "d", "D", "T", "U", "a", "x", "host", "cpus",
+const WITH_VALUE: [&str; 18] = [
+    "n", "c", "q", "z", "o", "m", "h", "H", "t", "A", "d", "D", "T", "U", "a", "x", "host", "cpus",
 ];
 /// hey sends this with every request, whatever its method.
 const CONTENT_TYPE: &str = "text/html";
@@ -84,17 +93,20 @@ impl Default for Flags {
     }
 }
 
+/// More workers than that are more virtual users than a plan may have.
+const MOST_WORKERS: i64 = 1_000_000;
+
 /// Reads a command line.
 ///
 /// # Errors
 /// The first thing that is wrong with it.
-pub fn parse(words: &[String]) -> Result<Asked, String> {
+pub fn parse(words: &[String]) -> Result<Asked, Refused> {
     let mut flags = Flags::default();
     let mut agent = None;
     let mut rest = words.iter();
     let url = loop {
         let Some(word) = rest.next() else {
-            return Err("the URL is missing: it comes last".to_owned());
+            return Err(without_url());
         };
         let name = match word.strip_prefix("--").or_else(|| word.strip_prefix('-')) {
             Some("") if word == "--" => break rest.next(),
@@ -105,7 +117,7 @@ pub fn parse(words: &[String]) -> Result<Asked, String> {
             Some((name, value)) => (name, Some(value.to_owned())),
             None => (name, None),
         };
-        if ["h", "help"].contains(&name) {
+        if name == "help" || name == "h" && attached.is_none() && rest.len() == 0 {
             return Ok(Asked::Usage);
         }
         if SWITCHES.contains(&name) {
@@ -115,35 +127,39 @@ pub fn parse(words: &[String]) -> Result<Asked, String> {
         if !WITH_VALUE.contains(&name) {
             return Err(unknown(name));
         }
-        let value = match attached {
-            Some(value) => value,
-            None => rest
-                .next()
-                .cloned()
-                .ok_or_else(|| format!("`-{name}` has no value"))?,
-        };
+        let value = attached.or_else(|| rest.next().cloned());
+        let value =
+            value.ok_or_else(|| Refused::Unreadable(format!("flag needs an argument: -{name}")))?;
         if name == "U" {
             agent = Some(value);
         } else {
             take(&mut flags, name, value)?;
         }
     };
-    flags.url = url.cloned().ok_or("the URL is missing: it comes last")?;
+    flags.url = url.cloned().ok_or_else(without_url)?;
     if let Some(extra) = rest.next() {
-        return Err(format!(
+        return Err(Refused::Unreadable(format!(
             "`{extra}` comes after the URL, where hey takes no notice of it: put it before"
-        ));
+        )));
     }
     name_ourselves(&mut flags, agent);
     check(&flags)?;
     Ok(Asked::Run(Box::new(flags)))
 }
 
-fn switch(flags: &mut Flags, name: &str, value: Option<&str>) -> Result<(), String> {
+fn without_url() -> Refused {
+    Refused::Wrong("the URL is missing: it comes last".to_owned())
+}
+
+fn switch(flags: &mut Flags, name: &str, value: Option<&str>) -> Result<(), Refused> {
     let on = match value {
         None | Some("true" | "1" | "t" | "T" | "TRUE" | "True") => true,
         Some("false" | "0" | "f" | "F" | "FALSE" | "False") => false,
-        Some(other) => return Err(format!("`-{name}={other}`: write true or false")),
+        Some(other) => {
+            return Err(Refused::Unreadable(format!(
+                "invalid boolean value \"{other}\" for -{name}: write true or false"
+            )));
+        }
     };
     match name {
         "h2" => flags.http2 = on,
@@ -154,7 +170,7 @@ fn switch(flags: &mut Flags, name: &str, value: Option<&str>) -> Result<(), Stri
     Ok(())
 }
 
-fn take(flags: &mut Flags, name: &str, value: String) -> Result<(), String> {
+fn take(flags: &mut Flags, name: &str, value: String) -> Result<(), Refused> {
     match name {
         "n" => flags.number = number(name, &value)?,
         "c" => flags.workers = number(name, &value)?,
@@ -162,19 +178,25 @@ fn take(flags: &mut Flags, name: &str, value: String) -> Result<(), String> {
             let rate: f64 = number(name, &value)?;
             flags.rate_per_worker = (rate > 0.0 && rate.is_finite()).then_some(rate);
         }
-        "z" => flags.duration = Some(go_duration(&value)?).filter(|time| !time.is_zero()),
+        "z" => flags.duration = go_duration(&value)?,
         "t" => {
-            let seconds: u64 = number(name, &value)?;
+            let seconds: i64 = number(name, &value)?;
+            let seconds = u64::try_from(seconds).unwrap_or(0);
             flags.timeout = (seconds > 0).then_some(Duration::from_secs(seconds));
         }
         "o" if value == "csv" => flags.csv = true,
         "o" if value.is_empty() => {}
         "o" => {
-            return Err(
-                "`-o`: templates of Go are not available in this version: write csv".to_owned(),
-            );
+            return Err(Refused::Unreadable(
+                "-o: templates of Go are not available in this version: write csv".to_owned(),
+            ));
         }
         "m" => flags.method = value.to_uppercase(),
+        "h" => {
+            return Err(Refused::Wrong(
+                "Flag '-h' is deprecated, please use '-H' instead.".to_owned(),
+            ));
+        }
         "H" => {
             let (name, value) = field(&value)?;
             set(&mut flags.headers, name, value);
@@ -186,39 +208,60 @@ fn take(flags: &mut Flags, name: &str, value: String) -> Result<(), String> {
         "D" => flags.body_file = Some(value).filter(|file| !file.is_empty()),
         "host" => flags.host = Some(value).filter(|host| !host.is_empty()),
         "x" => flags.proxy = Some(value).filter(|proxy| !proxy.is_empty()),
-        "cpus" => flags.cpus = Some(number(name, &value)?),
+        "cpus" => {
+            let cpus: i64 = number(name, &value)?;
+            flags.cpus = usize::try_from(cpus).ok().filter(|cpus| *cpus > 0);
+        }
         other => return Err(unknown(other)),
     }
     Ok(())
 }
 
-fn unknown(name: &str) -> String {
-    format!("hey has no flag `-{name}`")
+fn unknown(name: &str) -> Refused {
+    Refused::Unreadable(format!("flag provided but not defined: -{name}"))
 }
 
-fn check(flags: &Flags) -> Result<(), String> {
-    if flags.duration.is_none() {
+fn check(flags: &Flags) -> Result<(), Refused> {
+    let wrong = |message: &str| Err(Refused::Wrong(message.to_owned()));
+    if flags.duration.is_some() {
+        if flags.workers < 1 {
+            return wrong("-c cannot be smaller than 1.");
+        }
+    } else {
         if flags.number < 1 || flags.workers < 1 {
-            return Err("-n and -c cannot be smaller than 1.".to_owned());
+            return wrong("-n and -c cannot be smaller than 1.");
         }
-        if flags.number < u64::from(flags.workers) {
-            return Err("-n cannot be less than -c.".to_owned());
+        if flags.number < flags.workers {
+            return wrong("-n cannot be less than -c.");
         }
-    } else if flags.workers < 1 {
-        return Err("-c cannot be smaller than 1.".to_owned());
+    }
+    if flags.workers > MOST_WORKERS {
+        return wrong(&format!("-c cannot be larger than {MOST_WORKERS}."));
     }
     Ok(())
 }
 
-fn number<T: std::str::FromStr>(name: &str, value: &str) -> Result<T, String> {
+fn number<T: std::str::FromStr>(name: &str, value: &str) -> Result<T, Refused> {
     value
         .parse()
-        .map_err(|_| format!("`-{name} {value}`: write a number"))
+        .map_err(|_| invalid(name, value, "write a number"))
+}
+
+fn invalid(name: &str, value: &str, instead: &str) -> Refused {
+    Refused::Unreadable(format!(
+        "invalid value \"{value}\" for flag -{name}: {instead}"
+    ))
+}
+
+fn not_parsed(text: &str) -> Refused {
+    Refused::Wrong(format!(
+        "could not parse the provided input; input = {text}"
+    ))
 }
 
 /// A field as hey accepts it: a name of word characters and dashes, and something after the colon.
-fn field(text: &str) -> Result<(&str, &str), String> {
-    let refused = || format!("could not parse the provided input; input = {text}");
+fn field(text: &str) -> Result<(&str, &str), Refused> {
+    let refused = || not_parsed(text);
     let (name, value) = text.split_once(':').ok_or_else(refused)?;
     let value = value.trim_start();
     let is_name = !name.is_empty()
@@ -238,15 +281,18 @@ fn set(headers: &mut Vec<(String, String)>, name: &str, value: &str) {
     headers.push((name.to_owned(), value.to_owned()));
 }
 
-fn basic(user: &str) -> Result<String, String> {
+/// A name, and a password of two characters or more that does not begin with a space.
+fn basic(user: &str) -> Result<String, Refused> {
     use base64::Engine as _;
-    match user.split_once(':') {
-        Some((name, password)) if !name.is_empty() && !password.is_empty() => {
-            let encoded = base64::engine::general_purpose::STANDARD.encode(user);
-            Ok(format!("Basic {encoded}"))
-        }
-        _ => Err("`-a`: write `username:password`".to_owned()),
+    let is_password = |password: &str| {
+        password.chars().nth(1).is_some() && !password.starts_with(char::is_whitespace)
+    };
+    let mut colons = user.match_indices(':').map(|(at, _)| at);
+    if !colons.any(|at| at > 0 && is_password(&user[at + 1..])) {
+        return Err(not_parsed(user));
     }
+    let encoded = base64::engine::general_purpose::STANDARD.encode(user);
+    Ok(format!("Basic {encoded}"))
 }
 
 /// hey puts its name behind the one that it is given; so do we with ours.
@@ -264,10 +310,14 @@ fn name_ourselves(flags: &mut Flags, agent: Option<String>) {
     }
 }
 
-/// A duration as Go writes it: `1h30m`, `1.5s`, `300ms`.
-fn go_duration(text: &str) -> Result<Duration, String> {
-    let refused = || format!("`-z {text}`: write a duration such as 10s or 1m30s");
-    let mut rest = text;
+/// A duration as Go writes it: `1h30m`, `1.5s`, `300ms`. One that is not above 0 is as good as none.
+fn go_duration(text: &str) -> Result<Option<Duration>, Refused> {
+    let refused = || invalid("z", text, "write a duration such as 10s or 1m30s");
+    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+    if unsigned == "0" {
+        return Ok(None);
+    }
+    let mut rest = unsigned;
     let mut seconds = 0.0;
     while !rest.is_empty() {
         let digits = rest
@@ -290,10 +340,11 @@ fn go_duration(text: &str) -> Result<Duration, String> {
             };
         rest = &rest[unit_end..];
     }
-    if text.is_empty() {
+    if unsigned.is_empty() {
         return Err(refused());
     }
-    Duration::try_from_secs_f64(seconds).map_err(|_| refused())
+    let duration = Duration::try_from_secs_f64(seconds).map_err(|_| refused())?;
+    Ok(Some(duration).filter(|duration| !duration.is_zero() && !text.starts_with('-')))
 }
 
 #[cfg(test)]
@@ -329,6 +380,9 @@ mod tests {
         });
         check("-z 300ms -q 0 http://a/", |flags| {
             flags.duration = Some(Duration::from_millis(300))
+        });
+        check("-z -3s -t -1 -cpus 0 http://a/", |flags| {
+            flags.timeout = None
         });
         check("-t 0 -o csv -m put http://a/", |flags| {
             (flags.timeout, flags.csv, flags.method) = (None, true, "PUT".to_owned());

@@ -1,12 +1,14 @@
 //! hey's flags as a plan.
 
-use super::flags::Flags;
+use super::agreed;
+use super::flags::{Flags, Refused};
+use super::request::MOST_EXCHANGES;
 use crate::commands::url::Url;
 use crate::out;
 use plimsoll_load::plan::*;
 use plimsoll_load::reach::reach;
 use std::fmt::Display;
-use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::net::SocketAddr;
 use std::time::Duration;
 
 /// As long as a plan may last: a run that has a number ends by it.
@@ -18,63 +20,68 @@ const QUEUE: u32 = 1_000_000;
 ///
 /// # Errors
 /// What cannot be understood, found or read.
-pub fn of(flags: &Flags, seed: u64) -> Result<Plan, String> {
-    let url = Url::parse(&flags.url)?;
+pub fn of(flags: &Flags, seed: u64) -> Result<Plan, Refused> {
+    let url = Url::parse(&flags.url).map_err(Refused::Wrong)?;
     if flags.proxy.is_some() {
-        return Err("`-x` is not available in this version".to_owned());
+        return Err(Refused::Unreadable(
+            "-x is not available in this version: load goes straight to its target, so that nothing else is measured"
+                .to_owned(),
+        ));
     }
-    let addresses = vec![address(&url)?];
-    let shards = match flags.cpus {
-        Some(cpus) => cpus.max(1),
-        None => std::thread::available_parallelism().map_or(1, usize::from),
-    };
-    let workers = flags.workers;
-    let duration = match (flags.duration, flags.rate_per_worker) {
+    let steps = steps(flags, &url).map_err(Refused::Wrong)?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Refused::Wrong(error.to_string()))?;
+    let address = runtime.block_on(address(&url)).map_err(Refused::Wrong)?;
+    let shards = flags
+        .cpus
+        .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+    let workers = u32::try_from(flags.workers).unwrap_or(u32::MAX);
+    let number = u64::try_from(flags.number).unwrap_or(0);
+    let rate = flags.rate_per_worker.map(|rate| rate * f64::from(workers));
+    let duration = match (flags.duration, rate) {
         (Some(duration), _) => duration,
-        (None, Some(rate)) => schedule_of(flags.number, rate * f64::from(workers))?,
+        (None, Some(rate)) => schedule_of(number, rate).map_err(Refused::Wrong)?,
         (None, None) => LONGEST,
     };
-    let load = match flags.rate_per_worker {
+    let load = match rate {
         Some(rate) => {
-            let rate = rate * f64::from(workers);
             let constant = Profile::Constant { rate }.lasting(duration);
             Load::open(vec![constant], workers, QUEUE)
         }
         None => Load::closed(workers, Duration::ZERO, duration),
     };
-    let is_closed = flags.rate_per_worker.is_none() && flags.duration.is_none();
+    let is_closed = rate.is_none() && flags.duration.is_none();
+    let connections = runtime.block_on(connections(flags, &url, address, workers));
     Ok(Plan {
         seed,
         shards: shards.min(usize::try_from(workers).unwrap_or(usize::MAX)),
         target: Target {
             authority: flags.host.clone().unwrap_or_else(|| url.authority.clone()),
-            addresses,
+            addresses: vec![address],
         },
-        steps: vec![step(flags, &url)?],
+        steps,
         scenarios: vec![Scenario {
             // Of an open load the length of its schedule is the number.
-            iterations: is_closed.then_some(flags.number),
+            iterations: is_closed.then_some(number),
             ..Scenario::of_steps("hey", load, 1)
         }],
         data: Data::default(),
         warmup: Duration::ZERO,
         duration,
-        connections: connections(flags, &url),
+        connections,
         pacing: Pacing::default(),
         timeout: flags.timeout.unwrap_or(LONGEST),
     })
 }
 
 /// The first of the host's addresses that takes a connection; the first of all if none does.
-fn address(url: &Url) -> Result<SocketAddr, String> {
+async fn address(url: &Url) -> Result<SocketAddr, String> {
     let failed = |reason: &dyn Display| format!("looking up {}: {reason}", url.host);
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| failed(&error))?;
-    let found = (url.host.as_str(), url.port).to_socket_addrs();
+    let found = tokio::net::lookup_host((url.host.as_str(), url.port)).await;
     let found = found.map_err(|error| failed(&error))?.collect();
-    let reached = runtime.block_on(reach(found));
+    let reached = reach(found).await;
     let first = reached.addresses.first().copied();
     let first = first.ok_or_else(|| failed(&"the name resolves to nothing"))?;
     for left_out in reached.left_out {
@@ -95,16 +102,17 @@ fn schedule_of(number: u64, rate: f64) -> Result<Duration, String> {
     duration.ok_or_else(|| "-n at the rate of -q would take longer than 999 hours".to_owned())
 }
 
-/// hey believes every certificate, and with HTTP/2 its workers share a connection.
-fn connections(flags: &Flags, url: &Url) -> Connections {
+/// hey believes every certificate. With HTTP/2, which it speaks over TLS only and with servers that want to, its workers share a connection.
+async fn connections(flags: &Flags, url: &Url, address: SocketAddr, workers: u32) -> Connections {
+    let named = flags
+        .host
+        .as_deref()
+        .and_then(|host| host.split(':').next());
+    let server_name = named.unwrap_or(&url.host);
+    let is_secured = url.scheme == "https";
+    let is_http2 = flags.http2 && is_secured && agreed::is_http2(address, server_name).await;
     let tls = Tls {
-        server_name: flags
-            .host
-            .as_ref()
-            .map_or(url.host.as_str(), |host| {
-                host.split(':').next().unwrap_or(host)
-            })
-            .to_owned(),
+        server_name: server_name.to_owned(),
         trust: Trust::Anybody,
         oldest: TlsVersion::Tls12,
         newest: TlsVersion::Tls13,
@@ -118,21 +126,42 @@ fn connections(flags: &Flags, url: &Url) -> Connections {
         } else {
             ConnectionPolicy::PerExchange
         },
-        protocol: if flags.http2 {
-            Protocol::Http2 {
-                streams: flags.workers,
-            }
+        protocol: if is_http2 {
+            Protocol::Http2 { streams: workers }
         } else {
             Protocol::Http1
         },
-        tls: (url.scheme == "https").then_some(tls),
+        tls: is_secured.then_some(tls),
         ..Connections::default()
     }
 }
 
+/// The request; and, if redirects are followed, what is sent after one: the same by GET or HEAD and without a body.
+fn steps(flags: &Flags, url: &Url) -> Result<Vec<Step>, String> {
+    let mut step = step(flags, url)?;
+    if !flags.redirects {
+        return Ok(vec![step]);
+    }
+    step.follow = Some(Follow {
+        most: MOST_EXCHANGES - 1,
+        series: 1,
+    });
+    let mut hop = Step {
+        name: format!("{} (redirects)", step.name),
+        body: Text::default(),
+        ..step.clone()
+    };
+    if hop.method != "HEAD" {
+        hop.method = "GET".to_owned();
+    }
+    let of_body = |name: &str| name.to_ascii_lowercase().starts_with("content-");
+    hop.headers.retain(|(name, _)| !of_body(name));
+    Ok(vec![step, hop])
+}
+
 fn step(flags: &Flags, url: &Url) -> Result<Step, String> {
     let body = match (&flags.body_file, &flags.body) {
-        (Some(file), _) => std::fs::read(file).map_err(|e| format!("{file}: {e}"))?,
+        (Some(file), _) => std::fs::read(file).map_err(|e| format!("-D {file}: {e}"))?,
         (None, Some(text)) => text.clone().into_bytes(),
         (None, None) => Vec::new(),
     };

@@ -1,15 +1,15 @@
-//! What came of the exchanges, as hey's sections need it: in memory that does not grow with their number.
+//! What came of the requests, as hey's sections need it: in memory that does not grow with their number.
 
+use super::request::{End, Request};
 use plimsoll_base::histogram::TimeHistogram;
 use plimsoll_base::outcome::Outcome;
-use plimsoll_load::exchange::{Exchange, Exchanges};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Everything that hey's summary says.
 #[derive(Debug, Default)]
 pub struct Results {
-    /// Exchanges that ended, in whatever way.
+    /// Requests that ended, in whatever way.
     pub all: u64,
     /// Response times of those that were answered.
     pub response: Times,
@@ -20,13 +20,13 @@ pub struct Results {
     pub errors: BTreeMap<String, u64>,
     /// Bytes of bodies.
     pub bytes: u64,
-    /// From the start to the end of the last exchange.
+    /// From the start to the end of the last request.
     pub until: Duration,
     /// Exchanges of which there is no row.
     pub left_out: u64,
 }
 
-/// A part of an exchange, by hey's name for it.
+/// A part of a request, by hey's name for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
     /// Name lookup, connection and TLS handshake, when there was no connection.
@@ -52,14 +52,13 @@ impl Phase {
     ];
 
     /// How long it took.
-    pub fn of(self, exchange: &Exchange) -> Duration {
-        let service = exchange.service.unwrap_or_default();
+    pub fn of(self, request: &Request) -> Duration {
         match self {
-            Self::Dialup => exchange.connect.unwrap_or_default(),
+            Self::Dialup => request.dialup,
             // Looked up before the load; and written at once, into what the system has room for.
             Self::Lookup | Self::Write => Duration::ZERO,
-            Self::Wait => exchange.first_byte.unwrap_or(service),
-            Self::Read => service.saturating_sub(exchange.first_byte.unwrap_or(service)),
+            Self::Wait => request.wait,
+            Self::Read => request.read,
         }
     }
 }
@@ -98,26 +97,25 @@ impl Times {
 }
 
 impl Results {
-    /// Takes in some exchanges; `describe` says what an outcome without an answer is called.
-    pub fn add(&mut self, exchanges: &Exchanges, describe: impl Fn(Outcome) -> String) {
-        self.left_out += exchanges.left_out;
-        for exchange in &exchanges.list {
+    /// Takes in some requests; `describe` says what an end without an answer is called.
+    pub fn add(&mut self, requests: &[Request], describe: impl Fn(End) -> String) {
+        for request in requests {
             self.all += 1;
-            self.until = self.until.max(exchange.intended + exchange.response);
-            match exchange.outcome {
-                Outcome::Answered(status) => self.answered(exchange, status),
+            self.until = self.until.max(request.ended());
+            match request.end {
+                End::Of(Outcome::Answered(status)) => self.answered(request, status),
                 other => *self.errors.entry(describe(other)).or_default() += 1,
             }
         }
     }
 
-    fn answered(&mut self, exchange: &Exchange, status: u16) {
+    fn answered(&mut self, request: &Request, status: u16) {
         *self.statuses.entry(status).or_default() += 1;
-        self.bytes += exchange.body_bytes;
-        self.response.add(exchange.response);
-        self.histogram.record(exchange.response);
+        self.bytes += request.body_bytes;
+        self.response.add(request.response);
+        self.histogram.record(request.response);
         for (times, phase) in self.phases.iter_mut().zip(Phase::ALL) {
-            times.add(phase.of(exchange));
+            times.add(phase.of(request));
         }
     }
 

@@ -97,3 +97,26 @@ fn a_server_that_takes_one_stream_at_a_time_is_given_one() {
         assert_eq!(by_connection(&log).len(), 1);
     }
 }
+
+/// hey offers both, and speaks HTTP/1.1 with a server that knows no other.
+#[test]
+#[ignore = "needs nginx: run scripts/test"]
+fn hey_leaves_the_choice_to_the_server() {
+    for (listen, protocol) in [("ssl http2", "HTTP/2.0"), ("ssl", "HTTP/1.1")] {
+        let secured = Secured::start(listen, "");
+        let workspace = secured.workspace();
+        let url = format!("https://{}/", secured.nginx.address());
+        let finished = workspace.run(&["hey", "-h2", "-n", "20", "-c", "4", "-cpus", "1", &url]);
+        let finished = finished.ended_with(0);
+        assert!(
+            finished.stdout.contains("[200]\t20 responses"),
+            "{finished:?}"
+        );
+        let log = secured.nginx.quit().unwrap();
+        assert_eq!(log.len(), 20);
+        assert!(log.iter().all(|line| line.protocol == protocol), "{log:?}");
+        let connections = by_connection(&log).len();
+        let expected = if listen == "ssl" { 2..=4 } else { 1..=1 };
+        assert!(expected.contains(&connections), "{log:?}");
+    }
+}
