@@ -29,6 +29,7 @@ use std::future::{Future, poll_fn};
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::task::Poll;
+use std::time::Duration;
 use tokio::time::Instant;
 
 /// How often a command is started anew when another process takes the port that was free a moment ago.
@@ -49,6 +50,9 @@ pub struct Places {
     pub run_id: String,
 }
 
+/// How long a mock or a gateway of ours may take to end after SIGTERM.
+const OWN_GRACE: Duration = Duration::from_secs(2);
+
 /// A component that runs or is known to run.
 struct Running {
     /// `None` for external components.
@@ -56,6 +60,17 @@ struct Running {
     log: PathBuf,
     counters: Option<PathBuf>,
     sampler: Sampler,
+}
+
+impl Running {
+    /// How long it may take to end. Foreign programs get what they need. What a mock or a gateway of ours still has to do for a load that is
+    /// over, such as waiting out the delay of an answer that nobody waits for, is of no use; its counters are kept as they are.
+    fn grace(&self) -> Duration {
+        match self.counters {
+            Some(_) => OWN_GRACE,
+            None => STOP_GRACE,
+        }
+    }
 }
 
 /// The components of an experiment, started or not.
@@ -200,10 +215,12 @@ impl<'a> Topology<'a> {
     }
 
     async fn stop(&mut self, name: &str) {
-        if let Some(mut running) = self.running.shift_remove(name)
-            && let Some(child) = &mut running.child
-        {
-            child.stop(STOP_GRACE).await;
+        let Some(mut running) = self.running.shift_remove(name) else {
+            return;
+        };
+        let grace = running.grace();
+        if let Some(child) = &mut running.child {
+            child.stop(grace).await;
         }
     }
 

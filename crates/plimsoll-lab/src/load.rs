@@ -14,7 +14,7 @@ use crate::generator::{Generator, GeneratorSpec};
 use crate::health::Health;
 use crate::probe::{HealthProbe, Part, Sampler};
 use crate::process_tree::ProcessTree;
-use crate::progress::Progress;
+use crate::progress::{Numbered, Progress};
 use crate::recorder::{Recorder, Scene};
 use crate::watch::Watch;
 use plimsoll_base::counters::Counter;
@@ -201,6 +201,7 @@ impl RunningLoad {
                 block: spec.block,
                 start: now,
                 total: plan.total().as_secs_f64(),
+                iterations: numbered(plan),
             },
             warmup: plan.warmup.as_secs_f64(),
             collector: Collector::new(data, spec.block, steps),
@@ -228,6 +229,7 @@ impl RunningLoad {
                     Message::Started(started) => self.started(started, recorder)?,
                     Message::Fragment(fragment) => {
                         self.ledger.add(&fragment);
+                        self.scene.add(&fragment);
                         self.collector.add(&fragment);
                         self.health.add(&fragment);
                         if let Some(both_ends) = &mut self.both_ends {
@@ -258,6 +260,9 @@ impl RunningLoad {
                 }
                 () = stopped(stop), if !self.stopping => {
                     self.stopping = true;
+                    recorder.tell(Progress::Note(
+                        "told to stop: what is under way may end, then the record is written".to_owned(),
+                    ));
                     self.generator.ask_to_stop().await;
                 }
             }
@@ -397,6 +402,13 @@ impl RunningLoad {
         };
         probe.sample(part, now);
     }
+}
+
+/// How many iterations there will be, if it is these that end the load: where each scenario has a number of them.
+fn numbered(plan: &Plan) -> Option<Numbered> {
+    let numbers = plan.scenarios.iter().map(|scenario| scenario.iterations);
+    let of = numbers.sum::<Option<u64>>()?;
+    Some(Numbered { started: 0, of })
 }
 
 /// Ticks at `start` and every second from there; late ones are skipped, not made up for.

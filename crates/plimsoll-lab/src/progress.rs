@@ -39,8 +39,10 @@ pub struct SecondProgress {
     pub block: u32,
     /// Seconds since this load began, warm-up included.
     pub t: f64,
-    /// Its whole length in seconds, warm-up included.
+    /// Its whole length in seconds, warm-up included; the longest that it may take, if it ends with its iterations.
     pub total: f64,
+    /// Iterations, where the load ends with the last of so many.
+    pub iterations: Option<Numbered>,
     /// Whether the second lies in the warm-up.
     pub warmup: bool,
     /// Arrivals due per second; `None` in the closed model.
@@ -63,6 +65,15 @@ pub struct SecondProgress {
     pub max: Option<f64>,
     /// The last sample of each component and of the generator.
     pub components: Vec<ComponentProgress>,
+}
+
+/// How many iterations have started, of how many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Numbered {
+    /// So far.
+    pub started: u64,
+    /// All of them.
+    pub of: u64,
 }
 
 /// The last sample of one component.

@@ -3,7 +3,7 @@
 use crate::clock::RunClock;
 use crate::collect::{Collector, covered};
 use crate::error::LabError;
-use crate::progress::{ComponentProgress, Progress, SecondProgress};
+use crate::progress::{ComponentProgress, Numbered, Progress, SecondProgress};
 use crate::rundir::RunDir;
 use plimsoll_load::fragment::Fragment;
 use plimsoll_report::live::Totals;
@@ -32,6 +32,17 @@ pub struct Scene {
     pub start: f64,
     /// The length of the load in seconds, warm-up included.
     pub total: f64,
+    /// Iterations so far, if the load ends with the last of so many.
+    pub iterations: Option<Numbered>,
+}
+
+impl Scene {
+    /// Counts the iterations that started.
+    pub fn add(&mut self, fragment: &Fragment) {
+        if let Some(iterations) = &mut self.iterations {
+            iterations.started += fragment.sent;
+        }
+    }
 }
 
 impl<'a> Recorder<'a> {
@@ -167,6 +178,7 @@ impl<'a> Recorder<'a> {
             block: row.block,
             t: fragment.start_s + fragment.length_s,
             total: scene.total,
+            iterations: scene.iterations,
             warmup: row.warmup,
             offered_per_s: row.offered_per_s,
             achieved_per_s: row.achieved_per_s,

@@ -8,7 +8,8 @@ mod lines;
 
 use board::Board;
 use lines::Lines;
-use plimsoll_lab::Progress;
+use plimsoll_base::units::format_number;
+use plimsoll_lab::{Numbered, Progress, SecondProgress};
 use ratatui::backend::CrosstermBackend;
 use ratatui::{Terminal, TerminalOptions, Viewport};
 use std::io::{self, IsTerminal as _, Stderr};
@@ -64,6 +65,21 @@ impl Live {
             && terminal.clear().is_err()
         {
             // The terminal is gone; there is nothing to clear.
+        }
+    }
+}
+
+/// How far a load is: in time, and in iterations where these end it.
+fn place(second: &SecondProgress) -> String {
+    match second.iterations {
+        None => format!("{:.0} of {:.0} s", second.t, second.total),
+        Some(Numbered { started, of }) => {
+            #[expect(
+                clippy::cast_precision_loss,
+                reason = "shown to the last digit up to 2⁵³"
+            )]
+            let [started, of] = [started, of].map(|number| format_number(number as f64));
+            format!("{:.0} s, {started} of {of} iterations", second.t)
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What the board knows: the last second and a bounded history.
 
-use plimsoll_lab::{Progress, SecondProgress};
+use plimsoll_lab::{Numbered, Progress, SecondProgress};
 
 /// Seconds of history for the sparklines.
 const HISTORY: usize = 120;
@@ -72,10 +72,14 @@ impl Board {
         }
     }
 
-    /// The share of the current load that is over, 0 to 1.
+    /// The share of the current load that is over, 0 to 1: of its time, or of its iterations where these end it.
     #[must_use]
     pub fn done(&self) -> f64 {
-        let share = |second: &SecondProgress| second.t / second.total.max(f64::MIN_POSITIVE);
+        #[expect(clippy::cast_precision_loss, reason = "the length of a bar")]
+        let share = |second: &SecondProgress| match second.iterations {
+            Some(Numbered { started, of }) => started as f64 / of.max(1) as f64,
+            None => second.t / second.total.max(f64::MIN_POSITIVE),
+        };
         self.second.as_ref().map_or(0.0, share).clamp(0.0, 1.0)
     }
 }

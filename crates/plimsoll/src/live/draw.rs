@@ -72,7 +72,7 @@ fn gauge(board: &Board) -> Gauge<'_> {
             } else {
                 "measuring"
             };
-            format!("{phase}  {:.0} of {:.0} s", second.t, second.total)
+            format!("{phase}  {}", super::place(second))
         },
     );
     let style = Style::new().fg(Color::Cyan).bg(Color::DarkGray);
@@ -174,7 +174,7 @@ fn component_line(name: &str, cpu: &str, memory: &str) -> Line<'static> {
 mod tests {
     use super::super::board::Board;
     use super::*;
-    use plimsoll_lab::Progress;
+    use plimsoll_lab::{Numbered, Progress};
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
 
@@ -227,6 +227,24 @@ mod tests {
             Progress::Second(warming),
             Progress::Second(second())
         ]));
+    }
+
+    #[test]
+    fn a_board_of_so_many_iterations() {
+        let began = Progress::BlockStarted {
+            block: 1,
+            of: 1,
+            arm: "main".to_owned(),
+        };
+        let numbered = SecondProgress {
+            iterations: Some(Numbered {
+                started: 1_500,
+                of: 2_000,
+            }),
+            total: 3_596_400.0,
+            ..second()
+        };
+        insta::assert_snapshot!(drawn(&[began, Progress::Second(numbered)]));
     }
 
     #[test]

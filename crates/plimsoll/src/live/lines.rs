@@ -48,9 +48,8 @@ impl Lines {
 fn figures(second: &SecondProgress) -> String {
     let time = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), format_seconds);
     format!(
-        "  {:.0} of {:.0} s: {}/s answered, p50 {}, p99 {}, {} failed",
-        second.t,
-        second.total,
+        "  {}: {}/s answered, p50 {}, p99 {}, {} failed",
+        super::place(second),
         format_number(second.achieved_per_s),
         time(second.p50),
         time(second.p99),
@@ -61,6 +60,7 @@ fn figures(second: &SecondProgress) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use plimsoll_lab::Numbered;
 
     #[test]
     fn a_load_gets_a_line_every_few_seconds() {
@@ -89,5 +89,18 @@ mod tests {
             Some("  5 of 8 s: 2,000/s answered, p50 200 µs, p99 –, 0 failed")
         );
         assert_eq!(lines.line(&second(6.0)), None);
+        let numbered = Progress::Second(SecondProgress {
+            t: 10.0,
+            total: 3_596_400.0,
+            iterations: Some(Numbered {
+                started: 12_345,
+                of: 50_000,
+            }),
+            ..SecondProgress::default()
+        });
+        assert_eq!(
+            lines.line(&numbered).as_deref(),
+            Some("  10 s, 12,345 of 50,000 iterations: 0/s answered, p50 –, p99 –, 0 failed")
+        );
     }
 }
