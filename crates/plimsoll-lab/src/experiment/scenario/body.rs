@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use plimsoll_base::document::{Entries, Path as Pointer, Text};
+use plimsoll_base::document::{Entries, OneOrMany, Path as Pointer, Text};
 use serde_json::Value as Json;
 
 use crate::experiment::loader::Loader;
@@ -158,46 +158,17 @@ fn escaped(text: &str) -> String {
     quoted[1..quoted.len() - 1].to_owned()
 }
 
-fn multipart(loader: &mut Loader<'_>, wire: &Entries<PartWire>, at: &Pointer) -> Body {
+fn multipart(loader: &mut Loader<'_>, wire: &Entries<OneOrMany<PartWire>>, at: &Pointer) -> Body {
     let mut parts = Vec::new();
-    for (name, part) in wire.iter() {
+    for (name, OneOrMany(of_name)) in wire.iter() {
         let at = at.key(name);
-        let (content, default_type, filename) = match (&part.value, &part.file) {
-            (Some(value), None) => {
-                let value = loader.template(&at.key("value"), value, None);
-                (Body::Inline(value), None, part.filename.clone())
-            }
-            (None, Some(file)) => {
-                let own = file.rsplit('/').next().unwrap_or(file).to_owned();
-                let body = file_body(loader, &at.key("file"), file);
-                let filename = part.filename.clone().unwrap_or(own);
-                (body, Some("application/octet-stream"), Some(filename))
-            }
-            _ => {
-                loader.refuse(&at, "is one of `value` and `file`");
-                continue;
-            }
-        };
-        let media_type = part.media_type.as_deref().or(default_type);
-        for text in [Some(name), filename.as_deref(), media_type]
-            .into_iter()
-            .flatten()
-        {
-            if text.contains(['"', '\r', '\n']) {
-                loader.refuse(
-                    &at,
-                    "names, file names and types hold no quotes and no line ends",
-                );
-            }
+        for (index, wire) in of_name.iter().enumerate() {
+            let at = match of_name.len() {
+                1 => at.clone(),
+                _ => at.index(index),
+            };
+            parts.extend(part(loader, name, wire, &at));
         }
-        let filename = filename.map_or_else(String::new, |name| format!("; filename=\"{name}\""));
-        let media_type =
-            media_type.map_or_else(String::new, |name| format!("\r\nContent-Type: {name}"));
-        parts.push(Body::Inline(Template::literal(format!(
-            "--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"{name}\"{filename}{media_type}\r\n\r\n"
-        ))));
-        parts.push(content);
-        parts.push(Body::Inline(Template::literal("\r\n")));
     }
     if parts.is_empty() {
         loader.refuse(at, "has no part");
@@ -206,4 +177,47 @@ fn multipart(loader: &mut Loader<'_>, wire: &Entries<PartWire>, at: &Pointer) ->
         "--{BOUNDARY}--\r\n"
     ))));
     Body::Parts(parts)
+}
+
+/// The pieces of one part; none, with a problem noted, when it is not sound.
+fn part(loader: &mut Loader<'_>, name: &str, part: &PartWire, at: &Pointer) -> Vec<Body> {
+    let (content, default_type, filename) = match (&part.value, &part.file) {
+        (Some(value), None) => {
+            let value = loader.template(&at.key("value"), value, None);
+            (Body::Inline(value), None, part.filename.clone())
+        }
+        (None, Some(file)) => {
+            let own = file.rsplit('/').next().unwrap_or(file).to_owned();
+            let body = file_body(loader, &at.key("file"), file);
+            let filename = part.filename.clone().unwrap_or(own);
+            (body, Some("application/octet-stream"), Some(filename))
+        }
+        _ => {
+            loader.refuse(at, "is one of `value` and `file`");
+            return Vec::new();
+        }
+    };
+    let media_type = part.media_type.as_deref().or(default_type);
+    for text in [Some(name), filename.as_deref(), media_type]
+        .into_iter()
+        .flatten()
+    {
+        if text.contains(['"', '\r', '\n']) {
+            loader.refuse(
+                at,
+                "names, file names and types hold no quotes and no line ends",
+            );
+        }
+    }
+    let filename = filename.map_or_else(String::new, |name| format!("; filename=\"{name}\""));
+    let media_type =
+        media_type.map_or_else(String::new, |name| format!("\r\nContent-Type: {name}"));
+    let head = format!(
+        "--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"{name}\"{filename}{media_type}\r\n\r\n"
+    );
+    vec![
+        Body::Inline(Template::literal(head)),
+        content,
+        Body::Inline(Template::literal("\r\n")),
+    ]
 }

@@ -66,9 +66,9 @@ pub struct StepWire {
     /// The request body as a form, `application/x-www-form-urlencoded`.
     #[deserr(default)]
     pub form: Option<Entries<Text>>,
-    /// The request body as `multipart/form-data`: parts by name.
+    /// The request body as `multipart/form-data`: parts by name, several of one name as a list.
     #[deserr(default)]
-    pub multipart: Option<Entries<PartWire>>,
+    pub multipart: Option<Entries<OneOrMany<PartWire>>>,
     /// How long the exchange may take. Default: the load's.
     #[deserr(default)]
     pub timeout: Option<DurationText>,
