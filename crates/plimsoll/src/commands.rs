@@ -2,6 +2,7 @@
 
 pub mod diagnose;
 pub mod doctor;
+pub mod fields;
 pub mod gateway;
 pub mod generator;
 pub mod hey;

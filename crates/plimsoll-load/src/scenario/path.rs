@@ -27,11 +27,7 @@ impl JsonPath {
     /// # Errors
     /// What is wrong with it.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
-        let query = parse_json_path(text).map_err(|error| {
-            let first = error.to_string();
-            let first = first.lines().last().unwrap_or_default().trim();
-            format!("`{text}` is no JSONPath of RFC 9535: {first}")
-        })?;
+        let query = parse_json_path(text).map_err(|error| refusal(text, &error.to_string()))?;
         let parts: Option<Vec<Part>> = query.segments.iter().map(part).collect();
         Ok(match parts {
             Some(parts) => Self::Single(parts),
@@ -61,6 +57,42 @@ impl JsonPath {
             }
         }
     }
+}
+
+/// What is wrong with a text, and what to write instead. Of the parser's own account only the column is used: it speaks of its grammar.
+fn refusal(text: &str, account: &str) -> String {
+    let column = account
+        .split_once(" 1:")
+        .and_then(|(_, rest)| rest.split(|c: char| !c.is_ascii_digit()).next())
+        .and_then(|column| column.parse().ok())
+        .unwrap_or(1_usize);
+    let at = text.char_indices().nth(column.saturating_sub(1));
+    let (read, rest) = text.split_at(at.map_or(text.len(), |(at, _)| at));
+    if !text.starts_with('$') {
+        let example = text.trim_start_matches('.');
+        let example = if example.is_empty() { "id" } else { example };
+        return format!(
+            "`{text}` is no JSONPath of RFC 9535: it begins with `$`, such as `$.{example}`"
+        );
+    }
+    let place = match rest {
+        "" => "it breaks off".to_owned(),
+        rest => format!("it cannot be read from `{rest}` on"),
+    };
+    let read = read.trim_end();
+    if read.contains('?') {
+        return format!(
+            "`{text}` is no JSONPath of RFC 9535: {place}; a condition is written such as `?@.price > 10`"
+        );
+    }
+    let wanted = match read.chars().next_back() {
+        Some('[' | ',') => {
+            "a name in quotes, a number, a slice such as `0:2`, `*`, or `?` and a condition"
+        }
+        Some('.') => "a name, `*`, or for names with other characters `['first name']`",
+        _ => "`.name`, `['name']`, `[0]`, `[*]` or `..name`",
+    };
+    format!("`{text}` is no JSONPath of RFC 9535: {place}; after `{read}` comes {wanted}")
 }
 
 fn part(segment: &Segment) -> Option<Part> {
@@ -127,9 +159,31 @@ mod tests {
 
     #[test]
     fn what_is_no_path_is_refused() {
-        for path in ["", "id", "$.", "$[", "$.a[?]"] {
-            assert!(JsonPath::parse(path).is_err(), "{path}");
-        }
+        let refused = [
+            "",
+            "id",
+            ".a.b",
+            "$.",
+            "$[",
+            "$.a[?]",
+            "$.a[?@.x =]",
+            "$.é[",
+            "$.a[1,]",
+            "$.1",
+        ];
+        let messages = refused.map(|path| JsonPath::parse(path).unwrap_err());
+        insta::assert_snapshot!(messages.join("\n"), @r"
+        `` is no JSONPath of RFC 9535: it begins with `$`, such as `$.id`
+        `id` is no JSONPath of RFC 9535: it begins with `$`, such as `$.id`
+        `.a.b` is no JSONPath of RFC 9535: it begins with `$`, such as `$.a.b`
+        `$.` is no JSONPath of RFC 9535: it breaks off; after `$.` comes a name, `*`, or for names with other characters `['first name']`
+        `$[` is no JSONPath of RFC 9535: it breaks off; after `$[` comes a name in quotes, a number, a slice such as `0:2`, `*`, or `?` and a condition
+        `$.a[?]` is no JSONPath of RFC 9535: it cannot be read from `]` on; a condition is written such as `?@.price > 10`
+        `$.a[?@.x =]` is no JSONPath of RFC 9535: it cannot be read from `=]` on; a condition is written such as `?@.price > 10`
+        `$.é[` is no JSONPath of RFC 9535: it breaks off; after `$.é[` comes a name in quotes, a number, a slice such as `0:2`, `*`, or `?` and a condition
+        `$.a[1,]` is no JSONPath of RFC 9535: it cannot be read from `]` on; after `$.a[1,` comes a name in quotes, a number, a slice such as `0:2`, `*`, or `?` and a condition
+        `$.1` is no JSONPath of RFC 9535: it cannot be read from `1` on; after `$.` comes a name, `*`, or for names with other characters `['first name']`
+        ");
     }
 
     #[test]

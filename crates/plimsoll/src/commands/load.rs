@@ -1,6 +1,7 @@
 //! `plimsoll load URL`: the everyday one-liner. It is an experiment of one external component, run like any other.
 
 mod curl;
+mod flag;
 mod request;
 mod spelled;
 
@@ -103,7 +104,7 @@ pub fn run(args: Args) -> Result<Ending, Failure> {
     let request = request::of(&args)?;
     let spelled = Spelled(experiment(&args, &request)?.to_string());
     let experiment = Experiment::load(Path::new(SOURCE), &[], &spelled)
-        .map_err(|problems| Failure::Input(problems.to_string()))?;
+        .map_err(|problems| Failure::Input(flag::problems(&problems, args.number.is_some())))?;
     run::experiment(&experiment, &args.common)
 }
 
@@ -146,8 +147,7 @@ fn step(request: &Request) -> Result<Map<String, Value>, Failure> {
         step.insert("headers".to_owned(), fields.into());
     }
     if !request.parts.is_empty() {
-        let parts = curl::multipart(&request.parts, literal)
-            .map_err(|why| Failure::Input(format!("--curl: {why}")))?;
+        let parts = curl::multipart(&request.parts, literal);
         step.insert("multipart".to_owned(), parts.into());
     }
     if let Some(body) = &request.body {
@@ -164,7 +164,7 @@ fn step(request: &Request) -> Result<Map<String, Value>, Failure> {
 
 /// How much load, and when.
 fn load(args: &Args, request: &Request) -> Result<Value, Failure> {
-    let rate = args.rate.as_deref().map(rate);
+    let rate = args.rate.as_deref().map(rate).transpose()?;
     let (warmup, duration) = match args.number {
         None => (args.warmup.clone(), args.duration.clone()),
         Some(number) => ("0".to_owned(), length_of(number, rate.as_deref())?),
@@ -201,11 +201,17 @@ fn load(args: &Args, request: &Request) -> Result<Value, Failure> {
 }
 
 /// A rate as the experiment file writes it.
-fn rate(text: &str) -> String {
-    if text.contains('/') {
+fn rate(text: &str) -> Result<String, Failure> {
+    let written = if text.contains('/') {
         text.to_owned()
     } else {
         format!("{text}/s")
+    };
+    match Rate::parse(&written) {
+        Ok(_) => Ok(written),
+        Err(_) => Err(Failure::Input(format!(
+            "-r {text}: write arrivals per second such as `500`, or `90/min` or `10/h`, more than 0; without -r the model is closed"
+        ))),
     }
 }
 

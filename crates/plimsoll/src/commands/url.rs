@@ -28,7 +28,11 @@ impl Url {
         let (scheme, default_port) = match scheme.to_ascii_lowercase().as_str() {
             "http" => ("http", 80),
             "https" => ("https", 443),
-            _ => return Err(format!("`{text}`: write `http://` or `https://`")),
+            other => {
+                return Err(format!(
+                    "`{text}`: `{other}://` is not available: write `http://` or `https://`"
+                ));
+            }
         };
         let rest = rest.split('#').next().unwrap_or_default();
         let (authority, target) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
@@ -37,7 +41,11 @@ impl Url {
                 "`{scheme}://…@…` has credentials in it: write an `Authorization` header instead"
             ));
         }
-        let (host, port) = host_and_port(authority).ok_or_else(malformed)?;
+        let (host, port) = host_and_port(authority).ok_or_else(|| match authority {
+            "" => format!("`{text}` has no host: write `{scheme}://host:port/path`"),
+            _ => malformed(),
+        })?;
+        let port = port.map(|port| number(port, text)).transpose()?;
         let slash = if target.starts_with('/') { "" } else { "/" };
         Ok(Self {
             scheme,
@@ -59,7 +67,18 @@ impl Url {
     }
 }
 
-fn host_and_port(authority: &str) -> Option<(&str, Option<u16>)> {
+/// A port as written.
+fn number(port: &str, text: &str) -> Result<u16, String> {
+    let given = match port {
+        "" => "has no port after its `:`".to_owned(),
+        _ => format!("has no port `{port}`"),
+    };
+    let number = port.parse().ok().filter(|port| *port > 0);
+    number.ok_or_else(|| format!("`{text}` {given}: write 1 to 65535, or leave the `:` out"))
+}
+
+/// Both as written.
+fn host_and_port(authority: &str) -> Option<(&str, Option<&str>)> {
     let (host, port) = match authority.strip_prefix('[') {
         Some(bracketed) => {
             let (host, after) = bracketed.split_once(']')?;
@@ -74,16 +93,7 @@ fn host_and_port(authority: &str) -> Option<(&str, Option<u16>)> {
             .map_or((authority, None), |(host, port)| (host, Some(port))),
     };
     let allowed = |c: char| c.is_ascii_alphanumeric() || "-._:".contains(c);
-    if host.is_empty() || !host.chars().all(allowed) {
-        return None;
-    }
-    match port {
-        None => Some((host, None)),
-        Some(port) => {
-            let port: u16 = port.parse().ok().filter(|port| *port > 0)?;
-            Some((host, Some(port)))
-        }
-    }
+    (!host.is_empty() && host.chars().all(allowed)).then_some((host, port))
 }
 
 #[cfg(test)]
@@ -119,6 +129,8 @@ mod tests {
             "http://",
             "http://a:0",
             "http://a:x",
+            "http://a:/b",
+            "http://a:65536",
             "http://u:p@a/",
             "http://[x]/",
             "http://a b/",
@@ -129,10 +141,12 @@ mod tests {
             .collect();
         insta::assert_snapshot!(messages.join("\n"), @r"
         `a:80/b` has no scheme: write `http://a:80/b`
-        `ftp://a/`: write `http://` or `https://`
-        `http://` is not a URL: write `http://host:port/path`
-        `http://a:0` is not a URL: write `http://host:port/path`
-        `http://a:x` is not a URL: write `http://host:port/path`
+        `ftp://a/`: `ftp://` is not available: write `http://` or `https://`
+        `http://` has no host: write `http://host:port/path`
+        `http://a:0` has no port `0`: write 1 to 65535, or leave the `:` out
+        `http://a:x` has no port `x`: write 1 to 65535, or leave the `:` out
+        `http://a:/b` has no port after its `:`: write 1 to 65535, or leave the `:` out
+        `http://a:65536` has no port `65536`: write 1 to 65535, or leave the `:` out
         `http://…@…` has credentials in it: write an `Authorization` header instead
         `http://[x]/` is not a URL: write `http://host:port/path`
         `http://a b/` is not a URL: write `http://host:port/path`

@@ -1,6 +1,8 @@
 //! `plimsoll load URL` against our mock.
 
-use crate::program::{Server, Workspace};
+use crate::program::{Server, Workspace, get};
+use serde_json::Value;
+use std::path::Path;
 
 #[test]
 fn an_open_load_counts_what_the_mock_received() {
@@ -214,6 +216,74 @@ fn what_cannot_be_sent_is_said_before_anything_is() {
 }
 
 #[test]
+fn what_is_wrong_with_a_flag_names_the_flag() {
+    let workspace = Workspace::new();
+    let mut messages = String::new();
+    for args in [
+        &["http://a/", "-c", "0"][..],
+        &["http://a/", "-c", "0", "-r", "5"],
+        &["http://a/", "-r", "0"],
+        &["http://a/", "-r", "often"],
+        &["http://a/", "-r", "99000000"],
+        &["http://a/", "-n", "0"],
+        &["http://a/", "-z", "0s"],
+        &["http://a/", "-z", "5"],
+        &["http://a/", "-z", "2000h"],
+        &["http://a/", "--warmup", "soon"],
+        &["http://a/", "--timeout", "0"],
+        &["http://a/", "--threads", "0"],
+        &["http://a/", "--http2", "--streams", "0"],
+        &["https://a/", "--cacert", "missing.pem"],
+        &["http://a/", "-k"],
+        &["http://a/", "-b", "@missing"],
+        &["http://a/", "-H", "Content-Length: 5"],
+        &["http://a/", "-H", "a b: c"],
+        &["http://a/", "-H", "Host: a", "-H", "host: b"],
+        &[
+            "http://a/",
+            "-H",
+            "Content-Type: a/b",
+            "-H",
+            "Content-Type: c/d",
+        ],
+        &["http://a/b c"],
+        &["http://a:/"],
+        &["ftp://a/"],
+        &["http://"],
+    ] {
+        let finished = workspace.run(&[&["load"], args].concat()).ended_with(2);
+        messages += &format!("{}: {}", args[1..].join(" "), finished.stderr);
+    }
+    insta::assert_snapshot!(messages, @r#"
+    -c 0: error: -c: has no user at all: write 1 to 1000000
+    -c 0 -r 5: error: -c: must be 1 to 1000000
+    -r 0: error: -r 0: write arrivals per second such as `500`, or `90/min` or `10/h`, more than 0; without -r the model is closed
+    -r often: error: -r often: write arrivals per second such as `500`, or `90/min` or `10/h`, more than 0; without -r the model is closed
+    -r 99000000: error: -r: must be at least 0.000002777777777777778 and at most 10000000 per second
+    -n 0: error: -n 0: write 1 or more
+    -z 0s: error: -z: must be longer than 0
+    -z 5: error: -z: `5` has no unit: write `250ms`, `2s` or `1m30s`
+    -z 2000h: error: -z: with the warm-up it must not exceed 1000h
+    --warmup soon: error: --warmup: `soon` is not a duration: write `250ms`, `2s` or `1m30s`
+    --timeout 0: error: --timeout: must be longer than 0
+    --threads 0: error: --threads: `0` is not a number of threads: write 1 to 1024
+    --http2 --streams 0: error: --streams: must be 1 to 100000
+    --cacert missing.pem: error: TLS: has no certificate: write PEM text with at least one `BEGIN CERTIFICATE`
+    --cacert: `missing.pem`: there is no such file; paths are relative to the current directory
+    -k: error: `http://a` is not secured, so -k, --cacert, --cert and --key have no meaning: write `https://`
+    -b @missing: error: -b: `missing`: there is no such file; paths are relative to the current directory
+    -H Content-Length: 5: error: -H: `Content-Length` is written by the generator itself
+    -H a b: c: error: -H: `a b` is not a field name
+    -H Host: a -H host: b: error: -H host is given twice with two values, and a request has one: keep one of them
+    -H Content-Type: a/b -H Content-Type: c/d: error: -H Content-Type is given twice with two values, and a request has one: keep one of them
+    : error: URL: must begin with / and have no spaces or control characters (percent-encode them)
+    : error: `http://a:/` has no port after its `:`: write 1 to 65535, or leave the `:` out
+    : error: `ftp://a/`: `ftp://` is not available: write `http://` or `https://`
+    : error: `http://` has no host: write `http://host:port/path`
+    "#);
+}
+
+#[test]
 fn so_many_requests_and_no_more() {
     let workspace = Workspace::new();
     let mock = Server::start(&workspace, &["mock", "--port", "0"]);
@@ -236,7 +306,106 @@ fn so_many_requests_and_no_more() {
     };
     refused(&["0"], "-n 0");
     refused(&["10", "-z", "1s"], "cannot be used with");
-    refused(&["10", "-r", "1/month"], "-r: ");
+    refused(&["10", "-r", "1/month"], "-r 1/month: ");
+}
+
+/// `tests/data/curl` holds commands as browsers copy them, and what curl itself sent of them.
+#[test]
+fn commands_copied_from_browsers_are_sent_as_curl_sends_them() {
+    let workspace = Workspace::new();
+    workspace.write(
+        "stubs/mappings/any.json",
+        r#"{"request":{"urlPattern":".*"},"response":{"status":200}}"#,
+    );
+    workspace.write("photo.png", "no photo");
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/curl");
+    let mut names: Vec<_> = std::fs::read_dir(&data)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    names.retain(|path| path.extension().is_some_and(|end| end == "txt"));
+    names.sort();
+    assert!(names.len() >= 8);
+    for path in names {
+        let mock = Server::start(
+            &workspace,
+            &[
+                "mock",
+                "--port",
+                "0",
+                "--root-dir",
+                "stubs",
+                "--max-request-journal-entries",
+                "10",
+            ],
+        );
+        let host = mock.main().to_string();
+        let command = std::fs::read_to_string(&path)
+            .unwrap()
+            .replace("127.0.0.1:8080", &host);
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        let args = [
+            "load", "--curl", &command, "-n", "1", "-c", "1", "--out", name, "--no-ui",
+        ];
+        let finished = workspace.run(&args);
+        assert!(matches!(finished.code, Some(0 | 4 | 6)), "{finished:?}");
+        let sent = requests(&mock).replace(&host, "127.0.0.1:8080");
+        let curls = std::fs::read_to_string(path.with_extension("sent")).unwrap();
+        assert_eq!(sent, curls, "{name}");
+    }
+}
+
+/// The one request that a mock has seen: its first line, its fields by name but for curl's or our own, and its body, whose boundary is `BOUNDARY`.
+fn requests(mock: &Server) -> String {
+    let seen = get(mock.main(), "/__admin/requests");
+    let seen: Value = serde_json::from_str(seen.split_once("\r\n\r\n").unwrap().1).unwrap();
+    let [event] = &seen["requests"].as_array().unwrap()[..] else {
+        panic!("{seen}");
+    };
+    let request = &event["request"];
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let own = ["accept", "user-agent", "accept-encoding"];
+    let mut fields: Vec<(String, String)> = request["headers"]
+        .as_object()
+        .unwrap()
+        .iter()
+        .map(|(name, value)| (name.to_ascii_lowercase(), text(value)))
+        .filter(|(name, value)| !(own.contains(&name.as_str()) && is_own(value)))
+        .collect();
+    fields.sort();
+    let fields: String = fields
+        .iter()
+        .map(|(name, value)| format!("{name}: {value}\n"))
+        .collect();
+    let shown = format!(
+        "{} {}\n{fields}\n{}\n",
+        text(&request["method"]),
+        text(&request["url"]),
+        text(&request["body"])
+    );
+    let boundary = shown
+        .split_once("boundary=")
+        .map(|(_, rest)| rest.lines().next().unwrap().to_owned());
+    let shown = match boundary {
+        Some(boundary) if !shown.contains("WebKit") => {
+            let shown = shown.replace(&boundary, "BOUNDARY");
+            let lines = shown
+                .lines()
+                .filter(|line| !line.starts_with("content-length"));
+            lines.map(|line| format!("{line}\n")).collect()
+        }
+        _ => shown,
+    };
+    shown.replace('\r', "")
+}
+
+/// Whether a value is what curl or we say where nothing was asked for.
+fn is_own(value: &str) -> bool {
+    value == "*/*"
+        || value.starts_with("curl/")
+        || value.starts_with("plimsoll/")
+        || value.starts_with("deflate")
+        || value.starts_with("gzip, deflate")
 }
 
 #[test]

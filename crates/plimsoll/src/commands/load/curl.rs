@@ -5,6 +5,7 @@
 
 mod data;
 mod form;
+mod prompt;
 mod words;
 
 use data::Data;
@@ -34,8 +35,12 @@ pub struct Request {
 }
 
 /// Options that change what curl shows or how it goes about it, and not the request.
-const PASSED_OVER: [&str; 12] = [
+const PASSED_OVER: [&str; 16] = [
     "--silent",
+    "--output",
+    "--write-out",
+    "--dump-header",
+    "--basic",
     "--show-error",
     "--verbose",
     "--include",
@@ -50,7 +55,10 @@ const PASSED_OVER: [&str; 12] = [
 ];
 
 /// The short options and what they stand for.
-const SHORT: [(char, &str); 22] = [
+const SHORT: [(char, &str); 25] = [
+    ('o', "--output"),
+    ('w', "--write-out"),
+    ('D', "--dump-header"),
     ('F', "--form"),
     ('X', "--request"),
     ('H', "--header"),
@@ -76,7 +84,10 @@ const SHORT: [(char, &str); 22] = [
 ];
 
 /// The options that take a value.
-const WITH_VALUE: [&str; 20] = [
+const WITH_VALUE: [&str; 23] = [
+    "--output",
+    "--write-out",
+    "--dump-header",
     "--form",
     "--form-string",
     "--request",
@@ -104,6 +115,9 @@ const WITH_VALUE: [&str; 20] = [
 struct Reading {
     request: Request,
     method: Option<String>,
+    cookies: Vec<String>,
+    /// Fields of curl's own that are not wanted.
+    without: Vec<String>,
     data: Data,
     is_get: bool,
     is_head: bool,
@@ -122,7 +136,7 @@ pub fn parse(
 ) -> Result<Request, String> {
     let mut words = words::split(command)?.into_iter();
     match words.next() {
-        Some(first) if first == "curl" || first.ends_with("/curl") => {}
+        Some(first) if is_curl(&first) => {}
         _ => return Err("must begin with `curl`".to_owned()),
     }
     let mut reading = Reading::default();
@@ -139,6 +153,12 @@ pub fn parse(
         }
     }
     reading.finish()
+}
+
+/// Whether a program is curl, by its name.
+fn is_curl(program: &str) -> bool {
+    let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
+    name == "curl" || name.eq_ignore_ascii_case("curl.exe")
 }
 
 /// The options in one word, in their long form, each with a value that is attached to it. A word that is no option is a URL.
@@ -183,7 +203,11 @@ impl Reading {
             "--url" if request.url.is_empty() => request.url = value,
             "--url" => return Err(format!("`{value}` is a second URL: one request, one URL")),
             "--request" => self.method = Some(value),
-            "--header" => request.headers.extend(header(&value)?),
+            "--header" => match header(&value)? {
+                Header::Field(name, value) => request.headers.push((name, value)),
+                Header::Without(name) => self.without.push(name),
+                Header::Own => {}
+            },
             "--data" | "--data-ascii" => self.data.add_text(&value, read)?,
             "--data-raw" => self.data.add(value),
             "--data-binary" => self.data.add_binary(&value, read)?,
@@ -200,7 +224,7 @@ impl Reading {
             "--oauth2-bearer" => self
                 .implied
                 .push(("Authorization", format!("Bearer {value}"))),
-            "--cookie" if value.contains('=') => self.implied.push(("Cookie", value)),
+            "--cookie" if value.contains('=') => self.cookies.push(value),
             "--cookie" => {
                 return Err(format!(
                     "`--cookie {value}` names a file of cookies: write `name=value`"
@@ -211,7 +235,7 @@ impl Reading {
             "--compressed" => self.compressed = true,
             "--insecure" => request.insecure = true,
             "--location" => request.follow = true,
-            "--http2" => request.http2 = true,
+            "--http2" | "--http2-prior-knowledge" => request.http2 = true,
             "--get" => self.is_get = true,
             "--head" => self.is_head = true,
             "--max-time" => request.max_time = Some(value),
@@ -263,6 +287,7 @@ impl Reading {
             request.url = format!("{url}{separator}{data}{fragment}");
         }
         let mut implied = self.implied;
+        implied.push(("Cookie", self.cookies.join(";")));
         if body.is_some() {
             implied.push((
                 "Content-Type",
@@ -273,38 +298,57 @@ impl Reading {
             implied.push(("Accept-Encoding", "gzip, deflate".to_owned()));
         }
         for (name, value) in implied {
-            let written = |(other, _): &(String, String)| other.eq_ignore_ascii_case(name);
-            if !request.headers.iter().any(written) {
+            let mut written = request.headers.iter().map(|(other, _)| other);
+            let is_written = written.any(|other| other.eq_ignore_ascii_case(name));
+            let is_without = self
+                .without
+                .iter()
+                .any(|other| other.eq_ignore_ascii_case(name));
+            // `-A ''` and its like take a field away, too.
+            if !is_written && !is_without && !value.is_empty() {
                 request.headers.push((name.to_owned(), value));
             }
         }
-        // `-H 'Name:'` takes a header of curl's away; what is left of it has done its work.
-        request.headers.retain(|(_, value)| !value.is_empty());
         request.method = self.method.unwrap_or_else(|| default_method.to_owned());
         request.body = body;
         Ok(request)
     }
 }
 
-/// One `-H`: a field, one without a value (`Name;`), or one that is taken away (`Name:`).
-fn header(text: &str) -> Result<Option<(String, String)>, String> {
+/// What one `-H` says.
+enum Header {
+    /// A field; `Name;` is one without a value.
+    Field(String, String),
+    /// `Name:` takes one of curl's own away.
+    Without(String),
+    /// Nothing that is left to say: it is computed from the body or belongs to the connection, or HTTP/2 has it elsewhere.
+    Own,
+}
+
+fn header(text: &str) -> Result<Header, String> {
     if text.starts_with('@') {
         return Err(format!(
             "`-H {text}` names a file of headers: write them one by one"
         ));
     }
-    match text.split_once(':') {
+    let (name, value) = match text.split_once(':') {
         // HTTP/2 knows the first line of a request as fields; browsers have copied them.
-        Some(("", _)) => Ok(None),
-        Some((name, value)) => {
-            let (name, value) = (name.trim(), value.trim());
-            // Computed from the body, and from the connection.
-            let own = ["content-length", "connection", "transfer-encoding"];
-            let is_own = own.iter().any(|own| name.eq_ignore_ascii_case(own));
-            Ok((!is_own).then(|| (name.to_owned(), value.to_owned())))
+        Some(("", _)) => return Ok(Header::Own),
+        Some((name, value)) => (name.trim(), value.trim()),
+        None => {
+            let name = text.trim().strip_suffix(';');
+            let name = name.ok_or_else(|| format!("`-H {text}`: write `Name: value`"))?;
+            return Ok(Header::Field(name.to_owned(), String::new()));
         }
-        None => Err(format!("`-H {text}`: write `Name: value`")),
-    }
+    };
+    let own = ["content-length", "connection", "transfer-encoding"];
+    Ok(if own.iter().any(|own| name.eq_ignore_ascii_case(own)) {
+        Header::Own
+    } else if value.is_empty() {
+        Header::Without(name.to_owned())
+    } else {
+        Header::Field(name.to_owned(), value.to_owned())
+    })
 }
 
 fn basic(user: &str) -> Result<String, String> {
@@ -391,7 +435,8 @@ mod tests {
             "curl http://a/ --data-binary @body.json -H 'Content-Type: application/json'",
             "curl http://a/ --json '{\"a\":' --json '1}'",
             "curl -u me:secret -A robot -e http://b/ -H 'User-Agent:' http://a/",
-            "curl http://a/ -H ':authority: a' -H 'content-length: 3' -H 'X: 1' -k --http2 -m 2.5",
+            "curl http://a/ -H ':authority: a' -H 'content-length: 3' -H 'X: 1' -H 'Y;' -k --http2 -m 2.5",
+            "curl.exe http://a/ -so /dev/null -w '%{http_code}' -D - --basic -d x -H 'Content-Type:'",
             "/usr/bin/curl --url http://a/ --data-urlencode '@body.json'",
         ];
         let all: Vec<String> = commands
@@ -416,7 +461,7 @@ mod tests {
         x=1&y=2
 
         > curl -G http://a/?q=0#top -d x=1 --data-urlencode 'y=a b&c'
-        GET http://a/?q=0&x=1&y=a%20b%26c#top
+        GET http://a/?q=0&x=1&y=a+b%26c#top
 
         > curl http://a/ --data @body.json
         POST http://a/
@@ -445,17 +490,23 @@ mod tests {
         Authorization: Basic bWU6c2VjcmV0
         Referer: http://b/
 
-        > curl http://a/ -H ':authority: a' -H 'content-length: 3' -H 'X: 1' -k --http2 -m 2.5
+        > curl http://a/ -H ':authority: a' -H 'content-length: 3' -H 'X: 1' -H 'Y;' -k --http2 -m 2.5
         GET http://a/
         X: 1
+        Y: 
         [insecure]
         [http2]
+
+        > curl.exe http://a/ -so /dev/null -w '%{http_code}' -D - --basic -d x -H 'Content-Type:'
+        POST http://a/
+
+        x
 
         > /usr/bin/curl --url http://a/ --data-urlencode '@body.json'
         POST http://a/
         Content-Type: application/x-www-form-urlencoded
 
-        %7B%0A%20%22a%22%3A%201%0A%7D%0A
+        %7B%0A+%22a%22%3A+1%0A%7D%0A
         "#);
     }
 

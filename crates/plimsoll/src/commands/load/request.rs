@@ -1,6 +1,7 @@
 //! The one request of `plimsoll load`: what a copied curl command says, and the options that replace parts of it.
 
 use super::{Args, Security, curl};
+use crate::commands::fields::combined;
 use crate::commands::url::Url;
 use crate::exit::Failure;
 use serde_json::{Map, Value};
@@ -53,7 +54,11 @@ pub fn of(args: &Args) -> Result<Request, Failure> {
             .any(|(other, _)| other.eq_ignore_ascii_case(name))
     };
     request.headers.retain(|(name, _)| !is_given(name));
-    request.headers = combined(request.headers.into_iter().chain(given));
+    request.headers = combined(request.headers.into_iter().chain(given)).map_err(|name| {
+        Failure::Input(format!(
+            "-H {name} is given twice with two values, and a request has one: keep one of them"
+        ))
+    })?;
     if let Some(method) = &args.method {
         request.method.clone_from(method);
     }
@@ -140,27 +145,4 @@ fn header(field: &str) -> Result<(String, String), Failure> {
         .split_once(':')
         .ok_or_else(|| Failure::Input(format!("-H `{field}`: write `Name: value`")))?;
     Ok((name.trim().to_owned(), value.trim().to_owned()))
-}
-
-/// Each name once: several values of one field are one value with commas between (RFC 9110, section 5.3); cookies have their own
-/// separator (RFC 6265, section 4.2.1).
-fn combined(fields: impl Iterator<Item = (String, String)>) -> Vec<(String, String)> {
-    let mut combined: Vec<(String, String)> = Vec::new();
-    for (name, value) in fields {
-        let earlier = combined
-            .iter_mut()
-            .find(|(other, _)| other.eq_ignore_ascii_case(&name));
-        match earlier {
-            Some((_, all)) => {
-                all.push_str(if name.eq_ignore_ascii_case("cookie") {
-                    "; "
-                } else {
-                    ", "
-                });
-                all.push_str(&value);
-            }
-            None => combined.push((name, value)),
-        }
-    }
-    combined
 }

@@ -68,12 +68,14 @@ impl Data {
     }
 }
 
-/// As curl does it: everything but RFC 3986's unreserved characters.
+/// As curl does it: everything but RFC 3986's unreserved characters, a space as a plus.
 fn percent_encoded(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
             encoded.push(char::from(byte));
+        } else if byte == b' ' {
+            encoded.push('+');
         } else {
             encoded.push_str(&format!("%{byte:02X}"));
         }

@@ -25,40 +25,44 @@ impl Default for Content {
 }
 
 impl Part {
-    /// `-F`: `name=content`, `name=@file` or `name=<file`, and behind it `;type=…` and `;filename=…`.
+    /// `-F`: `name=content`, `name=@file` or `name=<file`, and behind it `;type=…` and `;filename=…`. What has a semicolon in it is quoted.
     pub fn parse(text: &str, read: Read<'_>) -> Result<Self, String> {
+        let refused = |why: &str| Err(format!("`-F {text}`: {why}"));
         let (name, rest) = named(text)?;
-        let mut pieces = rest.split(';');
-        let mut content = pieces.next().unwrap_or_default().to_owned();
+        let is_file = rest.starts_with(['@', '<']);
+        let (sign, rest) = rest.split_at(usize::from(is_file));
+        let (content, mut rest) = word(rest);
         let mut part = Self {
             name: name.to_owned(),
             ..Self::default()
         };
-        for piece in pieces {
-            match piece.trim().split_once('=') {
-                Some(("type", value)) => part.media_type = Some(value.to_owned()),
-                Some(("filename", value)) => {
-                    part.filename = Some(value.trim_matches('"').to_owned());
+        while let Some(further) = rest.strip_prefix(';') {
+            let further = further.trim_start();
+            let (key, value) = further.split_once('=').unwrap_or((further, ""));
+            let (value, after) = word(value);
+            match (key.trim_end(), &mut part.media_type) {
+                ("type", _) => part.media_type = Some(value),
+                ("filename", _) => part.filename = Some(value),
+                ("headers" | "encoder", _) => {
+                    return refused("of a part only `type` and `filename` are understood");
                 }
-                Some(("headers" | "encoder", _)) => {
-                    return Err(format!(
-                        "`-F {text}`: of a part only `type` and `filename` are understood"
-                    ));
+                // A parameter of the type's own.
+                (parameter, Some(media_type)) if further.contains('=') => {
+                    media_type.push_str(&format!(";{parameter}={value}"));
                 }
-                // A semicolon of the content's own.
                 _ => {
-                    content.push(';');
-                    content.push_str(piece);
+                    return refused(
+                        "what stands behind a semicolon is `type=` or `filename=`; a text that has one is quoted: `name=\"a;b\"`",
+                    );
                 }
             }
+            rest = after;
         }
-        part.content = match (content.strip_prefix('@'), content.strip_prefix('<')) {
-            (Some("-") | None, Some("-")) | (Some("-"), None) => {
-                return Err(format!("`-F {text}`: write the name of a file"));
-            }
-            (Some(file), _) => Content::File(file.trim_matches('"').to_owned()),
-            (None, Some(file)) => Content::Value(read(file.trim_matches('"'))?),
-            (None, None) => Content::Value(content.trim_matches('"').to_owned()),
+        part.content = match (sign, content.as_str()) {
+            ("@" | "<", "-") => return refused("write the name of a file"),
+            ("@", _) => Content::File(content),
+            ("<", file) => Content::Value(read(file)?),
+            _ => Content::Value(content),
         };
         Ok(part)
     }
@@ -74,38 +78,81 @@ impl Part {
     }
 }
 
+/// A text up to the next semicolon, or a quoted one up to its closing quote, and what follows.
+fn word(text: &str) -> (String, &str) {
+    if let Some(quoted) = text.trim_start().strip_prefix('"') {
+        let mut word = String::new();
+        let mut rest = quoted.chars();
+        while let Some(next) = rest.next() {
+            match next {
+                '"' => {
+                    let after = rest.as_str().trim_start();
+                    return (word, &after[after.find(';').unwrap_or(after.len())..]);
+                }
+                '\\' if rest.as_str().starts_with(['"', '\\']) => word.extend(rest.next()),
+                other => word.push(other),
+            }
+        }
+        // Not closed: it is as it is.
+    }
+    let (word, rest) = text.split_at(text.find(';').unwrap_or(text.len()));
+    (word.trim().to_owned(), rest)
+}
+
 fn named(text: &str) -> Result<(&str, &str), String> {
     text.split_once('=')
         .ok_or_else(|| format!("`-F {text}`: write `name=content` or `name=@file`"))
 }
 
-/// The parts as the experiment file has them.
-///
-/// # Errors
-/// Two parts of one name.
-pub fn multipart(
-    parts: &[Part],
-    literal: impl Fn(&str) -> String,
-) -> Result<Map<String, Value>, String> {
+/// What curl calls the content of a file, by the end of its name; everything else is `application/octet-stream`.
+const TYPES: [(&str, &str); 10] = [
+    (".gif", "image/gif"),
+    (".htm", "text/html"),
+    (".html", "text/html"),
+    (".jpeg", "image/jpeg"),
+    (".jpg", "image/jpeg"),
+    (".pdf", "application/pdf"),
+    (".png", "image/png"),
+    (".svg", "image/svg+xml"),
+    (".txt", "text/plain"),
+    (".xml", "application/xml"),
+];
+
+/// The parts as the experiment file has them: several of one name are a list.
+pub fn multipart(parts: &[Part], literal: impl Fn(&str) -> String) -> Map<String, Value> {
     let mut all = Map::new();
     for part in parts {
-        let mut wire = match &part.content {
-            Content::Value(value) => json!({ "value": literal(value) }),
-            Content::File(file) => json!({ "file": file }),
-        };
-        for (key, value) in [("filename", &part.filename), ("type", &part.media_type)] {
-            if let Some(value) = value {
-                wire[key] = value.as_str().into();
+        let wire = part.wire(&literal);
+        match all.get_mut(&part.name) {
+            None => {
+                all.insert(part.name.clone(), wire);
             }
-        }
-        if all.insert(part.name.clone(), wire).is_some() {
-            return Err(format!(
-                "two parts of a form are called `{}`: a body here has each name once",
-                part.name
-            ));
+            Some(Value::Array(list)) => list.push(wire),
+            Some(one) => *one = Value::Array(vec![one.take(), wire]),
         }
     }
-    Ok(all)
+    all
+}
+
+impl Part {
+    fn wire(&self, literal: impl Fn(&str) -> String) -> Value {
+        let (mut wire, known) = match &self.content {
+            Content::Value(value) => (json!({ "value": literal(value) }), None),
+            Content::File(file) => {
+                // Either name tells.
+                let name = self.filename.as_ref().unwrap_or(file).to_ascii_lowercase();
+                let known = TYPES.iter().find(|(end, _)| name.ends_with(end));
+                (json!({ "file": file }), known.map(|(_, known)| *known))
+            }
+        };
+        let media_type = self.media_type.as_deref().or(known);
+        for (key, value) in [("filename", self.filename.as_deref()), ("type", media_type)] {
+            if let Some(value) = value {
+                wire[key] = value.into();
+            }
+        }
+        wire
+    }
 }
 
 #[cfg(test)]
@@ -116,24 +163,42 @@ mod tests {
     fn check(text: &str, expected: &str) {
         let read = |file: &str| Ok(format!("content of {file}"));
         let shown = Part::parse(text, &read)
-            .and_then(|part| multipart(&[part], str::to_owned))
+            .map(|part| multipart(&[part], str::to_owned))
             .map_or_else(|why| why, |parts| Value::from(parts).to_string());
         assert_eq!(shown, expected);
     }
 
     #[test]
     fn parts_mean_what_they_mean_to_curl() {
-        check("a=b;c", r#"{"a":{"value":"b;c"}}"#);
+        check("a= b ", r#"{"a":{"value":"b"}}"#);
+        check(
+            r#"a="b;c\"d\"";type=text/plain"#,
+            r#"{"a":{"value":"b;c\"d\"","type":"text/plain"}}"#,
+        );
+        check("a=\"b", r#"{"a":{"value":"\"b"}}"#);
+        check(
+            "a=b; type=text/html;charset=utf-8;filename=z",
+            r#"{"a":{"value":"b","filename":"z","type":"text/html;charset=utf-8"}}"#,
+        );
         check(
             "a={\"b\":1};type=application/json",
             r#"{"a":{"value":"{\"b\":1}","type":"application/json"}}"#,
         );
-        check("f=@x.png", r#"{"f":{"file":"x.png"}}"#);
+        check("f=@x", r#"{"f":{"file":"x"}}"#);
+        check("f=@x.PNG", r#"{"f":{"file":"x.PNG","type":"image/png"}}"#);
+        check(
+            "f=@x;filename=y.txt",
+            r#"{"f":{"file":"x","filename":"y.txt","type":"text/plain"}}"#,
+        );
         check(
             "f=@x.png;type=image/png;filename=\"y z.png\"",
             r#"{"f":{"file":"x.png","filename":"y z.png","type":"image/png"}}"#,
         );
         check("f=<note.txt", r#"{"f":{"value":"content of note.txt"}}"#);
+        check(
+            "a=b;c",
+            "`-F a=b;c`: what stands behind a semicolon is `type=` or `filename=`; a text that has one is quoted: `name=\"a;b\"`",
+        );
         check("f=@-", "`-F f=@-`: write the name of a file");
         check(
             "nothing",
@@ -142,8 +207,11 @@ mod tests {
     }
 
     #[test]
-    fn a_name_stands_once() {
-        let parts = ["a=1", "a=2"].map(|text| Part::plain(text).unwrap());
-        assert!(multipart(&parts, str::to_owned).is_err());
+    fn several_parts_of_one_name_are_a_list() {
+        let parts = ["a=1", "b=2", "a=3", "a=4"].map(|text| Part::plain(text).unwrap());
+        assert_eq!(
+            Value::from(multipart(&parts, str::to_owned)).to_string(),
+            r#"{"a":[{"value":"1"},{"value":"3"},{"value":"4"}],"b":{"value":"2"}}"#
+        );
     }
 }

@@ -1,8 +1,10 @@
-//! A shell command as the words that a POSIX shell would see, with bash's `$'…'`, which browsers write.
+//! A shell command as the words that a POSIX shell would see, with bash's `$'…'`, which browsers write. One that was copied for the Windows
+//! prompt is left to [`super::prompt`].
 //!
 //! Nothing is expanded: what a shell would have to run or look up first is refused, because a request with an unexpanded
 //! `$TOKEN` in it is not the request that was meant.
 
+use super::prompt;
 use std::iter::Peekable;
 use std::str::Chars;
 
@@ -11,6 +13,9 @@ use std::str::Chars;
 /// # Errors
 /// An unclosed quote, an expansion, or more than one command.
 pub fn split(command: &str) -> Result<Vec<String>, String> {
+    if prompt::is_meant(command) {
+        return prompt::split(command);
+    }
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut rest = command.trim().chars().peekable();
@@ -29,11 +34,6 @@ pub fn split(command: &str) -> Result<Vec<String>, String> {
             }
             '$' if rest.peek().is_some_and(|c| begins_expansion(*c)) => return Err(expansion("$")),
             '`' => return Err(expansion("`")),
-            '^' if matches!(rest.peek(), Some('"' | '\n' | '\r')) => {
-                return Err(
-                    "this was copied for the Windows prompt: copy it as cURL (bash)".to_owned(),
-                );
-            }
             ';' | '|' | '&' | '<' | '>' => {
                 return Err(format!(
                     "`{next}` outside quotes is for a shell: give one curl command, and quote its URL"
@@ -56,7 +56,7 @@ fn expansion(sign: &str) -> String {
     )
 }
 
-fn unclosed(quote: &str) -> String {
+pub(super) fn unclosed(quote: &str) -> String {
     format!("a {quote} is not closed")
 }
 
@@ -85,24 +85,44 @@ fn double_quoted(rest: &mut Peekable<Chars<'_>>, word: &mut String) -> Result<()
     }
 }
 
-/// Bash's `$'…'`, whose escapes are those of C.
+/// Bash's `$'…'`, whose escapes are those of C: they write bytes, which together must be a text.
 fn ansi_quoted(rest: &mut Peekable<Chars<'_>>, word: &mut String) -> Result<(), String> {
+    let mut bytes = Vec::new();
     loop {
         match rest.next().ok_or_else(|| unclosed("$'"))? {
-            '\'' => return Ok(()),
+            '\'' => break,
             '\\' => match escaped(rest)? {
-                Ok(character) => word.push(character),
-                Err(unknown) => word.extend(['\\', unknown]),
+                Escaped::Character(character) => push(&mut bytes, character),
+                Escaped::Byte(byte) => bytes.push(byte),
+                Escaped::Nothing(unknown) => {
+                    bytes.push(b'\\');
+                    push(&mut bytes, unknown);
+                }
             },
-            c => word.push(c),
+            c => push(&mut bytes, c),
         }
     }
+    let text = String::from_utf8(bytes);
+    word.push_str(&text.map_err(|_| "the bytes that $'…' writes are no text in UTF-8".to_owned())?);
+    Ok(())
 }
 
-/// What a backslash in `$'…'` writes, or the character after it when that is no escape.
-fn escaped(rest: &mut Peekable<Chars<'_>>) -> Result<Result<char, char>, String> {
+fn push(bytes: &mut Vec<u8>, character: char) {
+    bytes.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+}
+
+/// What a backslash in `$'…'` writes.
+enum Escaped {
+    Character(char),
+    /// One of several that may be a character together.
+    Byte(u8),
+    /// This is no escape: it stands as it is, backslash and all.
+    Nothing(char),
+}
+
+fn escaped(rest: &mut Peekable<Chars<'_>>) -> Result<Escaped, String> {
     let letter = rest.next().ok_or_else(|| unclosed("$'"))?;
-    Ok(Ok(match letter {
+    let character = match letter {
         'n' => '\n',
         'r' => '\r',
         't' => '\t',
@@ -112,19 +132,26 @@ fn escaped(rest: &mut Peekable<Chars<'_>>) -> Result<Result<char, char>, String>
         'f' => '\u{c}',
         'v' => '\u{b}',
         '\\' | '\'' | '"' | '?' => letter,
-        'x' => ascii(number(rest, 16, 2), letter)?,
         'u' => code_point(rest)?,
         'U' => char::from_u32(number(rest, 16, 8)).ok_or_else(|| no_character(letter))?,
+        'x' => return Ok(byte(number(rest, 16, 2))),
         digit @ '0'..='7' => {
             let first = digit.to_digit(8).unwrap_or(0);
-            let octal = (0..2).fold(first, |value, _| match octal_digit(rest) {
-                Some(next) => value * 8 + next,
-                None => value,
-            });
-            ascii(octal, letter)?
+            return Ok(byte((0..2).fold(first, |value, _| {
+                match octal_digit(rest) {
+                    Some(next) => value * 8 + next,
+                    None => value,
+                }
+            })));
         }
-        unknown => return Ok(Err(unknown)),
-    }))
+        unknown => return Ok(Escaped::Nothing(unknown)),
+    };
+    Ok(Escaped::Character(character))
+}
+
+/// The byte of this number, of which a shell takes the last eight bits.
+fn byte(number: u32) -> Escaped {
+    Escaped::Byte(number.to_le_bytes()[0])
 }
 
 fn octal_digit(rest: &mut Peekable<Chars<'_>>) -> Option<u32> {
@@ -161,13 +188,6 @@ fn code_point(rest: &mut Peekable<Chars<'_>>) -> Result<char, String> {
         .ok_or_else(|| no_character('u'))
 }
 
-/// One byte; above ASCII it would be a part of a character, which a text cannot hold.
-fn ascii(value: u32, escape: char) -> Result<char, String> {
-    char::from_u32(value)
-        .filter(char::is_ascii)
-        .ok_or_else(|| no_character(escape))
-}
-
 fn no_character(escape: char) -> String {
     format!("`\\{escape}` in $'…' does not write a character")
 }
@@ -193,8 +213,8 @@ mod tests {
             &["it's", "a\\nb", "5$", "$"],
         );
         check(
-            r#"$'{"a":"\u0021\'\n"}' $'\x41\101\t' $'\ud83d\ude00' $'\z'"#,
-            &["{\"a\":\"!'\n\"}", "AA\t", "\u{1f600}", "\\z"],
+            r#"$'{"a":"\u0021\'\n"}' $'\x41\101\t' $'\ud83d\ude00' $'\z' $'\xc3\xa9'"#,
+            &["{\"a\":\"!'\n\"}", "AA\t", "\u{1f600}", "\\z", "é"],
         );
     }
 
@@ -209,7 +229,6 @@ mod tests {
             "curl `pwd`",
             "curl a | jq .",
             "curl http://a/?b=c&d=e",
-            "curl ^\"http://a^\"",
             "curl $'\\xff'",
             "curl $'\\ud83d'",
         ]
@@ -225,8 +244,7 @@ mod tests {
         curl `pwd`: ``` begins what a shell would replace: write the value, or put it in single quotes
         curl a | jq .: `|` outside quotes is for a shell: give one curl command, and quote its URL
         curl http://a/?b=c&d=e: `&` outside quotes is for a shell: give one curl command, and quote its URL
-        curl ^"http://a^": this was copied for the Windows prompt: copy it as cURL (bash)
-        curl $'\xff': `\x` in $'…' does not write a character
+        curl $'\xff': the bytes that $'…' writes are no text in UTF-8
         curl $'\ud83d': `\u` in $'…' does not write a character
         "#);
     }
