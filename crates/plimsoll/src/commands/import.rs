@@ -67,7 +67,12 @@ fn create(path: &Path, text: &str) -> Result<(), Failure> {
     })
 }
 
-/// A foreign file's text.
+/// A foreign file's text, without the mark that some programs put before it.
 fn read(path: &PathBuf) -> Result<String, Failure> {
-    std::fs::read_to_string(path).map_err(|e| Failure::Input(format!("{}: {e}", path.display())))
+    let text = std::fs::read_to_string(path)
+        .map_err(|e| Failure::Input(format!("{}: {e}", path.display())))?;
+    Ok(match text.strip_prefix('\u{feff}') {
+        Some(unmarked) => unmarked.to_owned(),
+        None => text,
+    })
 }

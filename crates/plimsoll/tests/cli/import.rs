@@ -1,6 +1,7 @@
 //! `plimsoll import`: foreign files become experiments that `plimsoll validate` accepts, and nothing is lost without a word.
 
-use crate::program::Workspace;
+use crate::program::{Finished, Server, Workspace, get};
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 fn data(name: &str) -> PathBuf {
@@ -37,13 +38,13 @@ fn a_recording_keeps_its_order_its_pauses_and_no_secret() {
     );
     assert!(!text.contains("4711") && !text.contains("hush"));
     insta::assert_snapshot!(text, @r#"
-    note: entry 7 is left out: `ws:` is no HTTP request
-    note: entry 10 is left out: `data:` is no HTTP request
+    note: 1 of 10 entries are left out as no HTTP requests: `data:`
+    note: 1 of 10 entries are left out as no HTTP requests: `ws:`
     note: 1 of 10 entries are left out by --no-static
     note: 1 of 10 entries are left out to other hosts than --only-host
     note: entry 6 was answered with 404, and only that passes
     note: entry 8 is left out: PROPFIND is not available in this version
-    note: entry 9 is left out: the files of its form were not recorded
+    note: entry 9 is left out: the file `a.png` of its form was not recorded
     note: a recorded secret is replaced by ${env:COOKIE}: set COOKIE before validating or running
     note: a recorded secret is replaced by ${env:AUTHORIZATION}: set AUTHORIZATION before validating or running
     note: a recorded secret is replaced by ${env:COOKIE_2}: set COOKIE_2 before validating or running
@@ -124,7 +125,7 @@ fn a_description_becomes_one_step_per_operation() {
     note: GET /pets/{petId}: made up, for want of an example: `petId`
     note: PUT /pets/{petId}: made up, for want of an example: `petId`
     note: TRACE /pets/{petId} is left out: its method is not available in this version
-    note: PUT /pets/{petId}/photo is left out: its body is image/png: JSON, form and text are understood
+    note: PUT /pets/{petId}/photo is left out: its body is image/png: JSON, forms and text are understood
     note: operations left out by --only and --exclude: 1
     ---
     # Imported from pets.yaml.
@@ -185,6 +186,224 @@ fn a_relative_server_is_said_on_the_command_line() {
     "#);
 }
 
+/// A file of the test data with this server in it, imported into `experiment.yaml`, judged, and run for two iterations, each step of which must
+/// be answered with what the mock answers everything with; gives the notes, the file, and the requests of an iteration as the mock saw them.
+fn imported_and_run(format: &str, file: &str, more: &[&str]) -> (String, Vec<Value>) {
+    let workspace = Workspace::new();
+    workspace.write(
+        "stubs/mappings/any.json",
+        r#"{"request":{"urlPattern":".*"},"response":{"status":200}}"#,
+    );
+    let mock = Server::start(
+        &workspace,
+        &[
+            "mock",
+            "--port",
+            "0",
+            "--root-dir",
+            "stubs",
+            "--max-request-journal-entries",
+            "1000",
+        ],
+    );
+    let host = mock.main().to_string();
+    let text = std::fs::read_to_string(data(file))
+        .unwrap()
+        .replace("HOST", &host);
+    workspace.write(file, &format!("\u{feff}{text}"));
+    let args = [&["import", format, file, "-o", "experiment.yaml"], more].concat();
+    let finished = workspace.run(&args).ended_with(0);
+    let secrets = ["AUTHORIZATION", "COOKIE", "BASIC"];
+    let hidden = |args: &[&str]| {
+        let mut command = workspace.command(args);
+        command.envs(secrets.map(|name| (name, "hidden")));
+        Finished::of(command.output().unwrap())
+    };
+    hidden(&["validate", "experiment.yaml"]).ended_with(0);
+    let run = [
+        "run",
+        "experiment.yaml",
+        "--out",
+        "run",
+        "--no-ui",
+        "--set",
+        "load.rate=2/s",
+        "--set",
+        "load.duration=1s",
+    ];
+    let ended = hidden(&run);
+    assert!(matches!(ended.code, Some(0 | 4 | 6)), "{ended:?}");
+    let arm = &workspace.json("run/summary.json")["arms"]["main"];
+    let statuses: Vec<&String> = arm["outcomes"]["answered"]
+        .as_object()
+        .unwrap()
+        .keys()
+        .collect();
+    assert_eq!(statuses, ["200"], "{arm}");
+    let seen = get(mock.main(), "/__admin/requests?limit=1000");
+    let seen: Value = serde_json::from_str(seen.split_once("\r\n\r\n").unwrap().1).unwrap();
+    let mut seen: Vec<Value> = seen["requests"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|event| event["request"].clone())
+        .collect();
+    seen.reverse();
+    seen.truncate(seen.len() / 2);
+    let text = format!(
+        "{}---\n{}",
+        finished.stderr,
+        workspace.read("experiment.yaml")
+    );
+    (text.replace(&host, "HOST"), seen)
+}
+
+/// Requests in short: method, target and body.
+fn in_short(requests: &[Value]) -> String {
+    let lines = requests.iter().map(|request| {
+        let text = |key: &str| request[key].as_str().unwrap_or_default().to_owned();
+        format!("{} {} {:?}", text("method"), text("url"), text("body"))
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn recordings_of_all_browsers_are_read() {
+    let (text, seen) = imported_and_run("har", "browsers.har", &[]);
+    insta::assert_snapshot!(text, @r#"
+    note: 1 of 16 entries are left out as no HTTP requests: `blob:`
+    note: 1 of 16 entries are left out as no HTTP requests: `data:`
+    note: 1 of 16 entries are left out as no HTTP requests: `wss:`
+    note: 1 of 16 entries are left out that became a WebSocket or another protocol
+    note: 2 of 16 entries are left out without an answer: aborted, blocked, or still under way
+    note: entry 7 is left out: its body is 8 bytes that are no text: put them into a file and name it as `body_file`
+    note: entry 14 was answered by the browser's cache; here it goes to the server
+    note: entry 14 has two of `referer`: the first is taken
+    note: entry 15 seems to have a password in its body: it stands in the file as recorded
+    ---
+    # Imported from browsers.har.
+    version: 1
+    name: browsers
+    components:
+      server: { external: "http://HOST" }
+    scenario:
+      - get: "/caf%C3%A9?q=a|b%20c"
+        name: "GET /café"
+        headers:
+          accept: text/html
+          sec-ch-ua-platform: "\"Linux\""
+      - post: /chrome
+        name: "POST /chrome"
+        headers:
+          content-type: "multipart/form-data; boundary=----WebKitFormBoundaryAbC"
+        body: "------WebKitFormBoundaryAbC\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n1 $$x\r\n------WebKitFormBoundaryAbC--\r\n"
+      - post: /firefox
+        name: "POST /firefox"
+        headers:
+          Content-Type: "multipart/form-data; boundary=---------------------------4242"
+          Accept: "*/*, text/html"
+        body: "-----------------------------4242\r\nContent-Disposition: form-data; name=\"b\"\r\n\r\n2\r\n-----------------------------4242--\r\n"
+      - post: /params
+        name: "POST /params"
+        multipart:
+          tag: [{ value: x }, { value: "y" }]
+          file: { value: content, filename: note.txt, type: text/plain }
+      - put: /safari
+        name: "PUT /safari"
+        headers:
+          Content-Type: application/json
+        body: "{\"a\":1}"
+      - post: /base64
+        name: "POST /base64"
+        headers:
+          Content-Type: text/plain
+        body: "grüße"
+      - get: /logo.svg
+        name: "GET /logo.svg"
+        headers:
+          Referer: "http://HOST/a"
+      - post: /login
+        name: "POST /login"
+        headers:
+          content-type: application/x-www-form-urlencoded
+        body: "user=me&password=hush"
+      - get: /last
+        name: "GET /last"
+    load: { rate: 1/s, warmup: 0s, duration: 30s }   # iterations per second: a first look
+    "#);
+    insta::assert_snapshot!(in_short(&seen), @r#"
+    GET /caf%C3%A9?q=a|b%20c ""
+    POST /chrome "------WebKitFormBoundaryAbC\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n1 $x\r\n------WebKitFormBoundaryAbC--\r\n"
+    POST /firefox "-----------------------------4242\r\nContent-Disposition: form-data; name=\"b\"\r\n\r\n2\r\n-----------------------------4242--\r\n"
+    POST /params "--plimsoll-part-6f1d2c9ab4e84d07\r\nContent-Disposition: form-data; name=\"tag\"\r\n\r\nx\r\n--plimsoll-part-6f1d2c9ab4e84d07\r\nContent-Disposition: form-data; name=\"tag\"\r\n\r\ny\r\n--plimsoll-part-6f1d2c9ab4e84d07\r\nContent-Disposition: form-data; name=\"file\"; filename=\"note.txt\"\r\nContent-Type: text/plain\r\n\r\ncontent\r\n--plimsoll-part-6f1d2c9ab4e84d07--\r\n"
+    PUT /safari "{\"a\":1}"
+    POST /base64 "grüße"
+    GET /logo.svg ""
+    POST /login "user=me&password=hush"
+    GET /last ""
+    "#);
+}
+
+#[test]
+fn a_description_in_unusual_words_becomes_requests() {
+    let (text, seen) = imported_and_run("openapi", "odd.json", &[]);
+    insta::assert_snapshot!(text, @r#"
+    note: GET /tree/{node}.json: made up, for want of an example: `node`
+    note: POST /tree/{node}.json: made up, for want of an example: parts of the body
+    note: POST /tree/{node}.json: left out, being optional and without an example: properties of the body
+    note: POST /upload: has a server of its own, https://upload.example; here it goes to http://HOST
+    note: POST /upload: made up, for want of an example: parts of the body
+    note: set BASIC to base64 of user:password that `basic` asks for, before validating or running
+    note: set COOKIE to the key that `cookie` asks for, before validating or running
+    note: GET /search: made up, for want of an example: `seen`
+    note: PUT /search: made up, for want of an example: parts of the body
+    note: GET /circle is left out: its references go in a circle
+    ---
+    # Imported from odd.json.
+    version: 1
+    name: Odd
+    components:
+      server: { external: "http://HOST" }
+    scenario:
+      - get: "/v%201/tree/5.json"
+        name: "GET /tree/{node}.json"
+        check: { status: [200, 304] }
+      - post: "/v%201/tree/a%2Fb.json"
+        name: "POST /tree/{node}.json"
+        headers:
+          Content-Type: application/json
+        body: "{\"name\":\"text\",\"children\":[]}"
+        check: { status: 201 }
+      - post: "/v%201/upload"
+        name: "POST /upload"
+        multipart:
+          title: { value: "Sunset $$1" }
+          photo: { value: text, filename: photo, type: application/octet-stream }
+          tags: [{ value: a }, { value: b }]
+          about: { value: "{\"x\":7}", type: application/json }
+        check: { status: 200 }
+      - get: "/v%201/search?ids=1,2&json=%7B%22a%22%3A1%7D&filter%5Bcolor%5D=red&filter%5Bsize%5D=3"
+        name: "GET /search"
+        headers:
+          X-List: "x,y"
+          Authorization: "Basic ${env:BASIC}"
+          Cookie: "seen=true; sid=${env:COOKIE}"
+      - put: "/v%201/search?filter%5Bcolor%5D=red&filter%5Bsize%5D=3"
+        name: "PUT /search"
+        headers:
+          Content-Type: "application/vnd.loop+json"
+        body: "{\"next\":{\"next\":{\"next\":{\"next\":null}}}}"
+    load: { rate: 1/s, warmup: 0s, duration: 30s }   # iterations per second: a first look
+    "#);
+    insta::assert_snapshot!(in_short(&seen), @r#"
+    GET /v%201/tree/5.json ""
+    POST /v%201/tree/a%2Fb.json "{\"name\":\"text\",\"children\":[]}"
+    POST /v%201/upload "--plimsoll-part-6f1d2c9ab4e84d07\r\nContent-Disposition: form-data; name=\"title\"\r\n\r\nSunset $1\r\n--plimsoll-part-6f1d2c9ab4e84d07\r\nContent-Disposition: form-data; name=\"photo\"; filename=\"photo\"\r\nContent-Type: application/octet-stream\r\n\r\ntext\r\n--plimsoll-part-6f1d2c9ab4e84d07\r\nContent-Disposition: form-data; name=\"tags\"\r\n\r\na\r\n--plimsoll-part-6f1d2c9ab4e84d07\r\nContent-Disposition: form-data; name=\"tags\"\r\n\r\nb\r\n--plimsoll-part-6f1d2c9ab4e84d07\r\nContent-Disposition: form-data; name=\"about\"\r\nContent-Type: application/json\r\n\r\n{\"x\":7}\r\n--plimsoll-part-6f1d2c9ab4e84d07--\r\n"
+    GET /v%201/search?ids=1,2&json=%7B%22a%22%3A1%7D&filter%5Bcolor%5D=red&filter%5Bsize%5D=3 ""
+    PUT /v%201/search?filter%5Bcolor%5D=red&filter%5Bsize%5D=3 "{\"next\":{\"next\":{\"next\":{\"next\":null}}}}"
+    "#);
+}
+
 #[test]
 fn every_refused_file_says_what_is_wrong() {
     let workspace = Workspace::new();
@@ -204,8 +423,8 @@ fn every_refused_file_says_what_is_wrong() {
     }
     insta::assert_snapshot!(messages.concat(), @r"
     error: har-of-nothing-to-send.har: has no entry that can be carried over
-      entry 1 is left out: `ws:` is no HTTP request
-      entry 2 is left out: `data:` is no HTTP request
+      1 of 2 entries are left out as no HTTP requests: `data:`
+      1 of 2 entries are left out as no HTTP requests: `ws:`
     error: har-of-several-hosts.har: has requests to several servers, and a scenario has one: choose with --only-host: http://cdn.example (1), http://shop.example:8080 (2)
     error: har-that-is-json.har: is not a HAR: missing field `log` at line 1 column 15
     error: har-that-is-no-json.har: is not a HAR: expected value at line 1 column 1
@@ -213,7 +432,7 @@ fn every_refused_file_says_what_is_wrong() {
     error: openapi-of-a-later-version.yaml: is OpenAPI 3.2.0: 3.0 and 3.1 are understood
     error: openapi-of-a-relative-server.yaml: its server is `/api`, on whatever host serves the description: say where with --server http://host:port/api
     error: openapi-of-nothing-to-send.yaml: has no operation that can be carried over
-      POST /a is left out: its body is image/png: JSON, form and text are understood
+      POST /a is left out: its body is image/png: JSON, forms and text are understood
       GET /b/{c} is left out: its path has a part that no parameter describes
       GET /d is left out: `other.yaml#/p` is in another file
       GET /e is left out: `#/nowhere` leads nowhere

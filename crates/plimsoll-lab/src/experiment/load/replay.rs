@@ -38,6 +38,8 @@ pub(super) fn read(loader: &mut Loader<'_>, at: &Pointer, file: &str) -> Option<
 /// All times of the text, or the first line that is none, counted from 1, and what is wrong with it.
 fn parse(text: &str) -> Result<Vec<u64>, (usize, String)> {
     let mut times: Vec<u64> = Vec::new();
+    // Some programs mark UTF-8 so.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     for (line, text) in (1..).zip(text.lines()) {
         let text = text.split('#').next().unwrap_or_default().trim();
         if text.is_empty() {
@@ -78,12 +80,12 @@ mod tests {
 
     #[test]
     fn times_are_seconds_or_have_a_unit() {
-        let text =
-            "# a night in March\n0\n0.25\n\n250ms  # the same moment\n1.000000001\n1m0.5s\r\n86400";
+        let text = "\u{feff}0\n# a night in March\n0\n0.25\n\n250ms  # the same moment\n1.000000001\n1m0.5s\r\n86400";
         let second = 1_000_000_000;
         assert_eq!(
             parse(text).unwrap(),
             [
+                0,
                 0,
                 second / 4,
                 second / 4,

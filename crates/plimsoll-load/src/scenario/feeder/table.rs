@@ -34,6 +34,8 @@ impl Table {
     /// # Errors
     /// The first thing that is wrong.
     pub(crate) fn parse(format: Format, text: &str) -> Result<Self, TableError> {
+        // Some programs mark UTF-8 so.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let table = match format {
             Format::Csv => csv(text),
             Format::JsonLines => json_lines(text),
@@ -99,7 +101,7 @@ fn csv(text: &str) -> Result<Table, TableError> {
     let at = |error: &csv::Error| error.position().map_or(1, csv::Position::line);
     let mut reader = csv::ReaderBuilder::new()
         .flexible(true)
-        .from_reader(text.trim_start_matches('\u{feff}').as_bytes());
+        .from_reader(text.as_bytes());
     let headers = reader.headers().map_err(|error| TableError {
         line: at(&error),
         message: error.to_string(),
@@ -230,7 +232,7 @@ mod tests {
     fn json_lines_are_read() {
         check(
             Format::JsonLines,
-            "{\"id\":1,\"x\":\"a\"}\n\n{\"x\":null,\"id\":{\"y\":[2]}}\n",
+            "\u{feff}{\"id\":1,\"x\":\"a\"}\n\n{\"x\":null,\"id\":{\"y\":[2]}}\n",
             "id|x: 1|a / {\"y\":[2]}|",
         );
         check(

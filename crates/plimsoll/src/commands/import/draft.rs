@@ -29,16 +29,48 @@ pub struct Step {
     pub target: String,
     pub name: String,
     pub headers: Vec<(String, String)>,
-    pub body: Option<String>,
+    pub body: Body,
     /// Before it, in milliseconds.
     pub pause_ms: u64,
     /// Permitted statuses; empty: what is below 400.
     pub statuses: Vec<u16>,
 }
 
+/// What a request carries.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub enum Body {
+    #[default]
+    None,
+    Text(String),
+    /// `multipart/form-data`, whose content type follows from it.
+    Multipart(Vec<Part>),
+}
+
+/// One part of a form.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Part {
+    pub name: String,
+    pub value: String,
+    pub filename: Option<String>,
+    pub media_type: Option<String>,
+}
+
 /// A text in which the experiment file sees no substitution.
 pub fn literal(text: &str) -> String {
     text.replace('$', "$$")
+}
+
+/// A path and query as a request can have them: bytes that cannot stand there are percent-encoded, others are left as they are.
+pub fn sendable(target: &str) -> String {
+    let mut sendable = String::with_capacity(target.len());
+    for byte in target.bytes() {
+        if byte.is_ascii_graphic() {
+            sendable.push(char::from(byte));
+        } else {
+            sendable.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    sendable
 }
 
 /// A name as experiments and variables have it: what is no letter or digit becomes `separator`, once.
@@ -125,14 +157,54 @@ impl Step {
             writeln!(text, "    headers:")?;
             write_fields(text, &own, "      ")?;
         }
-        if let Some(body) = &self.body {
-            writeln!(text, "    body: {}", scalar(body))?;
+        match &self.body {
+            Body::None => {}
+            Body::Text(body) => writeln!(text, "    body: {}", scalar(body))?,
+            Body::Multipart(parts) => write_parts(text, parts)?,
         }
         match self.statuses.as_slice() {
             [] => Ok(()),
             [one] => writeln!(text, "    check: {{ status: {one} }}"),
             several => writeln!(text, "    check: {{ status: {several:?} }}"),
         }
+    }
+}
+
+/// Parts by name, in the order in which the names come first; several of one name are a list.
+fn write_parts(text: &mut String, parts: &[Part]) -> std::fmt::Result {
+    writeln!(text, "    multipart:")?;
+    let mut written = HashSet::new();
+    for part in parts.iter().filter(|part| written.insert(&part.name)) {
+        let of_name: Vec<String> = parts
+            .iter()
+            .filter(|other| other.name == part.name)
+            .map(Part::to_yaml)
+            .collect();
+        match of_name.as_slice() {
+            [one] => writeln!(text, "      {}: {one}", scalar(&part.name))?,
+            several => writeln!(
+                text,
+                "      {}: [{}]",
+                scalar(&part.name),
+                several.join(", ")
+            )?,
+        }
+    }
+    Ok(())
+}
+
+impl Part {
+    fn to_yaml(&self) -> String {
+        let named = |key: &str, value: &Option<String>| {
+            let value = value.as_ref();
+            value.map_or_else(String::new, |value| format!(", {key}: {}", scalar(value)))
+        };
+        format!(
+            "{{ value: {}{}{} }}",
+            scalar(&self.value),
+            named("filename", &self.filename),
+            named("type", &self.media_type)
+        )
     }
 }
 
@@ -184,6 +256,32 @@ mod tests {
         check("a: b", "\"a: b\"");
         check("é\n\"", "\"é\\n\\\"\"");
         check("${env:X}", "\"${env:X}\"");
+    }
+
+    #[test]
+    fn targets_are_encoded_where_they_must_be() {
+        assert_eq!(sendable("/a b/ü?q=%20|x"), "/a%20b/%C3%BC?q=%20|x");
+    }
+
+    #[test]
+    fn parts_of_one_name_are_a_list() {
+        let part = |name: &str, value: &str, filename: Option<&str>| Part {
+            name: name.to_owned(),
+            value: value.to_owned(),
+            filename: filename.map(str::to_owned),
+            media_type: None,
+        };
+        let mut text = String::new();
+        let parts = [
+            part("a", "1", None),
+            part("b c", "", Some("x.txt")),
+            part("a", "2", None),
+        ];
+        write_parts(&mut text, &parts).unwrap();
+        assert_eq!(
+            text,
+            "    multipart:\n      a: [{ value: \"1\" }, { value: \"2\" }]\n      \"b c\": { value: \"\", filename: x.txt }\n"
+        );
     }
 
     #[test]

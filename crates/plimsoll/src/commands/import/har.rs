@@ -1,11 +1,13 @@
 //! HAR: what a browser recorded of a page or a session (HTTP Archive 1.2).
 
+mod body;
 mod secret;
 mod time;
 mod wire;
 
-use super::draft::{Draft, METHODS, Step, literal, slug};
+use super::draft::{Body, Draft, METHODS, Step, literal, sendable, slug};
 use super::pattern;
+use crate::commands::fields::combined;
 use crate::commands::url::Url;
 use crate::exit::Failure;
 use secret::Secrets;
@@ -18,7 +20,7 @@ use wire::{Archive, Entry};
 pub struct Args {
     /// The recording.
     file: PathBuf,
-    /// Only requests to this host (`example.com` or `example.com:8080`); needed when the recording has several.
+    /// Only requests to this host (`example.com`, `example.com:8080` or `https://example.com`); needed when the recording has several.
     #[arg(long, value_name = "HOST")]
     only_host: Option<String>,
     /// Leave out requests whose URL is described by this pattern, such as `*.css` or `*/metrics*`; repeatable.
@@ -119,9 +121,7 @@ fn choose<'a>(
         let mut leave_out = |why: &str| *left_out.entry(why.to_owned()).or_default() += 1;
         if !request.url.starts_with("http://") && !request.url.starts_with("https://") {
             let scheme = request.url.split(':').next().unwrap_or_default();
-            notes.push(format!(
-                "entry {number} is left out: `{scheme}:` is no HTTP request"
-            ));
+            leave_out(&format!("as no HTTP requests: `{scheme}:`"));
             continue;
         }
         let url = match Url::parse(&request.url) {
@@ -134,6 +134,7 @@ fn choose<'a>(
         if let Some(only) = &args.only_host
             && *only != url.authority
             && *only != url.host
+            && only.trim_end_matches('/') != url.origin()
         {
             leave_out("to other hosts than --only-host");
         } else if let Some(excluded) = args
@@ -144,6 +145,10 @@ fn choose<'a>(
             leave_out(&format!("by --exclude '{excluded}'"));
         } else if args.no_static && entry.is_static() {
             leave_out("by --no-static");
+        } else if entry.status().is_some_and(|status| status <= 0) {
+            leave_out("without an answer: aborted, blocked, or still under way");
+        } else if entry.status() == Some(101) {
+            leave_out("that became a WebSocket or another protocol");
         } else {
             chosen.push((number, entry, url));
         }
@@ -198,74 +203,85 @@ fn step(
         ));
         return None;
     }
-    if entry.response.status == 101 {
-        notes.push(format!(
-            "entry {number} is left out: it became a WebSocket or another protocol"
-        ));
-        return None;
-    }
-    let body = match request.body() {
+    let (body, media_type) = match request.body() {
         Ok(body) => body,
         Err(why) => {
             notes.push(format!("entry {number} is left out: {why}"));
             return None;
         }
     };
-    let status = entry.response.status;
-    let statuses = if (400..=599).contains(&status) {
+    let status = entry.status().and_then(|status| u16::try_from(status).ok());
+    let failed = status.filter(|status| (400..=599).contains(status));
+    if let Some(status) = failed {
         notes.push(format!(
             "entry {number} was answered with {status}, and only that passes"
         ));
-        vec![status]
-    } else {
-        Vec::new()
-    };
+    }
+    if entry.is_from_cache() {
+        notes.push(format!(
+            "entry {number} was answered by the browser's cache; here it goes to the server"
+        ));
+    }
+    let mut headers = headers(number, entry, secrets, notes);
+    let is_type = |(name, _): &(String, String)| name.eq_ignore_ascii_case("content-type");
+    match &body {
+        // Its boundary is another.
+        Body::Multipart(_) => headers.retain(|field| !is_type(field)),
+        Body::Text(_) if !media_type.is_empty() && !headers.iter().any(is_type) => {
+            headers.push(("Content-Type".to_owned(), literal(media_type)));
+        }
+        _ => {}
+    }
     secrets.look_at_query(number, url);
+    secrets.look_at_body(number, &body);
     Some(Step {
-        target: literal(&url.target.replace(' ', "%20")),
+        target: literal(&sendable(&url.target)),
         name: format!("{method} {}", url.path()),
-        headers: headers(entry, secrets),
-        body: body.map(|body| literal(&body)),
+        headers,
+        body,
         pause_ms: 0,
-        statuses,
+        statuses: failed.into_iter().collect(),
         method,
     })
 }
 
 /// The fields of a request, secrets replaced; several of one name are one.
-fn headers(entry: &Entry, secrets: &mut Secrets) -> Vec<(String, String)> {
-    let mut fields: Vec<(String, String)> = Vec::new();
-    for field in &entry.request.headers {
-        let name = field.name.as_str();
-        if name.starts_with(':')
-            || OF_THE_CONNECTION
-                .iter()
-                .any(|own| name.eq_ignore_ascii_case(own))
-        {
-            continue;
-        }
-        match fields
-            .iter_mut()
-            .find(|(other, _)| other.eq_ignore_ascii_case(name))
-        {
-            Some((_, earlier)) => {
-                earlier.push_str(if name.eq_ignore_ascii_case("cookie") {
-                    "; "
-                } else {
-                    ", "
+fn headers(
+    number: usize,
+    entry: &Entry,
+    secrets: &mut Secrets,
+    notes: &mut Vec<String>,
+) -> Vec<(String, String)> {
+    let is_sent = |name: &str| {
+        let mut own = OF_THE_CONNECTION.iter();
+        !name.starts_with(':') && !own.any(|own| name.eq_ignore_ascii_case(own))
+    };
+    let mut fields: Vec<(String, String)> = entry
+        .request
+        .headers
+        .iter()
+        .filter(|field| is_sent(&field.name))
+        .map(|field| (field.name.clone(), field.value.trim().to_owned()))
+        .collect();
+    let together = loop {
+        match combined(fields.clone()) {
+            Ok(together) => break together,
+            Err(twice) => {
+                notes.push(format!(
+                    "entry {number} has two of `{twice}`: the first is taken"
+                ));
+                let mut is_first = true;
+                fields.retain(|(name, _)| {
+                    !name.eq_ignore_ascii_case(&twice) || std::mem::take(&mut is_first)
                 });
-                earlier.push_str(&field.value);
             }
-            None => fields.push((name.to_owned(), field.value.clone())),
         }
-    }
-    fields
-        .into_iter()
-        .map(|(name, value)| {
-            let value = secrets
-                .replace(&name, &value)
-                .unwrap_or_else(|| literal(&value));
-            (name, value)
-        })
-        .collect()
+    };
+    let replaced = together.into_iter().map(|(name, value)| {
+        let value = secrets
+            .replace(&name, &value)
+            .unwrap_or_else(|| literal(&value));
+        (name, value)
+    });
+    replaced.collect()
 }

@@ -6,6 +6,7 @@ mod description;
 mod example;
 mod operation;
 mod security;
+mod style;
 
 use super::draft::{Draft, METHODS, slug};
 use super::{draft, pattern};
@@ -13,7 +14,7 @@ use crate::commands::url::Url;
 use crate::exit::Failure;
 use description::Description;
 use operation::Operation;
-use plimsoll_base::document::Document;
+use plimsoll_base::document::{Document, Problems};
 use serde_json::Value;
 use std::path::PathBuf;
 
@@ -40,12 +41,17 @@ pub struct Args {
 pub fn import(args: &Args) -> Result<Draft, Failure> {
     let name = args.file.display().to_string();
     let text = super::read(&args.file)?;
-    let document = Document::parse_yaml(&name, &text)
-        .map_err(|problems| Failure::Input(problems.to_string()))?;
-    let value: Value = document
-        .decode()
-        .map_err(|problems| Failure::Input(problems.to_string()))?;
+    let value = parse(&name, &text).map_err(|problems| Failure::Input(problems.to_string()))?;
     draft(&name, value, args).map_err(|why| Failure::Input(format!("{name}: {why}")))
+}
+
+/// JSON as such, since not everything that is JSON is YAML to every reader: escapes of surrogate pairs, for instance. What is neither is told
+/// as YAML, with its place.
+fn parse(name: &str, text: &str) -> Result<Value, Problems> {
+    match serde_json::from_str(text) {
+        Ok(value) => Ok(value),
+        Err(_) => Document::parse_yaml(name, text)?.decode(),
+    }
 }
 
 fn draft(name: &str, value: Value, args: &Args) -> Result<Draft, String> {
@@ -79,11 +85,7 @@ fn draft(name: &str, value: Value, args: &Args) -> Result<Draft, String> {
             ));
             continue;
         }
-        match operation.step(
-            &description,
-            server.target.trim_end_matches('/'),
-            &mut notes,
-        ) {
+        match operation.step(&description, &server, &mut notes) {
             Ok(step) => steps.push(step),
             Err(why) => notes.push(format!("{title} is left out: {why}")),
         }

@@ -1,6 +1,6 @@
 //! Secrets of a recording: replaced by variables, named once each, never shown.
 
-use crate::commands::import::draft::slug;
+use crate::commands::import::draft::{Body, slug};
 use crate::commands::url::Url;
 
 /// Fields whose values are secrets.
@@ -27,8 +27,8 @@ const PARAMETERS: [&str; 6] = [
 pub struct Secrets {
     /// Variable and value.
     found: Vec<(String, String)>,
-    /// Entries whose query seems to hold one.
-    in_queries: Vec<String>,
+    /// Entries whose query or body seems to hold one.
+    in_sight: Vec<String>,
 }
 
 impl Secrets {
@@ -70,8 +70,21 @@ impl Secrets {
             let name = name.to_ascii_lowercase();
             PARAMETERS.iter().any(|word| name.contains(word))
         });
-        self.in_queries.extend(secret.map(|name| {
+        self.in_sight.extend(secret.map(|name| {
             format!("entry {number} has `{name}` in its query: it stands in the file as recorded")
+        }));
+    }
+
+    /// The same for what is sent behind the head.
+    pub fn look_at_body(&mut self, number: usize, body: &Body) {
+        let holds = |text: &str, word: &&&str| text.to_ascii_lowercase().contains(**word);
+        let word = PARAMETERS.iter().find(|word| match body {
+            Body::None => false,
+            Body::Text(text) => holds(text, word),
+            Body::Multipart(parts) => parts.iter().any(|part| holds(&part.name, word)),
+        });
+        self.in_sight.extend(word.map(|word| {
+            format!("entry {number} seems to have a {word} in its body: it stands in the file as recorded")
         }));
     }
 
@@ -80,6 +93,6 @@ impl Secrets {
         let replaced = self.found.iter().map(|(variable, _)| {
             format!("a recorded secret is replaced by ${{env:{variable}}}: set {variable} before validating or running")
         });
-        replaced.chain(self.in_queries.iter().cloned()).collect()
+        replaced.chain(self.in_sight.iter().cloned()).collect()
     }
 }

@@ -1,7 +1,11 @@
 //! The parts of a HAR that are read. Everything else in it is the recorder's, and none of a scenario's business.
+//!
+//! Recorders differ in what they leave out, and write `null` or `-1` for what they do not know: only what makes a request is required.
 
+use super::body;
 use super::time;
-use serde::Deserialize;
+use crate::commands::import::draft::Body;
+use serde::{Deserialize, Deserializer};
 
 #[derive(Debug, Deserialize)]
 pub struct Archive {
@@ -16,14 +20,18 @@ pub struct Log {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Entry {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     started_date_time: String,
     /// Milliseconds.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     time: f64,
     pub request: Request,
+    /// Some recordings have requests only.
     #[serde(default)]
-    pub response: Response,
+    response: Option<Response>,
+    /// Chrome: the answer was the browser's own.
+    #[serde(default, rename = "_fromCache", deserialize_with = "or_default")]
+    from_cache: String,
 }
 
 #[derive(Debug, Deserialize)]
@@ -31,50 +39,68 @@ pub struct Entry {
 pub struct Request {
     pub method: String,
     pub url: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub headers: Vec<Field>,
+    #[serde(default)]
     post_data: Option<PostData>,
 }
 
 #[derive(Debug, Deserialize)]
 pub struct Field {
     pub name: String,
+    #[serde(default, deserialize_with = "or_default")]
     pub value: String,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct PostData {
-    #[serde(default)]
-    mime_type: String,
-    text: Option<String>,
-    encoding: Option<String>,
-    #[serde(default)]
-    params: Vec<Param>,
+pub struct PostData {
+    #[serde(default, deserialize_with = "or_default")]
+    pub mime_type: String,
+    #[serde(default, deserialize_with = "or_default")]
+    pub text: String,
+    /// What `text` is encoded in, which the format does not know and some recorders say.
+    #[serde(default, deserialize_with = "or_default")]
+    pub encoding: String,
+    #[serde(default, deserialize_with = "or_default")]
+    pub params: Vec<Param>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Param {
-    name: String,
+pub struct Param {
+    pub name: String,
     #[serde(default)]
-    value: String,
-    file_name: Option<String>,
+    pub value: Option<String>,
+    #[serde(default)]
+    pub file_name: Option<String>,
+    #[serde(default)]
+    pub content_type: Option<String>,
 }
 
-#[derive(Debug, Default, Deserialize)]
-pub struct Response {
-    #[serde(default)]
-    pub status: u16,
-    #[serde(default)]
+#[derive(Debug, Deserialize)]
+struct Response {
+    /// 0 or less where there was no answer.
+    #[serde(default, deserialize_with = "or_default")]
+    status: i32,
+    #[serde(default, deserialize_with = "or_default")]
     content: Content,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Content {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     mime_type: String,
+}
+
+/// What is `null` is as good as absent.
+fn or_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Default + Deserialize<'de>,
+{
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
 impl Entry {
@@ -84,45 +110,38 @@ impl Entry {
         (start, start.map(|start| time::after(start, self.time)))
     }
 
+    /// The status of its answer: 0 or less if it is known that there was none, `None` if nothing is known of it.
+    pub fn status(&self) -> Option<i32> {
+        self.response.as_ref().map(|response| response.status)
+    }
+
+    /// Whether it never went to the server.
+    pub fn is_from_cache(&self) -> bool {
+        !self.from_cache.is_empty()
+    }
+
     /// Whether its answer was something that a page is made of, and a server's cache usually gives.
     pub fn is_static(&self) -> bool {
         const WHOLE: [&str; 3] = ["image/", "font/", "video/"];
         const PARTS: [&str; 5] = ["css", "javascript", "font", "audio/", "wasm"];
-        let kind = self.response.content.mime_type.to_ascii_lowercase();
+        let Some(response) = &self.response else {
+            return false;
+        };
+        let kind = response.content.mime_type.to_ascii_lowercase();
         WHOLE.iter().any(|start| kind.starts_with(start))
             || PARTS.iter().any(|part| kind.contains(part))
     }
 }
 
 impl Request {
-    /// The body as text.
-    pub fn body(&self) -> Result<Option<String>, String> {
+    /// What it carried, and the type of that as far as the recorder says.
+    ///
+    /// # Errors
+    /// Why it cannot be sent again.
+    pub fn body(&self) -> Result<(Body, &str), String> {
         let Some(data) = &self.post_data else {
-            return Ok(None);
+            return Ok((Body::None, ""));
         };
-        if let Some(encoding) = &data.encoding {
-            return Err(format!(
-                "its body is recorded as {encoding}, and a body here is text"
-            ));
-        }
-        match &data.text {
-            Some(text) if !text.is_empty() || data.params.is_empty() => {
-                Ok(Some(text.clone()).filter(|text| !text.is_empty()))
-            }
-            _ if data.params.is_empty() => Ok(None),
-            _ if data.params.iter().any(|param| param.file_name.is_some())
-                || data.mime_type.starts_with("multipart/") =>
-            {
-                Err("the files of its form were not recorded".to_owned())
-            }
-            _ => {
-                // Recorded as they were sent: encoded already.
-                let pairs = data
-                    .params
-                    .iter()
-                    .map(|param| format!("{}={}", param.name, param.value));
-                Ok(Some(pairs.collect::<Vec<_>>().join("&")))
-            }
-        }
+        Ok((body::of(data)?, data.mime_type.as_str()))
     }
 }

@@ -211,11 +211,23 @@ fn all_of(
     Ok(merged)
 }
 
-/// A number within the schema's bounds, this one if it is.
+/// A number within the schema's bounds, this one if it is. An exclusive bound is a number (3.1), or a word beside the inclusive one (3.0).
 fn bounded(schema: &Value, wanted: f64) -> f64 {
     let bound = |key: &str| schema.get(key).and_then(Value::as_f64);
-    let value = bound("minimum").map_or(wanted, |least| wanted.max(least));
-    bound("maximum").map_or(value, |most| value.min(most))
+    let inward = |key: &str| match schema.get(key) {
+        Some(Value::Bool(true)) => 1.0,
+        _ => 0.0,
+    };
+    let least = [
+        bound("minimum").map(|least| least + inward("exclusiveMinimum")),
+        bound("exclusiveMinimum").map(|least| least + 1.0),
+    ];
+    let most = [
+        bound("maximum").map(|most| most - inward("exclusiveMaximum")),
+        bound("exclusiveMaximum").map(|most| most - 1.0),
+    ];
+    let value = least.into_iter().flatten().fold(wanted, f64::max);
+    most.into_iter().flatten().fold(value, f64::min)
 }
 
 #[expect(

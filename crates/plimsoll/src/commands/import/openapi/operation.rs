@@ -2,8 +2,10 @@
 
 use super::description::{Description, text_of};
 use super::example::{self, Example};
-use super::{encoded, security};
-use crate::commands::import::draft::{Step, literal};
+use super::security;
+use super::style::{self, joined, pairs};
+use crate::commands::import::draft::{Body, Part, Step, literal, sendable};
+use crate::commands::url::Url;
 use serde_json::Value;
 
 /// One operation of the description.
@@ -48,15 +50,20 @@ impl Operation<'_> {
     pub fn step(
         &self,
         description: &Description,
-        base: &str,
+        server: &Url,
         notes: &mut Vec<String>,
     ) -> Result<Step, String> {
         let title = self.title();
         let mut remarks = Remarks::default();
         let mut parts = Parts {
-            path: literal(&format!("{base}{}", self.path)),
+            path: literal(&sendable(&format!(
+                "{}{}",
+                server.target.trim_end_matches('/'),
+                self.path
+            ))),
             ..Parts::default()
         };
+        self.note_other_server(server, notes);
         for parameter in self.parameters(description)? {
             if is_wanted(description, parameter) {
                 parts.add(description, parameter, &mut remarks)?;
@@ -92,6 +99,21 @@ impl Operation<'_> {
         })
     }
 
+    /// Says so where an operation, or a path, has a server of its own: a scenario has one.
+    fn note_other_server(&self, server: &Url, notes: &mut Vec<String>) {
+        let own = [self.value, self.item].into_iter().find_map(|holder| {
+            let first = holder.get("servers")?.as_array()?.first()?;
+            first.get("url")?.as_str()
+        });
+        if let Some(own) = own {
+            notes.push(format!(
+                "{}: has a server of its own, {own}; here it goes to {}",
+                self.title(),
+                server.origin()
+            ));
+        }
+    }
+
     /// Its parameters, and those of its path that it does not replace.
     fn parameters<'a>(&'a self, description: &'a Description) -> Result<Vec<&'a Value>, String> {
         let mut found: Vec<&Value> = Vec::new();
@@ -116,35 +138,25 @@ impl Operation<'_> {
         Ok(found)
     }
 
-    /// The body, with its `Content-Type` among the headers.
+    /// The body, with its `Content-Type` among the headers unless it follows from the body.
     fn body(
         &self,
         description: &Description,
         parts: &mut Parts,
         remarks: &mut Remarks,
-    ) -> Result<Option<String>, String> {
+    ) -> Result<Body, String> {
         let Some(body) = self.value.get("requestBody") else {
-            return Ok(None);
+            return Ok(Body::None);
         };
         let body = description.resolve(body)?;
         let content = body.get("content").and_then(Value::as_object);
-        let kinds = || content.into_iter().flatten();
-        let is_json = |kind: &str| {
-            kind.starts_with("application/json")
-                || kind
-                    .split(';')
-                    .next()
-                    .is_some_and(|kind| kind.ends_with("+json"))
-        };
-        let json = kinds().find(|(kind, _)| is_json(kind));
-        let form = kinds().find(|(kind, _)| kind.starts_with("application/x-www-form-urlencoded"));
-        let plain = kinds().find(|(kind, _)| kind.starts_with("text/"));
-        let Some((kind, holder)) = json.or(form).or(plain) else {
-            let known: Vec<&str> = kinds().map(|(kind, _)| kind.as_str()).collect();
+        let kinds: Vec<(&String, &Value)> = content.into_iter().flatten().collect();
+        let Some((kind, holder, form)) = best(&kinds) else {
+            let known: Vec<&str> = kinds.iter().map(|(kind, _)| kind.as_str()).collect();
             return match known.as_slice() {
-                [] => Ok(None),
+                [] => Ok(Body::None),
                 _ => Err(format!(
-                    "its body is {}: JSON, form and text are understood",
+                    "its body is {}: JSON, forms and text are understood",
                     known.join(", ")
                 )),
             };
@@ -160,19 +172,25 @@ impl Operation<'_> {
         if partial {
             remarks.left_out.push("properties of the body".to_owned());
         }
-        parts
-            .headers
-            .push(("Content-Type".to_owned(), kind.clone()));
-        Ok(Some(match value {
-            Value::Object(fields) if form.is_some() && json.is_none() => {
-                let pairs = fields
-                    .iter()
-                    .map(|(name, value)| format!("{}={}", encoded(name), encoded(&text_of(value))));
-                pairs.collect::<Vec<_>>().join("&")
+        if form != Form::Parts {
+            let kind = kind.replace('*', if form == Form::Text { "plain" } else { "json" });
+            parts.headers.push(("Content-Type".to_owned(), kind));
+        }
+        Ok(match (form, value) {
+            (Form::Parts, Value::Object(fields)) => {
+                let parts = fields.iter().flat_map(|(name, value)| {
+                    form_parts(name, value, is_file(description, holder, name))
+                });
+                Body::Multipart(parts.collect())
             }
-            Value::String(text) if json.is_none() => literal(&text),
-            other => literal(&other.to_string()),
-        }))
+            (Form::Parts, _) => return Err("its form has no fields".to_owned()),
+            (Form::Pairs, Value::Object(fields)) => {
+                let pairs = fields.iter().flat_map(|(name, value)| pairs(name, value));
+                Body::Text(pairs.collect::<Vec<_>>().join("&"))
+            }
+            (Form::Text | Form::Pairs, Value::String(text)) => Body::Text(literal(&text)),
+            (_, other) => Body::Text(literal(&other.to_string())),
+        })
     }
 
     /// The statuses below 400 that it describes, if it names them one by one.
@@ -242,20 +260,26 @@ impl Parts {
         if place == "header" && own.iter().any(|own| name.eq_ignore_ascii_case(own)) {
             return Ok(());
         }
-        let holder = parameter
+        let content = parameter
             .get("content")
             .and_then(Value::as_object)
-            .and_then(|content| content.values().next());
-        let example = example::of(description, holder.unwrap_or(parameter))?;
+            .and_then(|content| content.iter().next());
+        let holder = content.map_or(parameter, |(_, holder)| holder);
+        let mut example = example::of(description, holder)?;
+        if content.is_some_and(|(kind, _)| kind.contains("json")) {
+            example.value = Value::String(example.value.to_string());
+        }
         if example.made_up {
             remarks.made_up.push(format!("`{name}`"));
         }
         match place {
             "path" => {
-                let value = encoded(&joined(&example.value));
+                let value = style::in_path(parameter, name, &example.value)?;
                 self.path = self.path.replace(&format!("{{{name}}}"), &value);
             }
-            "query" => self.query.extend(pairs(name, &example.value)),
+            "query" => self
+                .query
+                .extend(style::in_query(parameter, name, &example.value)?),
             "header" => self
                 .headers
                 .push((name.to_owned(), literal(&joined(&example.value)))),
@@ -268,24 +292,77 @@ impl Parts {
     }
 }
 
-/// The default styles, `simple` and `form`: values of a list with commas between.
-fn joined(value: &Value) -> String {
-    match value {
-        Value::Array(items) => items.iter().map(text_of).collect::<Vec<_>>().join(","),
-        other => text_of(other),
-    }
+/// How a body is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Json,
+    /// `name=value&…`.
+    Pairs,
+    /// `multipart/form-data`.
+    Parts,
+    Text,
 }
 
-/// The default style of a query, `form` and exploded: a list is one pair for each value, an object one for each property.
-fn pairs(name: &str, value: &Value) -> Vec<String> {
-    let pair =
-        |name: &str, value: &Value| format!("{}={}", encoded(name), encoded(&text_of(value)));
+/// The kind of content that is best understood, of those that there are.
+fn best<'a>(kinds: &[(&'a String, &'a Value)]) -> Option<(&'a str, &'a Value, Form)> {
+    let of = |kind: &str| {
+        let kind = kind
+            .split(';')
+            .next()
+            .unwrap_or_default()
+            .trim()
+            .to_ascii_lowercase();
+        match kind.as_str() {
+            "application/json" | "application/*" | "*/*" => Some(Form::Json),
+            json if json.ends_with("+json") => Some(Form::Json),
+            "application/x-www-form-urlencoded" => Some(Form::Pairs),
+            "multipart/form-data" => Some(Form::Parts),
+            text if text.starts_with("text/") => Some(Form::Text),
+            _ => None,
+        }
+    };
+    [Form::Json, Form::Pairs, Form::Parts, Form::Text]
+        .into_iter()
+        .find_map(|form| {
+            let fitting = kinds.iter().find(|(kind, _)| of(kind) == Some(form));
+            fitting.map(|(kind, holder)| (kind.as_str(), *holder, form))
+        })
+        .map(|(kind, holder, form)| match kind {
+            "*/*" => ("application/json", holder, form),
+            other => (other, holder, form),
+        })
+}
+
+/// Whether a field of a form is a file, by its schema.
+fn is_file(description: &Description, holder: &Value, name: &str) -> bool {
+    let below = |schema: &Value, key: &str| -> Option<Value> {
+        let schema = description.resolve(schema).ok()?;
+        description.resolve(schema.get(key)?).ok().cloned()
+    };
+    let field = below(holder, "schema")
+        .and_then(|schema| below(&schema, "properties"))
+        .and_then(|properties| below(&properties, name));
+    let is_binary = |schema: &Value| schema.get("format") == Some(&Value::from("binary"));
+    field.is_some_and(|field| {
+        is_binary(&field) || below(&field, "items").is_some_and(|items| is_binary(&items))
+    })
+}
+
+/// A field of a form as its parts: each value of a list is one, and what has fields of its own is JSON (OpenAPI, special considerations
+/// for `multipart` content).
+fn form_parts(name: &str, value: &Value, is_file: bool) -> Vec<Part> {
+    let part = |value: &Value| Part {
+        name: name.to_owned(),
+        value: literal(&text_of(value)),
+        filename: is_file.then(|| name.to_owned()),
+        media_type: match value {
+            _ if is_file => Some("application/octet-stream".to_owned()),
+            Value::Object(_) => Some("application/json".to_owned()),
+            _ => None,
+        },
+    };
     match value {
-        Value::Array(items) => items.iter().map(|item| pair(name, item)).collect(),
-        Value::Object(fields) => fields
-            .iter()
-            .map(|(name, value)| pair(name, value))
-            .collect(),
-        other => vec![pair(name, other)],
+        Value::Array(items) => items.iter().map(part).collect(),
+        one => vec![part(one)],
     }
 }
