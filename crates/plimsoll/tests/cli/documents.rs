@@ -37,6 +37,25 @@ fn the_gateway_of_its_page_is_valid() {
     workspace.run(&["validate", "shown.yaml"]).ended_with(0);
 }
 
+/// Every YAML block of the page for who comes from another tool is a whole file.
+#[test]
+fn the_experiments_for_who_comes_from_another_tool_are_valid() {
+    let path = format!("{}/../../docs/coming-from.md", env!("CARGO_MANIFEST_DIR"));
+    let page = fs::read_to_string(path).unwrap();
+    let workspace = Workspace::new();
+    workspace.write("people.csv", "mail\na@example.com\n");
+    let blocks = page.split("```yaml\n").skip(1);
+    let blocks: Vec<&str> = blocks
+        .map(|block| block.split("```").next().unwrap())
+        .collect();
+    assert!(blocks.len() >= 3, "k6, Gatling and Locust have one each");
+    for (number, block) in blocks.iter().enumerate() {
+        let name = format!("shown{number}.yaml");
+        workspace.write(&name, block);
+        workspace.run(&["validate", &name]).ended_with(0);
+    }
+}
+
 /// The words of a line of a shell, quotes of both kinds removed.
 fn words(line: &str) -> Vec<String> {
     let mut words = vec![String::new()];
