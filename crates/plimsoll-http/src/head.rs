@@ -11,6 +11,8 @@ pub enum Version {
     /// HTTP/1.1.
     #[default]
     Http11,
+    /// HTTP/2, in the form of HTTP/1.1: see [`RequestHead::from_http2`].
+    Http2,
 }
 
 /// How the end of a body is found (RFC 9112, section 6.3).

@@ -3,7 +3,7 @@
 //! The generator, the mock and the gateway share this crate, so its parts are ordered by how much they do:
 //! [`decode`] turns bytes into events and [`encode`] writes heads and chunks, neither touching a socket;
 //! [`connection`] drives them over any stream; [`connect`], [`listen`], [`stream`], [`tls`], [`pool`] and [`shard`] are Tokio's side;
-//! [`deadline`] and [`patience`] bound how long a peer is waited for, [`descriptors`] how many there may be;
+//! [`http2`] is what a server of HTTP/2 takes from here; [`deadline`] and [`patience`] bound how long a peer is waited for, [`descriptors`] how many there may be;
 //! [`counters_file`] is what both servers leave behind of their counting; [`pages`] and [`authority`] serve endpoints for operators.
 //! What a message means (routes, stubs, retries) is left to the crates above.
 
@@ -19,6 +19,7 @@ pub mod encode;
 pub mod error;
 pub mod fields;
 pub mod head;
+pub mod http2;
 pub mod limits;
 pub mod listen;
 pub mod pages;
@@ -44,4 +45,4 @@ pub use listen::{Listener, accept, accept_or_tell};
 pub use patience::{Pace, Patience};
 pub use pool::{Pool, PoolLimits};
 pub use shard::run_shards;
-pub use stream::Stream;
+pub use stream::{SharedStream, Stream};

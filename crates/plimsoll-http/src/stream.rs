@@ -3,9 +3,11 @@
 //! One enum and no trait object, so that a clear connection pays one foreseeable branch for each read and write.
 
 mod halves;
+mod shared;
 
-pub(crate) use halves::reset;
 pub use halves::{ReadHalf, WriteHalf};
+pub(crate) use halves::{reset, unite};
+pub use shared::SharedStream;
 
 use crate::tls::TlsStream;
 use std::io;
@@ -38,6 +40,15 @@ impl Stream {
         match self {
             Self::Clear(stream) => stream,
             Self::Tls(stream) => stream.get_ref().0,
+        }
+    }
+
+    /// Whether HTTP/2 was agreed on when it was secured.
+    #[must_use]
+    pub fn agreed_on_http2(&self) -> bool {
+        match self {
+            Self::Clear(_) => false,
+            Self::Tls(stream) => stream.get_ref().1.alpn_protocol() == Some(b"h2"),
         }
     }
 

@@ -575,7 +575,7 @@ fn form_of(head: &RequestHead, stopping: bool) -> Form {
     let persistence = match head.version() {
         _ if stopping || !head.keep_alive() => Persistence::Close,
         Version::Http10 => Persistence::KeepSaid,
-        Version::Http11 => Persistence::Keep,
+        Version::Http11 | Version::Http2 => Persistence::Keep,
     };
     let extent = match head.method() {
         "HEAD" => Extent::HeadOnly,

@@ -54,6 +54,7 @@ impl Outgoing {
         out.extend_from_slice(match head.version() {
             Version::Http10 => b"Via: 1.0 ".as_slice(),
             Version::Http11 => b"Via: 1.1 ".as_slice(),
+            Version::Http2 => b"Via: 2.0 ".as_slice(),
         });
         out.extend_from_slice(origin.pseudonym.as_bytes());
         out.extend_from_slice(b"\r\n");

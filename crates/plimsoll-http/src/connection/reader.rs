@@ -26,7 +26,7 @@ pub struct MessageReader<R, H> {
 }
 
 impl<R, H: Head> MessageReader<R, H> {
-    pub(super) fn new(stream: R, limits: Limits) -> Self {
+    pub(crate) fn new(stream: R, limits: Limits) -> Self {
         Self {
             stream,
             buffer: ReadBuffer::new(limits.head_bytes),
@@ -58,6 +58,11 @@ impl<R, H: Head> MessageReader<R, H> {
     #[must_use]
     pub fn has_buffered(&self) -> bool {
         self.buffer.filled().len() > self.lent
+    }
+
+    /// What has arrived and was not handed out yet.
+    pub(crate) fn buffered(&self) -> &[u8] {
+        &self.buffer.filled()[self.lent..]
     }
 
     pub(super) fn stream(&self) -> &R {
@@ -163,6 +168,11 @@ impl<R: AsyncRead + Unpin> RequestReader<R> {
         }
         self.received_any = true;
         Ok(true)
+    }
+
+    /// Reads once, behind what has arrived; `false`: the stream has ended.
+    pub(crate) async fn more(&mut self) -> io::Result<bool> {
+        Ok(self.buffer.fill(&mut self.stream).await? > 0)
     }
 
     /// Reads and drops whatever still comes, of any message or none, until the peer closes. For the end of a connection

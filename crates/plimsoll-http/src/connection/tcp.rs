@@ -2,7 +2,7 @@
 
 use super::{ClientConnection, ServerConnection};
 use crate::limits::Limits;
-use crate::stream::{ReadHalf, Stream, WriteHalf, reset};
+use crate::stream::{ReadHalf, Stream, WriteHalf, reset, unite};
 use std::io;
 use std::net::SocketAddr;
 
@@ -25,6 +25,14 @@ impl TcpServer {
     /// When the connection is gone already.
     pub fn peer(&self) -> io::Result<SocketAddr> {
         self.output.stream().peer_addr()
+    }
+
+    /// The stream, for another protocol, and what of it has been read already. What is queued is dropped.
+    #[must_use]
+    pub fn into_stream(self) -> (Option<Stream>, Vec<u8>) {
+        let front = self.requests.buffered().to_vec();
+        let stream = unite(self.requests.into_stream(), self.output.into_stream());
+        (stream, front)
     }
 
     /// Ends the connection with RST instead of FIN: what the client got is not a complete answer.

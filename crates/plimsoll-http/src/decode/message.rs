@@ -89,6 +89,12 @@ impl<H: Head> MessageDecoder<H> {
         &self.head
     }
 
+    /// The same, for keeps.
+    #[must_use]
+    pub fn into_head(self) -> H {
+        self.head
+    }
+
     /// The trailers of the current message, once [`Event::End`] was returned.
     #[must_use]
     pub fn trailers(&self) -> &Fields {

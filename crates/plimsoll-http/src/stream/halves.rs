@@ -100,17 +100,26 @@ impl WriteHalf {
     }
 }
 
-/// Ends the connection of two halves with RST.
-pub(crate) fn reset(read: ReadHalf, write: WriteHalf) {
+/// The stream of two halves; `None` if they are not those of one.
+pub(crate) fn unite(read: ReadHalf, write: WriteHalf) -> Option<Stream> {
     match (read, write) {
         (ReadHalf::Clear(read), WriteHalf::Clear(write)) => {
-            if let Ok(stream) = read.reunite(write) {
-                Stream::Clear(stream).reset();
-            }
+            read.reunite(write).ok().map(Stream::Clear)
         }
-        (ReadHalf::Tls(half), _) | (_, WriteHalf::Tls(half)) => {
-            super::linger_none(half.stream().get_ref().0);
+        (ReadHalf::Tls(read), WriteHalf::Tls(write)) => {
+            drop(read);
+            let stream = Arc::into_inner(write.0)?;
+            let stream = stream.into_inner().unwrap_or_else(PoisonError::into_inner);
+            Some(Stream::Tls(Box::new(stream)))
         }
+        _ => None,
+    }
+}
+
+/// Ends the connection of two halves with RST.
+pub(crate) fn reset(read: ReadHalf, write: WriteHalf) {
+    if let Some(stream) = unite(read, write) {
+        stream.reset();
     }
 }
 

@@ -32,6 +32,7 @@ pub(crate) fn request(journal: &Journal, entry: &Entry) -> Value {
         "protocol": match head.version() {
             plimsoll_http::Version::Http10 => "HTTP/1.0",
             plimsoll_http::Version::Http11 => "HTTP/1.1",
+            plimsoll_http::Version::Http2 => "HTTP/2.0",
         },
         "scheme": scheme,
         "host": seen.host(),
