@@ -2,7 +2,12 @@
 //!
 //! Which answer a request gets is decided elsewhere. Bodies are framed by `Content-Length`.
 
+mod http2;
+
+use bytes::Bytes;
+use http::HeaderMap;
 use plimsoll_http::encode;
+use std::sync::OnceLock;
 
 /// How much of a long answer is queued at a time.
 const PIECE_BYTES: usize = 64 * 1024;
@@ -15,13 +20,15 @@ const LETTERS: &[u8] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 #[derive(Debug, Clone)]
 pub(crate) struct Answer {
     status: u16,
-    bytes: Box<[u8]>,
+    bytes: Bytes,
     /// Where the fields end: the empty line follows.
     fields_end: usize,
     /// So many letters follow `bytes`. They are made when they are sent, so that a long answer takes no memory.
     letters: usize,
     /// Whether it says `Connection: close` itself.
     closes: bool,
+    /// Its fields in the form of HTTP/2, once somebody wants them.
+    http2: OnceLock<Box<HeaderMap>>,
 }
 
 /// The parts of an answer.
@@ -237,6 +244,7 @@ impl AnswerBuilder {
             fields_end,
             letters: 0,
             closes: self.closes,
+            http2: OnceLock::new(),
         }
     }
 }

@@ -4,19 +4,16 @@
 //! between the two never has served fewer than its clients saw, an answer is counted just before it is written and withdrawn if
 //! that fails. Between the two lies the mock's own time: delays, the reading of the body and the wait for answers before it included.
 
-mod behave;
 mod deliver;
 
-use crate::admin::{self, AdminRequest};
+use crate::admin;
 use crate::answer::{Answer, Extent, Form, Persistence};
-use crate::builtins;
-use crate::clock;
-use crate::delivery::Delivery;
-use crate::held::{Full, Held};
-use crate::journal::{Answered, Seen};
-use crate::request::{Channel, Request, Scheme};
+use crate::exchange::{Call, Decision, Exchange};
+use crate::http2;
+use crate::kept_body::{Full, KeptBody, Wish};
+use crate::request::{Channel, Scheme};
 use crate::shard::Shard;
-use deliver::{Broken, Pending};
+use deliver::Broken;
 use plimsoll_base::counters::Counter;
 use plimsoll_http::tls::ServerTls;
 use plimsoll_http::{
@@ -39,11 +36,11 @@ const QUEUE_BYTES: usize = 64 * 1024;
 /// How long what a peer still sends is read and dropped after its last answer.
 const LINGER: Duration = Duration::from_secs(2);
 
-/// Bytes of a request's body for which memory is kept from one request to the next.
-const KEPT_BYTES: usize = 64 * 1024;
+/// Why a request whose head does not come is refused.
+const LATE_HEAD: &str = "the request's head took too long";
 
-/// Bytes of a body that the journal keeps at most; a longer one is noted without.
-const JOURNAL_BODY_BYTES: usize = 1 << 20;
+/// Why a request whose body does not come is refused.
+pub(crate) const LATE_BODY: &str = "the request's body took too long";
 
 /// Serves a connection until its end, whichever side that comes from.
 pub(crate) async fn serve(stream: TcpStream, shard: Rc<Shard>) {
@@ -63,7 +60,14 @@ pub(crate) async fn serve_secured(stream: TcpStream, tls: ServerTls, shard: Rc<S
         () = shard.stop.notified() => return,
     };
     match secured {
-        Ok(Ok(stream)) => converse(Stream::Tls(Box::new(stream)), channel, &shard).await,
+        Ok(Ok(stream)) => {
+            let stream = Stream::Tls(Box::new(stream));
+            if stream.agreed_on_http2() {
+                Box::pin(http2::serve(stream, Vec::new(), channel, shard)).await;
+            } else {
+                converse(stream, channel, &shard).await;
+            }
+        }
         // The client, or whatever it is, has been sent an alert.
         Ok(Err(_)) => {}
         Err(_) => shard.counters.add(Counter::TimedOut, 1),
@@ -82,8 +86,7 @@ async fn converse(stream: impl Into<Stream>, channel: Channel, shard: &Rc<Shard>
     let mut connection = Connection {
         channel,
         http: TcpServer::from_stream(stream, shard.shared.limits),
-        body: Vec::new(),
-        held: Held::new(Arc::clone(&shard.shared)),
+        kept: KeptBody::new(Arc::clone(&shard.shared)),
         watch: Watch::new(now + shard.shared.timeouts.idle),
         quiet_since: now,
         received: now,
@@ -92,7 +95,8 @@ async fn converse(stream: impl Into<Stream>, channel: Channel, shard: &Rc<Shard>
         shard,
     };
     let (status, why) = match connection.run().await {
-        Ok(()) | Err(Trouble::Read(ReadError::Closed | ReadError::Io(_))) => return,
+        Ok(Course::Ended) | Err(Trouble::Read(ReadError::Closed | ReadError::Io(_))) => return,
+        Ok(Course::Http2) => return go_on_with_http2(connection, shard).await,
         Err(Trouble::Read(ReadError::Protocol(error))) => {
             shard.counters.add(Counter::Malformed, 1);
             (error.status(), error.to_string())
@@ -111,6 +115,14 @@ async fn converse(stream: impl Into<Stream>, channel: Channel, shard: &Rc<Shard>
     connection.refuse(status, &why).await;
 }
 
+/// Hands a connection over. Boxed, so that those of HTTP/1 do not carry its memory.
+async fn go_on_with_http2(connection: Connection<'_>, shard: &Rc<Shard>) {
+    let channel = connection.channel;
+    if let (Some(stream), front) = connection.http.into_stream() {
+        Box::pin(http2::serve(stream, front, channel, Rc::clone(shard))).await;
+    }
+}
+
 /// Why a connection ends before its client wants it to.
 enum Trouble {
     Read(ReadError),
@@ -122,6 +134,13 @@ enum Trouble {
     Full,
     /// A stub wants it so.
     Broken(Broken),
+}
+
+/// How a connection's part in HTTP/1 ends without trouble.
+enum Course {
+    Ended,
+    /// The client has begun with the preface of HTTP/2.
+    Http2,
 }
 
 impl From<ReadError> for Trouble {
@@ -146,9 +165,7 @@ struct Connection<'a> {
     http: TcpServer,
     channel: Channel,
     /// The current request's body, where somebody wants it.
-    body: Vec<u8>,
-    /// The room that it takes.
-    held: Held,
+    kept: KeptBody,
     watch: Watch,
     /// When the last answers were written, or the connection was accepted.
     quiet_since: Instant,
@@ -161,20 +178,14 @@ struct Connection<'a> {
     shard: &'a Shard,
 }
 
-/// What to do about a request.
-enum Decision {
-    /// The answer is queued.
-    Queued,
-    /// A stub's answer, later.
-    Stub(Pending),
-    /// An answer of our own, later.
-    Own(Answer, Duration),
-}
-
 impl Connection<'_> {
-    async fn run(&mut self) -> Result<(), Trouble> {
+    async fn run(&mut self) -> Result<Course, Trouble> {
         let stop = self.shard.stop.notified();
         let mut stop = pin!(stop);
+        let may_be_http2 = self.channel.scheme == Scheme::Http && self.shard.shared.http2_in_clear;
+        if may_be_http2 && self.begins(stop.as_mut()).await? && self.begins_with_preface().await? {
+            return Ok(Course::Http2);
+        }
         loop {
             let more = match self.arrived().await {
                 Some(more) => more.map_err(Trouble::Read),
@@ -205,7 +216,7 @@ impl Connection<'_> {
         if self.http.requests.has_buffered() {
             self.linger().await;
         }
-        Ok(())
+        Ok(Course::Ended)
     }
 
     /// Awaits the next request's head: its first byte for as long as a connection may be idle, the rest for as long as a head may
@@ -214,24 +225,11 @@ impl Connection<'_> {
         &mut self,
         mut stop: Pin<&mut impl Future<Output = ()>>,
     ) -> Result<bool, Trouble> {
-        let timeouts = self.shard.shared.timeouts;
-        let requests = &mut self.http.requests;
-        let idle = self.quiet_since + timeouts.idle;
-        let begins = async {
-            tokio::select! {
-                biased;
-                begun = requests.begins() => begun,
-                () = &mut stop => Ok(false),
-            }
-        };
-        let begun = match self.watch.until(|| idle, begins).await {
-            Ok(begun) => begun?,
-            Err(Elapsed) => false,
-        };
-        if !begun {
+        if !self.begins(stop.as_mut()).await? {
             return Ok(false);
         }
-        let wait = Wait::new(timeouts.head);
+        let wait = Wait::new(self.shard.shared.timeouts.head);
+        let requests = &mut self.http.requests;
         let head = async {
             tokio::select! {
                 biased;
@@ -241,7 +239,37 @@ impl Connection<'_> {
         };
         match self.watch.until(|| wait.deadline(), head).await {
             Ok(more) => Ok(more?),
-            Err(Elapsed) => Err(Trouble::Late("the request's head took too long")),
+            Err(Elapsed) => Err(Trouble::Late(LATE_HEAD)),
+        }
+    }
+
+    /// Awaits the first byte of the next request, for as long as a connection may be idle; `false` at the end of the connection.
+    async fn begins(
+        &mut self,
+        mut stop: Pin<&mut impl Future<Output = ()>>,
+    ) -> Result<bool, Trouble> {
+        let requests = &mut self.http.requests;
+        let idle = self.quiet_since + self.shard.shared.timeouts.idle;
+        let begins = async {
+            tokio::select! {
+                biased;
+                begun = requests.begins() => begun,
+                () = &mut stop => Ok(false),
+            }
+        };
+        match self.watch.until(|| idle, begins).await {
+            Ok(begun) => Ok(begun?),
+            Err(Elapsed) => Ok(false),
+        }
+    }
+
+    /// Whether what has begun is HTTP/2, in the time that a head has.
+    async fn begins_with_preface(&mut self) -> Result<bool, Trouble> {
+        let wait = Wait::new(self.shard.shared.timeouts.head);
+        let preface = self.http.requests.begins_with_preface();
+        match self.watch.until(|| wait.deadline(), preface).await {
+            Ok(begins) => Ok(begins?),
+            Err(Elapsed) => Err(Trouble::Late(LATE_HEAD)),
         }
     }
 
@@ -262,9 +290,7 @@ impl Connection<'_> {
     /// Reads the rest of the request and queues its answer.
     async fn answer(&mut self) -> Result<(), Trouble> {
         let answered = self.answer_held().await;
-        self.body.clear();
-        self.body.shrink_to(KEPT_BYTES);
-        self.held.release();
+        self.kept.release();
         answered
     }
 
@@ -278,9 +304,8 @@ impl Connection<'_> {
         if head.framing() != Framing::None {
             self.take_body().await?;
         }
-        let decision = self.decide(form);
-        match decision {
-            Decision::Queued => {}
+        match self.decide(form) {
+            Decision::Done => {}
             Decision::Stub(pending) => self.carry_out(pending, form).await?,
             Decision::Own(answer, delay) => {
                 self.wait(delay).await?;
@@ -290,112 +315,40 @@ impl Connection<'_> {
         Ok(())
     }
 
-    /// Finds the answer: a stub's, a built-in's, or 404. What need not wait is queued at once.
+    /// Finds the answer; one that need not wait is queued at once.
     fn decide(&mut self, form: Form) -> Decision {
-        let shared = &self.shard.shared;
-        let request = Request::of(self.http.requests.head(), &self.body, self.channel);
-        let set = shared.stubs.current();
-        let found = set.find(&request);
-        let stub = match found {
-            Ok(Some(stub)) => stub,
-            Ok(None) => {
-                if let Some(reply) = builtins::reply(&request, || shared.draw()) {
-                    self.note(Answered::Own(reply.answer.status()), reply.delay);
-                    return Decision::Own(reply.answer, reply.delay);
-                }
-                self.shard.counters.add(Counter::Unmatched, 1);
-                self.note(Answered::Unmatched, Duration::ZERO);
-                return Decision::Own(unmatched(set.stubs().is_empty()), Duration::ZERO);
-            }
-            Err(error) => {
-                self.note(Answered::Own(500), Duration::ZERO);
-                return Decision::Own(Answer::text(500, &error.to_string()), Duration::ZERO);
-            }
+        let exchange = Exchange {
+            shard: self.shard,
+            head: self.http.requests.head(),
+            body: self.kept.bytes(),
+            channel: self.channel,
+            received: self.received,
         };
-        let default_delay = set.default_delay();
-        if let Some(behaviour) = &stub.behaviour {
-            return self.decide_behaving(stub, behaviour, default_delay);
-        }
-        let delay = if stub.delay.is_none() && default_delay.is_none() {
-            Duration::ZERO
-        } else {
-            let precision = shared.precision;
-            stub.delay
-                .sample(default_delay, precision, || shared.draw())
-        };
-        if let Some(templated) = &stub.templated
-            && stub.delivery == Delivery::Plain
-        {
-            let url = &stub.request.url;
-            let answer = templated.answer(&request, url, clock::now(), shared.draw());
-            self.note_answer(Answered::Stub(stub), delay, Some(&answer));
-            return Decision::Own(answer, delay);
-        }
-        self.note(Answered::Stub(stub), delay);
-        if delay.is_zero() && stub.delivery == Delivery::Plain && !stub.answer.is_long() {
-            let answer = &stub.answer;
-            self.ends |= answer.closes();
-            self.unwritten.push(self.received);
-            answer.append_to(self.http.output.buffer(), form);
-            return Decision::Queued;
-        }
-        Decision::Stub(Pending {
-            stub: Arc::clone(stub),
-            delay,
-            room: None,
+        let (output, ends, unwritten) =
+            (&mut self.http.output, &mut self.ends, &mut self.unwritten);
+        let received = self.received;
+        exchange.decide(|answer| {
+            if answer.is_long() {
+                return false;
+            }
+            *ends |= answer.closes();
+            unwritten.push(received);
+            answer.append_to(output.buffer(), form);
+            true
         })
     }
 
-    /// Notes the request in the journal, with an answer that is the same for every request.
-    fn note(&self, outcome: Answered<'_>, delay: Duration) {
-        self.note_answer(outcome, delay, None);
-    }
-
-    /// Notes the request in the journal; `answer` was made for it.
-    fn note_answer(&self, outcome: Answered<'_>, delay: Duration, answer: Option<&Answer>) {
-        let seen = Seen {
-            head: self.http.requests.head(),
-            body: &self.body,
-            channel: self.channel,
-            received: self.received,
-            delay,
-            outcome,
-            answer,
-        };
-        self.shard.shared.journal.note(self.shard.index, &seen);
-    }
-
     async fn answer_admin(&mut self, form: Form) -> Result<(), Trouble> {
-        let head = self.http.requests.head();
-        let allowed = self.shard.shared.guard.check(head, self.channel.scheme);
+        let call = Call::of(self.shard, self.http.requests.head(), self.channel.scheme);
         self.take_body().await?;
-        let answer = match allowed {
-            Err(error) => error.answer(),
-            Ok(()) => {
-                let head = self.http.requests.head();
-                let request = AdminRequest {
-                    method: head.method().to_owned(),
-                    path: head.path().to_owned(),
-                    query: head.query().unwrap_or_default().to_owned(),
-                    accept: head.fields().get("Accept").unwrap_or_default().to_vec(),
-                    body: std::mem::take(&mut self.body),
-                };
-                let admin = Arc::clone(&self.shard.shared.admin);
-                tokio::task::spawn_blocking(move || admin.answer(&request))
-                    .await
-                    .map_err(io::Error::other)?
-            }
-        };
+        let answer = call.answer(self.kept.take()).await?;
         self.queue(&answer, form).await
     }
 
     /// Reads the body, after telling a client that waits for leave; keeps it where somebody wants it.
     async fn take_body(&mut self) -> Result<(), Trouble> {
         let head = self.http.requests.head();
-        let needed = builtins::wants_body(head.path())
-            || admin::is_admin(head.path())
-            || self.shard.shared.stubs.current().wants_bodies();
-        let mut wanted = needed || self.shard.shared.journal.is_on();
+        let mut wish = Wish::of(&self.shard.shared, head.path());
         if head.expects_continue() && head.framing() != Framing::None {
             let out = self.http.output.buffer();
             encode::status_line(out, 100, None);
@@ -409,26 +362,12 @@ impl Connection<'_> {
             let wait = Wait::new(patience.allowance(bytes));
             let data = self.http.requests.next_data();
             let data = self.watch.until(|| wait.deadline(), data).await;
-            let late = |Elapsed| Trouble::Late("the request's body took too long");
+            let late = |Elapsed| Trouble::Late(LATE_BODY);
             let Some(data) = data.map_err(late)?? else {
                 return Ok(());
             };
             bytes += data.len() as u64;
-            if wanted {
-                let held = self.held.grow(data.len());
-                if needed {
-                    held?;
-                }
-                // The journal does without a body sooner than turn a request away.
-                let kept = self.body.len() + data.len() <= JOURNAL_BODY_BYTES;
-                wanted = needed || (kept && held.is_ok());
-                if wanted {
-                    self.body.extend_from_slice(data);
-                } else {
-                    self.body.clear();
-                    self.held.release();
-                }
-            }
+            self.kept.keep(&mut wish, data)?;
             patience.waited(wait.time());
         }
     }
@@ -585,16 +524,4 @@ fn form_of(head: &RequestHead, stopping: bool) -> Form {
         persistence,
         extent,
     }
-}
-
-/// WireMock's answers when nothing matches.
-fn unmatched(no_stubs: bool) -> Answer {
-    Answer::text(
-        404,
-        if no_stubs {
-            "No response could be served as there are no stub mappings in this WireMock instance."
-        } else {
-            "Request was not matched"
-        },
-    )
 }

@@ -35,6 +35,9 @@ pub struct Summary {
     pub unmatched: u64,
 }
 
+/// The names of listeners and where they are.
+type Listening = Vec<(String, SocketAddr)>;
+
 /// Runs a mock until `stop` becomes true or its sender is dropped; blocks. `on_ready` is told the name and address of each
 /// listener once requests are answered.
 ///
@@ -42,7 +45,7 @@ pub struct Summary {
 /// [`MockError`]: [`MockError::Stubs`] lists every problem of every stub file; nothing is served then.
 pub fn run(
     config: MockConfig,
-    on_ready: impl FnOnce(Vec<(String, SocketAddr)>),
+    on_ready: impl FnOnce(Listening),
     stop: watch::Receiver<bool>,
 ) -> Result<Summary, MockError> {
     if config.shards == 0 {
@@ -75,6 +78,7 @@ pub fn run(
         journal,
         stubs,
         limits: config.limits,
+        http2_in_clear: config.http2_in_clear,
         room: config
             .connections
             .min(connections_possible(config.shards, 0)),
@@ -113,9 +117,6 @@ fn load_stubs(config: &MockConfig) -> Result<Stubs, MockError> {
     Stubs::new(config.seed, loaded.mappings)
         .map_err(|duplicate| MockError::Config(duplicate.to_string()))
 }
-
-/// Where the mock listens, by the names of its listeners.
-type Listening = Vec<(String, SocketAddr)>;
 
 /// Listens wherever it is told to: in clear as `main`, over TLS as `https`.
 fn open(config: &MockConfig) -> Result<(Vec<Door>, Listening), MockError> {

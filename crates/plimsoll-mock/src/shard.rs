@@ -31,6 +31,7 @@ pub(crate) struct Shared {
     pub(crate) journal: Arc<Journal>,
     pub(crate) guard: Guard,
     pub(crate) limits: Limits,
+    pub(crate) http2_in_clear: bool,
     /// How many clients there may be at a time.
     pub(crate) room: u32,
     /// How many there are, over all shards. Changed once per connection, never per request.

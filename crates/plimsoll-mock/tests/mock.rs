@@ -7,6 +7,8 @@ mod admin;
 mod behaving;
 #[path = "mock/counting.rs"]
 mod counting;
+#[path = "mock/http2.rs"]
+mod http2;
 #[path = "mock/invalid.rs"]
 mod invalid;
 #[path = "mock/journal.rs"]

@@ -104,12 +104,6 @@ fn agree_with_mock(
 ) {
     let at = layers.place(loader, "tls");
     let vouched_for = mock.https.as_ref().is_some_and(|it| it.identity.is_some());
-    if connections.protocol != Protocol::Http1 {
-        let at = layers.place(loader, "protocol");
-        let message =
-            format!("`{name}` is a mock, and HTTP/2 to one is not available in this version");
-        loader.refuse(at, message);
-    }
     match &connections.tls {
         Some(_) if !secured => {
             let message = format!(

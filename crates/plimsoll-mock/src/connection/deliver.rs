@@ -6,8 +6,7 @@ use super::{Connection, Trouble};
 use crate::answer::{Answer, Extent, Form};
 use crate::behaviour::Room;
 use crate::delivery::{Closes, Delivery, Ending, Pacing};
-use crate::stub::Stub;
-use std::sync::Arc;
+use crate::exchange::Pending;
 use std::time::Duration;
 use tokio::sync::OwnedSemaphorePermit;
 
@@ -17,15 +16,6 @@ pub(super) struct Broken {
     /// What is sent before.
     bytes: Vec<u8>,
     ending: Ending,
-}
-
-/// A stub's answer that is to be sent later.
-#[derive(Debug)]
-pub(super) struct Pending {
-    pub(super) stub: Arc<Stub>,
-    pub(super) delay: Duration,
-    /// Where it must have a place first.
-    pub(super) room: Option<Room>,
 }
 
 impl Connection<'_> {

@@ -46,6 +46,14 @@ impl Fault {
         }
     }
 
+    /// The same where no head can be sent by itself, as on a connection of HTTP/2.
+    pub(crate) fn garbage(self) -> &'static [u8] {
+        match self {
+            Self::EmptyResponse | Self::ConnectionResetByPeer => b"",
+            Self::MalformedResponseChunk | Self::RandomDataThenClose => GARBAGE,
+        }
+    }
+
     /// What is sent before the connection ends. A client that wanted it closed is promised no chunks.
     pub(crate) fn bytes(self, closes: Closes) -> Vec<u8> {
         let head: &[u8] = match (self, closes) {

@@ -111,6 +111,7 @@ fn config(args: Args, seed: u64) -> Result<MockConfig, Failure> {
     let mut config = MockConfig::new(SocketAddr::new(args.bind_address, args.port));
     config.listen = config.listen.filter(|_| args.https.clear());
     config.https = args.https.listener(args.bind_address)?;
+    config.http2_in_clear = args.https.http2_in_clear();
     config.admin_requires_https = args.https.for_admin();
     config.root_dir = args.root_dir.clone().or_else(default_root);
     config.counters = args.counters;

@@ -69,6 +69,8 @@ impl Mock {
         std::fs::write(mappings.join("stubs.json"), STUBS).unwrap();
         let counters = root.path().join("counters");
         let mut config = MockConfig::new("127.0.0.1:0".parse().unwrap());
+        // The cases are about HTTP/1.
+        config.http2_in_clear = false;
         config.root_dir = Some(root.path().to_owned());
         config.counters = Some(counters.clone());
         let running = Running::start(move |ready, stopped| {

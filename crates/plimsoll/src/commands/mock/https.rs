@@ -1,4 +1,4 @@
-//! The mock's flags about TLS: WireMock's, with PEM files in place of its keystores.
+//! The mock's flags about TLS and HTTP/2: WireMock's, with PEM files in place of its keystores.
 
 use crate::exit::Failure;
 use plimsoll_http::tls::{Clients, Identity, ServerSettings, ServerTls, TlsError};
@@ -25,6 +25,12 @@ pub struct Flags {
     /// Certificates of the authorities whose clients are served (PEM).
     #[arg(long, value_name = "FILE", requires = "https_require_client_cert")]
     https_client_ca: Option<PathBuf>,
+    /// Speak HTTP/1.1 only over TLS.
+    #[arg(long)]
+    disable_http2_tls: bool,
+    /// Speak HTTP/1.1 only in clear.
+    #[arg(long)]
+    disable_http2_plain: bool,
     /// Do not listen in clear.
     #[arg(long, requires = "https_port")]
     disable_http: bool,
@@ -37,6 +43,11 @@ impl Flags {
     /// Whether the mock listens in clear.
     pub fn clear(&self) -> bool {
         !self.disable_http
+    }
+
+    /// Whether a client in clear may speak HTTP/2.
+    pub fn http2_in_clear(&self) -> bool {
+        !self.disable_http2_plain
     }
 
     /// Whether the admin API wants TLS.
@@ -63,7 +74,11 @@ impl Flags {
                 Some((_, pem)) => Clients::Certified(pem),
                 None => Clients::Anybody,
             },
-            alpn: &[b"http/1.1"],
+            alpn: if self.disable_http2_tls {
+                &[b"http/1.1"]
+            } else {
+                &[b"h2", b"http/1.1"]
+            },
         });
         let path = authorities.as_ref().map_or(Path::new(""), |(path, _)| path);
         Ok(Some(Https {

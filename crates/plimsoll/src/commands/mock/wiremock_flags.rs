@@ -50,8 +50,6 @@ const FLAGS: &[(&str, Value, Fate)] = &[
     ("disable-connection-reuse", Value::One, NoEffect(CLIENT)),
     ("disable-extensions-scanning", Value::None, Fulfilled),
     ("disable-gzip", Value::None, Fulfilled),
-    ("disable-http2-plain", Value::None, Fulfilled),
-    ("disable-http2-tls", Value::None, Fulfilled),
     (
         "disable-optimize-xml-factories-loading",
         Value::Optional,

@@ -1,4 +1,4 @@
-//! Our own mock over TLS: what it counted is what the generator sent, whether it ends in good order, resets connections or is killed.
+//! Our own mock over TLS and HTTP/2: what it counted is what the generator sent, whether it ends in good order, resets connections or is killed.
 
 use super::{Account, ended, measured, started};
 use crate::program::{Server, Workspace};
@@ -13,11 +13,23 @@ struct Manner {
     load: &'static str,
 }
 
-const MANNERS: [Manner; 1] = [Manner {
-    listener: "https",
-    scheme: "https",
-    load: ", tls: { insecure: true }",
-}];
+const MANNERS: [Manner; 3] = [
+    Manner {
+        listener: "https",
+        scheme: "https",
+        load: ", tls: { insecure: true }",
+    },
+    Manner {
+        listener: "https",
+        scheme: "https",
+        load: ", tls: { insecure: true }, protocol: http2, streams: 2",
+    },
+    Manner {
+        listener: "main",
+        scheme: "http",
+        load: ", protocol: http2, streams: 2",
+    },
+];
 
 /// Every tenth request or so is reset within its answer.
 const RESETTING: &str = r#"{"request": {"url": "/"}, "response": {"body": "0123456789"},
@@ -115,6 +127,8 @@ fn an_experiment_reaches_the_listener_of_its_mock() {
         }
     };
     check(", tls: { insecure: true }", None, "");
+    std::fs::remove_dir_all(workspace.path().join("run")).unwrap();
+    check(", tls: { insecure: true }, protocol: http2", None, "");
     let unsigned = "which no authority has signed";
     check(", tls: { resumption: false }", Some(2), unsigned);
     check("", Some(2), "write `tls: { insecure: true }` in the load");

@@ -1,0 +1,179 @@
+//! One request and what answers it, whatever it came on. How an answer is sent is left to the connection.
+
+mod behave;
+
+use crate::admin::AdminRequest;
+use crate::answer::Answer;
+use crate::behaviour::Room;
+use crate::builtins;
+use crate::clock;
+use crate::delivery::Delivery;
+use crate::journal::{Answered, Seen};
+use crate::request::{Channel, Request, Scheme};
+use crate::shard::Shard;
+use crate::stub::Stub;
+use plimsoll_base::counters::Counter;
+use plimsoll_http::RequestHead;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// A request that has arrived whole.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Exchange<'a> {
+    pub(crate) shard: &'a Shard,
+    pub(crate) head: &'a RequestHead,
+    /// What was kept of its body.
+    pub(crate) body: &'a [u8],
+    pub(crate) channel: Channel,
+    /// When its head was complete.
+    pub(crate) received: Instant,
+}
+
+/// What to do about a request.
+#[derive(Debug)]
+pub(crate) enum Decision {
+    /// Nothing more.
+    Done,
+    /// A stub's answer, later.
+    Stub(Pending),
+    /// An answer of our own, later.
+    Own(Answer, Duration),
+}
+
+/// A stub's answer that is to be sent later.
+#[derive(Debug)]
+pub(crate) struct Pending {
+    pub(crate) stub: Arc<Stub>,
+    pub(crate) delay: Duration,
+    /// Where it must have a place first.
+    pub(crate) room: Option<Room>,
+}
+
+/// A call of the admin API, judged by its head; it is answered when its body is there.
+#[derive(Debug)]
+pub(crate) struct Call<'a> {
+    shard: &'a Shard,
+    /// The answer, if it may not be made.
+    refusal: Option<Answer>,
+    request: AdminRequest,
+}
+
+impl Exchange<'_> {
+    /// Finds the answer: a stub's, a built-in's, or 404. A stub's that need not wait is offered to `at_once`, which says whether it has sent it.
+    pub(crate) fn decide(&self, at_once: impl FnOnce(&Answer) -> bool) -> Decision {
+        let shared = &self.shard.shared;
+        let request = Request::of(self.head, self.body, self.channel);
+        let set = shared.stubs.current();
+        let found = set.find(&request);
+        let stub = match found {
+            Ok(Some(stub)) => stub,
+            Ok(None) => {
+                if let Some(reply) = builtins::reply(&request, || shared.draw()) {
+                    self.note(Answered::Own(reply.answer.status()), reply.delay);
+                    return Decision::Own(reply.answer, reply.delay);
+                }
+                self.shard.counters.add(Counter::Unmatched, 1);
+                self.note(Answered::Unmatched, Duration::ZERO);
+                return Decision::Own(unmatched(set.stubs().is_empty()), Duration::ZERO);
+            }
+            Err(error) => {
+                self.note(Answered::Own(500), Duration::ZERO);
+                return Decision::Own(Answer::text(500, &error.to_string()), Duration::ZERO);
+            }
+        };
+        let default_delay = set.default_delay();
+        if let Some(behaviour) = &stub.behaviour {
+            return self.decide_behaving(stub, behaviour, default_delay);
+        }
+        let delay = if stub.delay.is_none() && default_delay.is_none() {
+            Duration::ZERO
+        } else {
+            let precision = shared.precision;
+            stub.delay
+                .sample(default_delay, precision, || shared.draw())
+        };
+        if let Some(templated) = &stub.templated
+            && stub.delivery == Delivery::Plain
+        {
+            let url = &stub.request.url;
+            let answer = templated.answer(&request, url, clock::now(), shared.draw());
+            self.note_answer(Answered::Stub(stub), delay, Some(&answer));
+            return Decision::Own(answer, delay);
+        }
+        self.note(Answered::Stub(stub), delay);
+        if delay.is_zero() && stub.delivery == Delivery::Plain && at_once(&stub.answer) {
+            return Decision::Done;
+        }
+        Decision::Stub(Pending {
+            stub: Arc::clone(stub),
+            delay,
+            room: None,
+        })
+    }
+
+    /// Notes the request in the journal, with an answer that is the same for every request.
+    fn note(&self, outcome: Answered<'_>, delay: Duration) {
+        self.note_answer(outcome, delay, None);
+    }
+
+    /// Notes the request in the journal; `answer` was made for it.
+    fn note_answer(&self, outcome: Answered<'_>, delay: Duration, answer: Option<&Answer>) {
+        let seen = Seen {
+            head: self.head,
+            body: self.body,
+            channel: self.channel,
+            received: self.received,
+            delay,
+            outcome,
+            answer,
+        };
+        self.shard.shared.journal.note(self.shard.index, &seen);
+    }
+}
+
+impl<'a> Call<'a> {
+    /// A call with this head.
+    pub(crate) fn of(shard: &'a Shard, head: &RequestHead, scheme: Scheme) -> Self {
+        let allowed = shard.shared.guard.check(head, scheme);
+        Self {
+            shard,
+            refusal: allowed.err().map(|error| error.answer()),
+            request: AdminRequest {
+                method: head.method().to_owned(),
+                path: head.path().to_owned(),
+                query: head.query().unwrap_or_default().to_owned(),
+                accept: head.fields().get("Accept").unwrap_or_default().to_vec(),
+                body: Vec::new(),
+            },
+        }
+    }
+
+    /// Its answer. It is made on another thread, so that a large change of the stubs holds up nobody.
+    pub(crate) async fn answer(self, body: Vec<u8>) -> io::Result<Answer> {
+        if let Some(refusal) = self.refusal {
+            return Ok(refusal);
+        }
+        let request = AdminRequest {
+            body,
+            ..self.request
+        };
+        let admin = Arc::clone(&self.shard.shared.admin);
+        tokio::task::spawn_blocking(move || admin.answer(&request))
+            .await
+            .map_err(io::Error::other)
+    }
+}
+
+/// WireMock's answers when nothing matches.
+fn unmatched(no_stubs: bool) -> Answer {
+    Answer::text(
+        404,
+        if no_stubs {
+            "No response could be served as there are no stub mappings in this WireMock instance."
+        } else {
+            "Request was not matched"
+        },
+    )
+}

@@ -1,0 +1,46 @@
+//! What a stub's behaviour makes of a request: a refusal, one of several answers, more delay, a wait for its turn.
+
+use super::{Decision, Exchange, Pending};
+use crate::behaviour::RateLimit;
+use crate::delay::Delay;
+use crate::journal::Answered;
+use crate::stub::{Behaving, Stub};
+use std::sync::Arc;
+use std::time::Duration;
+
+impl Exchange<'_> {
+    /// Finds the answer of a stub that has a behaviour of its own.
+    pub(super) fn decide_behaving(
+        &self,
+        stub: &Arc<Stub>,
+        behaving: &Behaving,
+        default_delay: &Delay,
+    ) -> Decision {
+        let shared = &self.shard.shared;
+        if let Some(limit) = &behaving.rate_limit
+            && let Err(wait) = limit.admit(self.received)
+        {
+            let refusal = RateLimit::refusal(wait);
+            self.note(Answered::Own(refusal.status()), Duration::ZERO);
+            return Decision::Own(refusal, Duration::ZERO);
+        }
+        let chosen = behaving.alternatives.as_ref();
+        let chosen = chosen.and_then(|lots| lots.pick(&mut shared.draw())?.as_ref());
+        let chosen = chosen.unwrap_or(stub);
+        let mut delay = chosen
+            .delay
+            .sample(default_delay, shared.precision, || shared.draw());
+        if let Some(slow_start) = &behaving.slow_start {
+            delay += slow_start.delay(self.received);
+        }
+        if let Some(replay) = &behaving.replay {
+            delay += replay.sample(&mut shared.draw());
+        }
+        self.note(Answered::Stub(chosen), delay);
+        Decision::Stub(Pending {
+            stub: Arc::clone(chosen),
+            delay,
+            room: behaving.room.clone(),
+        })
+    }
+}

@@ -1,0 +1,235 @@
+//! Sends answers on their streams as their stubs want it. A fault ends the connection, with all of its streams, as it does in WireMock.
+//!
+//! An answer that is not sent as a whole does not count as served.
+
+use super::{Broken, Stage};
+use crate::answer::{Answer, Extent};
+use crate::delivery::{Delivery, Ending, Pacing};
+use crate::stub::Stub;
+use bytes::Bytes;
+use h2::server::SendResponse;
+use h2::{Reason, SendStream};
+use plimsoll_base::counters::Counter;
+use plimsoll_http::Patience;
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::Instant;
+
+/// An answer that is to be sent now.
+pub(super) enum Outgoing {
+    /// One of our own. Boxed, because most are stubs'.
+    Own(Box<Answer>),
+    /// A stub's, and the place that is free for another when it is sent.
+    Stub {
+        stub: Arc<Stub>,
+        _place: Option<OwnedSemaphorePermit>,
+    },
+}
+
+impl Outgoing {
+    pub(super) fn own(answer: Answer) -> Self {
+        Self::Own(Box::new(answer))
+    }
+}
+
+/// One stream on which an answer is to be sent.
+pub(super) struct Sender<'a> {
+    pub(super) respond: SendResponse<Bytes>,
+    pub(super) extent: Extent,
+    pub(super) received: Instant,
+    pub(super) stage: &'a Stage,
+}
+
+/// Why an answer is not sent to its end.
+enum Lost {
+    /// The client has left.
+    Gone,
+    /// It does not take it.
+    Unread,
+}
+
+impl From<h2::Error> for Lost {
+    fn from(_: h2::Error) -> Self {
+        Self::Gone
+    }
+}
+
+/// A body on its way.
+struct Body<'a> {
+    answer: &'a Answer,
+    stream: SendStream<Bytes>,
+    patience: Patience,
+    sent: usize,
+}
+
+impl Sender<'_> {
+    /// Sends an answer, or does what its stub wants instead.
+    pub(super) async fn send(mut self, outgoing: Outgoing) {
+        let (answer, delivery) = match &outgoing {
+            Outgoing::Own(answer) => (&**answer, Delivery::Plain),
+            Outgoing::Stub { stub, .. } => (&stub.answer, stub.delivery),
+        };
+        let sent = match delivery {
+            Delivery::Plain => self.served(answer, None).await,
+            Delivery::Paced(pacing) => self.served(answer, Some(pacing)).await,
+            Delivery::Cut(bytes, ending) => self.cut(answer, bytes, ending).await,
+            Delivery::Hang(limit) => self.hang(limit).await,
+            Delivery::Fault(fault) => {
+                self.stage.break_off(Broken {
+                    bytes: fault.garbage().to_vec(),
+                    ending: fault.ending(),
+                });
+                Ok(())
+            }
+        };
+        if let Err(Lost::Unread) = sent {
+            self.stage.shard.counters.add(Counter::TimedOut, 1);
+            self.respond.send_reset(Reason::CANCEL);
+        }
+    }
+
+    /// Sends an answer to its end. It counts before its last byte can be seen, and not if it does not get so far.
+    async fn served(&mut self, answer: &Answer, pacing: Option<Pacing>) -> Result<(), Lost> {
+        let counters = &self.stage.shard.counters;
+        counters.add(Counter::Served, 1);
+        let sent = match pacing {
+            None => self.whole(answer).await,
+            Some(pacing) => self.trickle(answer, pacing).await,
+        };
+        match sent {
+            Ok(()) => counters.record(self.received.elapsed()),
+            Err(_) => counters.withdraw(Counter::Served, 1),
+        }
+        sent
+    }
+
+    async fn whole(&mut self, answer: &Answer) -> Result<(), Lost> {
+        if let Some(mut body) = self.begin(answer)? {
+            body.send(answer.body_len(), Last::Yes).await?;
+        }
+        Ok(())
+    }
+
+    async fn trickle(&mut self, answer: &Answer, pacing: Pacing) -> Result<(), Lost> {
+        let all = answer.body_len();
+        if self.extent == Extent::HeadOnly || all == 0 {
+            return self.whole(answer).await;
+        }
+        let mut body = None;
+        for piece in pacing.pieces(all) {
+            self.wait(piece.wait).await?;
+            if body.is_none() {
+                body = self.begin(answer)?;
+            }
+            let last = if piece.until == all {
+                Last::Yes
+            } else {
+                Last::No
+            };
+            if let Some(body) = &mut body {
+                body.send(piece.until, last).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends the head and so many bytes of the body. Then the stream is reset, or ends sooner than the head has said.
+    async fn cut(&mut self, answer: &Answer, bytes: usize, ending: Ending) -> Result<(), Lost> {
+        let body = self.begin(answer)?;
+        if let Some(mut body) = body {
+            let until = bytes.min(answer.body_len());
+            let last = match ending {
+                Ending::Close => Last::Yes,
+                Ending::Reset => Last::No,
+            };
+            body.send(until, last).await?;
+        }
+        if ending == Ending::Reset {
+            // What is queued goes out before.
+            tokio::task::yield_now().await;
+            self.respond.send_reset(Reason::INTERNAL_ERROR);
+        }
+        Ok(())
+    }
+
+    /// Answers nothing until the client leaves, the time is over or the mock stops; then the stream is reset.
+    async fn hang(&mut self, limit: Duration) -> Result<(), Lost> {
+        let shard = &self.stage.shard;
+        if !shard.stopping.get() {
+            let left = poll_fn(|context| self.respond.poll_reset(context));
+            tokio::select! {
+                // However it ends, the stream ends with it.
+                _ = tokio::time::timeout(limit, left) => {}
+                () = shard.stop.notified() => {}
+            }
+        }
+        self.respond.send_reset(Reason::INTERNAL_ERROR);
+        Ok(())
+    }
+
+    /// Sends the head; gives the body that is to follow.
+    fn begin<'b>(&mut self, answer: &'b Answer) -> Result<Option<Body<'b>>, Lost> {
+        let ends = self.extent == Extent::HeadOnly || answer.body_len() == 0;
+        let stream = self.respond.send_response(answer.http2_head(), ends)?;
+        Ok((!ends).then(|| Body {
+            answer,
+            stream,
+            patience: Patience::new(self.stage.shard.shared.timeouts.body),
+            sent: 0,
+        }))
+    }
+
+    async fn wait(&self, delay: Duration) -> Result<(), Lost> {
+        let deadline = Instant::now() + delay;
+        let waited = self.stage.shard.timer.sleep_until(deadline).await;
+        waited.map_err(|_| Lost::Gone)
+    }
+}
+
+/// Whether the stream ends with a piece.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Last {
+    Yes,
+    No,
+}
+
+impl Body<'_> {
+    /// Sends the body on to a byte of it, as the client makes room.
+    async fn send(&mut self, until: usize, last: Last) -> Result<(), Lost> {
+        if self.sent == until && last == Last::Yes {
+            self.stream.send_data(Bytes::new(), true)?;
+        }
+        while self.sent < until {
+            let mut piece = self.answer.http2_piece(self.sent, until);
+            let room = self.room(piece.len()).await?;
+            let part = piece.split_to(room.min(piece.len()));
+            self.sent += part.len();
+            let ends = last == Last::Yes && self.sent == until;
+            self.stream.send_data(part, ends)?;
+        }
+        Ok(())
+    }
+
+    /// How many bytes the client takes now, at least one; waited for as long as its patience lasts.
+    async fn room(&mut self, wanted: usize) -> Result<usize, Lost> {
+        self.stream.reserve_capacity(wanted);
+        loop {
+            match self.stream.capacity() {
+                0 => {}
+                room => return Ok(room),
+            }
+            let allowance = self.patience.allowance(self.sent as u64);
+            let since = Instant::now();
+            let more = poll_fn(|context| self.stream.poll_capacity(context));
+            let more = tokio::time::timeout(allowance, more).await;
+            self.patience.waited(since.elapsed());
+            match more {
+                Ok(Some(Ok(_))) => {}
+                Ok(Some(Err(_)) | None) => return Err(Lost::Gone),
+                Err(_) => return Err(Lost::Unread),
+            }
+        }
+    }
+}

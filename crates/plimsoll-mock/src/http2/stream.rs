@@ -1,0 +1,225 @@
+//! One stream: its request is read and its answer found and waited for. How that is sent is `sending`'s business.
+
+use super::Stage;
+use super::sending::{Outgoing, Sender};
+use crate::admin;
+use crate::answer::{Answer, Extent};
+use crate::behaviour::Room;
+use crate::connection::LATE_BODY;
+use crate::exchange::{Call, Decision, Exchange, Pending};
+use crate::kept_body::{Full, KeptBody, Wish};
+use bytes::Bytes;
+use h2::RecvStream;
+use h2::server::SendResponse;
+use http::header::HOST;
+use http::request::Parts;
+use http::{Method, Request, Response, StatusCode};
+use plimsoll_base::counters::Counter;
+use plimsoll_http::http2::Parts as HeadParts;
+use plimsoll_http::{Patience, ProtocolError, RequestHead};
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// Why a request is not answered as it asks for.
+enum Trouble {
+    Malformed(ProtocolError),
+    /// Its body took too long.
+    Late,
+    /// There is no room to hold its body.
+    Full,
+    /// Its stream, or something that serving needs, is gone.
+    Gone,
+}
+
+impl From<Full> for Trouble {
+    fn from(Full: Full) -> Self {
+        Self::Full
+    }
+}
+
+impl From<h2::Error> for Trouble {
+    fn from(_: h2::Error) -> Self {
+        Self::Gone
+    }
+}
+
+impl From<std::io::Error> for Trouble {
+    fn from(_: std::io::Error) -> Self {
+        Self::Gone
+    }
+}
+
+/// Serves a stream to its end.
+pub(super) async fn serve(
+    request: Request<RecvStream>,
+    mut respond: SendResponse<Bytes>,
+    stage: Rc<Stage>,
+) {
+    let received = Instant::now();
+    stage.shard.counters.add(Counter::Received, 1);
+    let (parts, body) = request.into_parts();
+    let head = head_of(&parts, &stage);
+    let expects = head.as_ref().is_ok_and(RequestHead::expects_continue);
+    if expects && !body.is_end_stream() {
+        let mut leave = Response::new(());
+        *leave.status_mut() = StatusCode::CONTINUE;
+        if respond.send_informational(leave).is_err() {
+            return;
+        }
+    }
+    let prepared = async { prepare(&head?, body, received, &stage).await };
+    let prepared = tokio::select! {
+        prepared = prepared => prepared,
+        // The client does not want the answer any more.
+        _ = poll_fn(|context| respond.poll_reset(context)) => return,
+    };
+    let outgoing = match prepared {
+        Ok(outgoing) => outgoing,
+        Err(trouble) => match refusal(&trouble, &stage) {
+            Some(answer) => Outgoing::own(answer),
+            None => return,
+        },
+    };
+    let extent = match parts.method {
+        Method::HEAD => Extent::HeadOnly,
+        _ => Extent::Whole,
+    };
+    Sender {
+        respond,
+        extent,
+        received,
+        stage: &stage,
+    }
+    .send(outgoing)
+    .await;
+}
+
+fn head_of(parts: &Parts, stage: &Stage) -> Result<RequestHead, Trouble> {
+    let host = parts.headers.get(HOST);
+    let host = host.and_then(|host| host.to_str().ok()).unwrap_or("");
+    let authority = parts.uri.authority().map_or(host, |own| own.as_str());
+    let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
+    let head = HeadParts {
+        method: parts.method.as_str(),
+        target: match parts.method {
+            Method::CONNECT => authority,
+            _ => path,
+        },
+        authority,
+    };
+    let fields = parts.headers.iter().filter(|(name, _)| *name != HOST);
+    let fields = fields.map(|(name, value)| (name.as_str(), value.as_bytes()));
+    let head = RequestHead::from_http2(&head, fields, stage.shard.shared.limits);
+    head.map_err(Trouble::Malformed)
+}
+
+/// What is said instead of an answer.
+fn refusal(trouble: &Trouble, stage: &Stage) -> Option<Answer> {
+    let counters = &stage.shard.counters;
+    let (status, why) = match trouble {
+        Trouble::Malformed(error) => {
+            counters.add(Counter::Malformed, 1);
+            (error.status(), error.to_string())
+        }
+        Trouble::Late => {
+            counters.add(Counter::TimedOut, 1);
+            (408, LATE_BODY.to_owned())
+        }
+        Trouble::Full => (503, "too many bodies are held".to_owned()),
+        Trouble::Gone => return None,
+    };
+    Some(Answer::text(status, &format!("{why}\n")))
+}
+
+/// Reads the body, finds the answer and waits as long as it has to.
+async fn prepare(
+    head: &RequestHead,
+    body: RecvStream,
+    received: Instant,
+    stage: &Stage,
+) -> Result<Outgoing, Trouble> {
+    let shard = &stage.shard;
+    let mut kept = KeptBody::new(Arc::clone(&shard.shared));
+    if admin::is_admin(head.path()) {
+        let call = Call::of(shard, head, stage.channel.scheme);
+        take_body(&mut kept, head, body, stage).await?;
+        return Ok(Outgoing::own(call.answer(kept.take()).await?));
+    }
+    take_body(&mut kept, head, body, stage).await?;
+    let decision = {
+        let exchange = Exchange {
+            shard,
+            head,
+            body: kept.bytes(),
+            channel: stage.channel,
+            received,
+        };
+        exchange.decide(|_| false)
+    };
+    // What waits holds no body.
+    drop(kept);
+    match decision {
+        Decision::Own(answer, delay) => {
+            wait(stage, delay).await?;
+            Ok(Outgoing::own(answer))
+        }
+        Decision::Stub(Pending { stub, delay, room }) => {
+            let mut place = None;
+            if let Some(room) = &room {
+                place = match room.try_enter() {
+                    Ok(place) => Some(place),
+                    Err(_) => room.enter().await.ok(),
+                };
+                if place.is_none() {
+                    return Ok(Outgoing::own(Room::refusal()));
+                }
+            }
+            wait(stage, delay).await?;
+            Ok(Outgoing::Stub {
+                stub,
+                _place: place,
+            })
+        }
+        // Nothing is sent at once here.
+        Decision::Done => Err(Trouble::Gone),
+    }
+}
+
+/// Reads the body; keeps it where somebody wants it.
+async fn take_body(
+    kept: &mut KeptBody,
+    head: &RequestHead,
+    mut body: RecvStream,
+    stage: &Stage,
+) -> Result<(), Trouble> {
+    let shared = &stage.shard.shared;
+    let mut wish = Wish::of(shared, head.path());
+    let mut patience = Patience::new(shared.timeouts.body);
+    let mut bytes = 0;
+    while !body.is_end_stream() {
+        let since = Instant::now();
+        let data = tokio::time::timeout(patience.allowance(bytes), body.data()).await;
+        let Some(data) = data.map_err(|_| Trouble::Late)?.transpose()? else {
+            break;
+        };
+        patience.waited(since.elapsed());
+        bytes += data.len() as u64;
+        if bytes > shared.limits.body_bytes {
+            return Err(Trouble::Malformed(ProtocolError::BodyTooLarge));
+        }
+        kept.keep(&mut wish, &data)?;
+        body.flow_control().release_capacity(data.len())?;
+    }
+    Ok(())
+}
+
+async fn wait(stage: &Stage, delay: Duration) -> Result<(), Trouble> {
+    if delay.is_zero() {
+        return Ok(());
+    }
+    let deadline = Instant::now() + delay;
+    Ok(stage.shard.timer.sleep_until(deadline).await?)
+}

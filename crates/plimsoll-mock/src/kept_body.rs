@@ -1,0 +1,151 @@
+//! What is kept of requests' bodies, and the room for them: all connections together get so much and no more.
+
+use crate::shard::Shared;
+use crate::{admin, builtins};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Bytes of all bodies that are held at a time.
+const MOST: usize = 64 << 20;
+
+/// Bytes of a request's body for which memory is kept from one request to the next.
+const KEPT_BYTES: usize = 64 * 1024;
+
+/// Bytes of a body that the journal keeps at most; a longer one is noted without.
+const JOURNAL_BODY_BYTES: usize = 1 << 20;
+
+/// The body of a request, as far as somebody wants it.
+#[derive(Debug)]
+pub(crate) struct KeptBody {
+    bytes: Vec<u8>,
+    held: Held,
+}
+
+/// Who wants a body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wish {
+    Nobody,
+    /// The journal, which does without sooner than turn a request away.
+    Journal,
+    /// What answers it.
+    Needed,
+}
+
+/// What one body holds; it is given back with it.
+#[derive(Debug)]
+struct Held {
+    shared: Arc<Shared>,
+    bytes: usize,
+}
+
+/// There is no room left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Full;
+
+impl KeptBody {
+    /// Nothing is kept yet.
+    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+        Self {
+            bytes: Vec::new(),
+            held: Held::new(shared),
+        }
+    }
+
+    /// Keeps the next piece, if somebody wants it; what the journal does not get is forgotten.
+    pub(crate) fn keep(&mut self, wish: &mut Wish, data: &[u8]) -> Result<(), Full> {
+        if *wish == Wish::Nobody {
+            return Ok(());
+        }
+        let held = self.held.grow(data.len());
+        if *wish == Wish::Needed {
+            held?;
+        } else if held.is_err() || self.bytes.len() + data.len() > JOURNAL_BODY_BYTES {
+            *wish = Wish::Nobody;
+            self.bytes.clear();
+            self.held.release();
+            return Ok(());
+        }
+        self.bytes.extend_from_slice(data);
+        Ok(())
+    }
+
+    /// What is kept.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Takes what is kept; the room that it takes stays taken until it is released.
+    pub(crate) fn take(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.bytes)
+    }
+
+    /// Forgets the body and gives its room back.
+    pub(crate) fn release(&mut self) {
+        self.bytes.clear();
+        self.bytes.shrink_to(KEPT_BYTES);
+        self.held.release();
+    }
+}
+
+impl Wish {
+    /// Who wants the body of a request for this path.
+    pub(crate) fn of(shared: &Shared, path: &str) -> Self {
+        let needed = builtins::wants_body(path)
+            || admin::is_admin(path)
+            || shared.stubs.current().wants_bodies();
+        match (needed, shared.journal.is_on()) {
+            (true, _) => Self::Needed,
+            (false, true) => Self::Journal,
+            (false, false) => Self::Nobody,
+        }
+    }
+}
+
+impl Held {
+    /// Nothing is held yet.
+    fn new(shared: Arc<Shared>) -> Self {
+        Self { shared, bytes: 0 }
+    }
+
+    /// Takes room for so many bytes more.
+    fn grow(&mut self, bytes: usize) -> Result<(), Full> {
+        take(&self.shared.held, bytes)?;
+        self.bytes += bytes;
+        Ok(())
+    }
+
+    /// Gives everything back.
+    fn release(&mut self) {
+        let bytes = std::mem::take(&mut self.bytes);
+        if bytes > 0 {
+            self.shared.held.fetch_sub(bytes, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.release();
+    }
+}
+
+fn take(held: &AtomicUsize, bytes: usize) -> Result<(), Full> {
+    if held.fetch_add(bytes, Ordering::Relaxed) + bytes > MOST {
+        held.fetch_sub(bytes, Ordering::Relaxed);
+        return Err(Full);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_takes_no_room() {
+        let held = AtomicUsize::new(0);
+        assert_eq!(take(&held, MOST - 1), Ok(()));
+        assert_eq!(take(&held, 2), Err(Full));
+        assert_eq!(take(&held, 1), Ok(()));
+    }
+}

@@ -1,0 +1,354 @@
+//! HTTP/2 in clear: the same stubs, delays, journal and counters as over HTTP/1.1, on streams that stand beside each other.
+
+use crate::world::{Mock, config};
+use bytes::Bytes;
+use h2::client::SendRequest;
+use h2::{Reason, RecvStream};
+use http::{Request, Response};
+use plimsoll_mock::{MockConfig, Timeouts};
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::time::Duration;
+use tokio::task::JoinSet;
+
+/// A client, and what drives its connection.
+struct Client {
+    sender: SendRequest<Bytes>,
+    driver: JoinSet<Result<(), h2::Error>>,
+}
+
+impl Client {
+    async fn connect(mock: &Mock) -> Self {
+        let stream = tokio::net::TcpStream::connect(mock.address).await.unwrap();
+        let (sender, connection) = h2::client::handshake(stream).await.unwrap();
+        let mut driver = JoinSet::new();
+        driver.spawn_local(connection);
+        Self { sender, driver }
+    }
+
+    async fn begin(
+        &mut self,
+        method: &str,
+        path: &str,
+        body: &str,
+    ) -> Result<Response<RecvStream>, h2::Error> {
+        let uri = format!("http://localhost{path}");
+        let request = Request::builder().method(method).uri(uri).body(()).unwrap();
+        self.sender.clone().ready().await?;
+        let (response, mut sending) = self.sender.send_request(request, body.is_empty())?;
+        if !body.is_empty() {
+            sending.send_data(Bytes::copy_from_slice(body.as_bytes()), true)?;
+        }
+        response.await
+    }
+
+    /// A whole exchange: status and body.
+    async fn send(
+        &mut self,
+        method: &str,
+        path: &str,
+        body: &str,
+    ) -> Result<(u16, String), h2::Error> {
+        let response = self.begin(method, path, body).await?;
+        let status = response.status().as_u16();
+        Ok((status, text(response.into_body()).await?))
+    }
+
+    async fn get(&mut self, path: &str) -> (u16, String) {
+        self.send("GET", path, "").await.unwrap()
+    }
+}
+
+async fn text(mut body: RecvStream) -> Result<String, h2::Error> {
+    let mut text = Vec::new();
+    while let Some(data) = body.data().await {
+        let data = data?;
+        text.extend_from_slice(&data);
+        body.flow_control().release_capacity(data.len())?;
+    }
+    Ok(String::from_utf8(text).unwrap())
+}
+
+fn in_runtime<F: Future>(work: F) -> F::Output {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    tokio::task::LocalSet::new().block_on(&runtime, work)
+}
+
+#[test]
+fn stubs_the_journal_and_the_admin_api_are_the_same() {
+    let stub = r#"{"request": {"method": "POST", "url": "/a?b=1", "headers": {"Host": {"equalTo": "localhost"}}, "cookies": {"c": {"equalTo": "1"}},
+        "bodyPatterns": [{"equalTo": "asked"}]}, "response": {"status": 201, "headers": {"X-A": ["1", "2"], "Connection": "close"}, "body": "told"}}"#;
+    let mock = Mock::start(config());
+    in_runtime(async {
+        let mut client = Client::connect(&mock).await;
+        assert_eq!(
+            client
+                .send("POST", "/__admin/mappings", stub)
+                .await
+                .unwrap()
+                .0,
+            201
+        );
+        let request = Request::builder()
+            .method("POST")
+            .uri("http://localhost/a?b=1")
+            .header("cookie", "x=y")
+            .header("cookie", "c=1")
+            .body(())
+            .unwrap();
+        let (response, mut sending) = client.sender.send_request(request, false).unwrap();
+        sending
+            .send_data(Bytes::from_static(b"asked"), true)
+            .unwrap();
+        let response = response.await.unwrap();
+        assert_eq!(response.status(), 201);
+        let values: Vec<_> = response.headers().get_all("x-a").iter().collect();
+        assert_eq!(values, ["1", "2"]);
+        assert!(!response.headers().contains_key("connection"));
+        assert_eq!(response.headers()["content-length"], "4");
+        assert_eq!(text(response.into_body()).await.unwrap(), "told");
+        assert_eq!(client.get("/nothing").await.0, 404);
+        assert_eq!(
+            client.send("HEAD", "/xml", "").await.unwrap(),
+            (200, String::new())
+        );
+        let (_, journal) = client.get("/__admin/requests").await;
+        let journal: serde_json::Value = serde_json::from_str(&journal).unwrap();
+        let noted = &journal["requests"][2]["request"];
+        let expected = serde_json::json!({"body": "asked", "protocol": "HTTP/2.0", "absoluteUrl": "http://localhost/a?b=1", "host": "localhost"});
+        for (key, value) in expected.as_object().unwrap() {
+            assert_eq!(&noted[key], value, "{noted}");
+        }
+        assert_eq!(noted["headers"]["cookie"], "x=y; c=1");
+    });
+    let summary = mock.stop();
+    assert_eq!(
+        (summary.received, summary.served, summary.unmatched),
+        (5, 5, 1)
+    );
+}
+
+#[test]
+fn delays_of_streams_do_not_add_up_and_answers_overtake() {
+    let mock = Mock::start(config());
+    in_runtime(async {
+        let mut client = Client::connect(&mock).await;
+        let since = tokio::time::Instant::now();
+        let mut slow = Vec::new();
+        for _ in 0..50 {
+            let request = Request::get("http://localhost/delay/300ms")
+                .body(())
+                .unwrap();
+            client.sender.clone().ready().await.unwrap();
+            slow.push(client.sender.send_request(request, true).unwrap().0);
+        }
+        assert_eq!(client.get("/json/valid").await.0, 200);
+        let overtaken = since.elapsed();
+        for response in slow {
+            assert_eq!(response.await.unwrap().status(), 200);
+        }
+        assert!(since.elapsed() >= Duration::from_millis(300));
+        assert!(overtaken < since.elapsed());
+        assert!(
+            since.elapsed() < Duration::from_secs(10),
+            "{:?}",
+            since.elapsed()
+        );
+    });
+    assert_eq!(mock.stop().served, 51);
+}
+
+#[test]
+fn long_bodies_pass_both_ways() {
+    let mock = Mock::start(config());
+    in_runtime(async {
+        let mut client = Client::connect(&mock).await;
+        let (_, letters) = client.get("/size/1M").await;
+        assert_eq!(letters.len(), 1 << 20);
+        assert!(letters.starts_with("abc"));
+        let body = "x".repeat(500_000);
+        let response = client.begin("POST", "/echo", "").await;
+        assert!(response.is_ok());
+        let uri = "http://localhost/echo";
+        let request = Request::post(uri).body(()).unwrap();
+        let (response, mut sending) = client.sender.send_request(request, false).unwrap();
+        sending.send_data(body.clone().into(), true).unwrap();
+        let echoed = text(response.await.unwrap().into_body()).await.unwrap();
+        assert!(echoed.contains(&body));
+    });
+    mock.stop();
+}
+
+/// What a stub does to its stream or connection: the exchange's error, and whether the connection takes another.
+async fn misbehaved(client: &mut Client, path: &str) -> (h2::Error, bool) {
+    let error = match client.begin("GET", path, "").await {
+        Err(error) => error,
+        Ok(response) => text(response.into_body()).await.unwrap_err(),
+    };
+    let lives = client.send("GET", "/json/valid", "").await.is_ok();
+    (error, lives)
+}
+
+#[test]
+fn cuts_end_their_stream_and_faults_their_connection() {
+    let stub = |name: &str, response: &str, own: &str| {
+        format!(
+            r#"{{"request": {{"url": "/{name}"}}, "response": {{"body": "0123456789"{response}}}, "metadata": {{"plimsoll": {{{own}}}}}}}"#
+        )
+    };
+    let stubs = [
+        stub("reset", "", r#""resetAfterBytes": 3"#),
+        stub("short", "", r#""truncateAfterBytes": 3"#),
+        stub("hang", "", r#""hang": "20ms""#),
+        stub("empty", r#", "fault": "EMPTY_RESPONSE""#, ""),
+        stub("rst", r#", "fault": "CONNECTION_RESET_BY_PEER""#, ""),
+        stub("random", r#", "fault": "RANDOM_DATA_THEN_CLOSE""#, ""),
+    ];
+    let mock = Mock::with_stubs(&stubs.each_ref().map(String::as_str));
+    in_runtime(async {
+        let mut client = Client::connect(&mock).await;
+        for path in ["/reset", "/hang"] {
+            let (error, lives) = misbehaved(&mut client, path).await;
+            assert_eq!(error.reason(), Some(Reason::INTERNAL_ERROR), "{path}");
+            assert!(lives && error.is_remote(), "{path}");
+        }
+        let (error, lives) = misbehaved(&mut client, "/short").await;
+        assert!(lives && !error.is_remote(), "{error:?}");
+        for path in ["/empty", "/rst", "/random"] {
+            let mut client = Client::connect(&mock).await;
+            let (error, lives) = misbehaved(&mut client, path).await;
+            assert!(!lives, "{path}: {error:?}");
+            let ended = client.driver.join_next().await.unwrap().unwrap();
+            let kind = ended.err().and_then(|error| Some(error.get_io()?.kind()));
+            let reset = kind == Some(std::io::ErrorKind::ConnectionReset);
+            assert_eq!(reset, path == "/rst", "{path}: {kind:?}");
+        }
+    });
+    let summary = mock.stop();
+    // Six creations, and three requests that found the connection alive.
+    assert_eq!((summary.received, summary.served), (6 + 9, 6 + 3));
+}
+
+#[test]
+fn a_stream_that_is_given_up_is_not_waited_for() {
+    let mock = Mock::with_stubs(&[
+        r#"{"request": {"url": "/slow"}, "response": {"fixedDelayMilliseconds": 3600000},
+        "metadata": {"plimsoll": {"maxConcurrency": {"requests": 1, "beyond": "refuse"}}}}"#,
+    ]);
+    in_runtime(async {
+        let mut client = Client::connect(&mock).await;
+        // Each gives its place back when its stream is reset, so none is refused.
+        for _ in 0..300 {
+            let request = Request::get("http://localhost/slow").body(()).unwrap();
+            client.sender.clone().ready().await.unwrap();
+            let (response, mut sending) = client.sender.send_request(request, true).unwrap();
+            let answered = client.get("/json/valid").await;
+            assert_eq!(answered.0, 200);
+            sending.send_reset(Reason::CANCEL);
+            drop(response);
+            assert_eq!(client.get("/json/valid").await.0, 200);
+        }
+    });
+    let summary = mock.stop();
+    assert_eq!((summary.received, summary.served), (1 + 900, 1 + 600));
+}
+
+#[test]
+fn a_client_that_takes_nothing_is_left() {
+    let mut timeouts = Timeouts::default();
+    timeouts.body.silence = Duration::from_millis(50);
+    let mock = Mock::start(MockConfig {
+        timeouts,
+        ..config()
+    });
+    in_runtime(async {
+        let mut client = Client::connect(&mock).await;
+        let response = client.begin("GET", "/size/10M", "").await.unwrap();
+        // Nothing is released, so the window closes.
+        let mut body = response.into_body();
+        let ended = loop {
+            match body.data().await {
+                Some(Ok(_)) => {}
+                Some(Err(error)) => break error,
+                None => panic!("the whole body"),
+            }
+        };
+        assert_eq!(ended.reason(), Some(Reason::CANCEL));
+    });
+    let summary = mock.stop();
+    assert_eq!((summary.served, summary.timed_out), (0, 1));
+}
+
+#[test]
+fn rules_and_limits_are_those_of_http1() {
+    let mock = Mock::start(config());
+    in_runtime(async {
+        let mut client = Client::connect(&mock).await;
+        let request = |uri: &str, name: &str, value: &str| {
+            Request::get(uri).header(name, value).body(()).unwrap()
+        };
+        let long = format!("http://localhost/{}", "x".repeat(9000));
+        for (request, expected) in [
+            (request(&long, "x", "y"), 414),
+            (request("http://u@localhost/", "x", "y"), 400),
+            (request("http://localhost/", "expect", "much"), 417),
+        ] {
+            client.sender.clone().ready().await.unwrap();
+            let (response, _) = client.sender.send_request(request, true).unwrap();
+            assert_eq!(response.await.unwrap().status(), expected);
+        }
+        let request = Request::post("http://localhost/xml").body(()).unwrap();
+        let (response, mut sending) = client.sender.send_request(request, false).unwrap();
+        sending.send_data(vec![0; 11 << 20].into(), true).unwrap();
+        assert_eq!(response.await.unwrap().status(), 413);
+    });
+    let summary = mock.stop();
+    assert_eq!((summary.received, summary.malformed), (4, 4));
+}
+
+#[test]
+fn a_mock_that_stops_lets_streams_end() {
+    let mock = Mock::start(config());
+    in_runtime(async {
+        let mut client = Client::connect(&mock).await;
+        let request = Request::get("http://localhost/delay/200ms")
+            .body(())
+            .unwrap();
+        let (response, _) = client.sender.send_request(request, true).unwrap();
+        assert_eq!(client.get("/xml").await.0, 200);
+        mock.say_stop();
+        assert_eq!(response.await.unwrap().status(), 200);
+        assert!(client.driver.join_next().await.unwrap().unwrap().is_ok());
+    });
+    let summary = mock.stop();
+    assert_eq!((summary.received, summary.served), (2, 2));
+}
+
+#[test]
+fn http2_in_clear_can_be_turned_off_and_must_begin_in_time() {
+    let preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+    let off = Mock::start(MockConfig {
+        http2_in_clear: false,
+        ..config()
+    });
+    let mut client = off.client();
+    client.write(preface);
+    assert_eq!(client.read("GET").status, 505);
+    off.stop();
+    let mock = Mock::start(MockConfig {
+        timeouts: Timeouts {
+            head: Duration::from_millis(20),
+            ..Timeouts::default()
+        },
+        ..config()
+    });
+    let mut slow = TcpStream::connect(mock.address).unwrap();
+    slow.write_all(&preface.as_bytes()[..7]).unwrap();
+    let mut said = String::new();
+    slow.read_to_string(&mut said).unwrap();
+    assert!(said.starts_with("HTTP/1.1 408 "), "{said}");
+    assert_eq!(mock.stop().timed_out, 1);
+}
