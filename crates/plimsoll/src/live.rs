@@ -61,10 +61,15 @@ impl Live {
 
     /// Takes the board off the screen, so that the summary follows where it was.
     pub fn close(self) {
-        if let Screen::Terminal(mut terminal) = self.screen
-            && terminal.clear().is_err()
-        {
-            // The terminal is gone; there is nothing to clear.
+        if let Screen::Terminal(mut terminal) = self.screen {
+            let top = terminal.get_frame().area().as_position();
+            let cleared = terminal.clear();
+            if cleared
+                .and_then(|()| terminal.set_cursor_position(top))
+                .is_err()
+            {
+                // The terminal is gone; there is nothing to clear.
+            }
         }
     }
 }

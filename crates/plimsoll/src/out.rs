@@ -1,7 +1,8 @@
 //! The two streams: results on standard output, everything else on standard error.
 
 use crate::exit::Failure;
-use std::io::{self, Write as _};
+use ratatui::crossterm::terminal;
+use std::io::{self, IsTerminal as _, Write as _};
 
 /// Prints a result. A reader that went away (`| head`) is not an error.
 ///
@@ -18,6 +19,13 @@ pub fn print(text: &str) -> Result<(), Failure> {
         )),
         _ => Ok(()),
     }
+}
+
+/// How many columns standard output has; without end if it is no terminal.
+pub fn width() -> usize {
+    let size = io::stdout().is_terminal().then(terminal::size);
+    size.and_then(Result::ok)
+        .map_or(usize::MAX, |(columns, _)| usize::from(columns))
 }
 
 /// Prints a message for the person at the terminal. There is nowhere to report a failure of standard error to.

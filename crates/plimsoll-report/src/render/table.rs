@@ -2,6 +2,9 @@
 
 use super::words::plain;
 
+/// Between two columns.
+const GAP: &str = "  ";
+
 /// Head and rows of equal length.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Table {
@@ -35,29 +38,74 @@ impl Table {
 
     /// Columns two spaces apart: the first to the left, the others to the right. Every line ends in a newline.
     pub(super) fn to_text(&self) -> String {
-        let lines = || std::iter::once(&self.head).chain(&self.rows);
-        let width = |column: usize| {
-            lines()
-                .filter_map(|row| row.get(column))
+        self.to_text_within(usize::MAX)
+    }
+
+    /// The same in lines of at most so many characters, if each column alone fits: columns that find no room follow below, once more behind the
+    /// names of their rows.
+    pub(super) fn to_text_within(&self, width: usize) -> String {
+        let widths = self.widths();
+        let blocks = self.blocks(&widths, width);
+        let blocks = blocks.iter().map(|columns| self.block(columns, &widths));
+        blocks.collect::<Vec<_>>().join("\n")
+    }
+
+    fn lines(&self) -> impl Iterator<Item = &Vec<String>> {
+        std::iter::once(&self.head).chain(&self.rows)
+    }
+
+    fn widths(&self) -> Vec<usize> {
+        let of_column = |column: usize| {
+            let cells = self.lines().filter_map(|row| row.get(column));
+            cells
                 .map(|cell| plain(cell).chars().count())
                 .max()
                 .unwrap_or(0)
         };
-        let widths: Vec<usize> = (0..self.head.len()).map(width).collect();
+        (0..self.head.len()).map(of_column).collect()
+    }
+
+    /// Which columns stand beside each other.
+    fn blocks(&self, widths: &[usize], width: usize) -> Vec<Vec<usize>> {
+        let taken = |columns: &[usize]| -> usize {
+            let gaps = GAP.len() * columns.len().saturating_sub(1);
+            columns.iter().map(|column| widths[*column]).sum::<usize>() + gaps
+        };
+        let mut blocks: Vec<Vec<usize>> = vec![Vec::new()];
+        for column in 0..widths.len() {
+            let block = blocks.last_mut().expect("invariant: there is a block");
+            let has_figures = block.iter().any(|column| !self.is_words(*column));
+            block.push(column);
+            if has_figures && taken(block) > width {
+                block.pop();
+                let names = (0..column).filter(|column| self.is_words(*column));
+                blocks.push(names.chain([column]).collect());
+            }
+        }
+        blocks
+    }
+
+    fn block(&self, columns: &[usize], widths: &[usize]) -> String {
         let mut text = String::new();
-        for row in lines() {
+        for row in self.lines() {
             let mut line = String::new();
-            for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
+            for (place, column) in columns.iter().enumerate() {
+                let (Some(cell), width) = (row.get(*column), widths[*column]) else {
+                    continue;
+                };
                 let cell = plain(cell);
-                let gap = if column == 0 { "" } else { "  " };
-                if self.is_words(column) {
+                let gap = if place == 0 { "" } else { GAP };
+                if self.is_words(*column) {
                     line.push_str(&format!("{gap}{cell:<width$}"));
                 } else {
                     line.push_str(&format!("{gap}{cell:>width$}"));
                 }
             }
-            text.push_str(line.trim_end());
-            text.push('\n');
+            // A row that goes on below may have nothing to say here.
+            if !line.trim().is_empty() {
+                text.push_str(line.trim_end());
+                text.push('\n');
+            }
         }
         text
     }
@@ -113,6 +161,27 @@ mod tests {
         arm            p50
         a|b        1.00 ms
         long name    12 µs
+        ");
+    }
+
+    #[test]
+    fn columns_that_find_no_room_follow_below() {
+        let mut table = Table::new(["arm", "failed", "time", "min", "max"]).with_words(&[2]);
+        for cells in [
+            ["a", "3 (1 %)", "response", "1 ms", "20 ms"],
+            ["", "", "service", "1 ms", "2 ms"],
+        ] {
+            table.rows.push(cells.map(str::to_owned).to_vec());
+        }
+        assert_eq!(table.to_text_within(37), table.to_text());
+        insta::assert_snapshot!(table.to_text_within(30), @r"
+        arm   failed  time       min
+        a    3 (1 %)  response  1 ms
+                      service   1 ms
+
+        arm  time        max
+        a    response  20 ms
+             service    2 ms
         ");
     }
 

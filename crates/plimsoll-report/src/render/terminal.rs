@@ -13,10 +13,19 @@ use indexmap::IndexMap;
 /// Rows of a table beyond this are left to the report.
 const MOST_ROWS: usize = 12;
 const MOST_REASONS: usize = 5;
+/// No heading before a sentence is longer.
+const LONGEST_HEADING: usize = 16;
 
 /// Renders plain text without colours; every line ends in a newline.
 #[must_use]
 pub fn render(view: &RunView) -> String {
+    render_within(view, usize::MAX)
+}
+
+/// The same for a terminal of so many columns.
+#[must_use]
+pub fn render_within(view: &RunView, width: usize) -> String {
+    let table = |shown| table(shown, width);
     let summary = &view.summary;
     let mut parts = vec![
         format!(
@@ -42,7 +51,38 @@ pub fn render(view: &RunView) -> String {
             plain(&view.location)
         ));
     }
-    text
+    text.lines().map(|line| wrapped(line, width)).collect()
+}
+
+/// A line as several, broken between words, the further ones as far to the right as the first one's text.
+fn wrapped(line: &str, width: usize) -> String {
+    let text = line.trim_start();
+    let before = line.len() - text.len();
+    // Behind a heading such as `FAILED`, which two spaces set apart.
+    let heading = text.find("  ").filter(|end| *end < LONGEST_HEADING);
+    let indent = before + heading.map_or(0, |end| end + 2);
+    if line.chars().count() <= width || width <= 2 * indent {
+        return format!("{line}\n");
+    }
+    let (first, rest) = line.split_at(indent);
+    let mut lines = first.to_owned();
+    let mut column = indent;
+    for (place, word) in rest.split(' ').enumerate() {
+        let length = word.chars().count();
+        if place > 0 && column + 1 + length > width {
+            lines.truncate(lines.trim_end().len());
+            lines.push('\n');
+            lines.push_str(&" ".repeat(indent));
+            column = indent;
+        } else if place > 0 {
+            lines.push(' ');
+            column += 1;
+        }
+        lines.push_str(word);
+        column += length;
+    }
+    lines.push('\n');
+    lines
 }
 
 fn verdict(summary: &Summary) -> String {
@@ -161,12 +201,35 @@ fn added(summary: &Summary) -> Option<String> {
     Some(text)
 }
 
-fn table(mut table: Table) -> String {
+fn table(mut table: Table, width: usize) -> String {
     let more = table.rows.len().saturating_sub(MOST_ROWS);
     table.rows.truncate(MOST_ROWS);
-    let mut text = table.to_text();
+    let mut text = table.to_text_within(width);
     if more > 0 {
         text.push_str(&format!("  … and {more} more in the report\n"));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::wrapped;
+
+    #[test]
+    fn lines_are_broken_between_words() {
+        let check = |line: &str, expected: &str| assert_eq!(wrapped(line, 20), expected);
+        check("short enough", "short enough\n");
+        check(
+            "FAILED  the p99 is 52.9 ms",
+            "FAILED  the p99 is\n        52.9 ms\n",
+        );
+        check(
+            "  note: one of two arms failed",
+            "  note: one of two\n  arms failed\n",
+        );
+        check(
+            "    a-word-that-is-longer-than-that",
+            "    a-word-that-is-longer-than-that\n",
+        );
+    }
 }

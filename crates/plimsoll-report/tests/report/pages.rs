@@ -56,6 +56,12 @@ fn terminal() {
         "terminal_measure",
         render::terminal::render(&fixture::MEASURE)
     );
+    let narrow = render::terminal::render_within(&troubled(), 80);
+    assert!(
+        narrow.lines().all(|line| line.chars().count() <= 80),
+        "{narrow}"
+    );
+    insta::assert_snapshot!("terminal_troubled_narrow", narrow);
     insta::assert_snapshot!("terminal_troubled", render::terminal::render(&troubled()));
 }
 

@@ -50,7 +50,7 @@ enum Format {
 impl Format {
     fn render(self, view: &RunView) -> String {
         match self {
-            Self::Text => render::terminal::render(view),
+            Self::Text => render::terminal::render_within(view, out::width()),
             Self::Html => render::html::render(view),
             Self::Json => render::json::render(view),
             Self::Md => render::markdown::render(view),

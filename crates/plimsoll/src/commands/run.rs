@@ -110,7 +110,7 @@ pub fn experiment(experiment: &Experiment, common: &Common) -> Result<Ending, Fa
 
 fn conclude(outcome: RunOutcome) -> Result<Ending, Failure> {
     let view = plimsoll_lab::load_run(&outcome.dir).map_err(failure)?;
-    out::print(&render::terminal::render(&view))?;
+    out::print(&render::terminal::render_within(&view, out::width()))?;
     if outcome.interrupted {
         return Ok(Ending::Interrupted);
     }

@@ -33,7 +33,7 @@ pub(super) fn section(view: &RunView) -> Markup {
         h3 { "Active users" }
         (figure(lines(view, &rows, &arms, &USERS), "Virtual users within an iteration at the end of each second; grey, where there were any: arrivals that waited for one."))
         h3 { "Arrivals per second" }
-        (figure(lines(view, &rows, &arms, &ARRIVALS), "Grey: offered; colour: started."))
+        (figure(lines(view, &rows, &arms, &ARRIVALS), "Grey, where there is a schedule: offered; colour: started."))
         h3 { "Exchanges per second" }
         (figure(lines(view, &rows, &arms, &EXCHANGES), "Thin: started; bold: answered; red, where there were any: failed."))
     };

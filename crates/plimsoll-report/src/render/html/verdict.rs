@@ -73,6 +73,14 @@ fn difference(difference: Option<&Difference>) -> Markup {
     }
 }
 
+/// What was planned per second; where a part of the load is closed, there is no such figure.
+fn offered(per_s: Option<f64>) -> String {
+    match per_s {
+        Some(_) => format!("offered {}/s", number(per_s)),
+        None => "closed model".to_owned(),
+    }
+}
+
 fn measured(index: usize, name: &str, arm: &ArmSummary) -> Markup {
     let response = &arm.times.response_time;
     html! {
@@ -86,7 +94,7 @@ fn measured(index: usize, name: &str, arm: &ArmSummary) -> Markup {
         div.card {
             h3 { "load" }
             dl {
-                div { dt { "achieved" } dd { (number(arm.achieved_per_s)) "/s" small { "offered " (number(arm.offered_per_s)) "/s" } } }
+                div { dt { "achieved" } dd { (number(arm.achieved_per_s)) "/s" small { (offered(arm.offered_per_s)) } } }
                 div { dt { "failed" } dd { (failures(arm.failed, None)) small { (count(arm.dropped)) " arrivals dropped" } } }
             }
         }
