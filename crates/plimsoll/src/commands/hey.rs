@@ -151,7 +151,9 @@ fn describe(flags: &Flags, end: End) -> String {
 fn without_answer(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Answered(_) => "answered",
-        Outcome::TimedOut => "no answer within -t",
+        Outcome::TimedOut => {
+            "context deadline exceeded (Client.Timeout exceeded while awaiting headers): no answer within -t"
+        }
         Outcome::Unfinished => "no complete answer within -t",
         Outcome::Refused => "connection refused, or the host cannot be reached",
         Outcome::Exhausted => "no connection: no local port or descriptor is left",

@@ -112,6 +112,19 @@ fn errors_are_counted_in_heys_form() {
 }
 
 #[test]
+fn a_timeout_is_told_in_words_that_scripts_look_for() {
+    let workspace = Workspace::new();
+    let mock = Server::start(&workspace, &["mock", "--port", "0"]);
+    let url = format!("http://{}/delay/20s", mock.main());
+    let ours = workspace.run(&["hey", "-n", "3", "-c", "3", "-t", "1", &url]);
+    let expected = format!(
+        "  [3]\tGet \"{url}\": context deadline exceeded (Client.Timeout exceeded while awaiting headers)"
+    );
+    let ours = ours.ended_with(0);
+    assert!(ours.stdout.contains(&expected), "{}", ours.stdout);
+}
+
+#[test]
 fn a_duration_ends_the_run() {
     let workspace = Workspace::new();
     let mock = Server::start(&workspace, &["mock", "--port", "0"]);
@@ -214,19 +227,16 @@ fn redirects_belong_to_the_request_that_they_answer() {
     assert_eq!(statuses, ["200"; 7]);
 }
 
-/// Arguments that are refused with this code and this message, and nothing on standard output.
-fn refuses(args: &[&str], code: i32, message: &str) {
-    let workspace = Workspace::new();
-    let finished = workspace
-        .run(&[&["hey"], args].concat())
-        .ended_with(code)
-        .saying(message);
-    assert_eq!(finished.stdout, "");
-}
-
 #[test]
 fn what_hey_refuses_is_refused_with_its_words_and_its_code() {
-    let check = refuses;
+    let workspace = Workspace::new();
+    let check = |args: &[&str], code: i32, message: &str| {
+        let finished = workspace
+            .run(&[&["hey"], args].concat())
+            .ended_with(code)
+            .saying(message);
+        assert_eq!(finished.stdout, "");
+    };
     let url = "http://a/";
     check(
         &["-n", "1", "-c", "2", url],
@@ -257,11 +267,6 @@ fn what_hey_refuses_is_refused_with_its_words_and_its_code() {
     check(&["-D", "missing", url], 1, "-D missing: ");
     check(&[], 1, "the URL is missing");
     check(&["localhost:8080"], 1, "`localhost:8080` has no scheme");
-}
-
-#[test]
-fn what_its_flags_refuse_has_another_code() {
-    let (check, url) = (refuses, "http://a/");
     check(
         &["-z", "10", url],
         2,
@@ -293,14 +298,10 @@ fn what_its_flags_refuse_has_another_code() {
 }
 
 #[test]
-fn who_asks_for_help_gets_it() {
-    let workspace = Workspace::new();
+fn whoever_asks_is_told_the_flags() {
     for usage in ["-h", "-help", "--help"] {
-        let usage = workspace.run(&["hey", usage]).ended_with(0);
-        assert!(
-            usage
-                .stdout
-                .starts_with("Usage: plimsoll hey [options...] <url>")
-        );
+        let told = Workspace::new().run(&["hey", usage]).ended_with(0);
+        let begins = "Usage: plimsoll hey [options...] <url>";
+        assert!(told.stdout.starts_with(begins), "{told:?}");
     }
 }

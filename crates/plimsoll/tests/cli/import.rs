@@ -1,6 +1,6 @@
 //! `plimsoll import`: foreign files become experiments that `plimsoll validate` accepts, and nothing is lost without a word.
 
-use crate::program::{Finished, Server, Workspace, get};
+use crate::program::{Finished, Server, Workspace};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -186,26 +186,11 @@ fn a_relative_server_is_said_on_the_command_line() {
     "#);
 }
 
-/// A file of the test data with this server in it, imported into `experiment.yaml`, judged, and run for two iterations, each step of which must
-/// be answered with what the mock answers everything with; gives the notes, the file, and the requests of an iteration as the mock saw them.
+/// A file of the test data with this server in it, imported into `experiment.yaml`, judged, and run for one iteration, each step of which must be
+/// answered with what the mock answers everything with; gives the notes, the file, and the requests as the mock saw them.
 fn imported_and_run(format: &str, file: &str, more: &[&str]) -> (String, Vec<Value>) {
     let workspace = Workspace::new();
-    workspace.write(
-        "stubs/mappings/any.json",
-        r#"{"request":{"urlPattern":".*"},"response":{"status":200}}"#,
-    );
-    let mock = Server::start(
-        &workspace,
-        &[
-            "mock",
-            "--port",
-            "0",
-            "--root-dir",
-            "stubs",
-            "--max-request-journal-entries",
-            "1000",
-        ],
-    );
+    let mock = Server::that_remembers(&workspace);
     let host = mock.main().to_string();
     let text = std::fs::read_to_string(data(file))
         .unwrap()
@@ -227,8 +212,6 @@ fn imported_and_run(format: &str, file: &str, more: &[&str]) -> (String, Vec<Val
         "run",
         "--no-ui",
         "--set",
-        "load.rate=2/s",
-        "--set",
         "load.duration=1s",
     ];
     let ended = hidden(&run);
@@ -240,16 +223,7 @@ fn imported_and_run(format: &str, file: &str, more: &[&str]) -> (String, Vec<Val
         .keys()
         .collect();
     assert_eq!(statuses, ["200"], "{arm}");
-    let seen = get(mock.main(), "/__admin/requests?limit=1000");
-    let seen: Value = serde_json::from_str(seen.split_once("\r\n\r\n").unwrap().1).unwrap();
-    let mut seen: Vec<Value> = seen["requests"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|event| event["request"].clone())
-        .collect();
-    seen.reverse();
-    seen.truncate(seen.len() / 2);
+    let seen = mock.requests();
     let text = format!(
         "{}---\n{}",
         finished.stderr,

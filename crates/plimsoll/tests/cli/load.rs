@@ -1,6 +1,6 @@
 //! `plimsoll load URL` against our mock.
 
-use crate::program::{Server, Workspace, get};
+use crate::program::{Server, Workspace};
 use serde_json::Value;
 use std::path::Path;
 
@@ -313,10 +313,6 @@ fn so_many_requests_and_no_more() {
 #[test]
 fn commands_copied_from_browsers_are_sent_as_curl_sends_them() {
     let workspace = Workspace::new();
-    workspace.write(
-        "stubs/mappings/any.json",
-        r#"{"request":{"urlPattern":".*"},"response":{"status":200}}"#,
-    );
     workspace.write("photo.png", "no photo");
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/curl");
     let mut names: Vec<_> = std::fs::read_dir(&data)
@@ -327,18 +323,7 @@ fn commands_copied_from_browsers_are_sent_as_curl_sends_them() {
     names.sort();
     assert!(names.len() >= 8);
     for path in names {
-        let mock = Server::start(
-            &workspace,
-            &[
-                "mock",
-                "--port",
-                "0",
-                "--root-dir",
-                "stubs",
-                "--max-request-journal-entries",
-                "10",
-            ],
-        );
+        let mock = Server::that_remembers(&workspace);
         let host = mock.main().to_string();
         let command = std::fs::read_to_string(&path)
             .unwrap()
@@ -349,20 +334,17 @@ fn commands_copied_from_browsers_are_sent_as_curl_sends_them() {
         ];
         let finished = workspace.run(&args);
         assert!(matches!(finished.code, Some(0 | 4 | 6)), "{finished:?}");
-        let sent = requests(&mock).replace(&host, "127.0.0.1:8080");
+        let sent = the_request(&mock).replace(&host, "127.0.0.1:8080");
         let curls = std::fs::read_to_string(path.with_extension("sent")).unwrap();
         assert_eq!(sent, curls, "{name}");
     }
 }
 
 /// The one request that a mock has seen: its first line, its fields by name but for curl's or our own, and its body, whose boundary is `BOUNDARY`.
-fn requests(mock: &Server) -> String {
-    let seen = get(mock.main(), "/__admin/requests");
-    let seen: Value = serde_json::from_str(seen.split_once("\r\n\r\n").unwrap().1).unwrap();
-    let [event] = &seen["requests"].as_array().unwrap()[..] else {
-        panic!("{seen}");
+fn the_request(mock: &Server) -> String {
+    let [request] = &mock.requests()[..] else {
+        panic!("{:?}", mock.requests());
     };
-    let request = &event["request"];
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let own = ["accept", "user-agent", "accept-encoding"];
     let mut fields: Vec<(String, String)> = request["headers"]

@@ -177,6 +177,26 @@ impl Server {
         self.listening["main"]
     }
 
+    /// A mock that answers everything with 200 and remembers the last requests.
+    pub fn that_remembers(workspace: &Workspace) -> Self {
+        workspace.write(
+            "stubs/mappings/any.json",
+            r#"{"request":{"urlPattern":".*"},"response":{"status":200}}"#,
+        );
+        let mock = ["mock", "--port", "0", "--root-dir", "stubs"];
+        let journal = ["--max-request-journal-entries", "1000"];
+        Self::start(workspace, &[&mock[..], &journal].concat())
+    }
+
+    /// The requests that it remembers, in the order in which they came.
+    pub fn requests(&self) -> Vec<Value> {
+        let answer = get(self.main(), "/__admin/requests?limit=1000");
+        let (_, journal) = answer.split_once("\r\n\r\n").unwrap();
+        let journal: Value = serde_json::from_str(journal).unwrap();
+        let events = journal["requests"].as_array().unwrap().iter().rev();
+        events.map(|event| event["request"].clone()).collect()
+    }
+
     /// Kills it at once.
     pub fn kill(&mut self) {
         self.child.kill().unwrap();
