@@ -2,63 +2,7 @@
 //!
 //! How they are printed is [`crate::admin`]'s.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
-
-/// A number that one shard writes and anybody reads.
-#[derive(Debug, Default)]
-pub(crate) struct Counter(AtomicU64);
-
-impl Counter {
-    /// Adds `more`. Only the owning shard calls this, so a plain load and store suffice, without a locked instruction.
-    pub(crate) fn add(&self, more: u64) {
-        let sum = self.0.load(Ordering::Relaxed).wrapping_add(more);
-        self.0.store(sum, Ordering::Relaxed);
-    }
-
-    /// Sets it to `value`, for quantities that rise and fall.
-    pub(crate) fn set(&self, value: u64) {
-        self.0.store(value, Ordering::Relaxed);
-    }
-
-    /// The current value.
-    pub(crate) fn get(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
-    }
-}
-
-/// Upper edges of the histograms' buckets, in microseconds; a last bucket has none.
-pub(crate) const BUCKET_MICROS: [u64; 16] = [
-    20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000,
-    1_000_000, 10_000_000,
-];
-
-/// A histogram of times with fixed buckets.
-#[derive(Debug, Default)]
-pub(crate) struct Buckets {
-    counts: [Counter; BUCKET_MICROS.len() + 1],
-    sum_micros: Counter,
-}
-
-impl Buckets {
-    /// Records one time.
-    pub(crate) fn record(&self, time: Duration) {
-        let micros = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
-        let bucket = BUCKET_MICROS.partition_point(|edge| *edge < micros);
-        self.counts[bucket].add(1);
-        self.sum_micros.add(micros);
-    }
-
-    /// The count of bucket `index`.
-    pub(crate) fn count(&self, index: usize) -> u64 {
-        self.counts[index].get()
-    }
-
-    /// The sum of all times, in microseconds.
-    pub(crate) fn sum_micros(&self) -> u64 {
-        self.sum_micros.get()
-    }
-}
+pub(crate) use plimsoll_http::meters::{Buckets, Counter};
 
 /// Status classes, 1xx to 5xx, and the place of a status among them.
 pub(crate) const CLASSES: [&str; 5] = ["1xx", "2xx", "3xx", "4xx", "5xx"];
@@ -161,24 +105,5 @@ impl ShardMetrics {
             gateway_time: Buckets::default(),
             upstream_time: Buckets::default(),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_edge_belongs_to_its_bucket() {
-        let buckets = Buckets::default();
-        for micros in [0, 20, 21, 10_000_000, 10_000_001] {
-            buckets.record(Duration::from_micros(micros));
-        }
-        let counts: Vec<u64> = (0..=BUCKET_MICROS.len())
-            .map(|i| buckets.count(i))
-            .collect();
-        assert_eq!((counts[0], counts[1]), (2, 1));
-        assert_eq!(counts[15..], [1, 1]);
-        assert_eq!(buckets.sum_micros(), 20_000_042);
     }
 }

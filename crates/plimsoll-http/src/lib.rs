@@ -4,7 +4,7 @@
 //! [`decode`] turns bytes into events and [`encode`] writes heads and chunks, neither touching a socket;
 //! [`connection`] drives them over any stream; [`connect`], [`listen`], [`stream`], [`tls`], [`pool`] and [`shard`] are Tokio's side;
 //! [`http2`] is what a server of HTTP/2 takes from here; [`deadline`] and [`patience`] bound how long a peer is waited for, [`descriptors`] how many there may be;
-//! [`counters_file`] is what both servers leave behind of their counting; [`pages`] and [`authority`] serve endpoints for operators.
+//! [`counters_file`] is what both servers leave behind of their counting; [`meters`] and [`exposition`] what they show of it while they run; [`pages`] and [`authority`] serve endpoints for operators.
 //! What a message means (routes, stubs, retries) is left to the crates above.
 
 pub mod authority;
@@ -17,11 +17,13 @@ pub mod decode;
 pub mod descriptors;
 pub mod encode;
 pub mod error;
+pub mod exposition;
 pub mod fields;
 pub mod head;
 pub mod http2;
 pub mod limits;
 pub mod listen;
+pub mod meters;
 pub mod pages;
 pub mod patience;
 pub mod pool;

@@ -2,18 +2,17 @@
 
 use super::Sources;
 use crate::metrics::{
-    BUCKET_MICROS, Buckets, CLASSES, Counter, EndMetrics, RouteMetrics, ShardMetrics,
-    UpstreamMetrics,
+    Buckets, CLASSES, Counter, EndMetrics, RouteMetrics, ShardMetrics, UpstreamMetrics,
 };
+use plimsoll_http::exposition::{CONTENT_TYPE, Exposition};
 use plimsoll_http::pages::Page;
-use std::fmt::Write as _;
 use std::sync::atomic::Ordering;
 
 /// Every metric's name begins with this.
 const PREFIX: &str = "plimsoll_gateway";
 
 pub(super) fn page(sources: &Sources) -> Page {
-    let mut text = Exposition(String::new());
+    let mut text = Exposition::new(PREFIX);
     routes(&mut text, sources);
     upstreams(&mut text, sources);
     clients(&mut text, sources);
@@ -28,42 +27,9 @@ pub(super) fn page(sources: &Sources) -> Page {
     });
     Page {
         status: 200,
-        content_type: "text/plain; version=0.0.4",
-        body: text.0,
+        content_type: CONTENT_TYPE,
+        body: text.finish(),
     }
-}
-
-/// The text as it grows.
-struct Exposition(String);
-
-impl Exposition {
-    fn head(&mut self, name: &str, kind: &str, help: &str) {
-        let written = write!(
-            self.0,
-            "# HELP {PREFIX}_{name} {help}\n# TYPE {PREFIX}_{name} {kind}\n"
-        );
-        written.expect("invariant: writing to memory does not fail");
-    }
-
-    fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: impl std::fmt::Display) {
-        let labels: Vec<String> = labels
-            .iter()
-            .map(|(key, value)| format!("{key}=\"{}\"", escape(value)))
-            .collect();
-        let labels = match labels.is_empty() {
-            true => String::new(),
-            false => format!("{{{}}}", labels.join(",")),
-        };
-        let written = writeln!(self.0, "{PREFIX}_{name}{labels} {value}");
-        written.expect("invariant: writing to memory does not fail");
-    }
-}
-
-fn escape(value: &str) -> String {
-    value
-        .replace('\\', "\\\\")
-        .replace('"', "\\\"")
-        .replace('\n', "\\n")
 }
 
 fn sum<'a>(sources: &'a Sources, counter: impl Fn(&'a ShardMetrics) -> &'a Counter) -> u64 {
@@ -257,21 +223,6 @@ fn histogram(
     buckets: impl Fn(&ShardMetrics) -> &Buckets,
 ) {
     text.head(name, "histogram", help);
-    let count = |index| -> u64 { sources.shards.iter().map(|s| buckets(s).count(index)).sum() };
-    let bucket = format!("{name}_bucket");
-    let mut total = 0;
-    for (index, micros) in BUCKET_MICROS.iter().enumerate() {
-        total += count(index);
-        let edge = seconds(*micros).to_string();
-        text.sample(&bucket, &[("le", &edge)], total);
-    }
-    total += count(BUCKET_MICROS.len());
-    text.sample(&bucket, &[("le", "+Inf")], total);
-    let micros = sources.shards.iter().map(|s| buckets(s).sum_micros()).sum();
-    text.sample(&format!("{name}_sum"), &[], seconds(micros));
-    text.sample(&format!("{name}_count"), &[], total);
-}
-
-fn seconds(micros: u64) -> f64 {
-    std::time::Duration::from_micros(micros).as_secs_f64()
+    let shards = sources.shards.iter();
+    text.histogram(name, &[], shards.map(|shard| buckets(shard)));
 }
