@@ -13,6 +13,7 @@ mod health;
 mod import_mappings;
 mod list_mappings;
 mod mapping_metadata;
+mod metrics;
 mod near_misses;
 mod query;
 mod remove_all_mappings;
@@ -33,6 +34,7 @@ use crate::answer::Answer;
 use crate::body_files::BodyFiles;
 use crate::config::Templating;
 use crate::journal::Journal;
+use crate::metrics::Metrics;
 use crate::source;
 use crate::stub::id::StubId;
 use crate::stub::problem::StubProblem;
@@ -40,6 +42,7 @@ use crate::stub::surroundings::Surroundings;
 use crate::stub::{Stub, StubMapping, read_mapping};
 use crate::stubs::Stubs;
 use error::AdminError;
+use plimsoll_http::CountersFile;
 use serde_json::Value;
 use settings::Settings;
 use std::borrow::Cow;
@@ -56,6 +59,8 @@ const PREFIX: &str = "/__admin";
 pub(crate) struct Admin {
     pub(crate) stubs: Arc<Stubs>,
     pub(crate) journal: Arc<Journal>,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) counters: CountersFile,
     pub(crate) root: Option<PathBuf>,
     pub(crate) templating: Templating,
     /// A blocking lock: calls may wait for each other, requests do not ask for it.
@@ -138,6 +143,7 @@ const ROUTES: &[(&str, &str, Endpoint)] = &[
     ("GET", "/files/{path}", files::get),
     ("PUT", "/files/{path}", files::put),
     ("DELETE", "/files/{path}", files::remove),
+    ("GET", "/metrics", metrics::answer),
     ("GET", "/health", health::answer),
     ("GET", "/version", version::answer),
     ("GET", "/docs", docs::answer),
@@ -310,6 +316,8 @@ mod tests {
         let admin = Admin {
             stubs: Arc::new(Stubs::new(0, Vec::new()).unwrap()),
             journal: Arc::new(Journal::new(JournalLimits::default(), 1, 0)),
+            metrics: Arc::new(Metrics::new(1)),
+            counters: CountersFile::create(None, 1).unwrap(),
             root: None,
             templating: Templating::Listed,
             settings: Mutex::default(),

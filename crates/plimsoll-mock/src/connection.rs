@@ -11,6 +11,7 @@ use crate::answer::{Answer, Extent, Form, Persistence};
 use crate::exchange::{Call, Decision, Exchange};
 use crate::http2;
 use crate::kept_body::{Full, KeptBody, Wish};
+use crate::metrics::Known;
 use crate::request::{Channel, Scheme};
 use crate::shard::Shard;
 use deliver::Broken;
@@ -91,6 +92,7 @@ async fn converse(stream: impl Into<Stream>, channel: Channel, shard: &Rc<Shard>
         quiet_since: now,
         received: now,
         unwritten: Vec::new(),
+        place: None,
         ends: false,
         shard,
     };
@@ -171,11 +173,21 @@ struct Connection<'a> {
     quiet_since: Instant,
     /// When the current request's head was complete.
     received: Instant,
-    /// Answers queued and not yet written, by when their requests were received. The queue's bytes bound it.
-    unwritten: Vec<Instant>,
+    /// Answers queued and not yet written. The queue's bytes bound it.
+    unwritten: Vec<Unwritten>,
+    /// Where the stub that answers the current request is counted.
+    place: Known,
     /// Whether the connection closes after what is queued.
     ends: bool,
     shard: &'a Shard,
+}
+
+/// An answer that is queued.
+#[derive(Debug, Clone, Copy)]
+struct Unwritten {
+    /// When its request was.
+    received: Instant,
+    place: Known,
 }
 
 impl Connection<'_> {
@@ -308,7 +320,7 @@ impl Connection<'_> {
             Decision::Done => {}
             Decision::Stub(pending) => self.carry_out(pending, form).await?,
             Decision::Own(answer, delay) => {
-                self.wait(delay).await?;
+                self.hold_back(delay).await?;
                 self.queue(&answer, form).await?;
             }
         }
@@ -323,22 +335,34 @@ impl Connection<'_> {
             body: self.kept.bytes(),
             channel: self.channel,
             received: self.received,
+            place: Cell::new(None),
         };
-        let (output, ends, unwritten) =
-            (&mut self.http.output, &mut self.ends, &mut self.unwritten);
-        let received = self.received;
-        exchange.decide(|answer| {
+        let (output, ends) = (&mut self.http.output, &mut self.ends);
+        let decision = exchange.decide(|answer| {
             if answer.is_long() {
                 return false;
             }
             *ends |= answer.closes();
-            unwritten.push(received);
             answer.append_to(output.buffer(), form);
             true
-        })
+        });
+        self.place = exchange.place.get();
+        if matches!(decision, Decision::Done) {
+            self.answer_is_queued();
+        }
+        decision
+    }
+
+    /// Notes that the answer to the current request waits to be written.
+    fn answer_is_queued(&mut self) {
+        self.unwritten.push(Unwritten {
+            received: self.received,
+            place: self.place,
+        });
     }
 
     async fn answer_admin(&mut self, form: Form) -> Result<(), Trouble> {
+        self.place = None;
         let call = Call::of(self.shard, self.http.requests.head(), self.channel.scheme);
         self.take_body().await?;
         let answer = call.answer(self.kept.take()).await?;
@@ -372,7 +396,20 @@ impl Connection<'_> {
         }
     }
 
-    /// Holds the answer back; what was queued before it goes out first.
+    /// Holds the answer back for as long as is meant.
+    async fn hold_back(&mut self, delay: Duration) -> Result<(), Trouble> {
+        if delay.is_zero() {
+            return Ok(());
+        }
+        let due = Instant::now() + delay;
+        self.wait(delay).await?;
+        let late = Instant::now().duration_since(due);
+        let metrics = &self.shard.shared.metrics;
+        metrics.delayed(self.shard.index, self.place, delay, late);
+        Ok(())
+    }
+
+    /// Waits; what was queued before goes out first.
     async fn wait(&mut self, delay: Duration) -> Result<(), Trouble> {
         if delay.is_zero() {
             return Ok(());
@@ -399,7 +436,7 @@ impl Connection<'_> {
         } else {
             answer.append_to(self.http.output.buffer(), form);
         }
-        self.unwritten.push(self.received);
+        self.answer_is_queued();
         Ok(())
     }
 
@@ -415,8 +452,11 @@ impl Connection<'_> {
         if written.is_ok() {
             let now = Instant::now();
             self.quiet_since = now;
-            for received in &self.unwritten {
-                counters.record(now.duration_since(*received));
+            let metrics = &self.shard.shared.metrics;
+            for answer in &self.unwritten {
+                let time = now.duration_since(answer.received);
+                counters.record(time);
+                metrics.served(self.shard.index, answer.place, time);
             }
         } else {
             counters.withdraw(Counter::Served, answers);
@@ -449,7 +489,7 @@ impl Connection<'_> {
 
     /// Says why the connection ends here, and ends it.
     async fn refuse(mut self, status: u16, why: &str) {
-        self.received = Instant::now();
+        (self.received, self.place) = (Instant::now(), None);
         let answer = Answer::text(status, &format!("{why}\n"));
         let form = Form {
             persistence: Persistence::Close,

@@ -9,18 +9,20 @@ use crate::builtins;
 use crate::clock;
 use crate::delivery::Delivery;
 use crate::journal::{Answered, Seen};
+use crate::metrics::Known;
 use crate::request::{Channel, Request, Scheme};
 use crate::shard::Shard;
 use crate::stub::Stub;
 use plimsoll_base::counters::Counter;
 use plimsoll_http::RequestHead;
+use std::cell::Cell;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
 /// A request that has arrived whole.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(crate) struct Exchange<'a> {
     pub(crate) shard: &'a Shard,
     pub(crate) head: &'a RequestHead,
@@ -29,6 +31,8 @@ pub(crate) struct Exchange<'a> {
     pub(crate) channel: Channel,
     /// When its head was complete.
     pub(crate) received: Instant,
+    /// Where the stub that it matched is counted.
+    pub(crate) place: Cell<Known>,
 }
 
 /// What to do about a request.
@@ -83,6 +87,8 @@ impl Exchange<'_> {
                 return Decision::Own(Answer::text(500, &error.to_string()), Duration::ZERO);
             }
         };
+        self.place
+            .set(shared.metrics.matched(self.shard.index, stub));
         let default_delay = set.default_delay();
         if let Some(behaviour) = &stub.behaviour {
             return self.decide_behaving(stub, behaviour, default_delay);

@@ -36,6 +36,7 @@ mod json_equality;
 mod json_path;
 mod kept_body;
 mod matcher;
+mod metrics;
 mod multipart;
 mod parameters;
 mod path_template;

@@ -5,6 +5,7 @@ use crate::admin::guard::Guard;
 use crate::config::MockConfig;
 use crate::error::MockError;
 use crate::journal::Journal;
+use crate::metrics::Metrics;
 use crate::shard::{Door, Shard, Shared};
 use crate::source::{self, Loaded};
 use crate::stubs::Stubs;
@@ -63,12 +64,15 @@ pub fn run(
     let (doors, listening) = open(&config)?;
     let guard = Guard::new(&config, bound(&listening)?)?;
     let journal = Arc::new(Journal::new(config.journal, config.shards, config.seed));
+    let metrics = Arc::new(Metrics::new(config.shards));
     let ending = watch::Sender::new(false);
     let shared = Arc::new(Shared {
         guard,
         admin: Arc::new(Admin {
             stubs: Arc::clone(&stubs),
             journal: Arc::clone(&journal),
+            metrics: Arc::clone(&metrics),
+            counters: counters.clone(),
             root: config.root_dir,
             templating: config.templating,
             settings: Mutex::default(),
@@ -76,6 +80,7 @@ pub fn run(
             started: Instant::now(),
         }),
         journal,
+        metrics,
         stubs,
         limits: config.limits,
         http2_in_clear: config.http2_in_clear,

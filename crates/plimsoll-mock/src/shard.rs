@@ -8,6 +8,7 @@ use crate::connection;
 use crate::delay::DelayPrecision;
 use crate::delay_timer::DelayTimer;
 use crate::journal::Journal;
+use crate::metrics::Metrics;
 use crate::stubs::Stubs;
 use plimsoll_base::counters::Counter;
 use plimsoll_base::random::{Draw, Stream};
@@ -29,6 +30,7 @@ pub(crate) struct Shared {
     pub(crate) stubs: Arc<Stubs>,
     pub(crate) admin: Arc<Admin>,
     pub(crate) journal: Arc<Journal>,
+    pub(crate) metrics: Arc<Metrics>,
     pub(crate) guard: Guard,
     pub(crate) limits: Limits,
     pub(crate) http2_in_clear: bool,

@@ -22,6 +22,7 @@ use crate::behaviour::{Alternative, Alternatives, Behaviour, RateLimit, Replay, 
 use crate::delay::Delay;
 use crate::delivery::Delivery;
 use crate::matcher::Matcher;
+use crate::metrics::Place;
 use crate::stub_state::{Membership, StateMachines, Step};
 use id::StubId;
 use problem::{ProblemKind, StubProblem};
@@ -80,6 +81,8 @@ pub(crate) struct Stub {
     pub(crate) document: Value,
     /// In which of the journal's times it last answered, 0 before its first. The alternatives of one stub share it.
     seen: Arc<AtomicU64>,
+    /// Where it is counted; shared in the same way.
+    pub(crate) place: Arc<Place>,
 }
 
 /// A stub's behaviour, with its other responses ready to be sent.
@@ -280,7 +283,8 @@ impl StubMapping {
     pub(crate) fn place(self, id: StubId, insertion: u64, machines: &mut StateMachines) -> Stub {
         let membership = self.membership.as_ref();
         let step = membership.map(|membership| machines.step(membership));
-        self.place_with(id, insertion, step, &Arc::default())
+        let shared = (&Arc::default(), &Arc::default());
+        self.place_with(id, insertion, step, shared)
     }
 
     fn place_with(
@@ -288,14 +292,14 @@ impl StubMapping {
         id: StubId,
         insertion: u64,
         step: Option<Step>,
-        seen: &Arc<AtomicU64>,
+        shared: (&Arc<AtomicU64>, &Arc<Place>),
     ) -> Stub {
         let behaviour = self.behaviour.take();
         let behaviour = behaviour.map(|behaviour| {
             if let Some(delivery) = behaviour.delivery {
                 self.response.delivery = delivery;
             }
-            let place = |alternative| self.place_alternative(alternative, id, insertion, seen);
+            let place = |alternative| self.place_alternative(alternative, id, insertion, shared);
             Box::new(Behaving {
                 rate_limit: behaviour.rate_limit,
                 room: behaviour.room,
@@ -323,7 +327,8 @@ impl StubMapping {
             templated: templated.map(Box::new),
             behaviour,
             document,
-            seen: Arc::clone(seen),
+            seen: Arc::clone(shared.0),
+            place: Arc::clone(shared.1),
         }
     }
 
@@ -333,7 +338,7 @@ impl StubMapping {
         alternative: Alternative,
         id: StubId,
         insertion: u64,
-        seen: &Arc<AtomicU64>,
+        shared: (&Arc<AtomicU64>, &Arc<Place>),
     ) -> Option<Arc<Stub>> {
         if alternative.response.is_none() && alternative.delivery.is_none() {
             return None;
@@ -345,7 +350,7 @@ impl StubMapping {
         if let Some(delivery) = alternative.delivery {
             mapping.response.delivery = delivery;
         }
-        Some(Arc::new(mapping.place_with(id, insertion, None, seen)))
+        Some(Arc::new(mapping.place_with(id, insertion, None, shared)))
     }
 }
 

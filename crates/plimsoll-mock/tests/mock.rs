@@ -15,6 +15,8 @@ mod invalid;
 mod journal;
 #[path = "mock/limits.rs"]
 mod limits;
+#[path = "mock/metrics.rs"]
+mod metrics;
 #[path = "mock/refusing.rs"]
 mod refusing;
 #[path = "mock/secured.rs"]

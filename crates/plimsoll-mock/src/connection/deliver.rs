@@ -28,7 +28,7 @@ impl Connection<'_> {
                 return self.queue(&Room::refusal(), form).await;
             }
         }
-        self.wait(pending.delay).await?;
+        self.hold_back(pending.delay).await?;
         let stub = &pending.stub;
         self.deliver(&stub.answer, stub.delivery, form).await?;
         if place.is_some() {
@@ -90,7 +90,7 @@ impl Connection<'_> {
             self.append(answer, sent.unwrap_or(0), piece.until).await?;
             sent = Some(piece.until);
         }
-        self.unwritten.push(self.received);
+        self.answer_is_queued();
         Ok(())
     }
 

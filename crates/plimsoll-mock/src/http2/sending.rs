@@ -4,11 +4,13 @@
 
 use super::{Broken, Stage};
 use crate::answer::{Answer, Extent};
-use crate::delivery::{Delivery, Ending, Pacing};
+use crate::delivery::{Delivery, Ending, Fault, Pacing};
+use crate::metrics::Known;
 use crate::stub::Stub;
 use bytes::Bytes;
 use h2::server::SendResponse;
 use h2::{Reason, SendStream};
+use http::Response;
 use plimsoll_base::counters::Counter;
 use plimsoll_http::Patience;
 use std::future::poll_fn;
@@ -19,18 +21,21 @@ use tokio::time::Instant;
 
 /// An answer that is to be sent now.
 pub(super) enum Outgoing {
-    /// One of our own. Boxed, because most are stubs'.
-    Own(Box<Answer>),
-    /// A stub's, and the place that is free for another when it is sent.
+    /// One that was made for this request, perhaps by a stub. Boxed, because most are stubs'.
+    Own { answer: Box<Answer>, place: Known },
+    /// A stub's, and the permit that is free for another when it is sent.
     Stub {
         stub: Arc<Stub>,
-        _place: Option<OwnedSemaphorePermit>,
+        place: Known,
+        _permit: Option<OwnedSemaphorePermit>,
     },
 }
 
 impl Outgoing {
-    pub(super) fn own(answer: Answer) -> Self {
-        Self::Own(Box::new(answer))
+    /// One that was made for this request; `place` is where its stub is counted.
+    pub(super) fn new(answer: Answer, place: Known) -> Self {
+        let answer = Box::new(answer);
+        Self::Own { answer, place }
     }
 }
 
@@ -67,22 +72,16 @@ struct Body<'a> {
 impl Sender<'_> {
     /// Sends an answer, or does what its stub wants instead.
     pub(super) async fn send(mut self, outgoing: Outgoing) {
-        let (answer, delivery) = match &outgoing {
-            Outgoing::Own(answer) => (&**answer, Delivery::Plain),
-            Outgoing::Stub { stub, .. } => (&stub.answer, stub.delivery),
+        let (answer, delivery, place) = match &outgoing {
+            Outgoing::Own { answer, place } => (&**answer, Delivery::Plain, *place),
+            Outgoing::Stub { stub, place, .. } => (&stub.answer, stub.delivery, *place),
         };
         let sent = match delivery {
-            Delivery::Plain => self.served(answer, None).await,
-            Delivery::Paced(pacing) => self.served(answer, Some(pacing)).await,
+            Delivery::Plain => self.served(answer, None, place).await,
+            Delivery::Paced(pacing) => self.served(answer, Some(pacing), place).await,
             Delivery::Cut(bytes, ending) => self.cut(answer, bytes, ending).await,
             Delivery::Hang(limit) => self.hang(limit).await,
-            Delivery::Fault(fault) => {
-                self.stage.break_off(Broken {
-                    bytes: fault.garbage().to_vec(),
-                    ending: fault.ending(),
-                });
-                Ok(())
-            }
+            Delivery::Fault(fault) => self.fail(fault).await,
         };
         if let Err(Lost::Unread) = sent {
             self.stage.shard.counters.add(Counter::TimedOut, 1);
@@ -91,15 +90,26 @@ impl Sender<'_> {
     }
 
     /// Sends an answer to its end. It counts before its last byte can be seen, and not if it does not get so far.
-    async fn served(&mut self, answer: &Answer, pacing: Option<Pacing>) -> Result<(), Lost> {
-        let counters = &self.stage.shard.counters;
+    async fn served(
+        &mut self,
+        answer: &Answer,
+        pacing: Option<Pacing>,
+        place: Known,
+    ) -> Result<(), Lost> {
+        let stage = self.stage;
+        let counters = &stage.shard.counters;
         counters.add(Counter::Served, 1);
         let sent = match pacing {
             None => self.whole(answer).await,
             Some(pacing) => self.trickle(answer, pacing).await,
         };
         match sent {
-            Ok(()) => counters.record(self.received.elapsed()),
+            Ok(()) => {
+                let time = self.received.elapsed();
+                counters.record(time);
+                let metrics = &stage.shard.shared.metrics;
+                metrics.served(stage.shard.index, place, time);
+            }
             Err(_) => counters.withdraw(Counter::Served, 1),
         }
         sent
@@ -166,6 +176,20 @@ impl Sender<'_> {
             }
         }
         self.respond.send_reset(Reason::INTERNAL_ERROR);
+        Ok(())
+    }
+
+    /// Breaks the connection off, perhaps with the promise of a body before.
+    async fn fail(&mut self, fault: Fault) -> Result<(), Lost> {
+        if fault == Fault::MalformedResponseChunk {
+            self.respond.send_response(Response::new(()), false)?;
+            // The head goes out before.
+            tokio::task::yield_now().await;
+        }
+        self.stage.break_off(Broken {
+            bytes: fault.garbage().to_vec(),
+            ending: fault.ending(),
+        });
         Ok(())
     }
 

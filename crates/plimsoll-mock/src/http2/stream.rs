@@ -8,6 +8,7 @@ use crate::behaviour::Room;
 use crate::connection::LATE_BODY;
 use crate::exchange::{Call, Decision, Exchange, Pending};
 use crate::kept_body::{Full, KeptBody, Wish};
+use crate::metrics::Known;
 use bytes::Bytes;
 use h2::RecvStream;
 use h2::server::SendResponse;
@@ -17,6 +18,7 @@ use http::{Method, Request, Response, StatusCode};
 use plimsoll_base::counters::Counter;
 use plimsoll_http::http2::Parts as HeadParts;
 use plimsoll_http::{Patience, ProtocolError, RequestHead};
+use std::cell::Cell;
 use std::future::poll_fn;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -79,7 +81,7 @@ pub(super) async fn serve(
     let outgoing = match prepared {
         Ok(outgoing) => outgoing,
         Err(trouble) => match refusal(&trouble, &stage) {
-            Some(answer) => Outgoing::own(answer),
+            Some(answer) => Outgoing::new(answer, None),
             None => return,
         },
     };
@@ -146,41 +148,44 @@ async fn prepare(
     if admin::is_admin(head.path()) {
         let call = Call::of(shard, head, stage.channel.scheme);
         take_body(&mut kept, head, body, stage).await?;
-        return Ok(Outgoing::own(call.answer(kept.take()).await?));
+        return Ok(Outgoing::new(call.answer(kept.take()).await?, None));
     }
     take_body(&mut kept, head, body, stage).await?;
-    let decision = {
+    let (decision, place) = {
         let exchange = Exchange {
             shard,
             head,
             body: kept.bytes(),
             channel: stage.channel,
             received,
+            place: Cell::new(None),
         };
-        exchange.decide(|_| false)
+        let decision = exchange.decide(|_| false);
+        (decision, exchange.place.get())
     };
     // What waits holds no body.
     drop(kept);
     match decision {
         Decision::Own(answer, delay) => {
-            wait(stage, delay).await?;
-            Ok(Outgoing::own(answer))
+            wait(stage, place, delay).await?;
+            Ok(Outgoing::new(answer, place))
         }
         Decision::Stub(Pending { stub, delay, room }) => {
-            let mut place = None;
+            let mut permit = None;
             if let Some(room) = &room {
-                place = match room.try_enter() {
-                    Ok(place) => Some(place),
+                permit = match room.try_enter() {
+                    Ok(permit) => Some(permit),
                     Err(_) => room.enter().await.ok(),
                 };
-                if place.is_none() {
-                    return Ok(Outgoing::own(Room::refusal()));
+                if permit.is_none() {
+                    return Ok(Outgoing::new(Room::refusal(), place));
                 }
             }
-            wait(stage, delay).await?;
+            wait(stage, place, delay).await?;
             Ok(Outgoing::Stub {
                 stub,
-                _place: place,
+                place,
+                _permit: permit,
             })
         }
         // Nothing is sent at once here.
@@ -216,10 +221,14 @@ async fn take_body(
     Ok(())
 }
 
-async fn wait(stage: &Stage, delay: Duration) -> Result<(), Trouble> {
+async fn wait(stage: &Stage, place: Known, delay: Duration) -> Result<(), Trouble> {
     if delay.is_zero() {
         return Ok(());
     }
     let deadline = Instant::now() + delay;
-    Ok(stage.shard.timer.sleep_until(deadline).await?)
+    stage.shard.timer.sleep_until(deadline).await?;
+    let late = Instant::now().duration_since(deadline);
+    let metrics = &stage.shard.shared.metrics;
+    metrics.delayed(stage.shard.index, place, delay, late);
+    Ok(())
 }

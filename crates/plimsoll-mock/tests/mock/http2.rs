@@ -206,6 +206,7 @@ fn cuts_end_their_stream_and_faults_their_connection() {
         stub("empty", r#", "fault": "EMPTY_RESPONSE""#, ""),
         stub("rst", r#", "fault": "CONNECTION_RESET_BY_PEER""#, ""),
         stub("random", r#", "fault": "RANDOM_DATA_THEN_CLOSE""#, ""),
+        stub("chunk", r#", "fault": "MALFORMED_RESPONSE_CHUNK""#, ""),
     ];
     let mock = Mock::with_stubs(&stubs.each_ref().map(String::as_str));
     in_runtime(async {
@@ -217,7 +218,7 @@ fn cuts_end_their_stream_and_faults_their_connection() {
         }
         let (error, lives) = misbehaved(&mut client, "/short").await;
         assert!(lives && !error.is_remote(), "{error:?}");
-        for path in ["/empty", "/rst", "/random"] {
+        for path in ["/empty", "/rst", "/random", "/chunk"] {
             let mut client = Client::connect(&mock).await;
             let (error, lives) = misbehaved(&mut client, path).await;
             assert!(!lives, "{path}: {error:?}");
@@ -228,8 +229,8 @@ fn cuts_end_their_stream_and_faults_their_connection() {
         }
     });
     let summary = mock.stop();
-    // Six creations, and three requests that found the connection alive.
-    assert_eq!((summary.received, summary.served), (6 + 9, 6 + 3));
+    // Seven creations, and three requests that found the connection alive.
+    assert_eq!((summary.received, summary.served), (7 + 10, 7 + 3));
 }
 
 #[test]
