@@ -11,6 +11,7 @@ mod get_mapping;
 pub(crate) mod guard;
 mod health;
 mod import_mappings;
+mod legacy_edit;
 mod list_mappings;
 mod mapping_metadata;
 mod metrics;
@@ -30,7 +31,7 @@ mod shutdown;
 mod unmatched_mappings;
 mod version;
 
-use crate::answer::Answer;
+use crate::answer::{Answer, AnswerBuilder};
 use crate::body_files::BodyFiles;
 use crate::config::Templating;
 use crate::journal::Journal;
@@ -90,6 +91,7 @@ type Endpoint = fn(&Admin, &AdminRequest, &str) -> Result<Answer, AdminError>;
 const ROUTES: &[(&str, &str, Endpoint)] = &[
     ("GET", "/", list_mappings::answer),
     ("GET", "/mappings", list_mappings::answer),
+    ("POST", "/mappings/edit", legacy_edit::answer),
     ("POST", "/mappings", create_mapping::answer),
     ("DELETE", "/mappings", remove_all_mappings::answer),
     ("POST", "/mappings/reset", reset::answer),
@@ -151,13 +153,7 @@ const ROUTES: &[(&str, &str, Endpoint)] = &[
 ];
 
 /// The rest of WireMock 3.13's routes, by how their paths begin.
-const LATER: &[&str] = &[
-    "/certs",
-    "/docs/",
-    "/mappings/edit",
-    "/recorder",
-    "/recordings",
-];
+const LATER: &[&str] = &["/certs", "/docs/", "/recorder", "/recordings"];
 
 /// Whether a path belongs to the admin API.
 pub(crate) fn is_admin(path: &str) -> bool {
@@ -172,10 +168,12 @@ impl Admin {
     }
 
     fn route(&self, request: &AdminRequest) -> Result<Answer, AdminError> {
-        let path = match request.path.strip_prefix(PREFIX).unwrap_or_default() {
-            "" => "/",
-            path => path,
-        };
+        let path = request.path.strip_prefix(PREFIX).unwrap_or_default();
+        if path.is_empty() && request.method == "GET" {
+            let there = format!("{PREFIX}/");
+            let answer = AnswerBuilder::new(302, None).field("Location", &there);
+            return Ok(answer.body(b""));
+        }
         for (method, pattern, endpoint) in ROUTES {
             if *method == request.method
                 && let Some(id) = capture(pattern, path)
@@ -341,8 +339,9 @@ mod tests {
         check("GET", "/mappings/x", "not a valid UUID");
         let missing = "/mappings/5c3ab2a8-1f07-4d6e-9b9c-0123456789ab";
         check("GET", missing, "404");
-        check("POST", "/mappings", "not JSON");
+        check("POST", "/mappings", "there is nothing");
         let (list, saved) = (r#"{"mappings": [{}, {}]}"#, r#"{"persistent": true}"#);
+        call("POST", "/mappings", "{", "not JSON");
         call("POST", "/mappings", list, "unknown property");
         call("POST", "/mappings", saved, "start with --root-dir");
     }

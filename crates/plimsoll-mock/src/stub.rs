@@ -176,6 +176,9 @@ pub(crate) fn read_document(
 }
 
 fn parse(text: &str) -> Result<Value, Problems> {
+    if text.trim().is_empty() {
+        return Err(vec![StubProblem::invalid("", "there is nothing")]);
+    }
     serde_json::from_str(text).map_err(|error| {
         vec![StubProblem {
             pointer: String::new(),

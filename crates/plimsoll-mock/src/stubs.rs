@@ -73,7 +73,7 @@ impl Stubs {
         find(self.current().stubs(), id).cloned()
     }
 
-    /// The scenarios by their names.
+    /// The scenarios by their names, each with its stubs in the order in which they came.
     pub(crate) fn scenarios(&self) -> Vec<ScenarioStubs> {
         let mut scenarios: BTreeMap<String, ScenarioStubs> = BTreeMap::new();
         for stub in self.current().stubs() {
@@ -85,6 +85,9 @@ impl Stubs {
                 });
                 scenario.stubs.push(Arc::clone(stub));
             }
+        }
+        for scenario in scenarios.values_mut() {
+            scenario.stubs.sort_by_key(|stub| stub.insertion);
         }
         scenarios.into_values().collect()
     }

@@ -28,6 +28,14 @@ impl AdminError {
         Self::single(400, INVALID, title)
     }
 
+    /// A parameter that is no time.
+    pub(crate) fn bad_time(parameter: &str, text: &str) -> Self {
+        let title = format!("{text} is not a valid ISO8601 date");
+        let mut error = Self::single(400, INVALID, &title);
+        error.errors[0]["source"] = json!({"pointer": parameter});
+        error
+    }
+
     /// A stub's id among the parameters that is not well-formed.
     pub(crate) fn bad_stub_parameter(id: &str) -> Self {
         let title = format!("Query parameter matchingStub value '{id}' is not a valid UUID");

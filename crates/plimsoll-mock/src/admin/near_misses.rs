@@ -25,8 +25,22 @@ pub(super) fn of_request(
     let refused = |problems: Vec<_>| AdminError::refused(&problems);
     let document = parse_lenient(&request.text()).map_err(refused)?;
     let described = described::read(&document).map_err(refused)?;
-    let misses = nearest_stubs(admin, &described.request(), &document)?;
+    let seen = described.request();
+    let misses = nearest_stubs(admin, &seen, &shown_again(document, &seen))?;
     Ok(answer(misses))
+}
+
+/// A description as WireMock shows it again: with its parameters, and without a body that is empty.
+fn shown_again(mut document: Value, request: &Request<'_>) -> Value {
+    if let Value::Object(map) = &mut document {
+        if request.body.bytes().is_empty() {
+            map.shift_remove("body");
+        }
+        for (name, text) in [("queryParams", request.query()), ("formParams", "")] {
+            map.entry(name).or_insert_with(|| shown::parameters(text));
+        }
+    }
+    document
 }
 
 /// The requests of the journal nearest to a pattern.

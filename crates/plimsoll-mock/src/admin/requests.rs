@@ -112,11 +112,8 @@ fn by_id(admin: &Admin, id: &str) -> Result<Option<Arc<Entry>>, AdminError> {
 
 impl Filter {
     fn read(text: &str) -> Result<Self, AdminError> {
-        let since = query::value(text, "since").map(|since| {
-            time(since).ok_or_else(|| {
-                AdminError::bad_parameter(&format!("{since} is not a valid ISO8601 date"))
-            })
-        });
+        let since = query::value(text, "since")
+            .map(|since| time(since).ok_or_else(|| AdminError::bad_time("since", since)));
         let stub = query::value(text, "matchingStub").map(|id| {
             crate::stub::id::StubId::parse(id).ok_or_else(|| AdminError::bad_stub_parameter(id))
         });

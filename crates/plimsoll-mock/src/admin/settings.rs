@@ -68,6 +68,8 @@ pub(super) fn extend(admin: &Admin, request: &AdminRequest, _: &str) -> Result<A
         .settings
         .lock()
         .unwrap_or_else(PoisonError::into_inner);
+    let passes = settings.0.entry("proxyPassThrough");
+    *passes.or_insert(Value::Null) = true.into();
     let own = settings.0.entry("extended").or_insert_with(|| json!({}));
     if let Value::Object(own) = own {
         own.extend(extended);

@@ -2,7 +2,7 @@
 
 use super::error::AdminError;
 use super::{Admin, AdminRequest};
-use crate::answer::Answer;
+use crate::answer::{Answer, AnswerBuilder};
 use serde_json::json;
 
 #[expect(
@@ -12,7 +12,8 @@ use serde_json::json;
 pub(super) fn answer(_: &Admin, request: &AdminRequest, _: &str) -> Result<Answer, AdminError> {
     let version = env!("CARGO_PKG_VERSION");
     if request.accept.starts_with(b"text/plain") {
-        return Ok(Answer::text(200, version));
+        let answer = AnswerBuilder::new(200, None).field("Content-Type", "text/plain");
+        return Ok(answer.body(version.as_bytes()));
     }
     Ok(Answer::json(200, &json!({"version": version})))
 }

@@ -27,6 +27,12 @@ const NAMES: &[(&str, Fault)] = &[
 const GARBAGE: &[u8] = b"lskdu018973t09sylgasjkfg1][]'./.sdlv";
 
 impl Fault {
+    /// Its name in WireMock's format.
+    pub(crate) fn name(self) -> &'static str {
+        let own = NAMES.iter().find(|(_, fault)| *fault == self);
+        own.map_or("", |(name, _)| name)
+    }
+
     pub(super) fn read(node: &Node<'_>, problems: &mut Problems) -> Option<Self> {
         let name = node.value.as_str();
         match NAMES.iter().find(|(own, _)| Some(*own) == name) {

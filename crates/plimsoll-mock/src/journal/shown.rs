@@ -2,6 +2,7 @@
 
 use super::{Entry, Journal, Outcome};
 use crate::answer::Shown;
+use crate::delivery::Delivery;
 use crate::parameters::{of_cookies, of_query};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -48,11 +49,15 @@ pub(crate) fn serve_event(journal: &Journal, entry: &Entry) -> Value {
     let delay = u64::try_from(entry.delay.as_millis()).unwrap_or(u64::MAX);
     let id = journal.id_of(entry).to_string();
     let (definition, response, stub) = match &entry.outcome {
-        Outcome::Stub(stub) => (
-            stub.document["response"].clone(),
-            response(&entry.answer.as_ref().unwrap_or(&stub.answer).shown()),
-            Some(stub.document.clone()),
-        ),
+        Outcome::Stub(stub) => {
+            let answer = entry.answer.as_ref().unwrap_or(&stub.answer);
+            let mut shown = response(&answer.shown());
+            if let Delivery::Fault(fault) = stub.delivery {
+                shown["fault"] = fault.name().into();
+            }
+            let definition = stub.document["response"].clone();
+            (definition, shown, Some(stub.document.clone()))
+        }
         Outcome::Own(status) => (
             json!({"status": status}),
             json!({"status": status, "headers": {}, "bodyAsBase64": "", "body": ""}),
@@ -99,7 +104,7 @@ fn cookies(entry: &Entry) -> impl Iterator<Item = (String, String)> {
 }
 
 /// `{"a": {"key": "a", "values": […]}}`, with values decoded.
-fn parameters(query: &str) -> Value {
+pub(crate) fn parameters(query: &str) -> Value {
     let mut shown = Map::new();
     for (key, value) in of_query(query) {
         let parameter = shown

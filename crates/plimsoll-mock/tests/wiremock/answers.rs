@@ -1,5 +1,6 @@
 //! Puts cases to a server and takes down what matters of its answers.
 
+use super::admin_answers;
 use super::cases::{Case, File, Meant, directory};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -26,9 +27,18 @@ pub fn of(file: &File, server: SocketAddr) -> Vec<Value> {
         .collect()
 }
 
+/// What makes a server forget the case before.
+const CLEARING: &[(&str, &[u8])] = &[
+    ("DELETE /__admin/mappings", b""),
+    ("DELETE /__admin/requests", b""),
+    ("POST /__admin/settings", b"{}"),
+];
+
 fn of_case(case: &Case, server: SocketAddr) -> Value {
-    let cleared = exchange(server, &request("DELETE /__admin/mappings", &[], b""));
-    assert_eq!(cleared["status"], 200, "{cleared}");
+    for (line, body) in CLEARING {
+        let cleared = exchange(server, &request(line, &[], body));
+        assert_eq!(cleared["status"], 200, "{cleared}");
+    }
     let stubs: Vec<Value> = case
         .stubs
         .iter()
@@ -41,10 +51,14 @@ fn of_case(case: &Case, server: SocketAddr) -> Value {
                 .take()
         })
         .collect();
-    let answers: Vec<Value> = case
-        .requests
-        .iter()
-        .map(|request| simplified(exchange(server, &written(request))))
+    let mut raw: Vec<Value> = Vec::new();
+    for request in &case.requests {
+        raw.push(exchange(server, &written(request, &raw)));
+    }
+    let known = case.text();
+    let answers = case.requests.iter().zip(raw);
+    let answers: Vec<Value> = answers
+        .map(|(request, answer)| simplified(request, answer, &known))
         .collect();
     json!({"name": case.name, "stubs": stubs, "answers": answers})
 }
@@ -91,11 +105,17 @@ pub fn compare(file: &File, expected: &[Value], actual: &[Value]) -> Vec<String>
 
 /// An unmatched request is one thing, whatever is said about it. Of an error page that WireMock's server makes only the title is kept: the
 /// rest are names of its inner parts, some of them drawn anew at each start.
-fn simplified(mut answer: Value) -> Value {
+fn simplified(request: &Meant, mut answer: Value, known: &str) -> Value {
+    if request.is_admin() {
+        return admin_answers::simplified(&answer, known);
+    }
     let unmatched = answer["fields"]
         .as_array()
         .is_none_or(|fields| fields.iter().all(|field| field[0] != "matched-stub-name"));
     let text = answer["body"].as_str().unwrap_or_default();
+    if request.what["table"] == true {
+        return answer["body"].take();
+    }
     if answer["status"] == 404
         && unmatched
         && (text.contains("not matched") || text.contains("no stub mappings"))
@@ -117,8 +137,16 @@ fn title_of_error_page(text: &str) -> Option<&str> {
     rest.contains("<h3>Caused by:</h3>").then_some(title)
 }
 
-fn written(meant: &Meant) -> Vec<u8> {
+/// The bytes of a request. `{taken}` in its line is a text out of an answer before it.
+fn written(meant: &Meant, before: &[Value]) -> Vec<u8> {
     let what = &meant.what;
+    let mut line = what["line"].as_str().unwrap().to_owned();
+    if let Some([of, pointer]) = what["take"].as_array().map(Vec::as_slice) {
+        let text = before[usize::try_from(of.as_u64().unwrap()).unwrap()]["body"].clone();
+        let body: Value = serde_json::from_str(text.as_str().unwrap()).unwrap();
+        let taken = body.pointer(pointer.as_str().unwrap()).cloned();
+        line = line.replace("{taken}", taken.unwrap_or_default().as_str().unwrap());
+    }
     let headers: Vec<(&str, &str)> = what["headers"]
         .as_array()
         .into_iter()
@@ -131,7 +159,7 @@ fn written(meant: &Meant) -> Vec<u8> {
         (Value::Null, None) => Vec::new(),
         (json, _) => json.to_string().into_bytes(),
     };
-    request(what["line"].as_str().unwrap(), &headers, &body)
+    request(&line, &headers, &body)
 }
 
 fn request(line: &str, headers: &[(&str, &str)], body: &[u8]) -> Vec<u8> {
@@ -240,7 +268,14 @@ fn latin_1(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| char::from(*byte)).collect()
 }
 
-/// Where both servers find body files.
-pub fn body_files() -> std::path::PathBuf {
-    directory().join("root")
+/// A root directory for a server, with body files; it is deleted when this is dropped.
+pub fn root_directory() -> tempfile::TempDir {
+    let root = tempfile::tempdir().unwrap();
+    let files = root.path().join("__files");
+    std::fs::create_dir(&files).unwrap();
+    for entry in std::fs::read_dir(directory().join("root/__files")).unwrap() {
+        let path = entry.unwrap().path();
+        std::fs::copy(&path, files.join(path.file_name().unwrap())).unwrap();
+    }
+    root
 }

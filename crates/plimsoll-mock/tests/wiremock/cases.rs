@@ -1,9 +1,11 @@
 //! The corpus: `tests/data/wiremock/*.json`, and what WireMock answered to each in `tests/data/wiremock/answers/`.
 //!
 //! A file is a list of cases. A case has `stubs`, which are put to an empty server in their order, and `requests`. A request is a
-//! line `METHOD target`, or an object `{"line", "headers": [[name, value]…], "body" or "base64", "differs", "ours"}`: where this mock means to answer
+//! line `METHOD target`, or an object `{"line", "headers": [[name, value]…], "body" or "base64", "take", "differs", "ours"}`: where this mock means to answer
 //! otherwise, `differs` says why, in the words of docs/mock.md, and `ours` is what it answers. A stub that is meant to be
-//! treated otherwise is an object `{"differs", "ours", "stub"}` likewise.
+//! treated otherwise is an object `{"differs", "ours", "stub"}` likewise. `"take": [index, pointer]` puts a text out of an answer
+//! before into the line, in the place of `{taken}`. Requests may be calls of the admin API.
+//! `"table": true` compares what an unmatched request is told.
 
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -62,11 +64,15 @@ impl Corpus {
         self.0.iter().flat_map(|file| &file.cases)
     }
 
-    /// How many requests and refused stubs there are.
-    pub fn requests(&self) -> usize {
-        self.all()
-            .map(|case| case.requests.len().max(case.stubs.len()))
-            .sum()
+    /// How many cases there are.
+    pub fn cases(&self) -> usize {
+        self.all().count()
+    }
+
+    /// How many of them call the admin API.
+    pub fn admin_cases(&self) -> usize {
+        let calls = |case: &&Case| case.requests.iter().any(Meant::is_admin);
+        self.all().filter(calls).count()
     }
 
     /// Why this mock differs, once for each place where it does.
@@ -126,9 +132,21 @@ impl Case {
             requests: list("requests").into_iter().map(Meant::of).collect(),
         }
     }
+
+    /// All that it sends, as text.
+    pub fn text(&self) -> String {
+        let meant = self.stubs.iter().chain(&self.requests);
+        meant.map(|meant| meant.what.to_string()).collect()
+    }
 }
 
 impl Meant {
+    /// Whether this is a call of the admin API.
+    pub fn is_admin(&self) -> bool {
+        let line = self.what["line"].as_str();
+        line.is_some_and(|line| line.contains(" /__admin"))
+    }
+
     fn of(mut value: Value) -> Self {
         let differs = value
             .get("differs")

@@ -1,6 +1,6 @@
 //! The real WireMock in a Java machine, on a port of its own choice.
 
-use super::answers::body_files;
+use super::answers::root_directory;
 use super::cases::root;
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
@@ -22,13 +22,7 @@ impl Jar {
             "bench/peers/install wiremock brings {}",
             jar.display()
         );
-        let directory = tempfile::tempdir().unwrap();
-        let files = directory.path().join("__files");
-        std::fs::create_dir(&files).unwrap();
-        for entry in std::fs::read_dir(body_files().join("__files")).unwrap() {
-            let path = entry.unwrap().path();
-            std::fs::copy(&path, files.join(path.file_name().unwrap())).unwrap();
-        }
+        let directory = root_directory();
         // Where text, times and numbers are as the machine's settings say, they are the same on every machine.
         let settings = [
             "-Dfile.encoding=UTF-8",
@@ -46,7 +40,6 @@ impl Jar {
                 "--bind-address",
                 "127.0.0.1",
                 "--disable-banner",
-                "--no-request-journal",
                 "--disable-request-logging",
             ])
             .arg("--root-dir")

@@ -1,6 +1,6 @@
 //! This mock, in a thread.
 
-use super::answers::body_files;
+use super::answers::root_directory;
 use plimsoll_mock::{MockConfig, run};
 use std::net::SocketAddr;
 use std::sync::mpsc;
@@ -9,13 +9,16 @@ use tokio::sync::watch;
 /// A running mock; it ends with this.
 pub struct Ours {
     address: SocketAddr,
+    /// Deleted with it: cases write files.
+    _directory: tempfile::TempDir,
     _stop: watch::Sender<bool>,
 }
 
 impl Ours {
     pub fn start() -> Self {
         let mut config = MockConfig::new("127.0.0.1:0".parse().unwrap());
-        config.root_dir = Some(body_files());
+        let directory = root_directory();
+        config.root_dir = Some(directory.path().to_owned());
         let (ready, address) = mpsc::channel();
         let (stop, stopped) = watch::channel(false);
         std::thread::spawn(move || {
@@ -23,6 +26,7 @@ impl Ours {
         });
         Self {
             address: address.recv().unwrap(),
+            _directory: directory,
             _stop: stop,
         }
     }
