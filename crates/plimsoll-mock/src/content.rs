@@ -1,5 +1,6 @@
 //! One value that content patterns are held against: a header's, a parameter's, a body. What patterns make of it is kept with it.
 
+use crate::xml::Document;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -10,6 +11,8 @@ pub(crate) struct Content<'a> {
     bytes: Cow<'a, [u8]>,
     /// The value as JSON, parsed once for however many stubs ask.
     json: OnceCell<Option<Value>>,
+    /// Likewise as XML.
+    xml: OnceCell<Option<Document>>,
 }
 
 impl<'a> Content<'a> {
@@ -18,6 +21,7 @@ impl<'a> Content<'a> {
         Self {
             bytes: bytes.into(),
             json: OnceCell::new(),
+            xml: OnceCell::new(),
         }
     }
 
@@ -43,5 +47,11 @@ impl<'a> Content<'a> {
             documents.next()?.ok()
         };
         self.json.get_or_init(first).as_ref()
+    }
+
+    /// The value as XML, if it is.
+    pub(crate) fn xml(&self) -> Option<&Document> {
+        let read = || Document::parse(&self.text()).ok();
+        self.xml.get_or_init(read).as_ref()
     }
 }

@@ -50,6 +50,8 @@ pub(crate) enum Decision {
 #[derive(Debug)]
 pub(crate) struct Pending {
     pub(crate) stub: Arc<Stub>,
+    /// What it answers, where that was made for the request.
+    pub(crate) answer: Option<Answer>,
     pub(crate) delay: Duration,
     /// Where it must have a place first.
     pub(crate) room: Option<Room>,
@@ -91,7 +93,7 @@ impl Exchange<'_> {
             .set(shared.metrics.matched(self.shard.index, stub));
         let default_delay = set.default_delay();
         if let Some(behaviour) = &stub.behaviour {
-            return self.decide_behaving(stub, behaviour, default_delay);
+            return self.decide_behaving(stub, behaviour, &request, default_delay);
         }
         let delay = if stub.delay.is_none() && default_delay.is_none() {
             Duration::ZERO
@@ -100,13 +102,17 @@ impl Exchange<'_> {
             stub.delay
                 .sample(default_delay, precision, || shared.draw())
         };
-        if let Some(templated) = &stub.templated
-            && stub.delivery == Delivery::Plain
-        {
-            let url = &stub.request.url;
-            let answer = templated.answer(&request, url, clock::now(), shared.draw());
+        if let Some(answer) = self.rendered(stub, &request) {
             self.note_answer(Answered::Stub(stub), delay, Some(&answer));
-            return Decision::Own(answer, delay);
+            if stub.delivery == Delivery::Plain {
+                return Decision::Own(answer, delay);
+            }
+            return Decision::Stub(Pending {
+                stub: Arc::clone(stub),
+                answer: Some(answer),
+                delay,
+                room: None,
+            });
         }
         self.note(Answered::Stub(stub), delay);
         if delay.is_zero() && stub.delivery == Delivery::Plain && at_once(&stub.answer) {
@@ -114,9 +120,20 @@ impl Exchange<'_> {
         }
         Decision::Stub(Pending {
             stub: Arc::clone(stub),
+            answer: None,
             delay,
             room: None,
         })
+    }
+
+    /// A stub's answer where it depends on the request; a fault has none.
+    fn rendered(&self, stub: &Stub, request: &Request<'_>) -> Option<Answer> {
+        let templated = stub.templated.as_ref()?;
+        if matches!(stub.delivery, Delivery::Fault(_)) {
+            return None;
+        }
+        let url = &stub.request.url;
+        Some(templated.answer(request, url, clock::now(), self.shard.shared.draw()))
     }
 
     /// Notes the request in the journal, with an answer that is the same for every request.

@@ -54,6 +54,7 @@ mod validate;
 
 pub use config::{AdminAccess, Credentials, Https, MockConfig, Templating, Timeouts};
 pub use delay::DelayPrecision;
+mod xml;
 pub use error::MockError;
 pub use journal::JournalLimits;
 pub use run::{Summary, run};

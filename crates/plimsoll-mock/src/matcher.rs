@@ -10,10 +10,12 @@ mod combined;
 mod contains;
 mod equal_to;
 mod equal_to_json;
+mod equal_to_xml;
 mod matches;
 mod matches_json_path;
 mod matches_json_schema;
 mod matches_path_template;
+mod matches_xpath;
 mod negated;
 pub(crate) mod several;
 
@@ -27,10 +29,12 @@ use combined::Combined;
 use contains::Contains;
 use equal_to::EqualTo;
 use equal_to_json::EqualToJson;
+use equal_to_xml::EqualToXml;
 use matches::Matches;
 use matches_json_path::MatchesJsonPath;
 use matches_json_schema::MatchesJsonSchema;
 use matches_path_template::MatchesPathTemplate;
+use matches_xpath::MatchesXPath;
 use negated::Negated;
 use serde_json::Value;
 
@@ -45,10 +49,12 @@ pub(crate) enum Matcher {
     Contains(Contains),
     EqualTo(EqualTo),
     EqualToJson(Box<EqualToJson>),
+    EqualToXml(EqualToXml),
     Matches(Matches),
     MatchesJsonPath(Box<MatchesJsonPath>),
     MatchesJsonSchema(MatchesJsonSchema),
     MatchesPathTemplate(MatchesPathTemplate),
+    MatchesXPath(Box<MatchesXPath>),
     Negated(Negated),
 }
 
@@ -69,25 +75,14 @@ const OPERATORS: &[(&str, Read)] = &[
     ("equalTo", equal_to::read),
     ("equalToDateTime", before_after::read_equal),
     ("equalToJson", equal_to_json::read),
+    ("equalToXml", equal_to_xml::read),
     ("matches", matches::read),
     ("matchesJsonPath", matches_json_path::read),
     ("matchesJsonSchema", matches_json_schema::read),
     ("matchesPathTemplate", matches_path_template::read),
+    ("matchesXPath", matches_xpath::read),
     ("not", negated::read_not),
     ("or", combined::read_or),
-];
-
-/// The operators and options of WireMock 3.13 that this version does not have.
-const LATER: &[&str] = &[
-    "enablePlaceholders",
-    "equalToXml",
-    "exemptedComparisons",
-    "ignoreOrderOfSameNode",
-    "matchesXPath",
-    "namespaceAwareness",
-    "placeholderClosingDelimiterRegex",
-    "placeholderOpeningDelimiterRegex",
-    "xPathNamespaces",
 ];
 
 impl Matcher {
@@ -97,6 +92,11 @@ impl Matcher {
             return no_operator(node, problems);
         };
         Self::read_from(node, node.object(problems)?, problems)
+    }
+
+    /// Whether this is the name of an operator.
+    pub(crate) fn is_operator(name: &str) -> bool {
+        OPERATORS.iter().any(|(own, _)| *own == name)
     }
 
     /// The pattern of these credentials (RFC 7617): the name of the scheme in any case, the rest exactly.
@@ -113,10 +113,10 @@ impl Matcher {
                 found.push(read(&operand, &mut object, problems));
             }
         }
-        if found.is_empty() && !object.has_any(LATER) {
+        if found.is_empty() {
             return no_operator(node, problems);
         }
-        object.finish(LATER, problems);
+        object.finish(&[], problems);
         if found.len() > 1 {
             let message = "more than one match operator: write one";
             problems.push(StubProblem::invalid(&node.pointer, message));
@@ -133,6 +133,15 @@ impl Matcher {
             (Self::EqualTo(equal_to), Some(value)) => equal_to.distance(&value.text()),
             _ => 1.0,
         })
+    }
+
+    /// The text of what a path finds in a value; `None` where the pattern has no path, or finds nothing.
+    pub(crate) fn found(&self, value: &Content<'_>) -> Option<String> {
+        match self {
+            Self::MatchesJsonPath(path) => path.found(value),
+            Self::MatchesXPath(path) => path.found(value),
+            _ => None,
+        }
     }
 
     /// Whether a value matches; `None` is one that is not there.
@@ -154,9 +163,11 @@ impl Matcher {
             Self::Contains(contains) => Ok(contains.holds(value.bytes())),
             Self::EqualTo(equal_to) => Ok(equal_to.holds(value.bytes())),
             Self::EqualToJson(equal_to) => equal_to.holds(value),
+            Self::EqualToXml(equal_to) => equal_to.holds(value),
             Self::Matches(matches) => matches.holds(value.bytes()),
             Self::MatchesJsonSchema(schema) => Ok(schema.holds(value)),
             Self::MatchesPathTemplate(template) => template.holds(value),
+            Self::MatchesXPath(path) => path.holds(value),
             Self::Absent
             | Self::Anything
             | Self::Combined(_)

@@ -253,10 +253,6 @@ impl StubMapping {
         object.ignore(&["$schema", "insertionIndex", "persistent"]);
         object.finish(LATER, problems);
         let (request, response) = (request?, response?);
-        if behaviour.is_some() {
-            let pointer = format!("{}/metadata/plimsoll", node.pointer);
-            response.refuse_template("a template beside this", &pointer, problems);
-        }
         if !request.method.is_head_only() {
             check_length(&response, &node.pointer, problems);
         }
@@ -360,7 +356,11 @@ impl StubMapping {
 impl Stub {
     /// Whether it looks at bodies.
     pub(crate) fn wants_body(&self) -> bool {
-        self.request.wants_body() || self.templated.is_some()
+        let others = self.behaviour.as_ref();
+        let others = others.and_then(|behaving| behaving.alternatives.as_ref());
+        self.request.wants_body()
+            || self.templated.is_some()
+            || others.is_some_and(|all| all.iter().flatten().any(|stub| stub.templated.is_some()))
     }
 
     /// Remembers that it answered in this time of the journal. Most often it has already: then nothing is written that shards share.

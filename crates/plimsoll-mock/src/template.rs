@@ -13,6 +13,7 @@ mod print;
 mod render;
 mod scope;
 mod value;
+mod xml_node;
 
 use model::Model;
 use parse::Part;

@@ -72,6 +72,11 @@ impl<R> Alternatives<R> {
         }
     }
 
+    /// All alternatives.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &R> {
+        self.lots.iter().map(|(_, alternative)| alternative)
+    }
+
     /// The alternative that the lot gives.
     pub(crate) fn pick(&self, draw: &mut Draw) -> Option<&R> {
         let lot = draw.unit();
@@ -94,7 +99,7 @@ fn read_error(
         _ => node.wrong("a share from 0 to 1", problems),
     });
     let response = object.required("response", problems);
-    let response = response.and_then(|node| Response::read_plain(&node, around, problems));
+    let response = response.and_then(|node| Response::read(&node, None, around, problems));
     object.finish(&[], problems);
     check_length(response.as_ref()?, &node.pointer, problems);
     let alternative = Alternative {
@@ -132,7 +137,7 @@ fn read_alternative(
         _ => node.wrong("a number above 0", problems),
     });
     let response = object.get("response");
-    let response = response.and_then(|node| Response::read_plain(&node, around, problems));
+    let response = response.and_then(|node| Response::read(&node, None, around, problems));
     if let Some(response) = &response {
         check_length(response, &node.pointer, problems);
     }

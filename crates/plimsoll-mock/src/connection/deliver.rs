@@ -30,7 +30,8 @@ impl Connection<'_> {
         }
         self.hold_back(pending.delay).await?;
         let stub = &pending.stub;
-        self.deliver(&stub.answer, stub.delivery, form).await?;
+        let answer = pending.answer.as_ref().unwrap_or(&stub.answer);
+        self.deliver(answer, stub.delivery, form).await?;
         if place.is_some() {
             // The place is free for another when the answer is out.
             self.flush().await?;

@@ -4,6 +4,7 @@ use super::{Decision, Exchange, Pending};
 use crate::behaviour::RateLimit;
 use crate::delay::Delay;
 use crate::journal::Answered;
+use crate::request::Request;
 use crate::stub::{Behaving, Stub};
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,6 +15,7 @@ impl Exchange<'_> {
         &self,
         stub: &Arc<Stub>,
         behaving: &Behaving,
+        request: &Request<'_>,
         default_delay: &Delay,
     ) -> Decision {
         let shared = &self.shard.shared;
@@ -36,9 +38,11 @@ impl Exchange<'_> {
         if let Some(replay) = &behaving.replay {
             delay += replay.sample(&mut shared.draw());
         }
-        self.note(Answered::Stub(chosen), delay);
+        let answer = self.rendered(chosen, request);
+        self.note_answer(Answered::Stub(chosen), delay, answer.as_ref());
         Decision::Stub(Pending {
             stub: Arc::clone(chosen),
+            answer,
             delay,
             room: behaving.room.clone(),
         })

@@ -26,6 +26,8 @@ pub(super) enum Outgoing {
     /// A stub's, and the permit that is free for another when it is sent.
     Stub {
         stub: Arc<Stub>,
+        /// What it answers, where that was made for the request.
+        answer: Option<Box<Answer>>,
         place: Known,
         _permit: Option<OwnedSemaphorePermit>,
     },
@@ -74,7 +76,15 @@ impl Sender<'_> {
     pub(super) async fn send(mut self, outgoing: Outgoing) {
         let (answer, delivery, place) = match &outgoing {
             Outgoing::Own { answer, place } => (&**answer, Delivery::Plain, *place),
-            Outgoing::Stub { stub, place, .. } => (&stub.answer, stub.delivery, *place),
+            Outgoing::Stub {
+                stub,
+                answer,
+                place,
+                ..
+            } => {
+                let answer = answer.as_deref().unwrap_or(&stub.answer);
+                (answer, stub.delivery, *place)
+            }
         };
         let sent = match delivery {
             Delivery::Plain => self.served(answer, None, place).await,

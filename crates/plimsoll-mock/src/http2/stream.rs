@@ -170,7 +170,12 @@ async fn prepare(
             wait(stage, place, delay).await?;
             Ok(Outgoing::new(answer, place))
         }
-        Decision::Stub(Pending { stub, delay, room }) => {
+        Decision::Stub(Pending {
+            stub,
+            answer,
+            delay,
+            room,
+        }) => {
             let mut permit = None;
             if let Some(room) = &room {
                 permit = match room.try_enter() {
@@ -184,6 +189,7 @@ async fn prepare(
             wait(stage, place, delay).await?;
             Ok(Outgoing::Stub {
                 stub,
+                answer: answer.map(Box::new),
                 place,
                 _permit: permit,
             })

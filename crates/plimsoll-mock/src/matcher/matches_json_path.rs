@@ -82,6 +82,18 @@ impl MatchesJsonPath {
     }
 }
 
+impl MatchesJsonPath {
+    /// The text of what is found first.
+    pub(super) fn found(&self, value: &Content<'_>) -> Option<String> {
+        match self.path.find(value.json()?).ok()? {
+            Found::Nothing => None,
+            Found::One(one) if one.is_object() => Some(java_json::pretty(&one)),
+            Found::One(one) => Some(java_json::printed(&one)),
+            Found::Many(all) => all.first().map(|first| java_json::printed(first)),
+        }
+    }
+}
+
 /// Whether a value counts as found: `null`, an empty list and an empty object do not.
 fn is_something(value: &Value) -> bool {
     match value {

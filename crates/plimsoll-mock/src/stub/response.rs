@@ -111,7 +111,7 @@ impl Response {
             }
             Templates::No => None,
         };
-        let response = Self {
+        Some(Self {
             status,
             reason,
             fields,
@@ -119,33 +119,7 @@ impl Response {
             delay,
             delivery,
             templated,
-        };
-        if !matches!(response.delivery, Delivery::Plain | Delivery::Fault(_)) {
-            response.refuse_template(
-                "a template with a delivery of its own",
-                &node.pointer,
-                problems,
-            );
-        }
-        Some(response)
-    }
-
-    /// Reads a response that cannot be a template.
-    pub(crate) fn read_plain(
-        node: &Node<'_>,
-        around: &Surroundings,
-        problems: &mut Problems,
-    ) -> Option<Self> {
-        let response = Self::read(node, None, around, problems)?;
-        response.refuse_template("a template here", &node.pointer, problems);
-        Some(response)
-    }
-
-    /// Notes that a template is asked for where there can be none.
-    pub(crate) fn refuse_template(&self, what: &str, pointer: &str, problems: &mut Problems) {
-        if self.templated.is_some() {
-            problems.push(StubProblem::not_available(pointer, what));
-        }
+        })
     }
 
     /// The bytes to send, with the fields that name the stub.

@@ -10,6 +10,7 @@ mod contains;
 mod date;
 mod each;
 mod form_data;
+mod format_xml;
 mod hostname;
 mod json_edit;
 mod json_path;
@@ -17,6 +18,7 @@ mod json_text;
 mod logic;
 mod lookup;
 mod math;
+mod number_format;
 mod pick_random;
 mod random_number;
 mod random_value;
@@ -24,13 +26,16 @@ mod regex_extract;
 mod size;
 mod string_case;
 mod string_cut;
+mod string_format;
 mod string_join;
 mod string_pad;
+mod string_shape;
 mod system_value;
 mod truncate_date;
 mod url_encode;
 mod val;
 mod with;
+mod xml_path;
 
 use super::RenderError;
 use super::expression::Expression;
@@ -40,6 +45,7 @@ use super::scope::Scope;
 use super::value::Value;
 use crate::java_regex::{JavaRegex, TooCostly};
 use crate::json_path::JsonPath;
+use crate::xml::path::{Naming, XPath};
 
 /// A helper.
 #[derive(Debug)]
@@ -62,6 +68,10 @@ enum Prepare {
     Regex,
     /// The second is one to search with.
     Search,
+    /// The second is an XPath.
+    XPath,
+    /// The second is an XPath within the body of an envelope.
+    SoapXPath,
 }
 
 /// What was made ready.
@@ -70,6 +80,7 @@ pub(crate) enum Prepared {
     Nothing,
     JsonPath(Box<JsonPath>),
     Regex(Box<JavaRegex>),
+    XPath(Box<XPath>),
 }
 
 /// Why a helper gives nothing.
@@ -103,6 +114,7 @@ const HELPERS: &[&[Helper]] = &[
     date::HELPERS,
     each::HELPERS,
     form_data::HELPERS,
+    format_xml::HELPERS,
     hostname::HELPERS,
     json_edit::HELPERS,
     json_path::HELPERS,
@@ -110,6 +122,7 @@ const HELPERS: &[&[Helper]] = &[
     logic::HELPERS,
     lookup::HELPERS,
     math::HELPERS,
+    number_format::HELPERS,
     pick_random::HELPERS,
     random_number::HELPERS,
     random_value::HELPERS,
@@ -117,35 +130,33 @@ const HELPERS: &[&[Helper]] = &[
     size::HELPERS,
     string_case::HELPERS,
     string_cut::HELPERS,
+    string_format::HELPERS,
     string_join::HELPERS,
     string_pad::HELPERS,
+    string_shape::HELPERS,
     system_value::HELPERS,
     truncate_date::HELPERS,
     url_encode::HELPERS,
     val::HELPERS,
     with::HELPERS,
+    xml_path::HELPERS,
 ];
 
 /// What WireMock 3.13 has and this version does not.
-const LATER: &[&str] = &[
-    "dateFormat",
-    "embedded",
-    "formatXml",
-    "include",
-    "numberFormat",
-    "partial",
-    "precompile",
-    "soapXPath",
-    "stringFormat",
-    "stripTags",
-    "wordWrap",
-    "xPath",
-];
+const LATER: &[&str] = &["embedded", "include", "partial", "precompile"];
 
 /// The helper of this name.
 pub(crate) fn find(name: &str) -> Option<&'static Helper> {
     let mut all = HELPERS.iter().flat_map(|family| family.iter());
     all.find(|helper| helper.name == name)
+}
+
+/// The names of all helpers.
+#[cfg(test)]
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    HELPERS
+        .iter()
+        .flat_map(|family| family.iter().map(|helper| helper.name))
 }
 
 /// What to say of a name that is no helper.
@@ -194,8 +205,15 @@ impl Helper {
             // So with these.
             Prepare::Regex => regex(JavaRegex::compile(text)),
             Prepare::Search => regex(JavaRegex::searching(text)),
+            Prepare::XPath => path(text),
+            Prepare::SoapXPath => path(&format!("{}{text}", xml_path::SOAP)),
         }
     }
+}
+
+fn path(text: &str) -> Prepared {
+    XPath::compile(text, Naming::Local)
+        .map_or(Prepared::Nothing, |path| Prepared::XPath(Box::new(path)))
 }
 
 fn regex(compiled: Result<JavaRegex, String>) -> Prepared {

@@ -24,6 +24,8 @@ pub(super) fn text<'v>(value: &'v Value<'_>) -> Cow<'v, str> {
         }),
         Value::List(items) => Cow::Owned(list(items)),
         Value::Map(entries) => Cow::Owned(map(entries)),
+        Value::Node(node) => Cow::Borrowed(&node.shown),
+        Value::Nodes(nodes) => Cow::Borrowed(nodes.first().map_or("", |node| &node.shown)),
         Value::Moment(moment, pattern) => {
             Cow::Owned(time_format::show(moment, pattern.as_deref()).unwrap_or_else(|error| error))
         }

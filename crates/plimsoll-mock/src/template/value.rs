@@ -1,6 +1,7 @@
 //! What expressions give. Unlike JSON, a request's parts are several things at once: a text that prints, and what it is made of.
 
 use super::print;
+use super::xml_node::XmlNode;
 use crate::date_time::Moment;
 use crate::request::Request;
 use serde_json::Value as Json;
@@ -31,6 +32,10 @@ pub(crate) enum Value<'a> {
     Map(Rc<[(Cow<'a, str>, Value<'a>)]>),
     /// A moment with the pattern that it is shown in.
     Moment(Rc<Moment>, Option<Rc<str>>),
+    /// A node of XML.
+    Node(Rc<XmlNode>),
+    /// The nodes of XML that a path found: prints the first.
+    Nodes(Rc<[Rc<XmlNode>]>),
     /// What a part of the template stands on: see `model`.
     Model(Part),
 }
@@ -124,7 +129,9 @@ impl<'a> Value<'a> {
             Self::Body(request) => !request.body.bytes().is_empty(),
             Self::Json(json, _) => json.as_array().is_none_or(|items| !items.is_empty()),
             Self::List(items) => !items.is_empty(),
-            Self::Map(_) | Self::Moment(..) | Self::Model(_) => true,
+            Self::Map(_) | Self::Moment(..) | Self::Node(_) | Self::Nodes(_) | Self::Model(_) => {
+                true
+            }
         }
     }
 
@@ -143,6 +150,7 @@ impl<'a> Value<'a> {
         match self {
             Self::Several(values) => values.len(),
             Self::List(items) => items.len(),
+            Self::Nodes(nodes) => nodes.len(),
             Self::Map(entries) => entries.len(),
             Self::Json(json, _) => match &**json {
                 Json::Array(items) => items.len(),
@@ -159,6 +167,7 @@ impl<'a> Value<'a> {
         match self {
             Self::Several(values) => Some(values.iter().cloned().map(Value::Text).collect()),
             Self::List(items) => Some(items.to_vec()),
+            Self::Nodes(nodes) => Some(nodes.iter().cloned().map(Value::Node).collect()),
             Self::Path(path) => {
                 let text = |segment| Value::Text(Cow::Borrowed(segment));
                 Some(segments(path).map(text).collect())
@@ -224,6 +233,13 @@ impl<'a> Value<'a> {
                 Some(Self::Integer(i64::try_from(self.size()).ok()?))
             }
             Self::Shown(text) if matches!(name, "value" | "name") => Some(Self::Text(text.clone())),
+            Self::Node(node) => node_member(node, name),
+            Self::Nodes(nodes) => match name {
+                "size" | "length" => Some(Self::Integer(i64::try_from(nodes.len()).ok()?)),
+                _ => Some(Self::Node(Rc::clone(
+                    nodes.get(name.parse::<usize>().ok()?)?,
+                ))),
+            },
             _ => None,
         }
     }
@@ -244,6 +260,21 @@ impl<'a> Value<'a> {
             other => other.print().into_owned().into(),
         }
     }
+}
+
+fn node_member<'a>(node: &XmlNode, name: &str) -> Option<Value<'a>> {
+    Some(match name {
+        "name" => Value::text(&node.name),
+        "text" => Value::text(&node.text),
+        "attributes" => {
+            let all = node.attributes.iter();
+            Value::Map(
+                all.map(|(name, value)| (Cow::Owned(name.clone()), Value::text(value)))
+                    .collect(),
+            )
+        }
+        _ => return None,
+    })
 }
 
 /// The parts of a path between its slashes.

@@ -158,3 +158,21 @@ fn one_seed_gives_the_same_random_values() {
     assert_eq!(values(1), [first.clone(), second]);
     assert_ne!(values(2)[0], first);
 }
+
+#[test]
+fn a_behaviour_and_its_alternatives_may_be_templates() {
+    let template = r#""transformers": ["response-template"]"#;
+    let mock = Mock::with_stubs(&[
+        &format!(
+            r#"{{"request": {{"urlPath": "/own"}}, "response": {{"body": "{{{{request.query.q}}}}", {template}}},
+                "metadata": {{"plimsoll": {{"bytesPerSecond": 100000}}}}}}"#
+        ),
+        &format!(
+            r#"{{"request": {{"urlPath": "/lot"}}, "metadata": {{"plimsoll": {{"responses": [
+                {{"weight": 1, "response": {{"body": "{{{{request.body}}}}!", {template}}}}}]}}}}}}"#
+        ),
+    ]);
+    let mut client = mock.client();
+    assert_eq!(client.get("/own?q=paced").text(), "paced");
+    assert_eq!(client.send("POST", "/lot", "drawn").text(), "drawn!");
+}

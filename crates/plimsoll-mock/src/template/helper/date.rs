@@ -11,6 +11,7 @@ pub(super) const HELPERS: &[Helper] = &[
     Helper::new("now", now),
     Helper::new("date", date),
     Helper::new("parseDate", parse_date),
+    Helper::new("dateFormat", date_format),
 ];
 
 fn now<'a>(invocation: Invocation<'_, 'a>) -> Outcome<'a> {
@@ -52,6 +53,26 @@ fn shown<'a>(invocation: &Invocation<'_, 'a>, moment: Moment) -> Outcome<'a> {
     // A pattern that cannot be shown is told now, not where it is printed.
     time_format::show(&moment, format.as_deref())?;
     Ok(Value::Moment(Rc::new(moment), format))
+}
+
+fn date_format<'a>(invocation: Invocation<'_, 'a>) -> Outcome<'a> {
+    let subject = invocation.argument(0);
+    let Value::Moment(moment, _) = subject else {
+        return Err(Failure::Own(format!("`{}` is no moment", subject.print())));
+    };
+    let format = match (invocation.argument(1), invocation.option("format")) {
+        (Value::Nothing, None) => "medium".to_owned(),
+        (Value::Nothing, Some(format)) => format.print().into_owned(),
+        (format, _) => format.print().into_owned(),
+    };
+    let format = match &*format {
+        "full" => "EEEE, MMMM d, yyyy",
+        "long" => "MMMM d, yyyy",
+        "medium" => "MMM d, yyyy",
+        "short" => "M/d/yy",
+        pattern => pattern,
+    };
+    Ok(Value::text(time_format::show(&moment, Some(format))?))
 }
 
 /// What cannot be read is nothing, as in WireMock.

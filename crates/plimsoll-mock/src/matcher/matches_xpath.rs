@@ -1,0 +1,140 @@
+//! `{"matchesXPath": "path"}` or `{"matchesXPath": {"expression": "path", …a pattern…}}`, with `xPathNamespaces`: XPath 1.0.
+//!
+//! Without a pattern some node must be found. With one, one of the nodes must match: an element as XML, anything else as its text.
+
+use super::{Matcher, no_operator};
+use crate::content::Content;
+use crate::java_regex::TooCostly;
+use crate::stub::problem::StubProblem;
+use crate::stub::reader::{Node, Object, Problems};
+use crate::xml::path::{Found, Naming, XPath, shown};
+use serde_json::Value;
+
+/// A path and what is wanted there.
+#[derive(Debug, Clone)]
+pub(crate) struct MatchesXPath {
+    path: XPath,
+    pattern: Option<Matcher>,
+}
+
+pub(super) fn read(
+    operand: &Node<'_>,
+    object: &mut Object<'_>,
+    problems: &mut Problems,
+) -> Option<Matcher> {
+    let namespaces = object.get("xPathNamespaces");
+    let namespaces = namespaces.map_or_else(Vec::new, |node| node.entries(problems));
+    let uri = |(prefix, node): (&str, Node<'_>)| Some((prefix.to_owned(), node.string(problems)?));
+    let prefixes: Vec<_> = namespaces.into_iter().filter_map(uri).collect();
+    let naming = if prefixes.is_empty() {
+        Naming::Written
+    } else {
+        Naming::Expanded(prefixes)
+    };
+    let read = match operand.value {
+        Value::Object(_) => read_with_pattern(operand, naming, problems)?,
+        _ => MatchesXPath {
+            path: read_path(operand, naming, problems)?,
+            pattern: None,
+        },
+    };
+    Some(Matcher::MatchesXPath(Box::new(read)))
+}
+
+fn read_with_pattern(
+    operand: &Node<'_>,
+    naming: Naming,
+    problems: &mut Problems,
+) -> Option<MatchesXPath> {
+    let mut object = operand.object(problems)?;
+    let Some(expression) = object.get("expression") else {
+        no_operator(operand, problems);
+        return None;
+    };
+    let path = read_path(&expression, naming, problems);
+    let pattern = if object.has_others() {
+        Some(Matcher::read_from(operand, object, problems)?)
+    } else {
+        None
+    };
+    Some(MatchesXPath {
+        path: path?,
+        pattern,
+    })
+}
+
+fn read_path(node: &Node<'_>, naming: Naming, problems: &mut Problems) -> Option<XPath> {
+    let text = node.string(problems)?;
+    match XPath::compile(&text, naming) {
+        Ok(path) => Some(path),
+        Err(message) => {
+            let message = format!("not an XPath that can be used here: {message}");
+            problems.push(StubProblem::invalid(&node.pointer, message));
+            None
+        }
+    }
+}
+
+impl MatchesXPath {
+    pub(super) fn holds(&self, value: &Content<'_>) -> Result<bool, TooCostly> {
+        let Some(document) = value.xml() else {
+            return Ok(false);
+        };
+        // An expression that fails matches nothing, as in WireMock.
+        let Ok(found) = self.path.find(document) else {
+            return Ok(false);
+        };
+        let Some(pattern) = &self.pattern else {
+            return Ok(!matches!(found, Found::Nodes(places) if places.is_empty()));
+        };
+        let texts = match found {
+            Found::Nodes(places) => places
+                .into_iter()
+                .map(|place| shown(document, place))
+                .collect(),
+            Found::Text(text) => vec![text],
+        };
+        for text in texts {
+            if pattern.holds(Some(&Content::text_of(text)))? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The text of what is found first.
+    pub(super) fn found(&self, value: &Content<'_>) -> Option<String> {
+        let document = value.xml()?;
+        match self.path.find(document).ok()? {
+            Found::Nodes(places) => places.first().map(|place| shown(document, *place)),
+            Found::Text(text) => Some(text),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::matcher::tests::{check, refused};
+
+    #[test]
+    fn something_must_be_found() {
+        let pattern = r#"{"matchesXPath": "//a[@b = '1']"}"#;
+        check(pattern, Some("<x><a b='1'/></x>"), true);
+        check(pattern, Some("<x><a b='2'/></x>"), false);
+        check(pattern, Some("no xml"), false);
+        check(r#"{"matchesXPath": "count(//a)"}"#, Some("<a/>"), true);
+        assert!(refused(r#"{"matchesXPath": "//["}"#).contains("not an XPath"));
+    }
+
+    #[test]
+    fn what_is_found_must_match() {
+        let text = r#"{"matchesXPath": {"expression": "//a/text()", "contains": "x"}}"#;
+        check(text, Some("<r><a>y</a><a>wxy</a></r>"), true);
+        check(text, Some("<r><a>y</a></r>"), false);
+        let xml = r#"{"matchesXPath": {"expression": "//a", "equalToXml": "<a><b/></a>"}}"#;
+        check(xml, Some("<r><a><b/></a></r>"), true);
+        let spaces = r#"{"matchesXPath": "//s:a", "xPathNamespaces": {"s": "urn:s"}}"#;
+        check(spaces, Some("<t:a xmlns:t='urn:s'/>"), true);
+        check(spaces, Some("<s:a xmlns:s='urn:t'/>"), false);
+    }
+}

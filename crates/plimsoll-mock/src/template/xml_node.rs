@@ -1,0 +1,37 @@
+//! A node of XML as templates have it: prints itself, and has a name, a text and attributes.
+
+use crate::xml::path::shown;
+use crate::xml::{Document, Kind};
+
+/// A node that `xPath` found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct XmlNode {
+    /// As it prints: an element as XML, anything else as its text.
+    pub(crate) shown: String,
+    pub(crate) name: String,
+    pub(crate) text: String,
+    pub(crate) attributes: Vec<(String, String)>,
+}
+
+impl XmlNode {
+    /// The node at a place of a document.
+    pub(crate) fn at(document: &Document, place: usize) -> Self {
+        let name = match &document.item(place).kind {
+            Kind::Element(name, _) | Kind::Attribute(name, _) => name.qualified.clone(),
+            Kind::Instruction(target, _) => target.clone(),
+            Kind::Text(_) => "#text".to_owned(),
+            Kind::Comment(_) => "#comment".to_owned(),
+            Kind::Root => "#document".to_owned(),
+        };
+        let attribute = |place: usize| match &document.item(place).kind {
+            Kind::Attribute(name, value) => Some((name.qualified.clone(), value.clone())),
+            _ => None,
+        };
+        Self {
+            shown: shown(document, place),
+            name,
+            text: document.text(place),
+            attributes: document.attributes(place).filter_map(attribute).collect(),
+        }
+    }
+}
