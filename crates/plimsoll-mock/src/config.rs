@@ -30,6 +30,8 @@ pub struct MockConfig {
     pub delay_precision: DelayPrecision,
     /// How many requests are kept for the admin API to show.
     pub journal: JournalLimits,
+    /// How many unmatched requests a second get a table of differences from the nearest stub; the others get one line.
+    pub differences_per_second: u32,
     /// Which responses are templates.
     pub templating: Templating,
     /// Who may use the routes below `/__admin`.
@@ -124,6 +126,7 @@ impl MockConfig {
             seed: 0,
             delay_precision: DelayPrecision::default(),
             journal: JournalLimits::default(),
+            differences_per_second: 10,
             templating: Templating::default(),
             admin: AdminAccess::default(),
             admin_requires_https: false,

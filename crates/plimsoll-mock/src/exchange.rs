@@ -82,7 +82,9 @@ impl Exchange<'_> {
                 }
                 self.shard.counters.add(Counter::Unmatched, 1);
                 self.note(Answered::Unmatched, Duration::ZERO);
-                return Decision::Own(unmatched(set.stubs().is_empty()), Duration::ZERO);
+                let differences = &shared.differences;
+                let answer = differences.unmatched(&request, set.stubs(), self.received);
+                return Decision::Own(answer, Duration::ZERO);
             }
             Err(error) => {
                 self.note(Answered::Own(500), Duration::ZERO);
@@ -187,16 +189,4 @@ impl<'a> Call<'a> {
             .await
             .map_err(io::Error::other)
     }
-}
-
-/// WireMock's answers when nothing matches.
-fn unmatched(no_stubs: bool) -> Answer {
-    Answer::text(
-        404,
-        if no_stubs {
-            "No response could be served as there are no stub mappings in this WireMock instance."
-        } else {
-            "Request was not matched"
-        },
-    )
 }

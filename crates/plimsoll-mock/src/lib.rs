@@ -25,6 +25,7 @@ mod date_time;
 mod delay;
 mod delay_timer;
 mod delivery;
+mod differences;
 mod error;
 mod exchange;
 mod http2;

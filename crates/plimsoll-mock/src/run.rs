@@ -3,6 +3,7 @@
 use crate::admin::Admin;
 use crate::admin::guard::Guard;
 use crate::config::MockConfig;
+use crate::differences::Differences;
 use crate::error::MockError;
 use crate::journal::Journal;
 use crate::metrics::Metrics;
@@ -81,6 +82,7 @@ pub fn run(
         }),
         journal,
         metrics,
+        differences: Differences::per_second(config.differences_per_second),
         stubs,
         limits: config.limits,
         http2_in_clear: config.http2_in_clear,

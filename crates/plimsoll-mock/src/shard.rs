@@ -7,6 +7,7 @@ use crate::config::Timeouts;
 use crate::connection;
 use crate::delay::DelayPrecision;
 use crate::delay_timer::DelayTimer;
+use crate::differences::Differences;
 use crate::journal::Journal;
 use crate::metrics::Metrics;
 use crate::stubs::Stubs;
@@ -31,6 +32,7 @@ pub(crate) struct Shared {
     pub(crate) admin: Arc<Admin>,
     pub(crate) journal: Arc<Journal>,
     pub(crate) metrics: Arc<Metrics>,
+    pub(crate) differences: Differences,
     pub(crate) guard: Guard,
     pub(crate) limits: Limits,
     pub(crate) http2_in_clear: bool,

@@ -29,5 +29,7 @@ mod states;
 mod stopping;
 #[path = "mock/templating.rs"]
 mod templating;
+#[path = "mock/unmatched.rs"]
+mod unmatched;
 #[path = "mock/world.rs"]
 mod world;

@@ -37,7 +37,8 @@ impl RateLimit {
         Some(Self::new(requests?, per?))
     }
 
-    fn new(requests: u32, per: Duration) -> Self {
+    /// So many requests in so much time.
+    pub(crate) fn new(requests: u32, per: Duration) -> Self {
         let per = u64::try_from(per.as_nanos()).unwrap_or(u64::MAX);
         let interval = per / u64::from(requests);
         Self(Arc::new(Cell {

@@ -1,6 +1,9 @@
 //! A stub mapping's `request`: which requests it answers.
 
+mod comparison;
 mod distance;
+
+pub(crate) use comparison::Row;
 
 use super::method_pattern::MethodPattern;
 use super::multipart_pattern::MultipartPattern;

@@ -35,9 +35,11 @@ pub trait Transport: Read + Write + Send {}
 
 impl<T: Read + Write + Send> Transport for T {}
 
-/// A configuration on a free port of loopback.
+/// A configuration on a free port of loopback; unmatched requests get one line.
 pub fn config() -> MockConfig {
-    MockConfig::new("127.0.0.1:0".parse().unwrap())
+    let mut config = MockConfig::new("127.0.0.1:0".parse().unwrap());
+    config.differences_per_second = 0;
+    config
 }
 
 impl Mock {

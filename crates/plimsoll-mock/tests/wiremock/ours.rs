@@ -19,6 +19,8 @@ impl Ours {
         let mut config = MockConfig::new("127.0.0.1:0".parse().unwrap());
         let directory = root_directory();
         config.root_dir = Some(directory.path().to_owned());
+        // Every request is told how it differs.
+        config.differences_per_second = 1_000_000;
         let (ready, address) = mpsc::channel();
         let (stop, stopped) = watch::channel(false);
         std::thread::spawn(move || {

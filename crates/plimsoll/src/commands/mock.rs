@@ -61,6 +61,9 @@ pub struct Args {
     /// Requests that the journal keeps; older ones are counted and dropped [default: 10000, in 32 MiB; none in an experiment]
     #[arg(long, value_name = "N")]
     max_request_journal_entries: Option<usize>,
+    /// Unmatched requests a second that are told how they differ from the nearest stub; others get one line [default: 10; none in an experiment]
+    #[arg(long, value_name = "N")]
+    differences_per_second: Option<u32>,
     /// Take every response for a template, not only those of stubs that list `response-template`.
     #[arg(long, conflicts_with = "disable_response_templating")]
     global_response_templating: bool,
@@ -130,6 +133,10 @@ fn config(args: Args, seed: u64) -> Result<MockConfig, Failure> {
         args.no_request_journal || unasked,
         args.max_request_journal_entries,
     );
+    let unasked = args.server.announce.then_some(0);
+    if let Some(tables) = args.differences_per_second.or(unasked) {
+        config.differences_per_second = tables;
+    }
     config.templating = match (
         args.global_response_templating,
         args.disable_response_templating,
