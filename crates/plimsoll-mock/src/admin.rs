@@ -155,6 +155,12 @@ const ROUTES: &[(&str, &str, Endpoint)] = &[
 /// The rest of WireMock 3.13's routes, by how their paths begin.
 const LATER: &[&str] = &["/certs", "/docs/", "/recorder", "/recordings"];
 
+/// Every route of this version: method and path below the prefix.
+#[cfg(test)]
+pub(crate) fn routes() -> impl Iterator<Item = (&'static str, &'static str)> {
+    ROUTES.iter().map(|(method, path, _)| (*method, *path))
+}
+
 /// Whether a path belongs to the admin API.
 pub(crate) fn is_admin(path: &str) -> bool {
     path.strip_prefix(PREFIX)

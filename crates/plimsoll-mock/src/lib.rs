@@ -28,6 +28,8 @@ mod delivery;
 mod differences;
 mod error;
 mod exchange;
+#[cfg(test)]
+mod features;
 mod http2;
 mod java_date_format;
 mod java_json;
@@ -52,10 +54,10 @@ mod stubs;
 mod template;
 mod time_format;
 mod validate;
+mod xml;
 
 pub use config::{AdminAccess, Credentials, Https, MockConfig, Templating, Timeouts};
 pub use delay::DelayPrecision;
-mod xml;
 pub use error::MockError;
 pub use journal::JournalLimits;
 pub use run::{Summary, run};

@@ -19,6 +19,12 @@ use model::Model;
 use parse::Part;
 use render::Renderer;
 
+/// The names of all helpers.
+#[cfg(test)]
+pub(crate) fn helper_names() -> impl Iterator<Item = &'static str> {
+    helper::names()
+}
+
 /// A compiled template.
 #[derive(Debug, Clone)]
 pub(crate) struct Template {

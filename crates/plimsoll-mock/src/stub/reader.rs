@@ -138,6 +138,8 @@ impl<'a> Node<'a> {
 impl<'a> Object<'a> {
     /// The property of this name, if it is there and not `null`.
     pub(crate) fn get(&mut self, name: &'static str) -> Option<Node<'a>> {
+        #[cfg(test)]
+        tests::note(&[name]);
         self.known.push(name);
         let value = self.map.get(name).filter(|value| !value.is_null())?;
         Some(Node {
@@ -173,11 +175,15 @@ impl<'a> Object<'a> {
 
     /// Accepts properties that carry nothing for a server: they are kept in the document and not read.
     pub(crate) fn ignore(&mut self, names: &[&'static str]) {
+        #[cfg(test)]
+        tests::note(names);
         self.known.extend(names);
     }
 
     /// Ends the object: what was not asked for is a problem, named as known to WireMock if it is in `later`.
-    pub(crate) fn finish(self, later: &[&str], problems: &mut Problems) {
+    pub(crate) fn finish(self, later: &[&'static str], problems: &mut Problems) {
+        #[cfg(test)]
+        tests::note(later);
         for (name, value) in self.map {
             if self.known.contains(&name.as_str()) {
                 continue;
@@ -221,9 +227,28 @@ fn brief(value: &Value) -> String {
 }
 
 #[cfg(test)]
+pub(crate) use tests::names_asked_for;
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::json;
+    use std::cell::RefCell;
+    use std::collections::BTreeSet;
+
+    thread_local! {
+        static ASKED_FOR: RefCell<BTreeSet<&'static str>> = RefCell::default();
+    }
+
+    /// Notes properties that a reader knows, for the test that wants them documented.
+    pub(super) fn note(names: &[&'static str]) {
+        ASKED_FOR.with_borrow_mut(|all| all.extend(names));
+    }
+
+    /// The properties that readers have asked for on this thread.
+    pub(crate) fn names_asked_for() -> BTreeSet<&'static str> {
+        ASKED_FOR.with_borrow(BTreeSet::clone)
+    }
 
     #[test]
     fn every_problem_is_noted_with_its_pointer() {

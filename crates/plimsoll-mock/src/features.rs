@@ -1,0 +1,174 @@
+//! `docs/wiremock.md`: every feature of WireMock's format and every admin route, and what becomes of it here. Only built for tests.
+//!
+//! Whether something is supported is found out, not written down: each row has an example that is read, a helper's name that is looked up, or
+//! a route that is asked for. What is written down is how it differs. `UPDATE=1 cargo test -p plimsoll-mock --lib features` writes the page.
+
+mod rows;
+
+use crate::admin;
+use crate::stub::problem::{ProblemKind, StubProblem};
+use crate::stub::read_document;
+use crate::stub::reader::names_asked_for;
+use crate::stub::surroundings::Surroundings;
+use crate::template::Template;
+use rows::{SECTIONS, Section};
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+const INTRODUCTION: &str = "# WireMock, feature by feature
+
+What `plimsoll mock` makes of WireMock 3.13.2's stub mappings and admin API. Generated: whether something is supported is found out by the mock's own reader, helpers
+and routes, and a test holds this page to it (`UPDATE=1 cargo test -p plimsoll-mock --lib features` writes it anew). What differs was seen beside the real WireMock ([mock.md](mock.md) says how).
+What is not supported is refused by name when it is loaded, with its place.
+";
+
+/// What a row's example shows.
+#[derive(Debug)]
+enum State {
+    Supported,
+    Not(String),
+}
+
+/// What an example of a row is.
+#[derive(Debug, Clone, Copy)]
+enum Example {
+    /// A stub mapping that has the feature.
+    Stub(&'static str),
+    /// A call of a helper in a template.
+    Template(&'static str),
+    /// A route: method and path below `/__admin`.
+    Route(&'static str, &'static str),
+}
+
+impl Example {
+    fn state(self) -> State {
+        match self {
+            Self::Stub(text) => {
+                let problems = problems_of(text);
+                let wrong = |problem: &StubProblem| {
+                    matches!(problem.kind, ProblemKind::Unknown | ProblemKind::Syntax)
+                };
+                assert!(!problems.iter().any(wrong), "{text}: {problems:?}");
+                match problems.first() {
+                    None => State::Supported,
+                    Some(problem) => State::Not(problem.message.clone()),
+                }
+            }
+            Self::Template(text) => match Template::compile(text) {
+                Ok(_) => State::Supported,
+                Err(message) => State::Not(message),
+            },
+            Self::Route(method, path) => {
+                if admin::routes().any(|route| route == (method, path)) {
+                    State::Supported
+                } else {
+                    State::Not("404, by name".to_owned())
+                }
+            }
+        }
+    }
+}
+
+fn problems_of(text: &str) -> Vec<StubProblem> {
+    let results = read_document(text, &Surroundings::default());
+    results
+        .into_iter()
+        .filter_map(Result::err)
+        .flatten()
+        .collect()
+}
+
+fn page() -> String {
+    let mut page = INTRODUCTION.to_owned();
+    let mut counts = [0; 3];
+    let mut body = String::new();
+    for section in SECTIONS {
+        writeln!(
+            body,
+            "\n## {}\n\n| feature | here | |\n|---|---|---|",
+            section.title
+        )
+        .unwrap();
+        for (feature, example, note) in section.rows {
+            let (place, state, note) = match (example.state(), *note) {
+                (State::Supported, "") => (0, "supported", String::new()),
+                (State::Supported, note) => (1, "differs", note.to_owned()),
+                (State::Not(why), "") => (2, "**not**", why),
+                (State::Not(_), note) => (2, "**not**", note.to_owned()),
+            };
+            counts[place] += 1;
+            writeln!(
+                body,
+                "| {feature} | {state} | {} |",
+                note.replace('|', "\\|")
+            )
+            .unwrap();
+        }
+    }
+    let [supported, differs, not] = counts;
+    writeln!(
+        page,
+        "\n{} features: {supported} supported as they are, {differs} that differ as said, {not} not in this version.",
+        supported + differs + not
+    )
+    .unwrap();
+    page + &body
+}
+
+fn rows() -> impl Iterator<Item = &'static (&'static str, Example, &'static str)> {
+    SECTIONS
+        .iter()
+        .flat_map(|section: &Section| section.rows.iter())
+}
+
+/// Whether some row names this, between backticks.
+fn is_named(name: &str) -> bool {
+    rows().any(|(feature, _, _)| {
+        feature
+            .split('`')
+            .skip(1)
+            .step_by(2)
+            .any(|word| word == name)
+    })
+}
+
+#[test]
+fn the_page_is_what_the_mock_does() {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/wiremock.md");
+    let page = page();
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(path, page).unwrap();
+        return;
+    }
+    let current = std::fs::read_to_string(path).unwrap_or_default();
+    let same = current == page;
+    assert!(same, "docs/wiremock.md is not what UPDATE=1 would write");
+}
+
+#[test]
+fn every_property_that_the_reader_knows_has_a_row() {
+    for (_, example, _) in rows() {
+        if let Example::Stub(text) = example {
+            // What it says is another test's matter.
+            drop(problems_of(text));
+        }
+    }
+    let missing: Vec<&str> = names_asked_for()
+        .into_iter()
+        .filter(|name| !is_named(name))
+        .collect();
+    assert!(missing.is_empty(), "no row for {missing:?}");
+}
+
+#[test]
+fn every_route_and_helper_has_a_row() {
+    let has_row = |route| {
+        rows().any(|(_, example, _)| matches!(example, Example::Route(method, path) if (*method, *path) == route))
+    };
+    let missing: Vec<_> = admin::routes().filter(|route| !has_row(*route)).collect();
+    assert!(missing.is_empty(), "no row for {missing:?}");
+    let missing: Vec<_> = crate::template::helper_names()
+        .filter(|name| !is_named(name))
+        .collect();
+    assert!(missing.is_empty(), "no row for {missing:?}");
+}
