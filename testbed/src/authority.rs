@@ -38,7 +38,15 @@ impl Authority {
 
     /// A certificate for these names or addresses; the first is its subject's common name.
     pub fn issue(&self, names: &[&str]) -> Result<Issued, Trouble> {
-        self.issued(names).map_err(failed)
+        self.issued(names, |_| {}).map_err(failed)
+    }
+
+    /// The same, but it expired years ago.
+    pub fn issue_expired(&self, names: &[&str]) -> Result<Issued, Trouble> {
+        let expired = |params: &mut CertificateParams| {
+            params.not_after = rcgen::date_time_ymd(2020, 1, 1);
+        };
+        self.issued(names, expired).map_err(failed)
     }
 
     fn made() -> Result<Self, rcgen::Error> {
@@ -57,11 +65,16 @@ impl Authority {
         })
     }
 
-    fn issued(&self, names: &[&str]) -> Result<Issued, rcgen::Error> {
+    fn issued(
+        &self,
+        names: &[&str],
+        change: impl FnOnce(&mut CertificateParams),
+    ) -> Result<Issued, rcgen::Error> {
         let key = KeyPair::generate()?;
         let own: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
         let mut params = CertificateParams::new(own)?;
         params.distinguished_name = called(names.first().copied().unwrap_or_default());
+        change(&mut params);
         Ok(Issued {
             certificate: params.signed_by(&key, &self.issuer)?.pem(),
             key: key.serialize_pem(),

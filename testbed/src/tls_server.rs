@@ -18,6 +18,8 @@ pub struct Manner<'a> {
     pub alpn: &'a [&'a str],
     /// Whether clients must show a certificate of the same authority.
     pub asks: bool,
+    /// Whether its certificate has expired.
+    pub expired: bool,
 }
 
 /// A server of this authority.
@@ -25,7 +27,10 @@ pub struct Manner<'a> {
 /// # Errors
 /// [`Trouble::Measured`]: rustls refuses it.
 pub fn config(authority: &Authority, manner: Manner<'_>) -> Result<Arc<ServerConfig>, Trouble> {
-    let issued = authority.issue(&["localhost"])?;
+    let issued = match manner.expired {
+        false => authority.issue(&["localhost"])?,
+        true => authority.issue_expired(&["localhost"])?,
+    };
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
         .with_protocol_versions(manner.versions)

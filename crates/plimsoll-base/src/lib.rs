@@ -1,4 +1,4 @@
-//! Types that every Plimsoll crate shares: units, seeded randomness, histograms, outcomes, counters and located documents.
+//! Types that every Plimsoll crate shares: units, seeded randomness, histograms, outcomes and their reasons, counters and located documents.
 //!
 //! Pure by rule: nothing here does I/O, reads a clock or holds a lock. What a type means for one part of the
 //! program (a plan, a stub, a route) is left to that part's crate.
@@ -8,6 +8,7 @@ pub mod document;
 pub mod histogram;
 pub mod outcome;
 pub mod random;
+pub mod reason;
 pub mod tally;
 pub mod time_kind;
 pub mod units;

@@ -1,5 +1,6 @@
 //! How an exchange ended, and the classes into which recorded times are grouped.
 
+use crate::reason::Reason;
 use serde::{Deserialize, Serialize};
 
 /// How one exchange ended.
@@ -7,22 +8,8 @@ use serde::{Deserialize, Serialize};
 pub enum Outcome {
     /// A complete answer with this status arrived in time.
     Answered(u16),
-    /// The deadline passed before anything of the answer came.
-    TimedOut,
-    /// The deadline passed inside the answer.
-    Unfinished,
-    /// No connection: refused or unreachable.
-    Refused,
-    /// No connection, for want of a local port, descriptor or memory: our fault, not the target's.
-    Exhausted,
-    /// The peer closed in good order before its answer was complete.
-    Closed,
-    /// The connection failed before the answer was complete, most often by a reset.
-    Reset,
-    /// The TLS handshake failed.
-    TlsFailed,
-    /// What arrived was not a valid answer.
-    Malformed,
+    /// There was no complete answer in time, for this reason.
+    Unanswered(Reason),
     /// We ended it: the run stopped first.
     Aborted,
 }
@@ -35,23 +22,23 @@ pub enum OutcomeClass {
     Passed,
     /// Answered, but a check failed.
     CheckFailed,
-    /// [`Outcome::TimedOut`]: recorded at its deadline.
+    /// The deadline passed before anything of the answer came: recorded at its deadline.
     TimedOut,
-    /// [`Outcome::Unfinished`]: recorded at its deadline.
+    /// The deadline passed inside the answer: recorded at its deadline.
     Unfinished,
-    /// [`Outcome::Refused`].
+    /// No connection, or no stream of one: the target, or the way to it, said no.
     Refused,
-    /// [`Outcome::Exhausted`].
+    /// No connection, for want of a local port, descriptor or memory: our fault, not the target's.
     Exhausted,
-    /// [`Outcome::Closed`].
+    /// The peer closed in good order before its answer was complete.
     Closed,
-    /// [`Outcome::Reset`].
+    /// The connection failed before the answer was complete, most often by a reset.
     Reset,
-    /// [`Outcome::TlsFailed`].
+    /// TLS failed: in the handshake, or by what the server said of it afterwards.
     TlsFailed,
-    /// [`Outcome::Malformed`].
+    /// What arrived was not a valid answer.
     Malformed,
-    /// [`Outcome::Aborted`]: counted, its time means nothing.
+    /// Ended by us: counted, its time means nothing.
     Aborted,
 }
 
@@ -77,14 +64,7 @@ impl OutcomeClass {
         match outcome {
             Outcome::Answered(_) if checks_passed => Self::Passed,
             Outcome::Answered(_) => Self::CheckFailed,
-            Outcome::TimedOut => Self::TimedOut,
-            Outcome::Unfinished => Self::Unfinished,
-            Outcome::Refused => Self::Refused,
-            Outcome::Exhausted => Self::Exhausted,
-            Outcome::Closed => Self::Closed,
-            Outcome::Reset => Self::Reset,
-            Outcome::TlsFailed => Self::TlsFailed,
-            Outcome::Malformed => Self::Malformed,
+            Outcome::Unanswered(reason) => reason.class(),
             Outcome::Aborted => Self::Aborted,
         }
     }
@@ -105,6 +85,30 @@ impl OutcomeClass {
             Self::Malformed => "malformed",
             Self::Aborted => "aborted",
         }
+    }
+
+    /// What happened, for people.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::CheckFailed => "check failed",
+            Self::TimedOut => "timed out",
+            Self::Unfinished => "timed out inside the answer",
+            Self::Refused => "no connection",
+            Self::Exhausted => "no connection through our own fault",
+            Self::Closed => "closed by the target",
+            Self::Reset => "connection lost",
+            Self::TlsFailed => "TLS failed",
+            Self::Malformed => "not a valid answer",
+            Self::Aborted => "ended by us",
+        }
+    }
+
+    /// The class of this [`Self::name`].
+    #[must_use]
+    pub fn of_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|class| class.name() == name)
     }
 
     /// Whether exchanges of this class count as failed (invariant 3 of ARCHITECTURE.md). An exchange that we
@@ -164,15 +168,27 @@ mod tests {
             true,
             true,
         );
-        check(Outcome::TimedOut, true, OutcomeClass::TimedOut, true, true);
         check(
-            Outcome::Unfinished,
+            Outcome::Unanswered(Reason::FirstByteTimeout),
+            true,
+            OutcomeClass::TimedOut,
+            true,
+            true,
+        );
+        check(
+            Outcome::Unanswered(Reason::TimeoutBody),
             true,
             OutcomeClass::Unfinished,
             true,
             true,
         );
-        check(Outcome::Refused, true, OutcomeClass::Refused, true, false);
+        check(
+            Outcome::Unanswered(Reason::Lookup),
+            true,
+            OutcomeClass::Refused,
+            true,
+            false,
+        );
         check(Outcome::Aborted, true, OutcomeClass::Aborted, false, false);
     }
 }

@@ -4,6 +4,7 @@
 
 use crate::histogram::TimeHistogram;
 use crate::outcome::OutcomeClass;
+use crate::reason::Reason;
 use crate::time_kind::TimeKind;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -30,6 +31,9 @@ pub struct StepTally {
     pub bytes_received: u64,
     /// Exchanges that ended, by outcome class; a class without one is absent.
     pub classes: BTreeMap<OutcomeClass, ClassTally>,
+    /// Exchanges that were not answered, by reason; one without an exchange is absent. Those of an outcome add up to it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub reasons: BTreeMap<Reason, u64>,
 }
 
 /// One series: the exchanges of one step that ended alike.
@@ -93,6 +97,9 @@ impl StepTally {
         }
         for (name, count) in &other.checks {
             self.checks.entry(name.clone()).or_default().add(*count);
+        }
+        for (reason, count) in &other.reasons {
+            *self.reasons.entry(*reason).or_default() += count;
         }
         for (class, tally) in &other.classes {
             let own = self.classes.entry(*class).or_default();

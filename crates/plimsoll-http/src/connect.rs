@@ -2,6 +2,7 @@
 
 use crate::connection::TcpClient;
 use crate::limits::Limits;
+use plimsoll_base::reason::Reason;
 use rustix::io::Errno;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -20,6 +21,36 @@ pub enum ConnectError {
     /// This host has no free port, descriptor or memory for it: our fault, not the target's.
     #[error("no port or descriptor left to connect with: {0}")]
     Exhausted(#[source] io::Error),
+}
+
+impl ConnectError {
+    /// Why an exchange that needed this connection was not answered.
+    #[must_use]
+    pub fn reason(&self) -> Reason {
+        match self {
+            Self::TimedOut => Reason::SystemTcp,
+            Self::Exhausted(error) => lacking(error).unwrap_or(Reason::Ports),
+            Self::Refused(error) => match Errno::from_io_error(error) {
+                Some(Errno::CONNREFUSED) => Reason::ConnectionRefused,
+                Some(Errno::HOSTUNREACH | Errno::NETUNREACH | Errno::NETDOWN | Errno::HOSTDOWN) => {
+                    Reason::Unreachable
+                }
+                Some(Errno::ACCESS | Errno::PERM) => Reason::Forbidden,
+                _ => Reason::NotConnected,
+            },
+        }
+    }
+}
+
+/// What this host had not enough of, if that is why it said no.
+#[must_use]
+pub fn lacking(error: &io::Error) -> Option<Reason> {
+    match Errno::from_io_error(error)? {
+        Errno::ADDRNOTAVAIL | Errno::ADDRINUSE => Some(Reason::Ports),
+        Errno::MFILE | Errno::NFILE => Some(Reason::Descriptors),
+        Errno::NOBUFS | Errno::NOMEM => Some(Reason::Memory),
+        _ => None,
+    }
 }
 
 /// Connects to `addr` within `timeout`, with Nagle's algorithm off.
@@ -62,17 +93,32 @@ pub async fn connect_stream(
 }
 
 fn classify(error: io::Error) -> ConnectError {
-    let own = [
-        Errno::ADDRNOTAVAIL,
-        Errno::ADDRINUSE,
-        Errno::MFILE,
-        Errno::NFILE,
-        Errno::NOBUFS,
-        Errno::NOMEM,
-    ];
-    match Errno::from_io_error(&error) {
-        Some(Errno::TIMEDOUT) => ConnectError::TimedOut,
-        Some(errno) if own.contains(&errno) => ConnectError::Exhausted(error),
-        _ => ConnectError::Refused(error),
+    if Errno::from_io_error(&error) == Some(Errno::TIMEDOUT) {
+        return ConnectError::TimedOut;
+    }
+    match lacking(&error) {
+        Some(_) => ConnectError::Exhausted(error),
+        None => ConnectError::Refused(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whose_fault_a_failure_is_and_why() {
+        let check = |errno: Errno, expected| {
+            let error = io::Error::from_raw_os_error(errno.raw_os_error());
+            assert_eq!(classify(error).reason(), expected, "{errno:?}");
+        };
+        check(Errno::CONNREFUSED, Reason::ConnectionRefused);
+        check(Errno::HOSTUNREACH, Reason::Unreachable);
+        check(Errno::PERM, Reason::Forbidden);
+        check(Errno::CONNRESET, Reason::NotConnected);
+        check(Errno::TIMEDOUT, Reason::SystemTcp);
+        check(Errno::ADDRNOTAVAIL, Reason::Ports);
+        check(Errno::NFILE, Reason::Descriptors);
+        check(Errno::NOBUFS, Reason::Memory);
     }
 }

@@ -31,7 +31,7 @@ pub mod shard;
 pub mod stream;
 pub mod tls;
 
-pub use connect::{ConnectError, connect, connect_stream};
+pub use connect::{ConnectError, connect, connect_stream, lacking};
 pub use connection::{
     ClientConnection, MessageReader, Output, RequestReader, ResponseReader, ServerConnection,
     TcpClient, TcpServer,

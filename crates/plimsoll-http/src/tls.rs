@@ -6,11 +6,13 @@
 
 mod client;
 mod identity;
+mod reason;
 mod server;
 mod verify;
 
 pub use client::{ClientTls, Connector, HandshakeError, TlsSettings, TlsVersion};
 pub use identity::Identity;
+pub use reason::{objection, reason};
 pub use server::{Clients, ServerSettings, ServerTls};
 pub use verify::Trust;
 

@@ -26,6 +26,7 @@ fn server(
         versions,
         alpn: &["h2", "http/1.1"],
         asks,
+        expired: false,
     };
     TlsAcceptor::from(tls_server::config(authority, manner).unwrap())
 }

@@ -205,6 +205,7 @@ fn needed_of(tally: &StepTally, wanted: impl Fn(TimeKind) -> bool) -> StepTally 
         bytes_sent: tally.bytes_sent,
         bytes_received: tally.bytes_received,
         classes: classes.collect(),
+        reasons: tally.reasons.clone(),
     }
 }
 

@@ -7,6 +7,7 @@ mod batch;
 mod deadline;
 mod dispatch;
 mod exchange;
+mod reason;
 mod request;
 mod rounds;
 mod stage;

@@ -91,7 +91,7 @@ pub struct Fragment {
     pub connected: u64,
     /// Idle connections that the server had closed and that were replaced before anything was sent.
     pub reconnected: u64,
-    /// Connection attempts that failed for want of a local port or descriptor; each is also a `refused` exchange.
+    /// Connection attempts that failed for want of a local port, descriptor or memory; each is also an `exhausted` exchange.
     pub exhausted: u64,
     /// Times of iterations: `iteration_time`, `connection_wait`, `pacing_lag`; and of connections: `connect_time`, and of that
     /// `dns_time`, `tcp_time` and `tls_time`.

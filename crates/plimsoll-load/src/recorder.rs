@@ -321,14 +321,18 @@ impl Recorder {
         self.gauges[ended.side as usize].exchanges[ended.step] -= 1;
         let step = &mut self.live(ended.side).steps[ended.step];
         let mut passed = true;
-        if let Outcome::Answered(status) = ended.outcome {
-            *step.statuses.entry(status).or_default() += 1;
-            passed = ended.check.unwrap_or(status < 400);
-            match ended.check {
-                Some(true) => step.check.passed += 1,
-                Some(false) => step.check.failed += 1,
-                None => {}
+        match ended.outcome {
+            Outcome::Answered(status) => {
+                *step.statuses.entry(status).or_default() += 1;
+                passed = ended.check.unwrap_or(status < 400);
+                match ended.check {
+                    Some(true) => step.check.passed += 1,
+                    Some(false) => step.check.failed += 1,
+                    None => {}
+                }
             }
+            Outcome::Unanswered(reason) => *step.reasons.entry(reason).or_default() += 1,
+            Outcome::Aborted => {}
         }
         step.bytes_received += ended.bytes_received;
         let class = OutcomeClass::of(ended.outcome, passed);

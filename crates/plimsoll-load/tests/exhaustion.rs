@@ -3,6 +3,7 @@
 //! Alone in its file, because it lowers the limit of the whole process.
 
 use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::reason::Reason;
 use plimsoll_http::Listener;
 use plimsoll_load::fragment::Message;
 use plimsoll_load::plan::{Connections, Data, Load, Pacing, Plan, Profile, Scenario, Step, Target};
@@ -52,16 +53,21 @@ fn connections_beyond_the_descriptor_limit_are_counted_as_exhausted() {
     };
     let (_stop, stopped) = watch::channel(false);
     let mut accounts = None;
-    plimsoll_load::run(plan, stopped, &mut |message| {
-        if let Message::Finished(totals) = message {
-            accounts = Some(totals.measured);
+    let mut for_want_of_descriptors = 0;
+    plimsoll_load::run(plan, stopped, &mut |message| match message {
+        Message::Finished(totals) => accounts = Some(totals.measured),
+        Message::Fragment(fragment) => {
+            let reasons = &fragment.steps[0].reasons;
+            for_want_of_descriptors += reasons.get(&Reason::Descriptors).copied().unwrap_or(0);
         }
+        Message::Started(_) | Message::Failed(_) => {}
     })
     .unwrap();
     let accounts = accounts.unwrap();
     let count = |class| accounts.steps[0].classes.get(&class).copied().unwrap_or(0);
     assert_eq!(accounts.sent, 100);
     assert_eq!(accounts.exhausted, count(OutcomeClass::Exhausted));
+    assert_eq!(accounts.exhausted, for_want_of_descriptors);
     assert!(accounts.exhausted >= 100 - LIMIT, "{accounts:?}");
     assert_eq!(
         count(OutcomeClass::TimedOut) + accounts.exhausted,

@@ -9,8 +9,10 @@ pub mod prometheus;
 use indexmap::IndexMap;
 use plimsoll_base::histogram::TimeHistogram;
 use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::reason::Reason;
 use plimsoll_base::tally::{StepTally, Times};
 use plimsoll_base::time_kind::TimeKind;
+use std::collections::BTreeMap;
 
 /// Steps of an arm with series of their own; the others share those of [`OTHER_STEPS`].
 pub const MOST_STEPS: usize = 100;
@@ -79,6 +81,7 @@ struct Phase {
 struct StepTotals {
     started: u64,
     outcomes: [u64; OutcomeClass::ALL.len()],
+    reasons: BTreeMap<Reason, u64>,
     response_time: Buckets,
 }
 
@@ -115,11 +118,14 @@ pub enum Data {
     Histogram(Vec<Point<Buckets>>),
 }
 
+/// Names and values of the labels of a series.
+pub type Labels = Vec<(&'static str, String)>;
+
 /// One series.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Point<T> {
     /// Names and values of its labels.
-    pub labels: Vec<(&'static str, String)>,
+    pub labels: Labels,
     /// What it is now.
     pub value: T,
 }
@@ -139,6 +145,28 @@ impl Buckets {
         #[expect(clippy::cast_precision_loss, reason = "counts of one second")]
         let count = times.count() as f64;
         self.sum += times.mean().unwrap_or(0.0) * count;
+    }
+}
+
+impl StepTotals {
+    /// Exchanges that ended: those that passed in any case, others where there are some, and those that were not answered by reason.
+    fn ended(&self) -> Vec<(Labels, u64)> {
+        let labels = |class: OutcomeClass| vec![("outcome", class.name().to_owned())];
+        let mut ended = Vec::new();
+        for class in OutcomeClass::ALL {
+            let mut rest = self.outcomes[class as usize];
+            let reasons = self.reasons.iter();
+            for (reason, count) in reasons.filter(|(reason, _)| reason.class() == class) {
+                let mut labels = labels(class);
+                labels.push(("reason", reason.name().to_owned()));
+                ended.push((labels, *count));
+                rest = rest.saturating_sub(*count);
+            }
+            if rest > 0 || class == OutcomeClass::Passed {
+                ended.push((labels(class), rest));
+            }
+        }
+        ended
     }
 }
 
@@ -167,6 +195,9 @@ impl Totals {
             for class in OutcomeClass::ALL {
                 step.outcomes[class as usize] += tally.count(class);
             }
+            for (reason, count) in &tally.reasons {
+                *step.reasons.entry(*reason).or_default() += count;
+            }
             step.response_time
                 .add(&tally.histogram(TimeKind::ResponseTime));
         }
@@ -181,7 +212,7 @@ impl Totals {
             name: "response_time",
             help: "Intended start to last byte, or deadline, of answered exchanges and timeouts.",
             unit: "s",
-            data: Data::Histogram(self.steps(|_, step| vec![(None, step.response_time.clone())])),
+            data: Data::Histogram(self.steps(|step| vec![(vec![], step.response_time.clone())])),
         });
         families.push(Family {
             name: "pacing_lag",
@@ -198,13 +229,6 @@ impl Totals {
             help,
             unit,
             data: Data::Counter(points),
-        };
-        let outcomes = |_: &Phase, step: &StepTotals| {
-            let counts = OutcomeClass::ALL.map(|class| (class, step.outcomes[class as usize]));
-            let seen = counts
-                .into_iter()
-                .filter(|(class, n)| *n > 0 || *class == OutcomeClass::Passed);
-            seen.map(|(class, n)| (Some(class), n)).collect()
         };
         vec![
             counter(
@@ -229,13 +253,13 @@ impl Totals {
                 "exchanges.started",
                 "Exchanges that began.",
                 "{exchange}",
-                self.steps(|_, step| vec![(None, step.started)]),
+                self.steps(|step| vec![(vec![], step.started)]),
             ),
             counter(
                 "exchanges.ended",
-                "Exchanges that ended, by outcome.",
+                "Exchanges that ended, by outcome, and by reason if they were not answered.",
                 "{exchange}",
-                self.steps(outcomes),
+                self.steps(StepTotals::ended),
             ),
         ]
     }
@@ -292,17 +316,14 @@ impl Totals {
     }
 
     /// Series for each arm, phase and step.
-    fn steps<T>(
-        &self,
-        values: impl Fn(&Phase, &StepTotals) -> Vec<(Option<OutcomeClass>, T)>,
-    ) -> Vec<Point<T>> {
+    fn steps<T>(&self, values: impl Fn(&StepTotals) -> Vec<(Labels, T)>) -> Vec<Point<T>> {
         let mut points = Vec::new();
         for (labels, phase) in self.seen() {
             for (name, step) in &phase.steps {
-                for (class, value) in values(phase, step) {
+                for (further, value) in values(step) {
                     let mut labels = labels.clone();
                     labels.push(("step", name.clone()));
-                    labels.extend(class.map(|class| ("outcome", class.name().to_owned())));
+                    labels.extend(further);
                     points.push(Point { labels, value });
                 }
             }
@@ -310,7 +331,7 @@ impl Totals {
         points
     }
 
-    fn seen(&self) -> impl Iterator<Item = (Vec<(&'static str, String)>, &Phase)> {
+    fn seen(&self) -> impl Iterator<Item = (Labels, &Phase)> {
         self.arms.iter().flat_map(|(arm, phases)| {
             let named = ["warmup", "measured"].into_iter().zip(phases);
             let seen = named.filter(|(_, phase)| !phase.steps.is_empty());

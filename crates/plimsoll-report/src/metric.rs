@@ -2,8 +2,10 @@
 
 use crate::record::{ArmSummary, Statistic};
 use plimsoll_base::document::nearest;
+use plimsoll_base::reason::Reason;
 use plimsoll_base::time_kind::TimeKind;
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 const SCALARS: [(&str, Unit); 9] = [
     ("seconds", Unit::Seconds),
@@ -235,13 +237,10 @@ impl Metric {
             parent = node;
             node.get(segment)
         });
-        // A status that never came was answered zero times.
-        let is_status = self
-            .segments
-            .iter()
-            .rev()
-            .nth(1)
-            .is_some_and(|s| s == "answered");
+        // A status that never came was answered zero times, and what never happened had no reason.
+        let mut above = self.segments.iter().rev();
+        let is_status = above.nth(1).is_some_and(|s| s == "answered");
+        let is_reason = above.next().is_some_and(|s| s == "reasons");
         match found {
             Some(Value::Object(fields)) => Reading {
                 value: fields.get("value").and_then(Value::as_f64),
@@ -254,7 +253,7 @@ impl Metric {
                 value: number.as_f64(),
                 interval: None,
             },
-            None if is_status && parent.is_object() => Reading {
+            None if (is_status || is_reason) && parent.is_object() => Reading {
                 value: Some(0.0),
                 interval: None,
             },
@@ -285,12 +284,14 @@ fn parse_arm(path: &str) -> Parsed {
             )
         }),
         "outcomes" => parse_outcome(rest),
+        "reasons" => parse_reason(rest),
         time if TIMES.contains(&time) => parse_figure(time, rest),
         _ => expected(
             "",
             SCALARS.iter().map(|(name, _)| *name).chain(TIMES).chain([
                 "added",
                 "outcomes",
+                "reasons",
                 "by_step",
                 "by_group",
                 "checks",
@@ -307,6 +308,7 @@ fn parse_step(path: &str) -> Parsed {
     let (head, rest) = path.split_once('.').unwrap_or((path, ""));
     match head {
         "outcomes" => parse_outcome(rest),
+        "reasons" => parse_reason(rest),
         time if STEP_TIMES.contains(&time) => parse_figure(time, rest),
         _ => expected(
             "by_step.<name>",
@@ -314,7 +316,7 @@ fn parse_step(path: &str) -> Parsed {
                 .iter()
                 .map(|(name, _)| *name)
                 .chain(STEP_TIMES)
-                .chain(["outcomes"]),
+                .chain(["outcomes", "reasons"]),
         ),
     }
 }
@@ -358,6 +360,25 @@ fn parse_outcome(rest: &str) -> Parsed {
             OUTCOMES.into_iter().chain(["answered.<status>"]),
         ),
     }
+}
+
+fn parse_reason(rest: &str) -> Parsed {
+    if let Some(reason) = Reason::of_path(rest) {
+        let path = ["reasons", reason.class().name(), reason.name()];
+        return found(&path, Unit::Count);
+    }
+    let all = Reason::ALL.iter().copied();
+    let outcome = rest.split_once('.').map_or(rest, |(outcome, _)| outcome);
+    let of_outcome: Vec<&str> = all
+        .clone()
+        .filter(|reason| reason.class().name() == outcome)
+        .map(Reason::name)
+        .collect();
+    if of_outcome.is_empty() {
+        let outcomes: BTreeSet<&str> = all.map(|reason| reason.class().name()).collect();
+        return expected("reasons", outcomes);
+    }
+    expected(&format!("reasons.{outcome}"), of_outcome)
 }
 
 fn parse_figure(time: &str, figure: &str) -> Parsed {
@@ -490,6 +511,14 @@ mod tests {
             "`added.p98` is not a metric: after `added` did you mean `p90`?",
         );
         check(
+            "reasons.tls_failed.expird",
+            "`reasons.tls_failed.expird` is not a metric: after `reasons.tls_failed` did you mean `expired`?",
+        );
+        check(
+            "reasons.xyzzy.200",
+            "`reasons.xyzzy.200` is not a metric: after `reasons` write one of closed, exhausted, malformed, refused, reset, timed_out, tls_failed, unfinished",
+        );
+        check(
             "added.typical",
             "`added.typical` is not a metric: after `added` write one of mean, p50, p75, p90, p95, p99, p999",
         );
@@ -526,6 +555,7 @@ mod tests {
         check("by_step.a.b.response_time.max", true, Some("a.b"), response);
         check("by_step.a.failed_share", true, Some("a"), None);
         check("outcomes.answered.503", true, None, None);
+        check("reasons.tls_failed.expired", true, None, None);
         check("by_step.a.in_flight", false, Some("a"), None);
         check("by_group.a.duration.p95", true, None, None);
         check("by_group.a.failed_share", true, None, None);

@@ -27,8 +27,8 @@ pub use ranges::{MOST_RANGE_BOUNDS, NoRanges, RangeSummary, Ranges};
 pub use series::{ComponentRow, LoadRow, SecondTimes, SeriesRow, StepRow};
 pub use summary::{
     Added, ArmSummary, Bias, BlockSummary, Comparison, ComponentSummary, Difference,
-    DifferenceVerdict, Effect, FailureSummary, GroupSummary, IntervalMethod, Outcomes, Reservation,
-    SUMMARY_SCHEMA, Sense, StepSummary, Summary, ThresholdOutcome, ValidityRow, Verdict,
-    VerdictResult,
+    DifferenceVerdict, Effect, FailureSummary, GroupSummary, IntervalMethod, Outcomes, Reasons,
+    Reservation, SUMMARY_SCHEMA, Sense, StepSummary, Summary, ThresholdOutcome, ValidityRow,
+    Verdict, VerdictResult,
 };
 pub use times::{Statistic, TimeStatistics, Times};

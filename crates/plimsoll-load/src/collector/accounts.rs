@@ -4,7 +4,7 @@
 
 use crate::fragment::{Accounts, Fragment, PhaseAccounts};
 use plimsoll_base::outcome::OutcomeClass;
-use plimsoll_base::tally::GroupTally;
+use plimsoll_base::tally::{GroupTally, StepTally};
 use plimsoll_base::time_kind::TimeKind;
 use std::iter::repeat_with;
 
@@ -80,6 +80,7 @@ pub(super) fn check_fragment(fragment: &Fragment) -> Result<(), AccountsError> {
                 place()
             )
         })?;
+        check_reasons(step).map_err(|AccountsError(text)| AccountsError(place() + &text))?;
         for (class, series) in &step.classes {
             let timed = series
                 .times
@@ -112,6 +113,24 @@ pub(super) fn check_fragment(fragment: &Fragment) -> Result<(), AccountsError> {
             format!(
                 "second {}, group {name}: {count} passes, of which {failed} failed, with {timed:?} times",
                 fragment.second
+            )
+        })?;
+    }
+    Ok(())
+}
+
+/// Every exchange that was not answered has one reason, and that is one of its outcome.
+fn check_reasons(step: &StepTally) -> Result<(), AccountsError> {
+    let unanswered = |class: &OutcomeClass| class.is_failure() && !class.is_answered();
+    for class in OutcomeClass::ALL.into_iter().filter(unanswered) {
+        let reasons = step.reasons.iter();
+        let of_class = reasons.filter(|(reason, _)| reason.class() == class);
+        let reasons: u64 = of_class.map(|(_, count)| count).sum();
+        let count = step.count(class);
+        ensure(count == reasons, || {
+            format!(
+                ": {count} exchanges were {}, with {reasons} reasons",
+                class.name()
             )
         })?;
     }

@@ -97,6 +97,9 @@ fn add_step(into: &mut StepTally, step: &StepSecond, checks: &[String]) {
     for (status, count) in &step.statuses {
         *into.statuses.entry(*status).or_default() += count;
     }
+    for (reason, count) in &step.reasons {
+        *into.reasons.entry(*reason).or_default() += count;
+    }
     let alone = std::slice::from_ref(&step.check);
     let counts = if step.further.is_empty() {
         alone

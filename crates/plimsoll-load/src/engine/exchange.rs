@@ -1,8 +1,10 @@
 //! One exchange on an open HTTP/1.1 connection: the request out, the answer in, both at once.
 
+use super::reason;
 use super::transport::Form;
 use crate::clock::{Clock, Nanos};
 use plimsoll_base::outcome::Outcome;
+use plimsoll_base::reason::Reason;
 use plimsoll_http::connection::ResponseReader;
 use plimsoll_http::{ReadError, TcpClient};
 use std::cell::{Cell, OnceCell};
@@ -44,9 +46,9 @@ pub(super) struct Ending {
 
 impl Ending {
     /// An exchange that ended without anything of an answer.
-    pub(super) fn without_answer(outcome: Outcome) -> Self {
+    pub(super) fn without_answer(reason: Reason) -> Self {
         Self {
-            outcome,
+            outcome: Outcome::Unanswered(reason),
             body_bytes: 0,
             first_byte: None,
             deadline: None,
@@ -54,30 +56,56 @@ impl Ending {
     }
 
     /// An exchange whose deadline passed.
-    pub(super) fn overdue(outcome: Outcome, deadline: Nanos) -> Self {
+    pub(super) fn overdue(reason: Reason, deadline: Nanos) -> Self {
         Self {
             deadline: Some(deadline),
-            ..Self::without_answer(outcome)
+            ..Self::without_answer(reason)
         }
     }
 }
 
-/// How far an answer has come, for who waits for it with a deadline.
-#[derive(Debug, Default)]
+/// How far an exchange on an open connection has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Point {
+    /// The request goes out.
+    Request,
+    /// It is out, and nothing of the answer is here.
+    FirstByte,
+    /// Something of the answer's head is here.
+    Head,
+    /// The answer's head is here.
+    Body,
+}
+
+/// How far an exchange has come, for who waits for it with a deadline or has to say why it failed.
+#[derive(Debug)]
 pub(super) struct Progress {
-    arrived: Cell<bool>,
+    point: Cell<Point>,
     first_byte: Cell<Option<Nanos>>,
+    /// Whether the connection was made for this exchange.
+    pub(super) fresh: bool,
 }
 
 impl Progress {
-    /// The first byte came.
-    pub(super) fn arrived(&self) {
-        self.arrived.set(true);
+    /// An exchange about to begin, on a connection that was made for it or not.
+    pub(super) fn new(fresh: bool) -> Self {
+        Self {
+            point: Cell::new(Point::Request),
+            first_byte: Cell::new(None),
+            fresh,
+        }
     }
 
-    /// Whether it has.
-    pub(super) fn has_arrived(&self) -> bool {
-        self.arrived.get()
+    /// It has come at least so far.
+    pub(super) fn reached(&self, point: Point) {
+        if point > self.point.get() {
+            self.point.set(point);
+        }
+    }
+
+    /// How far it has come.
+    pub(super) fn point(&self) -> Point {
+        self.point.get()
     }
 
     /// When it came, unless everything came with it.
@@ -117,22 +145,23 @@ pub(super) async fn exchange(
         let mut sent = false;
         let mut receiving = pin!(async {
             responses.first_byte().await?;
-            progress.arrived();
-            let rest = receive(responses, &mut body_bytes, kept);
+            progress.reached(Point::Head);
+            let rest = receive(responses, &mut body_bytes, kept, progress);
             progress.rest(clock, rest).await
         });
         poll_fn(|context| {
             // An error of sending shows on reading too: as the answer that the server gave before it closed, or as a reset.
-            sent = sent || sending.as_mut().poll(context).is_ready();
+            if !sent && sending.as_mut().poll(context).is_ready() {
+                sent = true;
+                progress.reached(Point::FirstByte);
+            }
             receiving.as_mut().poll(context)
         })
         .await
     };
     let outcome = match received {
         Ok(()) => Outcome::Answered(connection.responses.head().status()),
-        Err(ReadError::Protocol(_)) => Outcome::Malformed,
-        Err(ReadError::Closed) => Outcome::Closed,
-        Err(ReadError::Io(_)) => Outcome::Reset,
+        Err(error) => Outcome::Unanswered(reason::of_reading(&error, progress)),
     };
     Ending {
         outcome,
@@ -146,11 +175,13 @@ async fn receive<R: AsyncRead + Unpin>(
     responses: &mut ResponseReader<R>,
     body_bytes: &mut u64,
     mut kept: Option<&mut Kept>,
+    progress: &Progress,
 ) -> Result<(), ReadError> {
     responses.next_head().await?;
     while matches!(responses.head().status(), 100 | 102..200) {
         responses.next_head().await?;
     }
+    progress.reached(Point::Body);
     while let Some(data) = responses.next_data().await? {
         *body_bytes += data.len() as u64;
         if let Some(kept) = &mut kept {

@@ -15,17 +15,20 @@ pub(super) use http2::Form;
 pub(super) use network::Network;
 
 use super::deadline::Deadline;
-use super::exchange::{Ending, Kept, Progress, Request, exchange};
+use super::exchange::{Ending, Kept, Point, Progress, Request, exchange};
+use super::reason;
 use super::stage::Stage;
 use crate::clock::Nanos;
 use crate::plan::ConnectionPolicy;
 use crate::recorder::{Dialled, Side};
 use connection::Connection;
-use dial::dial;
+use dial::{Dialling, dial};
 use h2::client::SendRequest;
 use http2::{Place, Session};
-use plimsoll_base::outcome::Outcome;
+use plimsoll_base::outcome::{Outcome, OutcomeClass};
+use plimsoll_base::reason::Reason;
 use plimsoll_http::Stream;
+use std::cell::Cell;
 use std::pin::pin;
 use std::rc::Rc;
 
@@ -37,6 +40,8 @@ pub(super) struct Transport {
     /// Its number among all.
     number: usize,
     link: Link,
+    /// Whether the connection was made for the exchange under way.
+    fresh: bool,
     deadline: Deadline,
 }
 
@@ -59,7 +64,7 @@ enum Link {
 #[derive(Debug)]
 struct Http2 {
     /// Kept, because it is closed when nobody has it.
-    _session: Rc<Session>,
+    session: Rc<Session>,
     sender: SendRequest<bytes::Bytes>,
     head: Option<http::response::Parts>,
 }
@@ -80,6 +85,7 @@ impl Transport {
             slot,
             number,
             link: Link::None,
+            fresh: false,
             deadline: Deadline::new(stage.clock),
         }
     }
@@ -98,6 +104,7 @@ impl Transport {
         if let Link::Http1(connection, _) = &self.link
             && connection.client.is_idle()
         {
+            self.fresh = false;
             return Ok(Opened::already(now));
         }
         // In a box, because it is large and seldom needed, and there are many users.
@@ -108,6 +115,7 @@ impl Transport {
             // A failure may come without any waiting; others get their turn all the same.
             tokio::task::yield_now().await;
         }
+        self.fresh = opened.is_ok_and(|opened| opened.connect.is_some());
         opened
     }
 
@@ -119,7 +127,7 @@ impl Transport {
         until: Nanos,
         kept: Option<&mut Kept>,
     ) -> Ending {
-        let progress = Progress::default();
+        let progress = Progress::new(self.fresh);
         let first = stage
             .network
             .first_byte_timeout
@@ -135,13 +143,18 @@ impl Transport {
             }
             Link::Http2(link) => {
                 let Some(form) = form(stage, request) else {
-                    return Ending::without_answer(Outcome::Malformed);
+                    return Ending::without_answer(Reason::BadRequest);
                 };
-                let Http2 { sender, head, .. } = &mut **link;
+                let Http2 {
+                    sender,
+                    head,
+                    session,
+                } = &mut **link;
                 let exchanged = http2::exchange(sender, form, kept, &progress, stage.clock, head);
                 // In a box, because it is large, and most loads are HTTP/1.1.
                 let exchanged = Box::pin(exchanged);
-                within(deadline, &progress, first, until, exchanged).await
+                let ending = within(deadline, &progress, first, until, exchanged).await;
+                session.explain(ending)
             }
         }
     }
@@ -208,7 +221,7 @@ impl Transport {
         let (mut permit, mut now, mut opened) = (None, now, Opened::already(now));
         if let Some(shared) = &stage.network.shared {
             let waited = self.deadline.within(until, shared.permit()).await;
-            permit = Some(waited.ok_or(Ending::overdue(Outcome::TimedOut, until))?);
+            permit = Some(waited.ok_or(Ending::overdue(Reason::TimeoutConnection, until))?);
             now = stage.clock.now();
             opened = Opened::already(now);
             while let Some(connection) = shared.take() {
@@ -236,7 +249,7 @@ impl Transport {
         now: Nanos,
         until: Nanos,
     ) -> Result<Opened, Ending> {
-        let overdue = Ending::overdue(Outcome::TimedOut, until);
+        let overdue = Ending::overdue(Reason::TimeoutConnection, until);
         let mut opened = Opened::already(now);
         let mut dialling = None;
         loop {
@@ -249,7 +262,7 @@ impl Transport {
                     }
                     let head = None;
                     self.link = Link::Http2(Box::new(Http2 {
-                        _session: session,
+                        session,
                         sender,
                         head,
                     }));
@@ -274,7 +287,8 @@ impl Transport {
                 failed => {
                     stage.recorder().disconnected();
                     let failed = failed.and_then(Result::err).map(Ending::without_answer);
-                    return Err(failed.unwrap_or(overdue));
+                    let overdue = || Ending::overdue(Reason::TimeoutRequest, until);
+                    return Err(failed.unwrap_or_else(overdue));
                 }
             }
         }
@@ -288,14 +302,23 @@ impl Transport {
         now: Nanos,
         until: Nanos,
     ) -> Result<(Stream, Dialled), Ending> {
+        if now >= until {
+            // All of its time went by before it was this user's turn.
+            return Err(Ending::overdue(Reason::TimeoutConnection, until));
+        }
         let network = &stage.network;
-        let until = network
-            .connect_timeout
-            .map_or(until, |timeout| until.min(now + timeout));
+        let own = network.connect_timeout.map(|timeout| now + timeout);
         let connector = network.connector(self.slot);
-        let dialling = dial(network, stage.clock, self.number, connector, now);
-        let Some(dialled) = self.deadline.within(until, dialling).await else {
-            return Err(Ending::overdue(Outcome::TimedOut, until));
+        let under_way = Cell::new(Dialling::Tcp);
+        let (number, clock) = (self.number, stage.clock);
+        let dialling = dial(network, clock, number, connector, now, &under_way);
+        let earlier = own.map_or(until, |own| own.min(until));
+        let Some(dialled) = self.deadline.within(earlier, dialling).await else {
+            let reason = match own {
+                Some(own) if own < until => under_way.get().too_long(),
+                _ => under_way.get().overdue(),
+            };
+            return Err(Ending::overdue(reason, earlier));
         };
         match dialled {
             Ok((stream, dialled)) => {
@@ -303,11 +326,11 @@ impl Transport {
                 stage.record(at).connected(side, dialled);
                 Ok((stream, dialled))
             }
-            Err(outcome) => {
-                if outcome == Outcome::Exhausted {
+            Err(reason) => {
+                if reason.class() == OutcomeClass::Exhausted {
                     stage.recorder().exhausted(side);
                 }
-                Err(Ending::without_answer(outcome))
+                Err(Ending::without_answer(reason))
             }
         }
     }
@@ -358,15 +381,14 @@ async fn within(
         if let Some(ending) = ending {
             return ending;
         }
-        if !progress.has_arrived() {
-            return Ending::overdue(Outcome::TimedOut, first);
+        match progress.point() {
+            Point::Request => return Ending::overdue(Reason::TimeoutRequest, first),
+            Point::FirstByte => return Ending::overdue(Reason::FirstByteTimeout, first),
+            Point::Head | Point::Body => {}
         }
     }
-    if let Some(ending) = deadline.within(until, exchanged).await {
-        return ending;
-    }
-    match progress.has_arrived() {
-        true => Ending::overdue(Outcome::Unfinished, until),
-        false => Ending::overdue(Outcome::TimedOut, until),
+    match deadline.within(until, exchanged).await {
+        Some(ending) => ending,
+        None => Ending::overdue(reason::overdue(progress.point()), until),
     }
 }

@@ -6,6 +6,7 @@ use crate::clock::Nanos;
 use crate::exchange::Exchanges;
 use plimsoll_base::histogram::TimeHistogram;
 use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::reason::Reason;
 use plimsoll_base::tally::{CheckCount, GroupTally, InParts};
 use plimsoll_base::time_kind::TimeKind;
 use std::collections::BTreeMap;
@@ -65,6 +66,7 @@ pub(crate) struct StepSecond {
     pub(crate) sent: u64,
     pub(crate) in_flight: u64,
     pub(crate) statuses: BTreeMap<u16, u64>,
+    pub(crate) reasons: BTreeMap<Reason, u64>,
     /// Of the status, where that is all that is looked at.
     pub(crate) check: CheckCount,
     /// Of every check, where there are others.

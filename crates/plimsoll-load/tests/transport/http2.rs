@@ -1,9 +1,11 @@
 //! HTTP/2: streams that share connections, and what servers may do to them.
 
+use crate::secured::tls;
 use crate::server::{Answer, Manner, Server};
 use crate::{EXCHANGES, acceptor, obliging, plan, run};
 use plimsoll_base::outcome::OutcomeClass;
-use plimsoll_load::plan::{Plan, Protocol, Tls, TlsVersion, Trust};
+use plimsoll_base::reason::Reason;
+use plimsoll_load::plan::{Plan, Protocol, Trust};
 use plimsoll_testbed::authority::Authority;
 use std::time::Duration;
 
@@ -54,15 +56,15 @@ fn windows_are_opened_as_data_is_read() {
 
 #[test]
 fn what_servers_do_to_streams_is_told_apart() {
-    let check = |answer: fn(u64) -> Answer, class| {
+    let check = |answer: fn(u64) -> Answer, reason| {
         let (server, plan) = rig(answer);
         let run = run(plan);
-        assert_eq!(run.count(class), EXCHANGES, "{class:?}");
-        assert_eq!(server.seen().requests, EXCHANGES, "{class:?}");
+        run.all_for(reason);
+        assert_eq!(server.seen().requests, EXCHANGES, "{reason:?}");
         run.connected()
     };
-    assert_eq!(check(|_| Answer::Refuse, OutcomeClass::Refused), 2);
-    assert_eq!(check(|_| Answer::ResetStream, OutcomeClass::Reset), 2);
+    assert_eq!(check(|_| Answer::Refuse, Reason::Stream), 2);
+    assert_eq!(check(|_| Answer::ResetStream, Reason::ResetStream), 2);
 }
 
 #[test]
@@ -78,6 +80,8 @@ fn after_a_goaway_streams_end_and_a_new_connection_is_made() {
     assert_eq!(run.count(OutcomeClass::Passed), server.seen().requests);
     assert!(run.connected() > 4, "{}", run.connected());
     assert!(run.reconnected() >= run.connected() - 2);
+    let left_out = run.reasons().get(&Reason::GoAway).copied();
+    assert_eq!(left_out.unwrap_or(0), closed, "{:?}", run.reasons());
 }
 
 #[test]
@@ -107,18 +111,29 @@ fn http2_over_tls_is_agreed_on_or_fails() {
         });
         let mut plan = plan(server.address, 6);
         plan.connections.protocol = Protocol::Http2 { streams: 3 };
-        plan.connections.tls = Some(Tls {
-            server_name: "localhost".to_owned(),
-            trust: Trust::Authorities(authority.certificate().to_owned()),
-            oldest: TlsVersion::Tls12,
-            newest: TlsVersion::Tls13,
-            alpn: None,
-            resumption: true,
-            identities: vec![],
-        });
+        let trust = Trust::Authorities(authority.certificate().to_owned());
+        plan.connections.tls = Some(tls(trust));
         let run = run(plan);
         assert_eq!(run.count(class), EXCHANGES, "{alpn}");
+        if class == OutcomeClass::TlsFailed {
+            run.all_for(Reason::NoProtocol);
+        }
     }
+}
+
+/// In TLS 1.3 the server objects when the client takes the handshake for done, and has sent its first stream perhaps.
+#[test]
+fn a_certificate_that_is_missing_is_no_lost_connection() {
+    let authority = Authority::new().unwrap();
+    let server = Server::start(Manner {
+        tls: Some(acceptor(&authority, &["h2"], true)),
+        http2: true,
+        ..obliging()
+    });
+    let mut plan = plan(server.address, 6);
+    plan.connections.protocol = Protocol::Http2 { streams: 3 };
+    plan.connections.tls = Some(tls(Trust::Authorities(authority.certificate().to_owned())));
+    run(plan).all_for(Reason::AlertCertificateRequired);
 }
 
 #[test]

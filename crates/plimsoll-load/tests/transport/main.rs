@@ -9,12 +9,14 @@ mod server;
 
 use plimsoll_base::histogram::TimeHistogram;
 use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::reason::Reason;
 use plimsoll_base::time_kind::TimeKind;
 use plimsoll_load::fragment::{Accounts, Fragment, Message};
 use plimsoll_load::plan::{Load, Plan};
 use plimsoll_testbed::authority::Authority;
 use plimsoll_testbed::tls_server;
 use server::{Answer, Manner};
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -31,12 +33,18 @@ fn obliging() -> Manner {
 
 /// A server's TLS that agrees to these protocols and asks clients for a certificate of this authority if it is told to.
 fn acceptor(authority: &Authority, alpn: &[&str], asks: bool) -> TlsAcceptor {
-    let versions = rustls::ALL_VERSIONS;
-    let manner = tls_server::Manner {
-        versions,
-        alpn,
-        asks,
-    };
+    of_manner(
+        authority,
+        tls_server::Manner {
+            versions: rustls::ALL_VERSIONS,
+            alpn,
+            asks,
+            expired: false,
+        },
+    )
+}
+
+fn of_manner(authority: &Authority, manner: tls_server::Manner<'_>) -> TlsAcceptor {
     TlsAcceptor::from(tls_server::config(authority, manner).unwrap())
 }
 
@@ -105,6 +113,21 @@ impl Run {
     fn count(&self, class: OutcomeClass) -> u64 {
         let classes = &self.accounts.measured.steps[0].classes;
         classes.get(&class).copied().unwrap_or(0)
+    }
+
+    /// Why exchanges of the step were not answered.
+    fn reasons(&self) -> BTreeMap<Reason, u64> {
+        let mut all = BTreeMap::new();
+        for (reason, count) in self.fragments.iter().flat_map(|f| &f.steps[0].reasons) {
+            *all.entry(*reason).or_default() += count;
+        }
+        all
+    }
+
+    /// All exchanges were left unanswered for this reason.
+    fn all_for(&self, reason: Reason) {
+        assert_eq!(self.reasons(), [(reason, self.sent())].into());
+        assert_eq!(self.count(reason.class()), self.sent());
     }
 
     /// How many times of a kind iterations have.

@@ -1,12 +1,16 @@
 //! Who uses a connection, for how long, and from where.
 
+use crate::secured::tls;
 use crate::server::{Answer, Manner, Server};
 use crate::{EXCHANGES, obliging, plan, run};
 use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::reason::Reason;
 use plimsoll_base::time_kind::TimeKind;
-use plimsoll_load::plan::{ConnectionPolicy, Connections, Plan, Resolve};
-use std::net::IpAddr;
+use plimsoll_load::plan::{ConnectionPolicy, Plan, Resolve, Trust};
+use std::collections::BTreeMap;
+use std::net::{IpAddr, TcpListener, TcpStream};
 use std::time::Duration;
+use tokio::net::TcpSocket;
 
 /// Three users; gives how many connections the server saw, and how many requests.
 fn check(change: impl FnOnce(&mut Plan)) -> (u64, u64) {
@@ -90,21 +94,104 @@ fn a_name_is_looked_up_as_often_as_is_asked_for() {
     check(resolve(Duration::from_secs(60)));
 }
 
-#[test]
-fn each_timeout_is_kept() {
+/// Two users who each have an exchange, neither of which is answered; gives why.
+fn unanswered(change: impl FnOnce(&mut Plan)) -> BTreeMap<Reason, u64> {
     let server = Server::start(Manner {
         answer: |_| Answer::Never,
         ..obliging()
     });
     let mut plan = plan(server.address, 2);
-    plan.connections = Connections {
-        first_byte_timeout: Some(Duration::from_millis(50)),
-        ..Connections::default()
-    };
-    plan.scenarios[0].iterations = Some(4);
-    let whole = plan.timeout.as_secs_f64();
+    plan.scenarios[0].iterations = Some(2);
+    change(&mut plan);
     let run = run(plan);
-    assert_eq!(run.count(OutcomeClass::TimedOut), 4);
-    let longest = run.of_step(TimeKind::ServiceTime).max();
-    assert!(longest.is_some_and(|time| time < whole), "{longest:?}");
+    assert_eq!(run.sent(), 2);
+    run.reasons()
+}
+
+/// Sooner than anything else that could end an exchange.
+const SOON: Duration = Duration::from_millis(50);
+/// Long enough for a connection to be made on a machine that is busy with other things.
+const LATER: Duration = Duration::from_secs(2);
+
+#[test]
+fn each_timeout_is_kept_and_says_what_was_waited_for() {
+    let first_byte = |plan: &mut Plan| plan.connections.first_byte_timeout = Some(SOON);
+    assert_eq!(
+        unanswered(first_byte),
+        [(Reason::FirstByteTimeout, 2)].into()
+    );
+    let whole = |plan: &mut Plan| plan.timeout = LATER;
+    assert_eq!(unanswered(whole), [(Reason::TimeoutFirstByte, 2)].into());
+    // One of the two has it, and the other waits for it.
+    let shared = |plan: &mut Plan| {
+        whole(plan);
+        plan.connections.policy = ConnectionPolicy::Shared(1);
+    };
+    let both = [
+        (Reason::TimeoutConnection, 1),
+        (Reason::TimeoutFirstByte, 1),
+    ];
+    assert_eq!(unanswered(shared), both.into());
+    // Far more than a socket holds.
+    let long = |plan: &mut Plan| {
+        whole(plan);
+        plan.steps[0].method = "POST".to_owned();
+        plan.steps[0].body = vec![b'x'; 8 << 20].into();
+    };
+    assert_eq!(unanswered(long), [(Reason::TimeoutRequest, 2)].into());
+}
+
+#[test]
+fn a_connection_that_does_not_come_about_says_what_was_waited_for() {
+    let check = |change: fn(&mut Plan), address, expected| {
+        let reasons = unanswered(|plan| {
+            plan.target.addresses = vec![address];
+            change(plan);
+        });
+        assert_eq!(reasons, [(expected, 2)].into());
+    };
+    let connect: fn(&mut Plan) = |plan| plan.connections.connect_timeout = Some(SOON);
+    let whole: fn(&mut Plan) = |plan| plan.timeout = SOON;
+    // Its queue is full, so that TCP does not connect.
+    let full = TcpSocket::new_v4().unwrap();
+    full.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let address = full.local_addr().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .build()
+        .unwrap();
+    let _listener = {
+        let _guard = runtime.enter();
+        full.listen(1).unwrap()
+    };
+    let fill = || TcpStream::connect_timeout(&address, Duration::from_millis(200));
+    let _held: Vec<TcpStream> = std::iter::from_fn(|| fill().ok()).collect();
+    check(connect, address, Reason::ConnectTimeoutTcp);
+    check(whole, address, Reason::TimeoutTcp);
+    // It takes connections and says nothing.
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = silent.local_addr().unwrap();
+    let secured: fn(&mut Plan) = |plan| {
+        plan.connections.tls = Some(tls(Trust::Anybody));
+        plan.connections.connect_timeout = Some(SOON);
+    };
+    check(secured, address, Reason::ConnectTimeoutTls);
+    let secured: fn(&mut Plan) = |plan| {
+        plan.connections.tls = Some(tls(Trust::Anybody));
+        plan.timeout = SOON;
+    };
+    check(secured, address, Reason::TimeoutTls);
+}
+
+#[test]
+fn a_name_that_nobody_knows_refuses_the_connection() {
+    let reasons = unanswered(|plan| {
+        plan.connections.resolve = Some(Resolve {
+            // No name at all, so that nobody is asked.
+            host: "..".to_owned(),
+            port: 1,
+            every: Duration::ZERO,
+        });
+    });
+    assert_eq!(reasons, [(Reason::Lookup, 2)].into());
 }

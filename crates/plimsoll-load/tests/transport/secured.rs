@@ -1,17 +1,22 @@
 //! Connections over TLS.
 
 use crate::server::{Answer, Manner, Server};
-use crate::{EXCHANGES, Run, acceptor, obliging, plan, run};
+use crate::{EXCHANGES, Run, acceptor, obliging, of_manner, plan, run};
 use plimsoll_base::histogram::TimeHistogram;
 use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::reason::Reason;
 use plimsoll_base::time_kind::TimeKind;
 use plimsoll_load::plan::{
     ConnectionPolicy, Identity, Plan, PrivateKey, Resolve, Tls, TlsVersion, Trust,
 };
 use plimsoll_testbed::authority::Authority;
+use plimsoll_testbed::tls_server;
+use std::io::{Read as _, Write as _};
+use std::net::{Shutdown, TcpListener};
 use std::time::Duration;
 
-fn tls(trust: Trust) -> Tls {
+/// TLS as most plans have it.
+pub fn tls(trust: Trust) -> Tls {
     Tls {
         server_name: "localhost".to_owned(),
         trust,
@@ -114,12 +119,93 @@ fn the_parts_of_a_time_sum_to_it() {
 #[test]
 fn a_certificate_that_does_not_hold_is_an_outcome_unless_anybody_is_trusted() {
     let (authority, other) = (Authority::new().unwrap(), Authority::new().unwrap());
+    let trust = |authority: &Authority| Trust::Authorities(authority.certificate().to_owned());
     let (_server, mut plan) = rig(&authority, false);
-    plan.connections.tls = Some(tls(Trust::Authorities(other.certificate().to_owned())));
-    let failed = run(plan.clone());
-    assert_eq!(failed.count(OutcomeClass::TlsFailed), EXCHANGES);
+    plan.connections.tls = Some(tls(trust(&other)));
+    run(plan.clone()).all_for(Reason::UnknownIssuer);
+    plan.connections.tls = Some(Tls {
+        server_name: "elsewhere.example".to_owned(),
+        ..tls(trust(&authority))
+    });
+    run(plan.clone()).all_for(Reason::NameMismatch);
     plan.connections.tls = Some(tls(Trust::Anybody));
-    all_passed(&run(plan));
+    all_passed(&run(plan.clone()));
+    let expired = Server::start(Manner {
+        tls: Some(of_manner(
+            &authority,
+            tls_server::Manner {
+                versions: rustls::ALL_VERSIONS,
+                alpn: &["http/1.1"],
+                asks: false,
+                expired: true,
+            },
+        )),
+        ..obliging()
+    });
+    plan.target.addresses = vec![expired.address];
+    plan.connections.tls = Some(tls(trust(&authority)));
+    run(plan).all_for(Reason::Expired);
+}
+
+/// Whichever version is spoken, and whenever the server says so.
+#[test]
+fn what_the_server_objects_to_is_told() {
+    let (authority, other) = (Authority::new().unwrap(), Authority::new().unwrap());
+    let check = |newest, identities: Vec<Identity>, expected| {
+        let (_server, mut plan) = rig(&authority, true);
+        let tls = plan.connections.tls.as_mut().unwrap();
+        (tls.newest, tls.identities) = (newest, identities);
+        run(plan).all_for(expected);
+    };
+    use TlsVersion::{Tls12, Tls13};
+    check(Tls13, vec![], Reason::AlertCertificateRequired);
+    check(Tls12, vec![], Reason::AlertCertificateRequired);
+    let stranger = || vec![identity(&other, "stranger")];
+    check(Tls13, stranger(), Reason::AlertUnknownCa);
+    check(Tls12, stranger(), Reason::AlertUnknownCa);
+}
+
+#[test]
+fn a_target_that_speaks_no_tls_is_not_taken_for_one_that_is_gone() {
+    let check = |server: fn(&TcpListener), expected| {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut plan = plan(listener.local_addr().unwrap(), 1);
+        plan.scenarios[0].iterations = Some(1);
+        plan.connections.tls = Some(tls(Trust::Anybody));
+        std::thread::scope(|scope| {
+            scope.spawn(|| server(&listener));
+            run(plan).all_for(expected);
+        });
+    };
+    check(
+        |listener| {
+            let (mut client, _) = listener.accept().unwrap();
+            // What is left unread makes the close a reset.
+            client.read_exact(&mut [0; 16]).unwrap();
+        },
+        Reason::ResetInHandshake,
+    );
+    check(
+        |listener| {
+            let (mut client, _) = listener.accept().unwrap();
+            let mut hello = [0; 16];
+            client.read_exact(&mut hello).unwrap();
+            client.shutdown(Shutdown::Write).unwrap();
+            // Until the client has closed, so that what it said is not answered by a reset.
+            client.read_to_end(&mut vec![]).ok();
+        },
+        Reason::ClosedInHandshake,
+    );
+    check(
+        |listener| {
+            let (mut client, _) = listener.accept().unwrap();
+            client
+                .write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+                .unwrap();
+            client.read_to_end(&mut vec![]).ok();
+        },
+        Reason::NotTls,
+    );
 }
 
 #[test]
@@ -154,11 +240,6 @@ fn each_user_shows_its_own_certificate_or_all_the_same() {
         all_passed(&run(plan));
         assert_eq!(server.seen().certificates.len(), identities);
     }
-    // Without one the server ends the connection.
-    let (_server, plan) = rig(&authority, true);
-    let refused = run(plan);
-    assert_eq!(refused.sent(), EXCHANGES);
-    assert_eq!(refused.count(OutcomeClass::Passed), 0);
 }
 
 #[test]

@@ -104,6 +104,7 @@ mod tests {
     use super::super::{Gauges, Observation, Totals};
     use super::*;
     use plimsoll_base::outcome::OutcomeClass;
+    use plimsoll_base::reason::Reason;
     use plimsoll_base::tally::{ClassTally, StepTally};
     use plimsoll_base::time_kind::TimeKind;
 
@@ -128,6 +129,7 @@ mod tests {
                 ),
             ]
             .into(),
+            reasons: [(Reason::ConnectionRefused, 1)].into(),
             ..StepTally::default()
         };
         let mut totals = Totals::default();

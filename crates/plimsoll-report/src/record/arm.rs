@@ -56,7 +56,7 @@ pub struct ArmData {
     /// Arrivals that were never started, for whatever reason.
     pub dropped: u64,
     /// Of `dropped`, those that the generator released too late to find a connection that might have been free in time, as opposed
-    /// to those for which every allowed connection was busy. (Without a port or descriptor an exchange is refused, not dropped.)
+    /// to those for which every allowed connection was busy. (Without a port or descriptor an exchange ends as exhausted, and is not dropped.)
     pub dropped_by_generator: u64,
     /// Exchanges of these arrivals that were answered only after the measured time.
     pub answered_late: u64,

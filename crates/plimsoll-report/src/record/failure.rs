@@ -1,6 +1,7 @@
 //! What went wrong in a load, how often, and when it was seen: bounded by the number of series, not by the number of failures.
 
 use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::reason::Reason;
 use plimsoll_base::tally::StepTally;
 use std::collections::BTreeMap;
 
@@ -14,7 +15,9 @@ pub enum Failure {
     Status(u16),
     /// This check did not hold.
     Check(String),
-    /// Not answered.
+    /// Not answered, for this reason.
+    Unanswered(Reason),
+    /// Not answered, and nothing is known of why.
     Outcome(OutcomeClass),
 }
 
@@ -37,9 +40,16 @@ impl Failures {
     /// Notes what failed of one step in the second that began at `t`. An answer whose check failed is seen under its check, and under
     /// its status if that is one that fails by itself.
     pub fn observe(&mut self, step: &str, t: f64, tally: &StepTally) {
+        for (reason, count) in &tally.reasons {
+            self.see(step, Failure::Unanswered(*reason), t, *count);
+        }
         for class in OutcomeClass::ALL {
             if class.is_failure() && class != OutcomeClass::CheckFailed {
-                self.see(step, Failure::Outcome(class), t, tally.count(class));
+                let of_class = tally.reasons.iter();
+                let of_class = of_class.filter(|(reason, _)| reason.class() == class);
+                let explained: u64 = of_class.map(|(_, count)| count).sum();
+                let unexplained = tally.count(class).saturating_sub(explained);
+                self.see(step, Failure::Outcome(class), t, unexplained);
             }
         }
         for (name, count) in &tally.checks {
@@ -98,7 +108,17 @@ impl Failure {
         match self {
             Self::Status(status) => format!("status.{status}"),
             Self::Check(name) => format!("check.{name}"),
+            Self::Unanswered(reason) => reason.class().name().to_owned(),
             Self::Outcome(class) => class.name().to_owned(),
+        }
+    }
+
+    /// Why there was no answer, by its name within the outcome; `None` for an answer, and where it is not known.
+    #[must_use]
+    pub fn reason(&self) -> Option<&'static str> {
+        match self {
+            Self::Unanswered(reason) => Some(reason.name()),
+            Self::Status(_) | Self::Check(_) | Self::Outcome(_) => None,
         }
     }
 }
@@ -144,6 +164,14 @@ mod tests {
         check(
             tally(&wrong, &[(200, 7), (503, 3)], 3),
             &[("status.503", 3), ("check.status", 3), ("timed_out", 1)],
+        );
+        let known = StepTally {
+            reasons: [(Reason::Expired, 3), (Reason::UnknownIssuer, 1)].into(),
+            ..tally(&[(OutcomeClass::TlsFailed, 5)], &[], 0)
+        };
+        check(
+            known,
+            &[("tls_failed", 1), ("tls_failed", 3), ("tls_failed", 1)],
         );
         // A step that asks for it.
         check(tally(&[(Passed, 5)], &[(404, 5)], 0), &[]);

@@ -223,6 +223,9 @@ pub struct ArmSummary {
     pub in_flight: u64,
     /// Exchanges by how they ended.
     pub outcomes: Outcomes,
+    /// Exchanges that were not answered by why, below their outcome; what did not happen is absent. An outcome's reasons add up to it.
+    #[serde(default)]
+    pub reasons: Reasons,
     /// Arrivals that were never started.
     pub dropped: u64,
     /// Exchanges that were not answered or whose check failed.
@@ -263,6 +266,9 @@ pub struct FailureSummary {
     pub step: String,
     /// An outcome as in `outcomes`, `status.<status>` or `check.<name>`.
     pub failure: String,
+    /// Why there was no answer, as in `reasons.<outcome>`; `null` for an answer, and in records that do not know it.
+    #[serde(default)]
+    pub reason: Option<String>,
     /// How often.
     pub count: u64,
     /// `count` over all exchanges of the arm with a result; `null` when there was none.
@@ -272,6 +278,9 @@ pub struct FailureSummary {
     /// The second in which it was seen last, in seconds since the run began.
     pub last_s: f64,
 }
+
+/// Exchanges that were not answered: by outcome, and by the name of the reason within it.
+pub type Reasons = BTreeMap<String, BTreeMap<String, u64>>;
 
 /// Exchanges by how they ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -283,7 +292,7 @@ pub struct Outcomes {
     /// The deadline passed inside the answer.
     #[serde(default)]
     pub unfinished: u64,
-    /// No connection: the target, or the way to it, said no.
+    /// No connection, or no stream of one: the target, or the way to it, said no.
     pub refused: u64,
     /// No connection, for want of a port or a descriptor of the generator's host.
     #[serde(default)]
@@ -293,7 +302,7 @@ pub struct Outcomes {
     pub closed: u64,
     /// The connection failed before the answer was complete, most often by a reset.
     pub reset: u64,
-    /// The TLS handshake failed.
+    /// TLS failed: in the handshake, or by what the server said of it afterwards.
     pub tls_failed: u64,
     /// What arrived was not a valid answer.
     pub malformed: u64,
@@ -412,6 +421,9 @@ pub struct StepSummary {
     pub in_flight: u64,
     /// Exchanges by how they ended.
     pub outcomes: Outcomes,
+    /// Exchanges that were not answered by why, below their outcome; what did not happen is absent. An outcome's reasons add up to it.
+    #[serde(default)]
+    pub reasons: Reasons,
     /// Exchanges that were not answered or whose check failed.
     pub failed: u64,
     /// `failed` over all exchanges with a result; `null` when there was none.

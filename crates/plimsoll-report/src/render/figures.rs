@@ -287,12 +287,12 @@ pub(super) fn components(summary: &Summary) -> Option<Table> {
 pub(super) fn failures_by_kind(summary: &Summary) -> Table {
     let mut table = Table::new(["what happened", "arm", "how often"]).with_words(&[1]);
     for (name, arm) in &summary.arms {
-        let mut kinds: IndexMap<&str, u64> = IndexMap::new();
-        for failure in &arm.failures {
-            *kinds.entry(&failure.failure).or_default() += failure.count;
+        let mut kinds: IndexMap<String, u64> = IndexMap::new();
+        for seen in &arm.failures {
+            let kind = failure(&seen.failure, seen.reason.as_deref());
+            *kinds.entry(kind).or_default() += seen.count;
         }
-        let kinds = kinds.into_iter().map(|(kind, n)| (failure(kind), n));
-        for (kind, times) in kinds.chain(without_result(arm)) {
+        for (kind, times) in kinds.into_iter().chain(without_result(arm)) {
             table.rows.push(vec![kind, name.clone(), count(times)]);
         }
     }
@@ -314,7 +314,7 @@ pub(super) fn failures_seen(summary: &Summary) -> Table {
     for (name, arm) in &summary.arms {
         for seen in &arm.failures {
             table.rows.push(vec![
-                failure(&seen.failure),
+                failure(&seen.failure, seen.reason.as_deref()),
                 seen.step.clone(),
                 name.clone(),
                 count(seen.count),

@@ -9,6 +9,8 @@ use crate::threshold::format_value;
 use crate::validity;
 use crate::verdict::describe_power;
 use crate::view::RunView;
+use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::reason::Reason;
 use plimsoll_base::units::{format_bytes, format_number, format_seconds};
 use std::collections::BTreeSet;
 
@@ -75,26 +77,20 @@ pub(super) fn failures(failed: u64, share: Option<f64>) -> String {
     }
 }
 
-/// A kind of failure, by its name in files, as words.
-pub(super) fn failure(name: &str) -> String {
+/// A kind of failure, by its name in files and that of its reason within it, as words.
+pub(super) fn failure(name: &str, reason: Option<&str>) -> String {
+    let path = reason.map(|reason| format!("{name}.{reason}"));
+    if let Some(known) = path.as_deref().and_then(Reason::of_path) {
+        return known.sentence();
+    }
     if let Some(status) = name.strip_prefix("status.") {
         return format!("answered with status {status}");
     }
     if let Some(check) = name.strip_prefix("check.") {
         return format!("check failed: {check}");
     }
-    let words = match name {
-        "timed_out" => "timed out",
-        "unfinished" => "timed out inside the answer",
-        "refused" => "no connection",
-        "exhausted" => "no connection, for want of a port or descriptor of ours",
-        "closed" => "closed by the target before the answer was complete",
-        "reset" => "connection lost before the answer was complete",
-        "tls_failed" => "TLS handshake failed",
-        "malformed" => "not a valid answer",
-        other => other,
-    };
-    words.to_owned()
+    let class = OutcomeClass::of_name(name);
+    class.map_or_else(|| name.to_owned(), |class| class.words().to_owned())
 }
 
 /// A share in per cent, with enough digits that something is never shown as nothing.

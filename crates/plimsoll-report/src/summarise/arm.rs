@@ -2,8 +2,8 @@
 
 use crate::record::{
     ArmBlocks, ArmData, ArmSummary, BlockSummary, ComponentData, ComponentSummary, FailureSummary,
-    GENERATOR, GroupSummary, LoadModel, Outcomes, Ranges, Statistic, StepSummary, TimeStatistics,
-    Times,
+    GENERATOR, GroupSummary, LoadModel, Outcomes, Ranges, Reasons, Statistic, StepSummary,
+    TimeStatistics, Times,
 };
 use plimsoll_base::histogram::TimeHistogram;
 use plimsoll_base::outcome::OutcomeClass;
@@ -33,6 +33,7 @@ pub(super) fn summarise<'a>(
         sent: merged.sent,
         in_flight: merged.in_flight(),
         outcomes: outcomes(merged.steps.values()),
+        reasons: reasons(merged.steps.values()),
         dropped: merged.dropped,
         failed,
         failed_share: share(failed, with_result(merged.steps.values())),
@@ -74,6 +75,7 @@ fn step_summary(step: &StepTally, seconds: f64, ranges: &Ranges) -> StepSummary 
         sent: step.sent,
         in_flight: step.in_flight,
         outcomes: outcomes([step]),
+        reasons: reasons([step]),
         failed,
         failed_share: share(failed, with_result([step])),
         achieved_per_s: per_second(answered([step]), seconds),
@@ -140,6 +142,15 @@ fn outcomes<'a>(steps: impl IntoIterator<Item = &'a StepTally>) -> Outcomes {
     total
 }
 
+fn reasons<'a>(steps: impl IntoIterator<Item = &'a StepTally>) -> Reasons {
+    let mut total = Reasons::new();
+    for (reason, count) in steps.into_iter().flat_map(|step| &step.reasons) {
+        let of_class = total.entry(reason.class().name().to_owned()).or_default();
+        *of_class.entry(reason.name().to_owned()).or_default() += count;
+    }
+    total
+}
+
 /// Response times of exchanges that passed.
 fn passed<'a>(steps: impl IntoIterator<Item = &'a StepTally>) -> TimeHistogram {
     let mut merged = TimeHistogram::new();
@@ -161,6 +172,7 @@ fn failures(arm: &ArmData) -> Vec<FailureSummary> {
         .map(|(step, failure, seen)| FailureSummary {
             step: step.to_owned(),
             failure: failure.name(),
+            reason: failure.reason().map(str::to_owned),
             count: seen.count,
             share: share(seen.count, results),
             first_s: seen.first_s,

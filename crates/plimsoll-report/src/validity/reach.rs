@@ -22,7 +22,7 @@ const OF_EXCHANGES: [TimeKind; 3] = [
 const OF_SERVICE: [TimeKind; 2] = [TimeKind::FirstByteTime, TimeKind::BodyTime];
 
 /// What is left of an arm when its load was another than the planned one: its resources only.
-const FIGURES: [&str; 17] = [
+const FIGURES: [&str; 18] = [
     "response_time",
     "service_time",
     "iteration_time",
@@ -39,6 +39,7 @@ const FIGURES: [&str; 17] = [
     "failed",
     "failed_share",
     "outcomes",
+    "reasons",
     "checks",
 ];
 

@@ -12,6 +12,7 @@ use crate::exit::{Ending, Failure};
 use crate::{clock, out, signals};
 use flags::{Asked, Flags, Refused};
 use plimsoll_base::outcome::{Outcome, OutcomeClass};
+use plimsoll_base::reason::Reason;
 use plimsoll_load::LoadError;
 use plimsoll_load::exchange::Exchanges;
 use plimsoll_load::fragment::{Accounts, Message};
@@ -138,7 +139,7 @@ fn total(flags: &Flags, said: &Said) -> Duration {
 /// What hey calls an error, in its form.
 fn describe(flags: &Flags, end: End) -> String {
     let what = match end {
-        End::TooManyRedirects => "stopped after 10 redirects",
+        End::TooManyRedirects => "stopped after 10 redirects".to_owned(),
         End::Of(outcome) => without_answer(outcome),
     };
     let mut letters = flags.method.chars();
@@ -148,21 +149,31 @@ fn describe(flags: &Flags, end: End) -> String {
     format!("{method} \"{}\": {what}", flags.url)
 }
 
-fn without_answer(outcome: Outcome) -> &'static str {
+fn without_answer(outcome: Outcome) -> String {
     match outcome {
-        Outcome::Answered(_) => "answered",
-        Outcome::TimedOut => {
-            "context deadline exceeded (Client.Timeout exceeded while awaiting headers): no answer within -t"
-        }
-        Outcome::Unfinished => "no complete answer within -t",
-        Outcome::Refused => "connection refused, or the host cannot be reached",
-        Outcome::Exhausted => "no connection: no local port or descriptor is left",
-        Outcome::Reset => "connection reset by peer",
-        Outcome::Closed => "EOF: the connection ended before a complete answer",
-        Outcome::TlsFailed => "the TLS handshake failed",
-        Outcome::Malformed => "what arrived is not a valid answer",
-        Outcome::Aborted => "stopped before an answer",
+        Outcome::Answered(_) => "answered".to_owned(),
+        Outcome::Unanswered(reason) => match words_of_go(reason) {
+            Some(words) => format!("{words}: {}", reason.words()),
+            None => reason.sentence(),
+        },
+        Outcome::Aborted => "stopped before an answer".to_owned(),
     }
+}
+
+/// What Go's library says, for which scripts look.
+fn words_of_go(reason: Reason) -> Option<&'static str> {
+    Some(match reason.class() {
+        OutcomeClass::TimedOut => {
+            "context deadline exceeded (Client.Timeout exceeded while awaiting headers)"
+        }
+        OutcomeClass::Unfinished => {
+            "context deadline exceeded (Client.Timeout or context cancellation while reading body)"
+        }
+        OutcomeClass::Refused if reason == Reason::ConnectionRefused => "connection refused",
+        OutcomeClass::Reset => "connection reset by peer",
+        OutcomeClass::Closed => "EOF",
+        _ => return None,
+    })
 }
 
 /// What hey has no words for.

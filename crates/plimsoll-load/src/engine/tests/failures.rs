@@ -1,8 +1,9 @@
 //! Failures: each of its own class, none of them hidden by trying again.
 
-use super::rig::{Answer, Outcome, Server, open, plan, run};
+use super::rig::{Answer, Outcome, Server, iterations, open, plan, run};
 use crate::plan::Plan;
 use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::reason::Reason;
 use plimsoll_base::time_kind::TimeKind;
 use std::time::Duration;
 use tokio::net::TcpSocket;
@@ -28,17 +29,24 @@ fn check(answer: fn(u64) -> Answer, class: OutcomeClass, change: impl Fn(&mut Pl
     outcome
 }
 
+/// The same, all for this reason.
+fn check_reason(answer: fn(u64) -> Answer, reason: Reason, change: impl Fn(&mut Plan)) -> Outcome {
+    let outcome = check(answer, reason.class(), change);
+    assert_eq!(outcome.reasons(), [(reason, 15)].into());
+    outcome
+}
+
 #[test]
-fn outcomes_are_told_apart() {
-    check(|_| Answer::Reset, OutcomeClass::Reset, |_| {});
-    check(|_| Answer::Truncated, OutcomeClass::Closed, |_| {});
-    check(|_| Answer::Closes, OutcomeClass::Closed, |_| {});
-    check(
-        |_| Answer::Stalls,
-        OutcomeClass::Unfinished,
-        |plan| plan.timeout = Duration::from_secs(2),
-    );
-    check(|_| Answer::Garbage, OutcomeClass::Malformed, |_| {});
+fn outcomes_and_their_reasons_are_told_apart() {
+    let soon = |plan: &mut Plan| plan.timeout = Duration::from_secs(2);
+    check_reason(|_| Answer::Reset, Reason::ResetUnanswered, |_| {});
+    check_reason(|_| Answer::ResetsInBody, Reason::ResetBody, |_| {});
+    check_reason(|_| Answer::Closes, Reason::ClosedUnanswered, |_| {});
+    check_reason(|_| Answer::CutHead, Reason::ClosedHead, |_| {});
+    check_reason(|_| Answer::Truncated, Reason::ClosedBody, |_| {});
+    check_reason(|_| Answer::StallsInHead, Reason::TimeoutHead, soon);
+    check_reason(|_| Answer::Stalls, Reason::TimeoutBody, soon);
+    check_reason(|_| Answer::Garbage, Reason::BadHead, |_| {});
     check(|_| Answer::Status(503), OutcomeClass::CheckFailed, |_| {});
     check(|_| Answer::Status(302), OutcomeClass::Passed, |_| {});
     check(
@@ -46,6 +54,28 @@ fn outcomes_are_told_apart() {
         OutcomeClass::Passed,
         |plan| plan.steps[0].check.status = Some(vec![503]),
     );
+}
+
+/// What a server does to a connection that it has answered on tells of its patience with idle ones, not of what it was asked.
+#[test]
+fn a_kept_connection_that_ends_is_no_new_one() {
+    let check = |answer: fn(u64) -> Answer, expected| {
+        let server = Server::start(answer);
+        let mut plan = plan(server.address);
+        iterations(&mut plan, 1, 10);
+        let outcome = run(plan);
+        assert_eq!(outcome.count(OutcomeClass::Passed), 5);
+        assert_eq!(outcome.reasons(), [(expected, 5)].into());
+    };
+    check(|n| every_other(n, Answer::Closes), Reason::ClosedKept);
+    check(|n| every_other(n, Answer::Reset), Reason::ResetKept);
+}
+
+fn every_other(number: u64, answer: Answer) -> Answer {
+    match number % 2 {
+        0 => Answer::Status(200),
+        _ => answer,
+    }
 }
 
 /// Far more than a socket holds: the answer must be read while the request is still going out.
@@ -72,9 +102,9 @@ fn a_timeout_is_recorded_at_its_deadline() {
             plan.steps[0].timeout = Some(Duration::from_secs(2));
         },
     );
-    let outcome = check(
+    let outcome = check_reason(
         |_| Answer::Never,
-        OutcomeClass::TimedOut,
+        Reason::TimeoutFirstByte,
         |plan| plan.timeout = Duration::from_secs(2),
     );
     let times = outcome.times(OutcomeClass::TimedOut, TimeKind::ServiceTime);
@@ -96,6 +126,7 @@ fn a_refused_connection_is_an_outcome_without_service_time() {
     open_plan.scenarios[0].load = open(50.0, 2, 15);
     let outcome = run(open_plan);
     assert_eq!(outcome.count(OutcomeClass::Refused), 15);
+    assert_eq!(outcome.reasons(), [(Reason::ConnectionRefused, 15)].into());
     let times = |kind| outcome.times(OutcomeClass::Refused, kind).count();
     assert_eq!(times(TimeKind::ResponseTime), 15);
     assert_eq!(times(TimeKind::ServiceTime), 0);

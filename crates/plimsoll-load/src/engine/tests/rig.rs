@@ -4,8 +4,10 @@ use crate::fragment::{Accounts, Fragment, Message, PhaseAccounts};
 use crate::plan::*;
 use plimsoll_base::histogram::TimeHistogram;
 use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::reason::Reason;
 use plimsoll_base::time_kind::TimeKind;
 use plimsoll_http::{Limits, Listener, TcpServer, accept, encode};
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
@@ -38,6 +40,12 @@ pub(super) enum Answer {
     Reset,
     /// Announces ten bytes and closes after three.
     Truncated,
+    /// Closes inside the head.
+    CutHead,
+    /// Begins a head and never ends it.
+    StallsInHead,
+    /// Announces ten bytes and resets the connection after three.
+    ResetsInBody,
 }
 
 /// A server on a thread of its own; it stops when dropped.
@@ -184,7 +192,10 @@ async fn converse(mut connection: TcpServer, answer: fn(u64) -> Answer, seen: Ar
             Answer::Status(status) => respond(out, status),
             Answer::After(_) | Answer::ThenClose | Answer::BeforeBody => respond(out, 200),
             Answer::Garbage => out.extend_from_slice(b"SSH-2.0-OpenSSH_9.2\r\n"),
-            Answer::Truncated | Answer::Stalls => {
+            Answer::CutHead | Answer::StallsInHead => {
+                out.extend_from_slice(b"HTTP/1.1 200 OK\r\nContent-");
+            }
+            Answer::Truncated | Answer::Stalls | Answer::ResetsInBody => {
                 out.extend_from_slice(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc");
             }
             Answer::Crumbs => crumbs(out),
@@ -193,13 +204,20 @@ async fn converse(mut connection: TcpServer, answer: fn(u64) -> Answer, seen: Ar
             Answer::Closes => return,
         }
         if connection.output.flush().await.is_err()
-            || matches!(answer, Answer::ThenClose | Answer::Truncated)
+            || matches!(
+                answer,
+                Answer::ThenClose | Answer::Truncated | Answer::CutHead
+            )
             || !keep_alive
         {
             return;
         }
-        if matches!(answer, Answer::BeforeBody | Answer::Stalls) {
-            std::future::pending().await
+        match answer {
+            Answer::BeforeBody | Answer::Stalls | Answer::StallsInHead => {
+                std::future::pending().await
+            }
+            Answer::ResetsInBody => return connection.reset(),
+            _ => {}
         }
     }
 }
@@ -305,6 +323,15 @@ impl Outcome {
     /// The measured side's exchanges of the first step that ended in `class`.
     pub(super) fn count(&self, class: OutcomeClass) -> u64 {
         count(&self.accounts.measured, class)
+    }
+
+    /// Why exchanges of the measured side's first step were not answered.
+    pub(super) fn reasons(&self) -> BTreeMap<Reason, u64> {
+        let mut all = BTreeMap::new();
+        for (reason, count) in self.measured().flat_map(|f| &f.steps[0].reasons) {
+            *all.entry(*reason).or_default() += count;
+        }
+        all
     }
 
     /// All times of a kind and class of the measured side's first step.

@@ -4,34 +4,65 @@ use super::network::Network;
 use crate::clock::{Clock, Nanos};
 use crate::recorder::Dialled;
 use crate::security::H2;
-use plimsoll_base::outcome::Outcome;
+use plimsoll_base::reason::Reason;
 use plimsoll_http::tls::Connector;
-use plimsoll_http::{ConnectError, Stream};
+use plimsoll_http::{Stream, lacking};
+use std::cell::Cell;
 
-/// Makes a connection for the user with this number, beginning `now`. Deadlines are the caller's.
+/// What is under way when a connection is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Dialling {
+    Lookup,
+    Tcp,
+    Tls,
+}
+
+impl Dialling {
+    /// Why there is no connection, if the deadline of an exchange passes now.
+    pub(super) fn overdue(self) -> Reason {
+        match self {
+            Self::Lookup => Reason::TimeoutLookup,
+            Self::Tcp => Reason::TimeoutTcp,
+            Self::Tls => Reason::TimeoutTls,
+        }
+    }
+
+    /// Why there is none, if the deadline for connections passes.
+    pub(super) fn too_long(self) -> Reason {
+        match self {
+            Self::Lookup => Reason::ConnectTimeoutLookup,
+            Self::Tcp => Reason::ConnectTimeoutTcp,
+            Self::Tls => Reason::ConnectTimeoutTls,
+        }
+    }
+}
+
+/// Makes a connection for the user with this number, beginning `now`; `dialling` says meanwhile what is under way. Deadlines are the
+/// caller's.
 ///
 /// # Errors
-/// How the exchange that it was for ended.
+/// Why the exchange that it was for was not answered.
 pub(super) async fn dial(
     network: &Network,
     clock: Clock,
     number: usize,
     connector: Option<&Connector>,
     now: Nanos,
-) -> Result<(Stream, Dialled), Outcome> {
+    dialling: &Cell<Dialling>,
+) -> Result<(Stream, Dialled), Reason> {
     let mut lookup = None;
     let mut since = now;
     if network.must_resolve(now) {
-        network.resolve(now).await.map_err(|_| Outcome::Refused)?;
+        dialling.set(Dialling::Lookup);
+        let found = network.resolve(now).await;
+        found.map_err(|error| lacking(&error).unwrap_or(Reason::Lookup))?;
         let found = clock.now();
         lookup = Some(found - since);
         since = found;
     }
-    let tcp = network.connect(number).await.map_err(|error| match error {
-        ConnectError::TimedOut => Outcome::TimedOut,
-        ConnectError::Refused(_) => Outcome::Refused,
-        ConnectError::Exhausted(_) => Outcome::Exhausted,
-    })?;
+    dialling.set(Dialling::Tcp);
+    let tcp = network.connect(number).await;
+    let tcp = tcp.map_err(|error| error.reason())?;
     let connected = clock.now();
     let connect = connected - since;
     let Some(connector) = connector else {
@@ -42,12 +73,11 @@ pub(super) async fn dial(
         };
         return Ok((Stream::Clear(tcp), dialled));
     };
-    let secured = connector
-        .secure(tcp)
-        .await
-        .map_err(|_| Outcome::TlsFailed)?;
+    dialling.set(Dialling::Tls);
+    let secured = connector.secure(tcp).await;
+    let secured = secured.map_err(|error| error.reason())?;
     if network.is_http2() && secured.get_ref().1.alpn_protocol() != Some(H2.as_bytes()) {
-        return Err(Outcome::TlsFailed);
+        return Err(Reason::NoProtocol);
     }
     let dialled = Dialled {
         lookup,

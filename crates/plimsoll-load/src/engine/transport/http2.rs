@@ -5,16 +5,20 @@
 //! bounded by its windows.
 
 mod form;
+mod overheard;
 
 pub(in crate::engine) use form::Form;
 
 use crate::clock::Clock;
-use crate::engine::exchange::{Ending, Kept, Progress};
+use crate::engine::exchange::{Ending, Kept, Point, Progress};
+use crate::engine::reason;
 use bytes::Bytes;
+use h2::RecvStream;
 use h2::client::{Builder, SendRequest};
-use h2::{Reason, RecvStream};
 use http::response::Parts;
+use overheard::Overheard;
 use plimsoll_base::outcome::Outcome;
+use plimsoll_base::reason::Reason;
 use plimsoll_http::Stream;
 use std::cell::{Cell, RefCell};
 use std::io;
@@ -47,6 +51,8 @@ pub(super) struct Session {
     left: Cell<u32>,
     /// Reads and writes for all streams.
     _driver: JoinSet<()>,
+    /// What TLS said as it failed: of that the library keeps the words only.
+    failure: Rc<Cell<Option<Reason>>>,
 }
 
 impl Place {
@@ -82,8 +88,10 @@ impl Session {
     /// Begins to speak HTTP/2 on a stream, for so many exchanges at most.
     ///
     /// # Errors
-    /// How the exchange that it was for ended.
-    pub(super) async fn begin(stream: Stream, exchanges: u32) -> Result<Rc<Self>, Outcome> {
+    /// Why the exchange that it was for was not answered.
+    pub(super) async fn begin(stream: Stream, exchanges: u32) -> Result<Rc<Self>, Reason> {
+        let failure = Rc::new(Cell::new(None));
+        let stream = Overheard::new(stream, Rc::clone(&failure));
         let (sender, connection) = Builder::new()
             .enable_push(false)
             .initial_window_size(STREAM_WINDOW)
@@ -91,7 +99,10 @@ impl Session {
             .initial_max_send_streams(STREAMS_AT_FIRST)
             .handshake::<_, Bytes>(stream)
             .await
-            .map_err(|error| outcome(&error))?;
+            .map_err(|error| {
+                let said = failure.get();
+                said.unwrap_or_else(|| reason(&error, &Progress::new(true)))
+            })?;
         let mut driver = JoinSet::new();
         driver.spawn_local(async move {
             if connection.await.is_err() {
@@ -102,6 +113,7 @@ impl Session {
             sender,
             left: Cell::new(exchanges),
             _driver: driver,
+            failure,
         }))
     }
 
@@ -118,6 +130,17 @@ impl Session {
         let left = self.left.get() - 1;
         self.left.set(left);
         left > 0
+    }
+
+    /// How an exchange on it ended, with what TLS said, if it failed for that.
+    pub(super) fn explain(&self, ending: Ending) -> Ending {
+        match (ending.outcome, self.failure.get()) {
+            (Outcome::Unanswered(_), Some(reason)) if ending.deadline.is_none() => Ending {
+                outcome: Outcome::Unanswered(reason),
+                ..ending
+            },
+            _ => ending,
+        }
     }
 }
 
@@ -138,8 +161,9 @@ pub(super) async fn exchange(
             // The windows are waited for inside; the body is shared with all its other sendings, so that costs no memory.
             sending.send_data(form.body, true)?;
         }
+        progress.reached(Point::FirstByte);
         let (parts, body) = response.await?.into_parts();
-        progress.arrived();
+        progress.reached(Point::Body);
         let status = parts.status.as_u16();
         *head = Some(parts);
         progress
@@ -148,7 +172,9 @@ pub(super) async fn exchange(
         Ok::<_, h2::Error>(Outcome::Answered(status))
     };
     Ending {
-        outcome: outcome.await.unwrap_or_else(|error| self::outcome(&error)),
+        outcome: outcome
+            .await
+            .unwrap_or_else(|error| Outcome::Unanswered(reason(&error, progress))),
         body_bytes,
         first_byte: progress.first_byte(),
         deadline: None,
@@ -171,20 +197,21 @@ async fn receive(
     Ok(())
 }
 
-/// How an exchange ended that this was the end of.
-fn outcome(error: &h2::Error) -> Outcome {
+/// Why an exchange was not answered that ended so.
+fn reason(error: &h2::Error, progress: &Progress) -> Reason {
     if let Some(error) = error.get_io() {
         return match error.kind() {
-            io::ErrorKind::BrokenPipe | io::ErrorKind::UnexpectedEof => Outcome::Closed,
-            _ => Outcome::Reset,
+            io::ErrorKind::BrokenPipe => reason::closed(progress),
+            _ => reason::of_transport(error, progress),
         };
     }
     if !error.is_remote() {
-        return Outcome::Malformed;
+        return Reason::BadHttp2;
     }
     match error.reason() {
-        Some(Reason::REFUSED_STREAM) => Outcome::Refused,
-        Some(Reason::NO_ERROR) if error.is_go_away() => Outcome::Closed,
-        _ => Outcome::Reset,
+        Some(h2::Reason::REFUSED_STREAM) => Reason::Stream,
+        Some(h2::Reason::NO_ERROR) if error.is_go_away() => Reason::GoAway,
+        _ if error.is_go_away() => Reason::GoAwayError,
+        _ => Reason::ResetStream,
     }
 }

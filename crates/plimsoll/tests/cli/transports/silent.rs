@@ -58,14 +58,24 @@ fn check(target: SocketAddr, timeout: &str, outcome: &str, said: &str) {
 fn a_listener_that_never_answers_times_out() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
-    check(address, "200ms", "timed_out", "timed out");
+    check(
+        address,
+        "200ms",
+        "timed_out",
+        "timed out: nothing of an answer came within the timeout",
+    );
 }
 
 /// The queue of connections that nobody accepts takes the one by which the lab sees that somebody listens; later ones hang.
 #[test]
 fn a_listener_whose_backlog_is_full_times_out() {
     let (_listener, address) = with_backlog_of_one();
-    check(address, "200ms", "timed_out", "timed out");
+    check(
+        address,
+        "200ms",
+        "timed_out",
+        "timed out: TCP did not connect within the timeout",
+    );
 }
 
 /// A second, so that the first byte comes in time on a machine that is busy with other things.
@@ -76,7 +86,12 @@ fn an_answer_that_comes_byte_by_byte_is_unfinished() {
     let (stop, stopped) = channel::<()>();
     std::thread::scope(|scope| {
         scope.spawn(move || drip(&listener, &stopped));
-        check(address, "1s", "unfinished", "timed out inside the answer");
+        check(
+            address,
+            "1s",
+            "unfinished",
+            "timed out inside the answer: its body was not complete",
+        );
         drop(stop);
     });
 }
