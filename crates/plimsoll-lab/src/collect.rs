@@ -81,6 +81,8 @@ impl Collector {
         self.data.sent += fragment.sent;
         self.data.dropped += fragment.dropped;
         self.data.dropped_by_generator += fragment.dropped_late;
+        self.data.connected += fragment.connected;
+        self.data.reconnected += fragment.reconnected;
         if fragment.length_s >= FULL_SECOND && self.data.model == LoadModel::Open {
             self.data.observe_second(Second {
                 intended: fragment.due.unwrap_or(fragment.intended),

@@ -25,8 +25,8 @@ pub fn empty(experiment: &Experiment, warnings: &[Warning]) -> Vec<ArmBlocks> {
 /// How a run came to its end.
 #[derive(Debug, Default)]
 pub struct Course {
-    /// Whether it went on until there was something to conclude: everything was done, or a threshold ended it.
-    pub complete: bool,
+    /// Why it did not go on until there was something to conclude: `None` if everything was done, or a threshold ended it.
+    pub cut_short: Option<String>,
     /// Windows in which thresholds ended a load, by the place of the threshold.
     pub breaches: BTreeMap<usize, Breach>,
     /// A sentence for each component that died.
@@ -45,7 +45,7 @@ pub fn summarise(
         seed: manifest.seed,
         host: manifest.host.clone(),
         ranges: experiment.ranges.clone(),
-        complete: course.complete,
+        cut_short: course.cut_short,
         breaches: course.breaches,
         deaths: course.deaths,
     };
@@ -88,7 +88,7 @@ mod tests {
             seed: 1,
             host: crate::host::read(),
             ranges: Ranges::default(),
-            complete: true,
+            cut_short: None,
             breaches: BTreeMap::new(),
             deaths: Vec::new(),
         };

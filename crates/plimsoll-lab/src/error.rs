@@ -57,6 +57,16 @@ pub enum LabError {
         /// The end of its log, which lists what is wrong.
         log: LogTail,
     },
+    /// A feeder of a load came to its end, and the experiment says that this is an error. What was measured until then is kept.
+    #[error(
+        "the feeder `{feeder}` has dealt all of its {rows} rows: give it more, or write `at_end: repeat`"
+    )]
+    OutOfRows {
+        /// Its name.
+        feeder: String,
+        /// How many it had.
+        rows: u32,
+    },
     /// A component ended by itself after it had been ready.
     #[error("component `{component}` died: {reason}{log}")]
     Died {
@@ -74,7 +84,7 @@ impl LabError {
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::Input(_) | Self::RefusedInput { .. } => ErrorKind::Input,
+            Self::Input(_) | Self::RefusedInput { .. } | Self::OutOfRows { .. } => ErrorKind::Input,
             Self::Environment(_) | Self::Storage { .. } | Self::NotStarted { .. } => {
                 ErrorKind::Environment
             }

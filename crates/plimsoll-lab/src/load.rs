@@ -19,7 +19,7 @@ use crate::recorder::{Recorder, Scene};
 use crate::watch::Watch;
 use plimsoll_base::counters::Counter;
 use plimsoll_load::arrivals::expected;
-use plimsoll_load::fragment::{Accounts, Fragment, Message, Started};
+use plimsoll_load::fragment::{Accounts, FeederEnd, Fragment, Message, Started};
 use plimsoll_load::plan::{Load, Plan, groups_of};
 use plimsoll_report::record::{
     ArmData, ComponentSample, EventKind, GENERATOR, LoadModel, TargetLedger,
@@ -42,6 +42,8 @@ pub struct Loaded {
     pub data: ArmData,
     /// How it ended.
     pub end: End,
+    /// What should stand beside its figures.
+    pub notes: Vec<String>,
 }
 
 /// How a load ended.
@@ -53,8 +55,8 @@ pub enum End {
     Stopped,
     /// These thresholds, by their place in the experiment, did not hold over a window and ended it.
     Aborted(Vec<(usize, Breach)>),
-    /// A component or the generator died; the data is what was measured until then.
-    Died(LabError),
+    /// A component or the generator died, or a feeder had no row left; the data is what was measured until then.
+    Failed(LabError),
 }
 
 /// What a load is made of.
@@ -116,8 +118,11 @@ pub async fn run(
         Ok(totals) => totals,
         // Its accounts are open, so they are held against nothing.
         Err(error) if error.kind() == ErrorKind::ComponentDied => {
-            let end = End::Died(error);
-            return Ok(Loaded { data, end });
+            return Ok(Loaded {
+                data,
+                end: End::Failed(error),
+                notes: Vec::new(),
+            });
         }
         Err(error) => return Err(error),
     };
@@ -134,13 +139,19 @@ pub async fn run(
             served: since.get(Counter::Served),
         });
     }
-    let end = match death {
-        Some(death) => End::Died(death),
-        None if !breaches.is_empty() => End::Aborted(breaches),
-        None if totals.stopped && stopping => End::Stopped,
-        None => End::Complete,
+    let starved = totals.feeders_ended.iter().find(|end| end.failed);
+    let end = match (death, starved) {
+        (Some(death), _) => End::Failed(death),
+        (None, Some(end)) => End::Failed(LabError::OutOfRows {
+            feeder: end.feeder.clone(),
+            rows: end.rows,
+        }),
+        (None, None) if !breaches.is_empty() => End::Aborted(breaches),
+        (None, None) if totals.stopped && stopping => End::Stopped,
+        (None, None) => End::Complete,
     };
-    Ok(Loaded { data, end })
+    let notes = totals.feeders_ended.iter().map(out_of_rows).collect();
+    Ok(Loaded { data, end, notes })
 }
 
 /// A load under way.
@@ -346,6 +357,12 @@ impl RunningLoad {
         {
             both_ends.close()?;
         }
+        for end in &accounts.feeders_ended {
+            let at = self.scene.start + end.at_s;
+            let message = format!("arm `{}` {}", self.scene.arm, out_of_rows(end));
+            recorder.load_event(EventKind::Warning, &self.scene, at, &message)?;
+            recorder.tell(Progress::Note(message));
+        }
         let end = self.scene.start + accounts.ended_s;
         let message = if accounts.stopped {
             "load ends before its time"
@@ -409,6 +426,16 @@ fn numbered(plan: &Plan) -> Option<Numbered> {
     let numbers = plan.scenarios.iter().map(|scenario| scenario.iterations);
     let of = numbers.sum::<Option<u64>>()?;
     Some(Numbered { started: 0, of })
+}
+
+/// What an arm did when a feeder had no row left, after its name.
+fn out_of_rows(end: &FeederEnd) -> String {
+    let FeederEnd { feeder, rows, .. } = end;
+    let then = match end.failed {
+        true => "which ended the load",
+        false => "and users who would have got another stopped",
+    };
+    format!("ran out of data: the feeder `{feeder}` has dealt all of its {rows} rows, {then}")
 }
 
 /// Ticks at `start` and every second from there; late ones are skipped, not made up for.

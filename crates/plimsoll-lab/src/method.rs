@@ -95,7 +95,7 @@ impl<'a> Session<'a, '_> {
     /// Runs one arm in one block and keeps its data. A part of one is kept only where there is nothing better.
     ///
     /// # Errors
-    /// [`LabError`] as of [`load::run`], and when a component or the generator died.
+    /// [`LabError`] as of [`load::run`], and when a component or the generator died, or a feeder had no row left.
     async fn load(&mut self, arm: &'a Arm, block: Block) -> Result<Ending, LabError> {
         self.recorder.tell(Progress::BlockStarted {
             block: block.number,
@@ -109,11 +109,11 @@ impl<'a> Session<'a, '_> {
             seed: block.seed(self.seed),
             executable: self.executable,
         };
-        let Loaded { data, end } =
+        let Loaded { data, end, notes } =
             load::run(spec, &mut self.topology, &mut self.recorder, &mut self.stop).await?;
         let ending = match end {
             End::Complete => {
-                self.keep(block.number, data);
+                self.keep(block.number, data, notes);
                 return Ok(Ending::Complete);
             }
             End::Stopped => Ok(Ending::Interrupted),
@@ -121,7 +121,7 @@ impl<'a> Session<'a, '_> {
                 self.breaches.extend(breaches);
                 Ok(Ending::Aborted)
             }
-            End::Died(death) => Err(death),
+            End::Failed(error) => Err(error),
         };
         // A part of a block is not comparable with whole ones; without any, it is all there is.
         let has_whole = self
@@ -129,15 +129,21 @@ impl<'a> Session<'a, '_> {
             .iter()
             .any(|blocks| blocks.name == arm.name && !blocks.blocks.is_empty());
         if !has_whole && data.seconds > 0.0 {
-            self.keep(block.number, data);
+            self.keep(block.number, data, notes);
         }
         ending
     }
 
-    fn keep(&mut self, block: u32, data: ArmData) {
+    /// A note that several blocks have stands once.
+    fn keep(&mut self, block: u32, data: ArmData, notes: Vec<String>) {
         let name = data.name.clone();
         if let Some(arm) = self.arms.iter_mut().find(|arm| arm.name == name) {
             arm.blocks.insert(block, data);
+            for note in notes {
+                if !arm.notes.contains(&note) {
+                    arm.notes.push(note);
+                }
+            }
         }
     }
 }

@@ -24,6 +24,9 @@ use tokio::sync::watch;
 /// Random bytes of a run's identity.
 const ID_BYTES: usize = 6;
 
+/// Why nothing is concluded from a run that was told to stop, or whose host failed.
+const INTERRUPTED: &str = "the run was interrupted";
+
 /// What a run needs beside its experiment.
 pub struct RunOptions<'a> {
     /// The run directory, which must not exist.
@@ -56,7 +59,7 @@ pub struct RunOutcome {
 ///
 /// # Errors
 /// [`LabError`] when the run cannot begin or go on. Components are stopped by then; what was measured stays in the run directory,
-/// whose manifest says `interrupted`, with summary and reports if a component died or the host failed.
+/// whose manifest says `interrupted`, with summary and reports if a component died, a feeder had no row left or the host failed.
 pub async fn run(
     experiment: &Experiment,
     options: &RunOptions<'_>,
@@ -124,7 +127,10 @@ fn note_failure(session: &mut Session<'_, '_>, manifest: &mut Manifest, error: &
     manifest.ended_at = Some(wall_clock());
     recorder.dir().write_manifest(manifest).ok();
     // Nothing is concluded from accounts that do not hold, or from a file that is not what was meant.
-    let concludes = matches!(error, LabError::Died { .. } | LabError::Environment(_));
+    let concludes = matches!(
+        error,
+        LabError::Died { .. } | LabError::Environment(_) | LabError::OutOfRows { .. }
+    );
     let measured = session.arms.iter().any(|arm| !arm.blocks.is_empty());
     if concludes && measured {
         conclude_part(session, manifest, error).ok();
@@ -144,6 +150,10 @@ fn conclude_part(
             } => vec![format!("component `{component}` died: {reason}")],
             _ => Vec::new(),
         },
+        cut_short: Some(match error {
+            LabError::OutOfRows { .. } => error.to_string(),
+            _ => INTERRUPTED.to_owned(),
+        }),
         ..Course::default()
     };
     let summary = conclude::summarise(session.experiment, manifest, course, &session.arms);
@@ -158,7 +168,7 @@ fn finish(
 ) -> Result<RunOutcome, LabError> {
     let recorder = &mut session.recorder;
     let course = Course {
-        complete: ending != Ending::Interrupted,
+        cut_short: (ending == Ending::Interrupted).then(|| INTERRUPTED.to_owned()),
         breaches: session.breaches.clone(),
         deaths: Vec::new(),
     };

@@ -22,18 +22,19 @@ pub(crate) use transport::Answer as Head;
 mod tests;
 
 use crate::arrivals::{Arrivals, scenario_seed};
-use crate::clock::{Clock, Nanos, nanos};
+use crate::clock::{Clock, nanos};
 use crate::deal::{Deal, Seat};
+use crate::early_end::EarlyEnd;
 use crate::plan::{Load, Plan};
 use crate::recorder::{Lost, Recorder};
 use crate::scenario::Program;
 use crate::security::Security;
 use crate::watchdog::Pulse;
 use dispatch::{Dispatch, Start};
-use stage::Stage;
+use stage::{Paced, Stage};
 use std::io;
 use std::rc::Rc;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -54,8 +55,8 @@ pub(crate) struct Shard<'a> {
     pub(crate) clock: Clock,
     pub(crate) recorder: Recorder,
     pub(crate) pulse: Pulse,
-    /// Where arrivals ended, if that was before the plan's end; set by the first shard that stops.
-    pub(crate) stopped: &'a OnceLock<Nanos>,
+    /// Where arrivals ended, if that was before the plan's end.
+    pub(crate) early_end: &'a EarlyEnd,
     pub(crate) program: &'a Arc<Program>,
 }
 
@@ -66,8 +67,6 @@ pub(crate) enum ShardError {
     Timer(io::Error),
     /// It could not hand over its seconds.
     Lost(Lost),
-    /// The feeder at this place has no row left, and that is an error.
-    Fed(usize),
 }
 
 /// Runs one shard's part of the plan, on a current-thread runtime inside a `LocalSet`.
@@ -78,7 +77,7 @@ pub(crate) async fn run_shard(
     shard: Shard<'_>,
     mut stop: watch::Receiver<bool>,
 ) -> Result<(), ShardError> {
-    let (deal, thread, stopped) = (shard.deal, shard.thread, shard.stopped);
+    let (deal, thread, early_end) = (shard.deal, shard.thread, shard.early_end);
     let seats = deal.seats(thread);
     let begun = deal.begun(thread);
     let stage = Rc::new(open_stage(shard, &seats).map_err(ShardError::Timer)?);
@@ -96,18 +95,28 @@ pub(crate) async fn run_shard(
                 users.spawn_local(user(slot));
             }
             () = ended(&mut users) => {
-                if stage.ran_dry() || stage.is_used_up() {
-                    stopped.get_or_init(|| stage.clock.now());
+                // What waits for a user of this shard waits in vain.
+                stage.stop(0);
+                if seats.is_empty() || stage.ran_dry() || stage.is_used_up() {
+                    early_end.through(stage.clock.now());
                 }
-                break stage.failure().map_or(Ok(()), Err);
+                break Ok(());
             }
             () = stop_requested(&mut stop), if !stopping => {
                 stopping = true;
                 if let Some(now) = stage.stop(nanos(STOP_GRACE)) {
-                    stopped.get_or_init(|| now);
+                    early_end.stopped(now);
                 }
             }
-            result = stage.pace() => break result,
+            result = stage.pace() => match result {
+                Ok(Paced::Through) => break Ok(()),
+                Ok(Paced::Starved) => {
+                    if let Some(now) = stage.stop(nanos(STOP_GRACE)) {
+                        early_end.stopped(now);
+                    }
+                }
+                Err(error) => break Err(error),
+            },
         }
     };
     // Users that are still at it are cut off; each says so to the recorder as it is dropped.

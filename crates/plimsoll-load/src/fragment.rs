@@ -131,6 +131,23 @@ pub struct Accounts {
     pub ended_s: f64,
     /// Whether the run was stopped before its time.
     pub stopped: bool,
+    /// Feeders that had no row for an iteration that needed one, in the order of the plan.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub feeders_ended: Vec<FeederEnd>,
+}
+
+/// A feeder all of whose rows were dealt, and which does not deal them again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FeederEnd {
+    /// Its name.
+    pub feeder: String,
+    /// How many rows it had.
+    pub rows: u32,
+    /// When an iteration found none first, in seconds since the start of the load.
+    pub at_s: f64,
+    /// Whether that is an error and ended the load. Otherwise users who would have got a row stopped.
+    pub failed: bool,
 }
 
 /// The totals of one side. Always `intended = sent + dropped`; per step `sent = Σ classes`; nothing is in flight or waiting any more.

@@ -9,6 +9,7 @@ pub mod arrivals;
 mod clock;
 mod collector;
 mod deal;
+mod early_end;
 mod engine;
 pub mod exchange;
 pub mod fragment;

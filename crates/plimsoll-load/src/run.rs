@@ -1,22 +1,24 @@
 //! Carrying out a plan: shards on threads of their own, the collector on the caller's.
 
 use crate::arrivals::{Arrivals, Part, scenario_seed};
-use crate::clock::{Clock, Nanos, nanos};
+use crate::clock::{Clock, nanos};
 use crate::collector::{AccountsError, Collector, Names, Phases};
 use crate::deal::Deal;
+use crate::early_end::EarlyEnd;
 use crate::engine::{self, Shard, ShardError};
 use crate::exchange::Exchanges;
-use crate::fragment::{LOOKOUT_THREAD, Message, Started};
+use crate::fragment::{Accounts, LOOKOUT_THREAD, Message, Started};
 use crate::plan::{Action, Load, Plan, PlanProblems, Step, steps_of};
 use crate::recorder::{Lost, Recorder, Report, ShardSecond};
-use crate::scenario::Program;
+use crate::scenario::{Feeder, Program};
 use crate::security::Security;
 use crate::watchdog::{Pulse, Watchdog, Watched, pulse};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::thread::set_name;
 use std::io;
+use std::panic::resume_unwind;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::watch;
 
@@ -42,14 +44,6 @@ pub enum LoadError {
     /// What TLS needs was there when the plan was checked, and is not any more.
     #[error("the host's store of trusted authorities has gone")]
     Security,
-    /// A feeder came to its end, and the plan says that this is an error.
-    #[error("the feeder `{name}` has dealt all of its {rows} rows")]
-    Fed {
-        /// Its name.
-        name: String,
-        /// How many it had.
-        rows: u32,
-    },
     /// The accounts do not add up: an error of the generator.
     #[error("internal error in the accounts: {0}")]
     Accounts(String),
@@ -135,10 +129,10 @@ fn carry_out(
         number: deal.threads(),
         reports: sender,
     };
-    let stopped = OnceLock::new();
+    let early_end = EarlyEnd::new(deal.threads());
     let accounts = std::thread::scope(|scope| {
-        let (plan, deal, security, stopped, program) =
-            (&plan, &deal, &security, &stopped, &program);
+        let (plan, deal, security, early_end, program) =
+            (&plan, &deal, &security, &early_end, &program);
         std::thread::Builder::new()
             .name("watchdog".to_owned())
             .spawn_scoped(scope, || watchdog.watch())
@@ -152,7 +146,7 @@ fn carry_out(
                     security,
                     program,
                     clock,
-                    stopped,
+                    early_end,
                 };
                 run_engine(parts, stop, recorders)
             })
@@ -160,18 +154,19 @@ fn carry_out(
         let accounts = collector.collect(
             reports,
             &emptied,
-            || stopped.get().copied(),
+            || early_end.at(),
             &mut |fragment| emit(Message::Fragment(fragment)),
             each,
         );
         // A panic of a shard is an error of this program: pass it on.
-        match engine.join() {
-            Ok(ended) => ended?,
-            Err(panic) => std::panic::resume_unwind(panic),
-        }
+        engine.join().unwrap_or_else(|panic| resume_unwind(panic))?;
         accounts.map_err(LoadError::from)
     })?;
-    emit(Message::Finished(accounts));
+    let ended = program.feeders.iter().filter_map(Feeder::end);
+    emit(Message::Finished(Accounts {
+        feeders_ended: ended.collect(),
+        ..accounts
+    }));
     Ok(())
 }
 
@@ -235,7 +230,7 @@ struct Parts<'a> {
     security: &'a Security,
     program: &'a Arc<Program>,
     clock: Clock,
-    stopped: &'a OnceLock<Nanos>,
+    early_end: &'a EarlyEnd,
 }
 
 /// The plan was checked, and checking it compiles it; so this finds nothing that the check has not.
@@ -254,7 +249,7 @@ fn run_engine(
         security,
         program,
         clock,
-        stopped,
+        early_end,
     } = parts;
     // Owned here, so that the recorders and with them the channel are gone when the shards are, and the watchdog knows.
     let recorders = recorders;
@@ -275,7 +270,7 @@ fn run_engine(
             clock,
             recorder,
             pulse,
-            stopped,
+            early_end,
             program,
         };
         engine::run_shard(shard, stop.clone())
@@ -286,13 +281,6 @@ fn run_engine(
             Ok(()) | Err(ShardError::Lost(Lost::NoCollector)) => {}
             Err(ShardError::Timer(error)) => return Err(LoadError::Shard(error)),
             Err(ShardError::Lost(Lost::NotTaken)) => return Err(LoadError::NotTaken),
-            Err(ShardError::Fed(place)) => {
-                let feeder = &program.feeders[place];
-                return Err(LoadError::Fed {
-                    name: feeder.name.clone(),
-                    rows: feeder.rows(),
-                });
-            }
         }
     }
     Ok(())

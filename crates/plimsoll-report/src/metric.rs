@@ -7,7 +7,7 @@ use plimsoll_base::time_kind::TimeKind;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-const SCALARS: [(&str, Unit); 9] = [
+const SCALARS: [(&str, Unit); 11] = [
     ("seconds", Unit::Seconds),
     ("offered_per_s", Unit::PerSecond),
     ("achieved_per_s", Unit::PerSecond),
@@ -15,6 +15,8 @@ const SCALARS: [(&str, Unit); 9] = [
     ("sent", Unit::Count),
     ("in_flight", Unit::Count),
     ("dropped", Unit::Count),
+    ("connected", Unit::Count),
+    ("reconnected", Unit::Count),
     ("failed", Unit::Count),
     ("failed_share", Unit::Share),
 ];

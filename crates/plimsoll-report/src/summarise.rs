@@ -31,8 +31,8 @@ pub struct Facts {
     pub host: Host,
     /// Bounds of the ranges of response times.
     pub ranges: Ranges,
-    /// Whether everything planned was done.
-    pub complete: bool,
+    /// Why the run ended before there was something to conclude; `None` if it did not.
+    pub cut_short: Option<String>,
     /// Windows in which thresholds ended a load, by the place of the threshold.
     pub breaches: BTreeMap<usize, Breach>,
     /// One sentence for each component that died and was not meant to.

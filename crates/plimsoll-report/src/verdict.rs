@@ -57,6 +57,9 @@ pub fn unknown() -> Verdict {
 #[must_use]
 pub fn decide(summary: &Summary, facts: &Facts) -> Verdict {
     let mut decided = conclude(summary, facts);
+    if decided.result == VerdictResult::Invalid {
+        decided.reasons.extend(facts.cut_short.as_deref().map(kept));
+    }
     decided.reasons.extend(failed_exchanges(summary));
     decided.reasons.extend(dropped_arrivals(summary));
     decided
@@ -129,8 +132,8 @@ fn describe_row(row: &ValidityRow) -> String {
 }
 
 fn nothing_measured(summary: &Summary, facts: &Facts) -> Option<String> {
-    if !facts.complete {
-        return Some("the run was interrupted: what was measured until then is kept".to_owned());
+    if let Some(reason) = &facts.cut_short {
+        return Some(kept(reason));
     }
     let silent = summary
         .arms
@@ -146,6 +149,11 @@ fn nothing_measured(summary: &Summary, facts: &Facts) -> Option<String> {
         };
         format!("{name}: {what}")
     })
+}
+
+/// What is said of a run that this ended before its time.
+fn kept(reason: &str) -> String {
+    format!("{reason}: what was measured until then is kept")
 }
 
 /// Without a threshold that judges failures, a run in which every exchange failed has measured nothing of the service.

@@ -176,7 +176,7 @@ mod tests {
             seed: 1,
             host: host::read(),
             ranges: plimsoll_report::record::Ranges::default(),
-            complete: true,
+            cut_short: None,
             breaches: BTreeMap::new(),
             deaths: Vec::new(),
         };

@@ -151,6 +151,7 @@ pub fn generator() -> ExitCode {
         measured: phase(plan.duration.as_secs()),
         ended_s: plan.total().as_secs_f64(),
         stopped: path == "/wait",
+        feeders_ended: Vec::new(),
     }));
     ExitCode::SUCCESS
 }

@@ -81,7 +81,7 @@ impl User {
         let mut wake = stage.parked(self.slot()).await;
         while let Wake::Job(job) = wake {
             let Ok(walk) = self.begin(stage, stage.iteration(self.seat(), job.number)) else {
-                // The load ends with an error, at the pacer's next turn.
+                // The load is stopped at the pacer's next turn.
                 stage.forsaken(job);
                 return;
             };

@@ -10,7 +10,7 @@ use crate::clock::{Clock, Nanos, nanos};
 use crate::deal::Seat;
 use crate::plan::{Pacing, Plan};
 use crate::recorder::Recorder;
-use crate::scenario::{Origin, Program};
+use crate::scenario::{Feeder, Origin, Program};
 use crate::watchdog::Pulse;
 use std::cell::{Cell, RefCell, RefMut};
 use std::future::poll_fn;
@@ -41,14 +41,21 @@ enum Phase {
     Draining,
 }
 
+/// Why the pacer has nothing more to do for now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Paced {
+    /// The load has ended, and what was under way has, too.
+    Through,
+    /// A feeder came to its end although it must not: the load is to be stopped.
+    Starved,
+}
+
 /// What the users of one shard share.
 #[derive(Debug)]
 pub(super) struct Stage {
     pub(super) clock: Clock,
     /// What users do, and what they need for it.
     pub(super) program: Arc<Program>,
-    /// The feeder that came to its end although it must not.
-    fed: Cell<Option<usize>>,
     /// Whether a user stopped because a feeder had no row for it.
     dry: Cell<bool>,
     /// The target's host, and its port unless it is the scheme's own.
@@ -94,7 +101,6 @@ impl Stage {
         Ok(Self {
             clock,
             program,
-            fed: Cell::new(None),
             dry: Cell::new(false),
             authority: plan.target.authority.clone(),
             steps,
@@ -190,9 +196,7 @@ impl Stage {
 
     /// The feeder at this place has no row for a user.
     pub(super) fn ran_out(&self, feeder: usize) {
-        if self.program.feeders[feeder].fails_at_end() {
-            self.fed.set(Some(feeder));
-        }
+        self.program.feeders[feeder].ran_out(self.clock.now());
         self.dry.set(true);
     }
 
@@ -209,9 +213,9 @@ impl Stage {
         self.dry.get()
     }
 
-    /// Why the load cannot go on, if so.
-    pub(super) fn failure(&self) -> Option<ShardError> {
-        self.fed.get().map(ShardError::Fed)
+    /// Whether a feeder came to its end, of this shard or another, although it must not.
+    fn is_starved(&self) -> bool {
+        self.program.feeders.iter().any(Feeder::has_failed)
     }
 
     /// Releases what came due while a reply was read, for the precise pacer. With a gap that is left to the timer: what goes out
@@ -224,11 +228,11 @@ impl Stage {
         }
     }
 
-    /// Releases everything in time until the shard is through; may be cancelled and called again.
+    /// Releases everything in time until the shard is through, or has to be stopped; may be cancelled and called again.
     ///
     /// # Errors
     /// [`ShardError::Lost`].
-    pub(super) async fn pace(&self) -> Result<(), ShardError> {
+    pub(super) async fn pace(&self) -> Result<Paced, ShardError> {
         loop {
             self.wait().await;
             let now = self.clock.now();
@@ -239,14 +243,14 @@ impl Stage {
             }
             self.dispatch.borrow_mut().release_due(now, &mut recorder);
             drop(recorder);
-            if let Some(failure) = self.failure() {
-                return Err(failure);
+            if self.phase.get() == Phase::Running && self.is_starved() {
+                return Ok(Paced::Starved);
             }
             if now >= self.until.get() {
                 match self.phase.get() {
                     Phase::Running => self.close(now),
                     Phase::Closing => self.drain_for(now, self.drain),
-                    Phase::Draining => return Ok(()),
+                    Phase::Draining => return Ok(Paced::Through),
                 }
             }
         }

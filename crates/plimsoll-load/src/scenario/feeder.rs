@@ -13,9 +13,13 @@ mod table;
 pub(crate) use table::{Table, TableError};
 
 use super::memory::Iteration;
+use crate::clock::Nanos;
+use crate::fragment::FeederEnd;
 use crate::plan::{AtEnd, Dealing, FeederPlan, Order};
 use plimsoll_base::random::{Draw, Stream};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 /// One feeder, ready to deal.
 #[derive(Debug)]
@@ -29,6 +33,8 @@ pub(crate) struct Feeder {
     /// The place of the next row in the order, where rows are dealt when they are needed; the only thing of it that shards share, for each
     /// row goes to one iteration.
     next: Option<AtomicU64>,
+    /// When an iteration found no row, first as far as shards can tell.
+    ended: OnceLock<Nanos>,
     /// In the order in which they are dealt; empty where that is the file's.
     shuffled: Vec<u32>,
 }
@@ -65,6 +71,7 @@ impl Feeder {
             order: plan.order,
             at_end: plan.at_end,
             next: (dealing == Dealing::Needed && is_in_order(plan.order)).then(AtomicU64::default),
+            ended: OnceLock::new(),
             shuffled,
         })
     }
@@ -84,9 +91,24 @@ impl Feeder {
         self.table.rows()
     }
 
-    /// Whether its end fails the run.
-    pub(crate) fn fails_at_end(&self) -> bool {
-        self.at_end == AtEnd::Error
+    /// An iteration found no row at `now`.
+    pub(crate) fn ran_out(&self, now: Nanos) {
+        self.ended.get_or_init(|| now);
+    }
+
+    /// Whether it has come to its end, and the plan says that this must not be.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.at_end == AtEnd::Error && self.ended.get().is_some()
+    }
+
+    /// Its end, if it has come to it.
+    pub(crate) fn end(&self) -> Option<FeederEnd> {
+        self.ended.get().map(|at| FeederEnd {
+            feeder: self.name.clone(),
+            rows: self.table.rows(),
+            at_s: Duration::from_nanos(*at).as_secs_f64(),
+            failed: self.has_failed(),
+        })
     }
 
     pub(super) fn cell(&self, row: u32, column: usize) -> &[u8] {

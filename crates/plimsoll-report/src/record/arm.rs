@@ -58,6 +58,10 @@ pub struct ArmData {
     /// Of `dropped`, those that the generator released too late to find a connection that might have been free in time, as opposed
     /// to those for which every allowed connection was busy. (Without a port or descriptor an exchange ends as exhausted, and is not dropped.)
     pub dropped_by_generator: u64,
+    /// Connections that were made for these arrivals.
+    pub connected: u64,
+    /// Kept connections that the target had closed by the time they were needed again.
+    pub reconnected: u64,
     /// Exchanges of these arrivals that were answered only after the measured time.
     pub answered_late: u64,
     /// Exchanges of the warm-up's arrivals that were answered within the measured time: a target that cannot keep up is
@@ -131,6 +135,8 @@ impl ArmData {
             sent: 0,
             dropped: 0,
             dropped_by_generator: 0,
+            connected: 0,
+            reconnected: 0,
             answered_late: 0,
             answered_of_warmup: 0,
             worst_second: None,
@@ -180,6 +186,8 @@ impl ArmData {
         self.sent += other.sent;
         self.dropped += other.dropped;
         self.dropped_by_generator += other.dropped_by_generator;
+        self.connected += other.connected;
+        self.reconnected += other.reconnected;
         self.answered_late += other.answered_late;
         self.answered_of_warmup += other.answered_of_warmup;
         self.worst_second = match (self.worst_second, other.worst_second) {

@@ -228,6 +228,13 @@ pub struct ArmSummary {
     pub reasons: Reasons,
     /// Arrivals that were never started.
     pub dropped: u64,
+    /// Connections that were made; `null` in records that do not say.
+    #[serde(default)]
+    pub connected: Option<u64>,
+    /// Kept connections that the target had closed by the time they were needed again, and in whose place another was made before
+    /// anything was sent; `null` in records that do not say.
+    #[serde(default)]
+    pub reconnected: Option<u64>,
     /// Exchanges that were not answered or whose check failed.
     pub failed: u64,
     /// `failed` over all exchanges with a result; `null` when there was none.

@@ -35,6 +35,8 @@ pub(super) fn summarise<'a>(
         outcomes: outcomes(merged.steps.values()),
         reasons: reasons(merged.steps.values()),
         dropped: merged.dropped,
+        connected: Some(merged.connected),
+        reconnected: Some(merged.reconnected),
         failed,
         failed_share: share(failed, with_result(merged.steps.values())),
         times: Times::of(|kind| merged.histogram(kind)),
@@ -247,6 +249,13 @@ fn notes(arm: &ArmData) -> Vec<String> {
         notes.push(format!(
             "the generator used all of its processor: throughput is at least {}/s",
             format_number(achieved)
+        ));
+    }
+    if arm.reconnected > 0 {
+        #[expect(clippy::cast_precision_loss, reason = "counts for people")]
+        let [closed, made] = [arm.reconnected, arm.connected].map(|n| format_number(n as f64));
+        notes.push(format!(
+            "connections kept for the next exchange were found closed by the target {closed} times, and made again before anything was sent ({made} made in all)"
         ));
     }
     const AT_DEADLINE: [OutcomeClass; 2] = [OutcomeClass::TimedOut, OutcomeClass::Unfinished];

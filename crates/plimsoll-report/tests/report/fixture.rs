@@ -107,7 +107,7 @@ pub fn facts(experiment: &str) -> Facts {
         seed: SEED,
         host: host(),
         ranges: Ranges::try_new(vec![0.25e-3, 0.5e-3, 1e-3]).unwrap(),
-        complete: true,
+        cut_short: None,
         breaches: BTreeMap::new(),
         deaths: Vec::new(),
     }

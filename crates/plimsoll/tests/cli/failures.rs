@@ -1,7 +1,7 @@
 //! When the host or a component fails: a clear message, the right exit code, everything stopped.
 
 use crate::processes::descendants_with;
-use crate::program::Workspace;
+use crate::program::{Finished, Workspace};
 use std::net::TcpListener;
 
 /// An experiment whose only component is this block.
@@ -74,6 +74,56 @@ fn a_component_that_dies_in_the_middle() {
         .saying("`part`")
         .saying("out of luck");
     assert_eq!(workspace.json("run/manifest.json")["state"], "interrupted");
+}
+
+/// A feeder of three rows at this load, with this end.
+fn fed(load: &str, end: &str) -> (Workspace, Finished) {
+    let workspace = Workspace::new();
+    workspace.write("ids.csv", "id\n1\n2\n3\n");
+    let text = format!(
+        "version: 1\nname: fed\ncomponents: {{ upstream: {{ mock: {{}} }} }}\n\
+         feeders: {{ ids: {{ csv: ids.csv, at_end: {end} }} }}\n\
+         scenario: [{{ get: \"/json/valid?id=${{id}}\" }}]\nload: {load}\n"
+    );
+    workspace.write("fed.yaml", &text);
+    let finished = workspace.experiment("fed.yaml", &[]);
+    (workspace, finished)
+}
+
+#[test]
+fn a_feeder_whose_end_is_an_error_keeps_what_was_measured() {
+    let load = "{ rate: 50/s, connections: 2, duration: 30s }";
+    let (workspace, finished) = fed(load, "error");
+    finished
+        .ended_with(2)
+        .saying("the feeder `ids` has dealt all of its 3 rows");
+    let summary = workspace.json("run/summary.json");
+    assert_eq!(summary["arms"]["main"]["outcomes"]["answered"]["200"], 3);
+    // On a machine that is busy with other things three exchanges may not be valid; why there are no more is told all the same.
+    let reasons = summary["verdict"]["reasons"].to_string();
+    assert!(
+        reasons.contains("the feeder `ids` has dealt all"),
+        "{reasons}"
+    );
+    assert!(
+        workspace
+            .read("run/report.html")
+            .contains("ran out of data: the feeder")
+    );
+    assert_eq!(workspace.json("run/manifest.json")["state"], "interrupted");
+}
+
+#[test]
+fn a_feeder_that_ends_its_users_says_so_in_the_report() {
+    let (workspace, finished) = fed("{ users: 2, duration: 30s }", "stop");
+    // Three exchanges take a few milliseconds, too few to be valid on a machine that is busy with other things.
+    assert!(matches!(finished.code, Some(0 | 4)), "{finished:?}");
+    let notes = &workspace.json("run/summary.json")["arms"]["main"]["notes"];
+    let told = "ran out of data: the feeder `ids` has dealt all of its 3 rows, and users who would have got another stopped";
+    assert!(notes.as_array().unwrap().contains(&told.into()), "{notes}");
+    assert!(workspace.read("run/report.html").contains(told));
+    assert!(workspace.read("run/report.md").contains("ran out of data"));
+    assert!(workspace.read("run/events.jsonl").contains(told));
 }
 
 #[test]

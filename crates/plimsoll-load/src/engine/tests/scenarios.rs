@@ -227,6 +227,65 @@ fn ways_leave_no_row_out() {
     assert_eq!(outcome.accounts.measured.sent, steps[0].sent + 200);
 }
 
+/// On as many shards as one likes, and whichever notices: what was carried out is counted, and nothing is begun after.
+#[test]
+fn a_feeder_whose_end_is_an_error_ends_the_load_and_keeps_the_accounts() {
+    // At the higher rate arrivals wait for users who have stopped.
+    for (shards, rate) in [(1, 200.0), (2, 200.0), (1, 20_000.0), (2, 20_000.0)] {
+        let (address, seen) = echo();
+        let mut plan = until_the_rows_end(address);
+        plan.shards = shards;
+        plan.scenarios[0].load = open(rate, 2, 1_000);
+        plan.data.feeders = vec![FeederPlan {
+            at_end: AtEnd::Error,
+            ..rows(20, Order::Sequential)
+        }];
+        plan.steps[0].path = Text(vec![literal("/item/"), value("id")]);
+        let outcome = run(plan);
+        let accounts = &outcome.accounts;
+        let sent = accounts.measured.sent;
+        assert_eq!(seen.lock().unwrap().len() as u64, sent);
+        // What waited for a user when the end was noticed was not begun any more.
+        assert!((1..=20).contains(&sent), "{sent}");
+        assert!(accounts.stopped && accounts.ended_s < 50.0, "{accounts:?}");
+        let [end] = accounts.feeders_ended.as_slice() else {
+            panic!("{accounts:?}");
+        };
+        assert_eq!(
+            (end.feeder.as_str(), end.rows, end.failed),
+            ("ids", 20, true)
+        );
+        assert!(end.at_s > 0.0 && end.at_s <= accounts.ended_s, "{end:?}");
+    }
+}
+
+/// One scenario's users have no row left and stop, and with them a shard perhaps; those of the other go on until the plan's end.
+#[test]
+fn a_load_lasts_as_long_as_one_scenario_goes_on() {
+    let (address, _) = echo();
+    let mut plan = plan(address);
+    plan.shards = 2;
+    plan.duration = Duration::from_secs(1);
+    plan.steps = vec![step("fed"), step("free")];
+    plan.steps[0].path = Text(vec![literal("/item/"), value("id")]);
+    plan.data.feeders = vec![rows(3, Order::Sequential)];
+    plan.data.dealing = Dealing::Needed;
+    plan.scenarios = vec![
+        Scenario::of_steps("fed", users(1), 1),
+        Scenario {
+            program: vec![Action::Step(1)],
+            ..Scenario::of_steps("free", Load::closed(1, Duration::from_millis(10), LONG), 1)
+        },
+    ];
+    let outcome = run(plan);
+    let accounts = &outcome.accounts;
+    assert_eq!(accounts.measured.steps[0].sent, 3);
+    assert!(accounts.measured.steps[1].sent > 3);
+    assert!(!accounts.stopped, "{accounts:?}");
+    assert_eq!(accounts.feeders_ended.len(), 1);
+    assert!(!accounts.feeders_ended[0].failed);
+}
+
 #[test]
 fn requests_are_sent_as_they_are_written() {
     let (address, seen) = echo();
