@@ -2,11 +2,13 @@
 
 use crate::rundir::series_tag;
 use plimsoll_base::histogram::TimeHistogram;
-use plimsoll_base::tally::{StepTally, merge_times};
+use plimsoll_base::tally::{GroupTally, StepTally, merge_times};
 use plimsoll_base::time_kind::TimeKind;
 use plimsoll_load::fragment::Fragment;
 use plimsoll_report::live::{Gauges, Observation, Totals};
-use plimsoll_report::record::{ArmData, LoadModel, LoadRow, Second, SecondTimes, StepRow};
+use plimsoll_report::record::{
+    ArmData, GroupRow, LoadModel, LoadRow, Second, SecondTimes, StepRow,
+};
 
 /// A second counts as a full one from this length on.
 const FULL_SECOND: f64 = 0.999;
@@ -153,6 +155,8 @@ impl Collector {
             dropped: fragment.dropped,
             active_users: fragment.in_flight + carried.active_users,
             connections: fragment.connections,
+            connected: fragment.connected,
+            reconnected: fragment.reconnected,
             in_flight: in_flight(fragment) + carried.in_flight,
             waiting: fragment.waiting,
             response_time: SecondTimes::of(&response),
@@ -183,6 +187,28 @@ impl Collector {
             .collect()
     }
 
+    /// The fragment's groups as rows of the series: all that the arm has, also those without a pass in it.
+    #[must_use]
+    pub fn group_rows(&self, fragment: &Fragment) -> Vec<GroupRow> {
+        let length = covered(fragment);
+        let row = |name: &String, group: &GroupTally| GroupRow {
+            t: self.start + fragment.start_s,
+            arm: self.data.name.clone(),
+            group: name.clone(),
+            block: self.block,
+            warmup: fragment.warmup,
+            passes_per_s: per_second(group.count, length),
+            failed: group.failed,
+            duration: SecondTimes::of(&group.duration),
+            cumulated_response_time: SecondTimes::of(&group.response_time),
+        };
+        let none = GroupTally::default();
+        let names = self.data.groups.keys();
+        names
+            .map(|name| row(name, fragment.groups.get(name).unwrap_or(&none)))
+            .collect()
+    }
+
     /// Adds the fragment, whose row is `row`, to the running totals.
     pub fn observe(&self, fragment: &Fragment, row: &LoadRow, totals: &mut Totals) {
         let named = self.steps.iter().map(String::as_str).zip(&fragment.steps);
@@ -198,9 +224,12 @@ impl Collector {
             offered: fragment.due.unwrap_or(0),
             sent: fragment.sent,
             dropped: fragment.dropped,
+            connected: fragment.connected,
+            reconnected: fragment.reconnected,
             gauges: (fragment.length_s > 0.0).then_some(gauges),
             iterations: &fragment.iterations,
             steps: &named.collect::<Vec<_>>(),
+            groups: &fragment.groups,
         });
     }
 

@@ -153,8 +153,10 @@ impl<'a> Recorder<'a> {
         let within = fragment.length_s > 0.0;
         if within {
             let steps = collector.step_rows(fragment).into_iter();
+            let groups = collector.group_rows(fragment).into_iter();
             let rows: Vec<SeriesRow> = std::iter::once(SeriesRow::Load(row.clone()))
                 .chain(steps.map(SeriesRow::Step))
+                .chain(groups.map(SeriesRow::Group))
                 .collect();
             self.dir.append_series(&rows)?;
         }

@@ -1,7 +1,7 @@
 //! Running totals of a run, for who watches it from outside: what a metrics endpoint or a push of metrics says of it.
 //!
 //! Totals only grow and gauges hold at the end of the last second, so that a reader who misses some readings loses nothing. The number of
-//! series is bounded: arms, at most [`MOST_STEPS`] steps of each, outcomes and a fixed set of buckets. How families travel is
+//! series is bounded: arms, at most [`MOST_STEPS`] steps and as many groups of each, outcomes, their reasons and a fixed set of buckets. How families travel is
 //! left to [`prometheus`] and to the binary.
 
 pub mod prometheus;
@@ -10,13 +10,13 @@ use indexmap::IndexMap;
 use plimsoll_base::histogram::TimeHistogram;
 use plimsoll_base::outcome::OutcomeClass;
 use plimsoll_base::reason::Reason;
-use plimsoll_base::tally::{StepTally, Times};
+use plimsoll_base::tally::{GroupTally, StepTally, Times};
 use plimsoll_base::time_kind::TimeKind;
 use std::collections::BTreeMap;
 
-/// Steps of an arm with series of their own; the others share those of [`OTHER_STEPS`].
+/// Steps of an arm with series of their own, and groups of it; the others share those of [`OTHER_STEPS`].
 pub const MOST_STEPS: usize = 100;
-/// The name of the steps beyond [`MOST_STEPS`].
+/// The name of the steps, or groups, beyond [`MOST_STEPS`].
 pub const OTHER_STEPS: &str = "(others)";
 
 /// Upper bounds of the buckets of every histogram, in seconds; a last bucket has none.
@@ -47,12 +47,18 @@ pub struct Observation<'a> {
     pub sent: u64,
     /// Arrivals dropped.
     pub dropped: u64,
+    /// Connections made.
+    pub connected: u64,
+    /// Kept connections that the target had closed by the time they were needed again.
+    pub reconnected: u64,
     /// Levels at its end; `None` for what ends after the load and has none.
     pub gauges: Option<Gauges>,
     /// Times of iterations and connections.
     pub iterations: &'a Times,
     /// What each step did, by name.
     pub steps: &'a [(&'a str, &'a StepTally)],
+    /// Passes through groups that ended, by the name of the group.
+    pub groups: &'a BTreeMap<String, GroupTally>,
 }
 
 /// Levels at the end of a second.
@@ -73,8 +79,11 @@ struct Phase {
     offered: u64,
     sent: u64,
     dropped: u64,
+    connected: u64,
+    reconnected: u64,
     pacing_lag: Buckets,
     steps: IndexMap<String, StepTotals>,
+    groups: IndexMap<String, GroupTotals>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -82,6 +91,14 @@ struct StepTotals {
     started: u64,
     outcomes: [u64; OutcomeClass::ALL.len()],
     reasons: BTreeMap<Reason, u64>,
+    response_time: Buckets,
+}
+
+#[derive(Debug, Clone, Default)]
+struct GroupTotals {
+    passed: u64,
+    failed: u64,
+    duration: Buckets,
     response_time: Buckets,
 }
 
@@ -148,6 +165,18 @@ impl Buckets {
     }
 }
 
+impl Phase {
+    fn observe_group(&mut self, name: &str, tally: &GroupTally) {
+        let has_room = self.groups.len() < MOST_STEPS || self.groups.contains_key(name);
+        let name = if has_room { name } else { OTHER_STEPS };
+        let group = self.groups.entry(name.to_owned()).or_default();
+        group.passed += tally.count - tally.failed;
+        group.failed += tally.failed;
+        group.duration.add(&tally.duration);
+        group.response_time.add(&tally.response_time);
+    }
+}
+
 impl StepTotals {
     /// Exchanges that ended: those that passed in any case, others where there are some, and those that were not answered by reason.
     fn ended(&self) -> Vec<(Labels, u64)> {
@@ -181,6 +210,8 @@ impl Totals {
         phase.offered += seen.offered;
         phase.sent += seen.sent;
         phase.dropped += seen.dropped;
+        phase.connected += seen.connected;
+        phase.reconnected += seen.reconnected;
         if let Some(lag) = seen.iterations.get(&TimeKind::PacingLag) {
             phase.pacing_lag.add(lag);
         }
@@ -201,6 +232,9 @@ impl Totals {
             step.response_time
                 .add(&tally.histogram(TimeKind::ResponseTime));
         }
+        for (name, tally) in seen.groups {
+            phase.observe_group(name, tally);
+        }
     }
 
     /// Every metric as it stands.
@@ -214,6 +248,7 @@ impl Totals {
             unit: "s",
             data: Data::Histogram(self.steps(|step| vec![(vec![], step.response_time.clone())])),
         });
+        families.extend(self.groups());
         families.push(Family {
             name: "pacing_lag",
             help: "Intended start to release of an arrival: the generator's own lateness.",
@@ -221,6 +256,56 @@ impl Totals {
             data: Data::Histogram(self.phases(|phase| phase.pacing_lag.clone())),
         });
         families
+    }
+
+    /// Those of groups; none where there is no group.
+    fn groups(&self) -> Vec<Family> {
+        let mut passes = Vec::new();
+        let (mut durations, mut response_times) = (Vec::new(), Vec::new());
+        for (labels, phase) in self.seen() {
+            for (name, group) in &phase.groups {
+                let mut labels = labels.clone();
+                labels.push(("group", name.clone()));
+                let times = |value: &Buckets| Point {
+                    labels: labels.clone(),
+                    value: value.clone(),
+                };
+                durations.push(times(&group.duration));
+                response_times.push(times(&group.response_time));
+                for (result, value) in [("passed", group.passed), ("failed", group.failed)] {
+                    let mut labels = labels.clone();
+                    labels.push(("result", result.to_owned()));
+                    passes.push(Point { labels, value });
+                }
+            }
+        }
+        if passes.is_empty() {
+            return Vec::new();
+        }
+        let times = |name, help, points| Family {
+            name,
+            help,
+            unit: "s",
+            data: Data::Histogram(points),
+        };
+        vec![
+            Family {
+                name: "group.passes",
+                help: "Passes through a group of steps that ended; one in which an exchange failed has failed.",
+                unit: "{pass}",
+                data: Data::Counter(passes),
+            },
+            times(
+                "group.duration",
+                "From the beginning of a pass through a group to its end, pauses included.",
+                durations,
+            ),
+            times(
+                "group.cumulated_response_time",
+                "The response times of the exchanges of a pass through a group, added up.",
+                response_times,
+            ),
+        ]
     }
 
     fn counters(&self) -> Vec<Family> {
@@ -248,6 +333,18 @@ impl Totals {
                 "Arrivals that were never started.",
                 "{arrival}",
                 self.phases(|p| p.dropped),
+            ),
+            counter(
+                "connections.made",
+                "Connections that were made.",
+                "{connection}",
+                self.phases(|p| p.connected),
+            ),
+            counter(
+                "connections.remade",
+                "Kept connections that the target had closed by the time they were needed again.",
+                "{connection}",
+                self.phases(|p| p.reconnected),
             ),
             counter(
                 "exchanges.started",
@@ -381,6 +478,14 @@ mod tests {
             ..StepTally::default()
         };
         let steps: Vec<(&str, &StepTally)> = names.iter().map(|n| (n.as_str(), &tally)).collect();
+        let group = |name: &String| {
+            let tally = GroupTally {
+                count: 1,
+                ..GroupTally::default()
+            };
+            (name.clone(), tally)
+        };
+        let groups: BTreeMap<String, GroupTally> = names.iter().map(group).collect();
         let mut totals = Totals::default();
         for _ in 0..3 {
             totals.observe(Observation {
@@ -389,18 +494,29 @@ mod tests {
                 offered: 300,
                 sent: 300,
                 dropped: 0,
+                connected: 0,
+                reconnected: 0,
                 gauges: None,
                 iterations: &Times::new(),
                 steps: &steps,
+                groups: &groups,
             });
         }
-        let started = totals.families().into_iter();
-        let started = started.filter(|family| family.name == "exchanges.started");
-        let Some(Data::Counter(points)) = started.map(|family| family.data).next() else {
-            panic!("no such family");
+        let points = |name: &str| {
+            let mut families = totals.families().into_iter();
+            match families.find(|family| family.name == name).unwrap().data {
+                Data::Counter(points) => points,
+                other => panic!("{other:?}"),
+            }
         };
-        assert_eq!(points.len(), MOST_STEPS + 1);
-        assert_eq!(points[0].value, 3);
-        assert_eq!(points[MOST_STEPS].value, 600);
+        let started = points("exchanges.started");
+        assert_eq!(started.len(), MOST_STEPS + 1);
+        assert_eq!(started[0].value, 3);
+        assert_eq!(started[MOST_STEPS].value, 600);
+        // Each has a series for the passes that passed, and one for those that failed.
+        let passes = points("group.passes");
+        assert_eq!(passes.len(), 2 * (MOST_STEPS + 1));
+        assert_eq!(passes[0].value, 3);
+        assert_eq!(passes[2 * MOST_STEPS].value, 600);
     }
 }

@@ -24,7 +24,7 @@ pub use manifest::{
     ArmFacts, ComponentFacts, Host, Input, MANIFEST_SCHEMA, Manifest, MethodName, RunState,
 };
 pub use ranges::{MOST_RANGE_BOUNDS, NoRanges, RangeSummary, Ranges};
-pub use series::{ComponentRow, LoadRow, SecondTimes, SeriesRow, StepRow};
+pub use series::{ComponentRow, GroupRow, LoadRow, SecondTimes, SeriesRow, StepRow};
 pub use summary::{
     Added, ArmSummary, Bias, BlockSummary, Comparison, ComponentSummary, Difference,
     DifferenceVerdict, Effect, FailureSummary, GroupSummary, IntervalMethod, Outcomes, Reasons,

@@ -105,7 +105,7 @@ mod tests {
     use super::*;
     use plimsoll_base::outcome::OutcomeClass;
     use plimsoll_base::reason::Reason;
-    use plimsoll_base::tally::{ClassTally, StepTally};
+    use plimsoll_base::tally::{ClassTally, GroupTally, StepTally};
     use plimsoll_base::time_kind::TimeKind;
 
     #[test]
@@ -132,6 +132,12 @@ mod tests {
             reasons: [(Reason::ConnectionRefused, 1)].into(),
             ..StepTally::default()
         };
+        let group = GroupTally {
+            count: 2,
+            failed: 1,
+            duration: times(&[700, 7_000]),
+            response_time: times(&[300, 3_000]),
+        };
         let mut totals = Totals::default();
         totals.observe(Observation {
             arm: "main",
@@ -139,6 +145,8 @@ mod tests {
             offered: 6,
             sent: 5,
             dropped: 1,
+            connected: 4,
+            reconnected: 1,
             gauges: Some(Gauges {
                 active_users: 2,
                 in_flight: 1,
@@ -147,6 +155,7 @@ mod tests {
             }),
             iterations: &[(TimeKind::PacingLag, times(&[20]))].into(),
             steps: &[("a \"b\"\n", &step)],
+            groups: &[("buy".to_owned(), group)].into(),
         });
         insta::assert_snapshot!(render(&totals.families()));
     }

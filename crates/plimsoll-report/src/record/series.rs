@@ -1,15 +1,18 @@
-//! The rows of `series.jsonl`: one per second and arm, one per second and step where an arm has several, one per second and component.
+//! The rows of `series.jsonl`: one per second and arm, one per second and step where an arm has several, one per second and group of steps,
+//! one per second and component.
 //! `t` counts seconds since the run began.
 
 use plimsoll_base::histogram::TimeHistogram;
 use serde::{Deserialize, Serialize};
 
-/// One row of any shape; they are told apart by their fields: `step`, else `arm`, else `component`.
+/// One row of any shape; they are told apart by their fields: `step` or `group`, else `arm`, else `component`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum SeriesRow {
     /// One second of one step.
     Step(StepRow),
+    /// One second of one group.
+    Group(GroupRow),
     /// One second of load.
     Load(LoadRow),
     /// One sample of a component.
@@ -48,6 +51,12 @@ pub struct LoadRow {
     /// Open connections at its end.
     #[serde(default)]
     pub connections: u64,
+    /// Connections that were made in it.
+    #[serde(default)]
+    pub connected: u64,
+    /// Kept connections that the target had closed by the time they were needed again in it.
+    #[serde(default)]
+    pub reconnected: u64,
     /// Exchanges under way at its end.
     pub in_flight: u64,
     /// Released arrivals that waited for a connection at its end.
@@ -81,7 +90,30 @@ pub struct StepRow {
     pub response_time: SecondTimes,
 }
 
-/// A second's response times in seconds; `None` without a sample.
+/// One second of one group of steps.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GroupRow {
+    /// Start of the second.
+    pub t: f64,
+    /// The arm.
+    pub arm: String,
+    /// The group, named with those around it.
+    pub group: String,
+    /// The block, from 1.
+    pub block: u32,
+    /// Whether it lies in the warm-up.
+    pub warmup: bool,
+    /// Passes that ended per second.
+    pub passes_per_s: f64,
+    /// Of those that ended in the second, the ones in which an exchange failed.
+    pub failed: u64,
+    /// From the beginning of a pass to its end, of those that ended in it.
+    pub duration: SecondTimes,
+    /// The response times of a pass's exchanges, added up, of the same.
+    pub cumulated_response_time: SecondTimes,
+}
+
+/// A second's times in seconds; `None` without a sample.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct SecondTimes {
     /// Smallest.

@@ -8,6 +8,7 @@ mod arms;
 mod axis;
 mod composition;
 mod failures;
+mod groups;
 mod over_time;
 mod plot;
 mod provenance;
@@ -59,6 +60,7 @@ pub fn render(view: &RunView) -> String {
                     (over_time::section(view))
                     (throughput::section(view))
                     (steps::section(view))
+                    (groups::section(view))
                     (resources::section(view))
                     (provenance::section(view))
                 }

@@ -206,6 +206,7 @@ fn run_block(arm: &Behaviour, block: u32, index: usize, start: f64) -> (ArmData,
         }
         if !warmup {
             let failed = (RATE * arm.failing_share).round() as u64;
+            rows.push(SeriesRow::Group(group_row(arm, block, t, &times, failed)));
             add_second(&mut data, t, times, failed);
         }
     }
@@ -345,9 +346,25 @@ fn load_row(
         dropped: 0,
         active_users: in_flight + 1,
         connections: 50,
+        connected: 0,
+        reconnected: 0,
         in_flight,
         waiting: 0,
         response_time: SecondTimes::of(response),
+    }
+}
+
+fn group_row(arm: &Behaviour, block: u32, t: f64, times: &SecondOfTimes, failed: u64) -> GroupRow {
+    GroupRow {
+        t,
+        arm: arm.name.to_owned(),
+        group: GROUP.to_owned(),
+        block,
+        warmup: false,
+        passes_per_s: RATE,
+        failed,
+        duration: SecondTimes::of(&times.response),
+        cumulated_response_time: SecondTimes::of(&times.response),
     }
 }
 

@@ -6,7 +6,7 @@ use super::axis::{self, Axis};
 use super::plot::{self, Canvas, Pen, Plot};
 use super::style::{self, AXIS, FAILED};
 use super::{figure, legend};
-use crate::record::{LoadRow, SeriesRow, StepRow};
+use crate::record::{GroupRow, LoadRow, SeriesRow, StepRow};
 use crate::render::words::number;
 use crate::view::RunView;
 use maud::{Markup, html};
@@ -48,7 +48,7 @@ pub(super) fn section(view: &RunView) -> Markup {
 pub(super) fn load_rows(view: &RunView) -> Vec<&LoadRow> {
     let rows = view.series.iter().filter_map(|row| match row {
         SeriesRow::Load(row) => Some(row),
-        SeriesRow::Step(_) | SeriesRow::Component(_) => None,
+        SeriesRow::Step(_) | SeriesRow::Group(_) | SeriesRow::Component(_) => None,
     });
     rows.collect()
 }
@@ -72,6 +72,16 @@ impl Timed for LoadRow {
 }
 
 impl Timed for StepRow {
+    fn place(&self) -> (&str, u32, f64) {
+        (&self.arm, self.block, self.t)
+    }
+
+    fn warmup(&self) -> bool {
+        self.warmup
+    }
+}
+
+impl Timed for GroupRow {
     fn place(&self) -> (&str, u32, f64) {
         (&self.arm, self.block, self.t)
     }
@@ -134,6 +144,31 @@ pub(super) const STEP_PERCENTILES: Lines<StepRow> = Lines {
     lines: &[
         line(|row| row.response_time.p50, None, 1.4, 0.85),
         line(|row| row.response_time.p99, None, 2.4, 1.0),
+    ],
+};
+
+/// How long passes through one group took.
+pub(super) const GROUP_DURATIONS: Lines<GroupRow> = Lines {
+    title: "Durations of the group over time",
+    description: "p95 and median of the passes that ended in every second, by arm.",
+    label: axis::seconds,
+    measured_only: true,
+    lines: &[
+        line(|row| row.duration.p50, None, 1.4, 0.85),
+        line(|row| row.duration.p95, None, 2.4, 1.0),
+    ],
+};
+
+/// How many passes through one group there were.
+#[expect(clippy::cast_precision_loss, reason = "counts to draw")]
+pub(super) const GROUP_PASSES: Lines<GroupRow> = Lines {
+    title: "Passes through the group per second over time",
+    description: "Passes that ended and passes that failed in every second, by arm.",
+    label: plain,
+    measured_only: false,
+    lines: &[
+        line(|row| Some(row.passes_per_s), None, 2.0, 1.0),
+        line(|row| Some(row.failed as f64), Some(FAILED), 1.8, 1.0),
     ],
 };
 
@@ -224,6 +259,7 @@ pub(super) fn time_axis(view: &RunView) -> Axis {
     let end = view.series.iter().map(|row| match row {
         SeriesRow::Load(row) => row.t + 1.0,
         SeriesRow::Step(row) => row.t + 1.0,
+        SeriesRow::Group(row) => row.t + 1.0,
         SeriesRow::Component(row) => row.t,
     });
     Axis::linear(0.0, end.fold(1.0, f64::max), TICKS, axis::seconds)
