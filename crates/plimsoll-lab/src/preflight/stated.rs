@@ -145,7 +145,15 @@ impl Stated {
                 let window_s = ceiling.held_s.min(*length_s);
                 let mean = per_s - slope * window_s / 2.0;
                 let (under_way, places) = (mean * window_s, ceiling.value * ceiling.held_s);
+                let drops = subject.plan.scenarios[*scenario].load.drops();
                 (under_way > places * (1.0 + ROUNDING)).then(|| {
+                    if drops {
+                        let sentence = format!(
+                            "offers {}/s, of which it can carry out a part and drops the rest, as `when_busy: drop` says: {ceiling}",
+                            format_number(*per_s)
+                        );
+                        return Standing::Doubtful(subject.named(*scenario, &sentence));
+                    }
                     let sentence = format!(
                         "cannot reach its rate of {}/s: {ceiling}: write `connections: {}` or more, pauses of at most {} in all, or a rate of at most {}/s",
                         format_number(*per_s),

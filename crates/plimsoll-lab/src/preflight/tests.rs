@@ -130,6 +130,42 @@ fn an_open_plan_whose_pauses_keep_its_connections() {
     passes("{ staircase: { from: 10/s, step: 10/s, every: 5s }, connections: 50, duration: 10s }");
 }
 
+/// Who says that arrivals are to be dropped means to offer more than can be carried out.
+#[test]
+fn an_overload_that_is_meant_is_a_warning() {
+    let scenario = "[{ get: /a }, { get: /b, pause: 2s }]";
+    let load = "{ rate: 100/s, connections: 50, when_busy: drop, duration: 10s }";
+    insta::assert_snapshot!(said_on(&file(scenario, load, ""), &HostFacts::default()), @r"
+    plan: at most 25 iterations/s, however fast the target is: an iteration keeps one of 50 connections for 2.00 s of pauses (connections / pauses of an iteration)
+    warning: arm `main` offers 100/s, of which it can carry out a part and drops the rest, as `when_busy: drop` says: at most 25 iterations/s, however fast the target is: an iteration keeps one of 50 connections for 2.00 s of pauses (connections / pauses of an iteration)
+    ");
+}
+
+/// A hundred users who think a second have a hundred exchanges a second, and fifty arrivals of two exchanges as many.
+#[test]
+fn the_ceilings_of_several_scenarios_add_up() {
+    let of = |metric: &str, bound: &str| {
+        let text = format!(
+            "version: 1\nname: x\ncomponents: {{ upstream: {{ mock: {{}} }} }}\nscenarios:\n  \
+             think: {{ load: {{ users: 100, think: 1s }}, steps: [{{ get: /, name: a }}] }}\n  \
+             arrive: {{ load: {{ rate: 50/s }}, steps: [{{ get: /, name: b }}, {{ get: /, name: c }}] }}\n\
+             load: {{ duration: 60s }}\nthresholds: [{{ metric: {metric}, above: {bound} }}]"
+        );
+        said_on(&Memory::new(&text, &[]), &HostFacts::default())
+    };
+    let refused = |metric: &str, bound: &str| of(metric, bound).contains("refused");
+    assert!(!refused("achieved_per_s", "199/s"));
+    insta::assert_snapshot!(of("achieved_per_s", "201/s"), @r"
+    plan: scenario `think`: at most 100 iterations/s, however fast the target is: 100 users think 1.00 s (users / mean think time)
+    plan: scenario `arrive`: at up to 50/s over 50 connections an iteration may take 1.00 s on average; beyond that arrivals wait (connections / rate)
+    refused: arm `main` cannot reach `achieved_per_s` above 201/s: scenario `think`: at most 100 iterations/s, however fast the target is: 100 users think 1.00 s (users / mean think time); scenario `arrive`: at most 50 iterations/s: its load offers 50/s on average (arrivals / measured time), each with 2 exchanges: raise the load of a scenario, or a bound below 200/s
+    ");
+    let of_step = |step: &str, bound| refused(&format!("by_step.{step}.achieved_per_s"), bound);
+    // A step has the exchanges of its own scenario only.
+    assert_eq!((of_step("a", "99/s"), of_step("a", "101/s")), (false, true));
+    assert_eq!((of_step("b", "49/s"), of_step("b", "51/s")), (false, true));
+}
+
 #[test]
 fn an_open_plan_answers_no_more_than_it_offers() {
     let load = "{ rate: 5000/s, connections: 50, duration: 10s }";

@@ -156,6 +156,12 @@ impl Load {
         }
     }
 
+    /// Whether arrivals that find no idle virtual user are dropped at once.
+    #[must_use]
+    pub fn drops(&self) -> bool {
+        matches!(self, Self::Open { queue: 0, .. })
+    }
+
     /// An open load without growth.
     #[must_use]
     pub fn open(profile: Vec<Stretch>, connections: u32, queue: u32) -> Self {
