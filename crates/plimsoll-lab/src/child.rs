@@ -10,6 +10,7 @@ pub use lines::BoundedLines;
 use crate::error::LabError;
 use crate::process_tree::ProcessTree;
 use crate::shim::{self, Command, Failure, Report, Spec};
+use plimsoll_base::units::format_bytes;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
@@ -40,6 +41,9 @@ pub enum StartError {
     /// The shim says why.
     #[error(transparent)]
     Refused(#[from] Failure),
+    /// What the child would be given is more than a shim takes.
+    #[error("the plan has {} with the rows of its feeders and the bodies of its requests, and may have {}: write shorter ones", size(*.0), size(shim::SPEC_BYTES))]
+    TooLong(usize),
     /// The shim itself could not be run or talked to.
     #[error("the shim of this child does not work: {0}")]
     Shim(std::io::Error),
@@ -51,6 +55,10 @@ impl Child {
     /// # Errors
     /// [`StartError`] when it does not run; nothing is left of it then.
     pub async fn start(executable: &Path, spec: &Spec) -> Result<Self, StartError> {
+        let line = serde_json::to_string(spec).map_err(|e| StartError::Shim(e.into()))?;
+        if line.len() >= shim::SPEC_BYTES {
+            return Err(StartError::TooLong(line.len()));
+        }
         let mut shim = tokio::process::Command::new(executable)
             .arg(SHIM_SUBCOMMAND)
             .stdin(Stdio::piped())
@@ -63,7 +71,6 @@ impl Child {
         let mut commands = shim.stdin.take().ok_or_else(missing)?;
         let reports = shim.stderr.take().ok_or_else(missing)?;
         let stdout = shim.stdout.take();
-        let line = serde_json::to_string(spec).map_err(|e| StartError::Shim(e.into()))?;
         send_line(&mut commands, &line)
             .await
             .map_err(StartError::Shim)?;
@@ -204,6 +211,11 @@ impl std::fmt::Display for Exit {
     }
 }
 
+#[expect(clippy::cast_precision_loss, reason = "a size for people")]
+fn size(bytes: usize) -> String {
+    format_bytes(bytes as f64)
+}
+
 impl StartError {
     /// The error of a run in which `who` was to start.
     #[must_use]
@@ -214,6 +226,7 @@ impl StartError {
                 reason: failure.to_string(),
                 log: None,
             },
+            Self::TooLong(_) => LabError::Input(self.to_string()),
             Self::Shim(_) => LabError::Internal(format!("{who}: {self}")),
         }
     }

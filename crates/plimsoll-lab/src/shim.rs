@@ -24,6 +24,8 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 use std::process::{ChildStdin, Stdio};
 
+/// The longest line that a shim takes, in bytes: a plan carries the rows of its feeders and the bodies of its requests.
+pub const SPEC_BYTES: usize = 512 * 1024 * 1024;
 /// The exit code when the child could not be started; the report says why.
 pub const NOT_STARTED: u8 = 125;
 /// The exit code when the child's end could not be observed.
