@@ -53,9 +53,8 @@ impl Watchdog {
         loop {
             self.clock.sleep_until(wake);
             let now = self.clock.now();
-            if self.shards.iter().all(Watched::has_ended) {
-                break;
-            }
+            // Asked first and left last: of a process that stood still at the very end, only this wake's own lateness tells.
+            let is_over = self.shards.iter().all(Watched::has_ended);
             self.hand_over(&mut seen, now);
             let side = if now < self.warmup {
                 Side::Warmup
@@ -65,6 +64,9 @@ impl Watchdog {
             let shards = self.shards.iter().map(Watched::expected);
             let expected = shards.fold(wake, Nanos::min);
             stall.look(now, expected, &mut seen.sides[side as usize]);
+            if is_over {
+                break;
+            }
             wake = now + nanos(EVERY);
         }
         for report in [Report::Watched(seen), Report::Done(self.number)] {
@@ -149,6 +151,29 @@ mod tests {
         check(&[(10, 5), (11, 11), (30, 20)], (0.01, 0.015));
         // A second shard overdue for longer adds to the length, not to the time counted already.
         check(&[(20, 15), (21, 12)], (0.009, 0.006));
+    }
+
+    /// The process stood still until after the end of its only shard, which ended before the watchdog could look again.
+    #[test]
+    fn standing_still_at_the_very_end_is_seen() {
+        let clock = Clock::starting_in(Duration::ZERO);
+        let (shard, watched) = pulse();
+        drop(shard);
+        clock.sleep_until(20 * MS);
+        let (reports, received) = sync_channel(100);
+        let watchdog = Watchdog {
+            clock,
+            warmup: 0,
+            shards: vec![watched],
+            number: 1,
+            reports,
+        };
+        watchdog.watch();
+        let Ok(Report::Watched(seen)) = received.recv() else {
+            panic!("the watchdog says nothing");
+        };
+        let stalls = seen.sides[Side::Measured as usize];
+        assert!(stalls.longest_s >= 0.02, "{stalls:?}");
     }
 
     #[test]

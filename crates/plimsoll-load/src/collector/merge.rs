@@ -82,6 +82,7 @@ pub(super) fn has_content(fragment: &Fragment) -> bool {
         + fragment.exhausted
         + fragment.reconnected;
     iterations > 0
+        || fragment.stalls.total_s > 0.0
         || fragment
             .steps
             .iter()
