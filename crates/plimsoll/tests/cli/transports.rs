@@ -34,10 +34,12 @@ impl Secured {
             ("server.pem", issued.certificate.as_str()),
             ("server.key", &issued.key),
             ("clients.pem", authority.certificate()),
+            ("long", &"x".repeat(40_000)),
         ];
         let body = format!(
             "ssl_certificate @directory@/server.pem; ssl_certificate_key @directory@/server.key; \
-             ssl_session_cache shared:sessions:1m; {directives}\nlocation / {{ return 200 ok; }}"
+             ssl_session_cache shared:sessions:1m; {directives}\nlocation / {{ return 200 ok; }}\n\
+             location = /long {{ root @directory@; limit_rate 400k; }}"
         );
         let nginx = Nginx::start(listen, &body, &files).unwrap();
         Self { authority, nginx }
@@ -128,6 +130,16 @@ impl Account {
 
     fn sent(&self) -> u64 {
         self.number("sent")
+    }
+
+    /// The sum of all times of a kind, in seconds.
+    #[expect(clippy::cast_precision_loss, reason = "counts of a second's load")]
+    fn total(&self, kind: &str) -> f64 {
+        let times = &self.arm[kind];
+        let count = times["count"]
+            .as_u64()
+            .unwrap_or_else(|| panic!("{kind}: {}", self.arm));
+        times["mean"].as_f64().unwrap_or(0.0) * count as f64
     }
 
     /// How often exchanges ended so: `200`, or an outcome's name.

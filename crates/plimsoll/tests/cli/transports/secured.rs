@@ -48,7 +48,8 @@ fn versions_are_those_that_both_ends_speak() {
 #[test]
 #[ignore = "needs nginx: run scripts/test"]
 fn a_certificate_that_does_not_hold_fails_every_exchange() {
-    let check = |tls: &str, outcome: &str| {
+    let check = |tls: &str, expected: &str| {
+        let (outcome, reason) = expected.split_once('.').unwrap_or((expected, ""));
         let secured = Secured::start("ssl", "");
         let workspace = secured.workspace();
         let stranger = Authority::new().unwrap();
@@ -56,12 +57,27 @@ fn a_certificate_that_does_not_hold_fails_every_exchange() {
         let (account, log) = run(secured, &workspace, &format!("{OPEN}, tls: {{ {tls} }}"));
         account.all(outcome);
         assert_eq!(log.is_empty(), outcome == "tls_failed");
+        if outcome == "tls_failed" {
+            assert_eq!(account.arm["reasons"][outcome][reason], account.sent());
+            let seen = &account.arm["failures"][0];
+            assert_eq!(
+                (&seen["failure"], &seen["reason"]),
+                (&outcome.into(), &reason.into())
+            );
+            assert!(
+                seen["first_s"].as_f64() <= seen["last_s"].as_f64(),
+                "{seen}"
+            );
+        }
     };
     std::thread::scope(|scope| {
         for (tls, outcome) in [
             ("ca: ca.pem", "200"),
-            ("ca: stranger.pem", "tls_failed"),
-            ("ca: ca.pem, server_name: elsewhere.example", "tls_failed"),
+            ("ca: stranger.pem", "tls_failed.unknown_issuer"),
+            (
+                "ca: ca.pem, server_name: elsewhere.example",
+                "tls_failed.name_mismatch",
+            ),
             ("insecure: true", "200"),
             ("insecure: true, server_name: elsewhere.example", "200"),
         ] {
@@ -99,6 +115,67 @@ fn sessions_are_resumed_by_the_user_whose_they_are() {
         ] {
             scope.spawn(move || check(server, resumption));
         }
+    });
+}
+
+/// In the summary of a kept run directory, over HTTP/1.1 and HTTP/2: a response time is what it waited for, the connection if one had to
+/// be made, and the service time; and each of these is the sum of its own parts. Sums are off by what histograms round.
+#[test]
+#[ignore = "needs nginx: run scripts/test"]
+fn the_parts_of_every_time_sum_to_it() {
+    let check = |listen: &str, protocol: &str| {
+        let secured = Secured::start(listen, "");
+        let workspace = secured.workspace();
+        let port = secured.nginx.address().port();
+        let text = format!(
+            "version: 1\nname: parts\ncomponents:\n  server: {{ external: \"https://localhost:{port}\", probe: none }}\n\
+             scenario: [{{ mix: [{{ steps: [{{ get: / }}] }}, {{ steps: [{{ get: /long }}] }}] }}]\nload: {{ rate: 30/s, connections: 8, warmup: 0s, duration: 2s, \
+             resolve: connection, exchanges_per_connection: 5, tls: {{ ca: ca.pem }}{protocol} }}\n"
+        );
+        workspace.write("parts.yaml", &text);
+        let finished = workspace.experiment("parts.yaml", &["--no-ui"]);
+        let account = Account::of(&workspace, &finished);
+        assert!(account.sent() >= 20, "{account:?}");
+        assert_eq!(
+            account.count("200"),
+            account.sent(),
+            "{:?}",
+            account.outcomes()
+        );
+        // A microsecond for each time that was recorded, and what three digits leave.
+        let slack = |whole: f64| 0.005 * whole + 5e-6 * account.sent() as f64;
+        let holds = |whole: &str, parts: &[&str]| {
+            let sum: f64 = parts.iter().map(|part| account.total(part)).sum();
+            let whole_sum = account.total(whole);
+            assert!(
+                (whole_sum - sum).abs() <= slack(whole_sum),
+                "{listen}: {whole} {whole_sum} is not {sum}: {account:?}"
+            );
+        };
+        holds("service_time", &["first_byte_time", "body_time"]);
+        holds("connect_time", &["dns_time", "tcp_time", "tls_time"]);
+        assert!(account.total("tls_time") > 0.0 && account.total("dns_time") > 0.0);
+        // The long answer is sent in pieces, a tenth of a second long.
+        assert!(account.total("body_time") > 0.02 * account.sent() as f64);
+        let all = [
+            "pacing_lag",
+            "connection_wait",
+            "connect_time",
+            "service_time",
+        ];
+        match protocol {
+            "" => holds("response_time", &all),
+            // Who waits for a connection that another makes has that in its response time only.
+            _ => {
+                let sum: f64 = all.iter().map(|part| account.total(part)).sum();
+                let response = account.total("response_time");
+                assert!(response >= sum - slack(sum), "{response} < {sum}");
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| check("ssl", ""));
+        scope.spawn(|| check("ssl http2", ", protocol: http2, streams: 2"));
     });
 }
 
