@@ -80,6 +80,7 @@ impl Collector {
         }
         self.data.seconds += fragment.length_s;
         self.data.intended += fragment.intended;
+        self.data.scheduled += fragment.due.unwrap_or(0);
         self.data.sent += fragment.sent;
         self.data.dropped += fragment.dropped;
         self.data.dropped_by_generator += fragment.dropped_late;

@@ -77,8 +77,7 @@ impl Health {
             longest_stall_s: Some(self.longest_stall_s),
             stalled_share: (data.seconds > 0.0).then(|| self.stalled_s / data.seconds),
             exhausted: Some(self.exhausted),
-            schedule_ks: (data.intended > 0 && data.offered_per_s.is_some())
-                .then(|| self.behind as f64 / data.intended as f64),
+            schedule_ks: (data.scheduled > 0).then(|| self.behind as f64 / data.scheduled as f64),
             littles_law_error: littles_law_error(self.in_flight_s, data),
             lookout: self.lookout,
             halves: self.halves,
@@ -147,7 +146,7 @@ mod tests {
 
     fn data() -> ArmData {
         let mut data = ArmData::new("a", "t", LoadModel::Open, Some(100.0));
-        (data.seconds, data.intended) = (2.0, 200);
+        (data.seconds, data.intended, data.scheduled) = (2.0, 200, 200);
         data.times = [
             (TimeKind::IterationTime, times(&[30, 30])),
             (TimeKind::PacingLag, times(&[1, 9])),

@@ -51,6 +51,8 @@ pub struct ArmData {
     pub seconds: f64,
     /// Arrivals that the plan put into the measured time.
     pub intended: u64,
+    /// Of these, those that a schedule put there: in the open model all, in the closed one those of the scenarios beside that are open.
+    pub scheduled: u64,
     /// Arrivals that were started. `intended = sent + dropped`.
     pub sent: u64,
     /// Arrivals that were never started, for whatever reason.
@@ -132,6 +134,7 @@ impl ArmData {
             offered_per_s,
             seconds: 0.0,
             intended: 0,
+            scheduled: 0,
             sent: 0,
             dropped: 0,
             dropped_by_generator: 0,
@@ -183,6 +186,7 @@ impl ArmData {
             .merge(&other.health, (self.seconds, other.seconds));
         self.seconds += other.seconds;
         self.intended += other.intended;
+        self.scheduled += other.scheduled;
         self.sent += other.sent;
         self.dropped += other.dropped;
         self.dropped_by_generator += other.dropped_by_generator;
@@ -211,6 +215,12 @@ impl ArmData {
                 .merge(component);
         }
         self.ledgers.extend(other.ledgers.iter().cloned());
+    }
+
+    /// Whether arrivals, of all scenarios or of one, come by a schedule for which they can be late.
+    #[must_use]
+    pub fn has_schedule(&self) -> bool {
+        self.model == LoadModel::Open || self.scheduled > 0
     }
 
     /// The arm's histogram of one kind: of all steps together for response and service times, over the classes that enter them.

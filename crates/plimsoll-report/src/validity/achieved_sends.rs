@@ -1,7 +1,8 @@
 //! Criterion 1: the generator offered the load that was planned.
 //!
 //! At least 99 % of arrivals over the run and 95 % in every second were released. What waited for a connection, or was dropped
-//! because every allowed connection was busy, is the target's doing and does not count. A closed loop has no plan to fall short of.
+//! because every allowed connection was busy, is the target's doing and does not count. A closed loop has no plan to fall short of; of a
+//! load in which both are, what comes by a schedule is judged over the run.
 //! Arrivals that were never released are missing from every figure; seconds that fell short reach their share of the exchanges.
 
 use super::reach;
@@ -11,7 +12,7 @@ use crate::record::{ArmData, Effect, LoadModel, SECOND_RELEASED, Sense, Validity
 const RUN_LIMIT: f64 = 0.99;
 
 pub(super) fn judge(arm: &ArmData) -> Vec<ValidityRow> {
-    if arm.model == LoadModel::Closed {
+    if !arm.has_schedule() {
         return Vec::new();
     }
     let mut rows = Vec::new();
@@ -36,8 +37,13 @@ pub(super) fn judge(arm: &ArmData) -> Vec<ValidityRow> {
 
 #[expect(clippy::cast_precision_loss, reason = "a share")]
 fn over_run(arm: &ArmData) -> Option<f64> {
-    let released = arm.intended.saturating_sub(arm.dropped_by_generator);
-    (arm.intended > 0).then(|| released as f64 / arm.intended as f64)
+    // Beside a schedule there may be users whose iterations are never late for one.
+    let due = match arm.model {
+        LoadModel::Open => arm.intended,
+        LoadModel::Closed => arm.scheduled,
+    };
+    let released = due.saturating_sub(arm.dropped_by_generator);
+    (due > 0).then(|| released as f64 / due as f64)
 }
 
 /// The share of seconds that fell short.
@@ -90,6 +96,13 @@ mod tests {
         check(arm(LoadModel::Open, 1000, 11), &[false]);
         check(arm(LoadModel::Open, 0, 0), &[]);
         check(arm(LoadModel::Closed, 1000, 900), &[]);
+        let beside = |lost| {
+            let mut arm = arm(LoadModel::Closed, 1000, lost);
+            arm.scheduled = 100;
+            arm
+        };
+        check(beside(1), &[true]);
+        check(beside(2), &[false]);
     }
 
     /// Of sixty seconds one fell short: that reaches the tail and no median.

@@ -6,14 +6,14 @@
 
 use super::reach::{self, FROM_ARRIVAL, Reached};
 use super::row::Finding;
-use crate::record::{ArmData, Effect, LoadModel, Sense, ValidityRow};
+use crate::record::{ArmData, Effect, Sense, ValidityRow};
 use crate::statistics::{Distortion, Lengthening};
 use plimsoll_base::time_kind::TimeKind;
 use plimsoll_base::units::format_seconds;
 
 pub(super) fn judge(arm: &ArmData) -> Vec<ValidityRow> {
     let lag = arm.histogram(TimeKind::PacingLag);
-    if arm.model == LoadModel::Closed || lag.is_empty() {
+    if !arm.has_schedule() || lag.is_empty() {
         return Vec::new();
     }
     let lengthening = Lengthening::of(&lag);
@@ -77,6 +77,7 @@ fn finding(worst: &Distortion) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::LoadModel;
     use crate::validity::sample::{self, histogram};
 
     /// Lags and response times in µs, one of each per arrival.
@@ -123,6 +124,10 @@ mod tests {
             &[],
             &[],
         );
+        // Users of the closed model beside arrivals that come by a schedule.
+        let mut beside = arm(LoadModel::Closed, &[9_000; 100], &[9_100; 100]);
+        beside.scheduled = 50;
+        check(&beside, &[], &all);
     }
 
     /// Two in a hundred arrivals were 50 ms late: the tail from p99 on is theirs, the rest is not touched.

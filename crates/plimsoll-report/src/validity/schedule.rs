@@ -7,16 +7,12 @@
 
 use super::reach;
 use super::row::Finding;
-use crate::record::{ArmData, LoadModel, Sense, ValidityRow};
+use crate::record::{ArmData, Sense, ValidityRow};
 
 const LIMIT: f64 = 0.02;
 
 pub(super) fn judge(arm: &ArmData) -> Vec<ValidityRow> {
-    let Some(distance) = arm
-        .health
-        .schedule_ks
-        .filter(|_| arm.model == LoadModel::Open)
-    else {
+    let Some(distance) = arm.health.schedule_ks.filter(|_| arm.has_schedule()) else {
         return Vec::new();
     };
     let finding = Finding {
@@ -35,7 +31,7 @@ pub(super) fn judge(arm: &ArmData) -> Vec<ValidityRow> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::Effect;
+    use crate::record::{Effect, LoadModel};
     use crate::validity::sample;
 
     #[test]
@@ -43,6 +39,10 @@ mod tests {
         let mut arm = sample::spread("a", 0.1);
         arm.health.schedule_ks = Some(0.02);
         assert!(judge(&arm)[0].ok);
+        // Of users who give themselves their iterations, only what comes by a schedule beside them is judged.
+        arm.model = LoadModel::Closed;
+        assert_eq!(judge(&arm), []);
+        arm.scheduled = 10;
         arm.health.schedule_ks = Some(0.05);
         let rows = judge(&arm);
         assert_eq!(sample::effect(&rows, "response_time.p99"), Effect::Invalid);
