@@ -38,6 +38,50 @@ fn every_format_renders_from_the_record() {
     assert_eq!(rendered("text"), rendered("text"));
 }
 
+/// Names that hold what separates cells come back whole from a reader that is not ours, and every row has a cell for each column.
+#[test]
+fn a_spreadsheet_reads_the_rows_as_they_are_meant() {
+    const READER: &str = "import csv,json,sys\nrows=list(csv.DictReader(sys.stdin,strict=True,restkey='more'))\n\
+        print(json.dumps([[row['step'],row['group'],row['time'],row['count'],row['p99'],'more' in row or None in row.values()] for row in rows]))\n";
+    let workspace = Workspace::new();
+    workspace.write(
+        "named.yaml",
+        "version: 1\nname: named\ncomponents: { upstream: { mock: {} } }\n\
+         scenario:\n  - { get: /json/valid, name: 'say \"x\", y' }\n  - { group: 'a, b', steps: [{ get: /xml }] }\n\
+         load: { users: 1, iterations: 20, duration: 60s }\n",
+    );
+    workspace.experiment("named.yaml", &["--no-ui"]);
+    let csv = workspace
+        .run(&["report", "run", "--format", "csv"])
+        .ended_with(0)
+        .stdout;
+    workspace.write("rows.csv", &csv);
+    let read = std::process::Command::new("python3")
+        .args(["-c", READER])
+        .stdin(std::fs::File::open(workspace.path().join("rows.csv")).unwrap())
+        .output()
+        .unwrap();
+    assert!(read.status.success(), "{read:?}");
+    let rows: Vec<(String, String, String, String, String, bool)> =
+        serde_json::from_slice(&read.stdout).unwrap();
+    assert!(rows.iter().all(|row| !row.5), "{rows:?}");
+    let summary = workspace.json("run/summary.json");
+    let main = &summary["arms"]["main"];
+    let p99 = |times: &serde_json::Value| times["p99"].as_f64().unwrap();
+    let row = |step: &str, group: &str, time: &str| {
+        let found = rows
+            .iter()
+            .find(|row| (row.0.as_str(), row.1.as_str(), row.2.as_str()) == (step, group, time));
+        let (.., count, p99, _) =
+            found.unwrap_or_else(|| panic!("{step}, {group}, {time}: {rows:?}"));
+        (count.parse().unwrap(), p99.parse().unwrap())
+    };
+    let of_step = p99(&main["by_step"]["say \"x\", y"]["response_time"]);
+    assert_eq!(row("say \"x\", y", "", "response_time"), (20, of_step));
+    let of_group = p99(&main["by_group"]["a, b"]["duration"]);
+    assert_eq!(row("", "a, b", "duration"), (20, of_group));
+}
+
 /// `tests/data/record` has the shapes of the first version that recorded runs, without what was added to them since.
 #[test]
 fn every_format_renders_from_a_record_of_the_first_version() {
