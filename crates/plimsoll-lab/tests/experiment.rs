@@ -77,10 +77,83 @@ impl Shown {
         let text = format!(
             "version: 1\nname: x\ncomponents: {{ upstream: {{ mock: {{}} }} }}\nscenario: [{{ get: / }}]\n{load}"
         );
-        if let Err(problems) = Experiment::load(Path::new("shown.yaml"), &[], &Self(text)) {
+        if let Err(problems) = Self::read_as_experiment(text) {
             panic!("{load}\n{problems}");
         }
     }
+
+    fn read_as_experiment(text: String) -> Result<Experiment, Problems> {
+        Experiment::load(Path::new("shown.yaml"), &[], &Self(text))
+    }
+}
+
+/// What stands as code in the second column of the table below this heading of the page for who comes from another tool, row by row.
+fn equivalents(heading: &str) -> Vec<Vec<String>> {
+    let page = std::fs::read_to_string("../../docs/coming-from.md").expect("the page is there");
+    let (_, section) = page
+        .split_once(&format!("### {heading}\n"))
+        .expect("it has the section");
+    let rows = section.split("\n#").next().unwrap_or_default().lines();
+    let cells = rows.filter_map(|row| row.strip_prefix("| ")?.split(" | ").nth(1));
+    let codes = |cell: &str| {
+        cell.split('`')
+            .skip(1)
+            .step_by(2)
+            .map(str::to_owned)
+            .collect()
+    };
+    cells.skip(1).map(codes).collect()
+}
+
+#[test]
+fn every_executor_has_a_form_that_is_taken() {
+    let codes = equivalents("Executors").concat();
+    let mut loads = 0;
+    for code in codes.iter().filter(|code| code.contains(": ")) {
+        let length = if code.contains("duration") {
+            ""
+        } else {
+            ", duration: 5m"
+        };
+        match code.strip_prefix("nothing") {
+            Some(_) => Shown::loads(&format!(
+                "load: {{ stages: [{{ {code} }}, {{ rate: 1/s, for: 1s }}] }}\n"
+            )),
+            None => Shown::loads(&format!("load: {{ {code}{length} }}\n")),
+        }
+        loads += 1;
+    }
+    assert!(loads >= 9, "{codes:?}");
+}
+
+#[test]
+fn every_metric_that_is_named_exists() {
+    let codes = equivalents("Metrics and thresholds").concat();
+    let mut metrics = 0;
+    for code in codes
+        .iter()
+        .filter(|code| !code.contains(": ") && !code.starts_with('.'))
+    {
+        let metric = code
+            .replace("checks.<name>", "checks.status")
+            .replace("<name>", "login");
+        let is_taken = |metric: &str, bound: &str| {
+            Shown::read_as_experiment(format!(
+                "version: 1\nname: x\ncomponents: {{ upstream: {{ mock: {{}} }} }}\n\
+                 scenario: [{{ group: checkout, steps: [{{ name: login, get: /, check: {{ status: 200 }} }}] }}]\n\
+                 load: {{ rate: 10/s, duration: 5s }}\nthresholds: [{{ metric: {metric}, {bound} }}]\n"
+            ))
+            .is_ok()
+        };
+        let figures = [metric.clone(), format!("{metric}.p95")];
+        let bounds = ["below: 1s", "below: 1", "below: 1%", "above: 1/s"];
+        let exists = figures
+            .iter()
+            .any(|metric| bounds.iter().any(|bound| is_taken(metric, bound)));
+        assert!(exists, "{code}");
+        metrics += 1;
+    }
+    assert!(metrics >= 18, "{codes:?}");
 }
 
 impl Surroundings for Shown {
