@@ -57,7 +57,7 @@ fn row(arm: &str, figures: &[&Used], effect: Effect) -> Option<ValidityRow> {
         format!("{} to {most}", fewest.used)
     };
     let left_out = format!(
-        "The differences of {} rest on {used} of {} blocks: in the others the generator's own delays reach the figure",
+        "The differences of {} rest on {used} of {} blocks. In those that are left out the generator's own delays reach the figure",
         labels.join(", "),
         fewest.planned
     );
