@@ -1,6 +1,7 @@
 //! The two streams: results on standard output, everything else on standard error.
 
 use crate::exit::Failure;
+use plimsoll_report::render::terminal::wrapped;
 use ratatui::crossterm::terminal;
 use std::io::{self, IsTerminal as _, Write as _};
 
@@ -23,14 +24,19 @@ pub fn print(text: &str) -> Result<(), Failure> {
 
 /// How many columns standard output has; without end if it is no terminal.
 pub fn width() -> usize {
-    let size = io::stdout().is_terminal().then(terminal::size);
-    size.and_then(Result::ok)
-        .map_or(usize::MAX, |(columns, _)| usize::from(columns))
+    columns(io::stdout().is_terminal())
 }
 
-/// Prints a message for the person at the terminal. There is nowhere to report a failure of standard error to.
+fn columns(is_terminal: bool) -> usize {
+    let size = is_terminal.then(terminal::size).and_then(Result::ok);
+    size.map_or(usize::MAX, |(columns, _)| usize::from(columns))
+}
+
+/// Prints a message for the person at the terminal, broken between words. There is nowhere to report a failure of standard error to.
 pub fn note(text: &str) {
-    if writeln!(io::stderr().lock(), "{text}").is_err() {
+    let width = columns(io::stderr().is_terminal());
+    let lines: String = text.split('\n').map(|line| wrapped(line, width)).collect();
+    if io::stderr().lock().write_all(lines.as_bytes()).is_err() {
         // Nobody listens.
     }
 }

@@ -54,8 +54,10 @@ pub fn render_within(view: &RunView, width: usize) -> String {
     text.lines().map(|line| wrapped(line, width)).collect()
 }
 
-/// A line as several, broken between words, the further ones as far to the right as the first one's text.
-fn wrapped(line: &str, width: usize) -> String {
+/// A line as several for a terminal of so many columns, broken between words, the further ones as far to the right as the first one's text.
+/// Every line ends in a newline.
+#[must_use]
+pub fn wrapped(line: &str, width: usize) -> String {
     let text = line.trim_start();
     let before = line.len() - text.len();
     // Behind a heading such as `FAILED`, which two spaces set apart.
