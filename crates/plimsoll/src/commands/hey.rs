@@ -104,7 +104,7 @@ fn carry_out(flags: &Flags, plan: Plan) -> Result<Said, Failure> {
         },
     );
     ended.map_err(|error| match error {
-        LoadError::Plan(_) => Failure::Input(error.to_string()),
+        LoadError::Plan(problems) => Failure::AsHey(plan::refusal(&problems)),
         LoadError::Shard(_) | LoadError::Security => Failure::Environment(error.to_string()),
         LoadError::NotTaken | LoadError::Accounts(_) => Failure::Internal(error.to_string()),
     })?;

@@ -298,6 +298,20 @@ fn what_hey_refuses_is_refused_with_its_words_and_its_code() {
 }
 
 #[test]
+fn what_no_load_can_be_names_the_flag() {
+    let check = |args: &[&str], message: &str| {
+        let finished = Workspace::new().run(&[&["hey"], args].concat());
+        finished.ended_with(1).saying(message);
+    };
+    let local = "http://127.0.0.1:1/";
+    check(&["-m", "@", local], "-m: must be a method such as GET");
+    check(&["-host", "a b", local], "-host: must be a host");
+    check(&["-q", "99999999", local], "-q: ");
+    check(&["-z", "2000h", local], "-z: ");
+    check(&["http://127.0.0.1:1/a b"], "URL: must begin with /");
+}
+
+#[test]
 fn whoever_asks_is_told_the_flags() {
     for usage in ["-h", "-help", "--help"] {
         let told = Workspace::new().run(&["hey", usage]).ended_with(0);

@@ -199,7 +199,13 @@ fn take(flags: &mut Flags, name: &str, value: String) -> Result<(), Refused> {
         }
         "H" => {
             let (name, value) = field(&value)?;
-            set(&mut flags.headers, name, value);
+            match name.to_ascii_lowercase().as_str() {
+                // Go computes these itself.
+                "content-length" | "transfer-encoding" => {}
+                "connection" if value.eq_ignore_ascii_case("close") => flags.keep_alive = false,
+                "connection" => {}
+                _ => set(&mut flags.headers, name, value),
+            }
         }
         "A" => set(&mut flags.headers, "Accept", &value),
         "T" => set(&mut flags.headers, "Content-Type", &value),
@@ -403,6 +409,10 @@ mod tests {
                     ("Authorization", "Basic bWU6aXQ="),
                 ]);
             },
+        );
+        check(
+            "-H Connection:close -H Content-Length:5 http://a/",
+            |flags| flags.keep_alive = false,
         );
         check(
             "-U robot -d body -D file -host b -x c:1 -cpus 2 http://a/",

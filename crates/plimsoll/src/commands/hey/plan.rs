@@ -76,6 +76,35 @@ pub fn of(flags: &Flags, seed: u64) -> Result<Plan, Refused> {
     })
 }
 
+/// Where a plan has what a flag says.
+const FLAGS: [(&str, &str); 7] = [
+    ("steps[0].method", "-m"),
+    ("steps[0].headers", "-H"),
+    ("steps[0].path", "URL"),
+    ("target.authority", "-host"),
+    ("scenarios[0].load.users", "-c"),
+    ("scenarios[0].load", "-q"),
+    ("duration", "-z"),
+];
+
+/// What is wrong with a plan, by the flag that said it. What follows a redirect has the request's own faults once more.
+pub fn refusal(problems: &PlanProblems) -> String {
+    let own = problems
+        .0
+        .iter()
+        .filter(|problem| !problem.path.starts_with("steps[1]"));
+    let lines = own.map(|problem| {
+        let flag = FLAGS
+            .iter()
+            .find(|(path, _)| problem.path.starts_with(path));
+        flag.map_or_else(
+            || problem.to_string(),
+            |(_, flag)| format!("{flag}: {}", problem.message),
+        )
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
 /// The first of the host's addresses that takes a connection; the first of all if none does.
 async fn address(url: &Url) -> Result<SocketAddr, String> {
     let failed = |reason: &dyn Display| format!("looking up {}: {reason}", url.host);
