@@ -121,6 +121,8 @@ struct Reading {
     data: Data,
     is_get: bool,
     is_head: bool,
+    /// Whether HTTP/2 is spoken without having been agreed on.
+    knows_http2: bool,
     compressed: bool,
     /// Headers that options stand for; a header written as such wins.
     implied: Vec<(&'static str, String)>,
@@ -235,7 +237,8 @@ impl Reading {
             "--compressed" => self.compressed = true,
             "--insecure" => request.insecure = true,
             "--location" => request.follow = true,
-            "--http2" | "--http2-prior-knowledge" => request.http2 = true,
+            "--http2" => request.http2 = true,
+            "--http2-prior-knowledge" => (request.http2, self.knows_http2) = (true, true),
             "--get" => self.is_get = true,
             "--head" => self.is_head = true,
             "--max-time" => request.max_time = Some(value),
@@ -256,6 +259,8 @@ impl Reading {
         if !request.url.contains("://") {
             request.url.insert_str(0, "http://");
         }
+        // In clear curl only asks for it, and goes on with HTTP/1.1 where it gets no answer to that.
+        request.http2 &= self.knows_http2 || request.url.starts_with("https:");
         let mut body = self.data.into_text();
         if body.is_some() && !request.parts.is_empty() {
             return Err("has both `-d` and `-F`: a request has one body".to_owned());
@@ -423,6 +428,11 @@ mod tests {
         "#);
     }
 
+    fn all_shown(commands: &[&str]) -> String {
+        let shown = (commands.iter()).map(|command| format!("> {command}\n{}", shown(command)));
+        shown.collect::<Vec<_>>().join("\n\n")
+    }
+
     #[test]
     fn options_mean_what_they_mean_to_curl() {
         let commands = [
@@ -435,15 +445,13 @@ mod tests {
             "curl http://a/ --data-binary @body.json -H 'Content-Type: application/json'",
             "curl http://a/ --json '{\"a\":' --json '1}'",
             "curl -u me:secret -A robot -e http://b/ -H 'User-Agent:' http://a/",
-            "curl http://a/ -H ':authority: a' -H 'content-length: 3' -H 'X: 1' -H 'Y;' -k --http2 -m 2.5",
+            "curl https://a/ -H ':authority: a' -H 'content-length: 3' -H 'X: 1' -H 'Y;' -k --http2 -m 2.5",
             "curl.exe http://a/ -so /dev/null -w '%{http_code}' -D - --basic -d x -H 'Content-Type:'",
+            "curl http://a/ --http2",
+            "curl http://a/ --http2-prior-knowledge",
             "/usr/bin/curl --url http://a/ --data-urlencode '@body.json'",
         ];
-        let all: Vec<String> = commands
-            .iter()
-            .map(|command| format!("> {command}\n{}", shown(command)))
-            .collect();
-        insta::assert_snapshot!(all.join("\n\n"), @r#"
+        insta::assert_snapshot!(all_shown(&commands), @r#"
         > curl example.com
         GET http://example.com
 
@@ -490,8 +498,8 @@ mod tests {
         Authorization: Basic bWU6c2VjcmV0
         Referer: http://b/
 
-        > curl http://a/ -H ':authority: a' -H 'content-length: 3' -H 'X: 1' -H 'Y;' -k --http2 -m 2.5
-        GET http://a/
+        > curl https://a/ -H ':authority: a' -H 'content-length: 3' -H 'X: 1' -H 'Y;' -k --http2 -m 2.5
+        GET https://a/
         X: 1
         Y: 
         [insecure]
@@ -501,6 +509,13 @@ mod tests {
         POST http://a/
 
         x
+
+        > curl http://a/ --http2
+        GET http://a/
+
+        > curl http://a/ --http2-prior-knowledge
+        GET http://a/
+        [http2]
 
         > /usr/bin/curl --url http://a/ --data-urlencode '@body.json'
         POST http://a/
