@@ -2,7 +2,9 @@
 
 mod added;
 mod clean;
+mod clients;
 mod counts;
+mod delays;
 mod flat;
 mod freeze;
 mod lognormal;
@@ -27,11 +29,13 @@ pub struct Check {
 }
 
 /// Every check, cheap ones first.
-static CHECKS: [Check; 15] = [
+static CHECKS: [Check; 17] = [
     counts::CHECK,
     freeze::CHECK,
     peers::CHECK,
     lognormal::CHECK,
+    delays::CHECK,
+    clients::CHECK,
     memory::CHECK,
     flat::CHECK,
     robustness::MOCK,

@@ -40,11 +40,20 @@ impl Interval {
     }
 }
 
-/// The intervals of an arm's response times. A line is `Tag=response_time,<start>,<length>,<maximum>,<histogram>`.
+/// The intervals of an arm's response times.
 pub fn response_times(log: &str) -> Result<Vec<Interval>, Trouble> {
-    let lines = log
-        .lines()
-        .filter_map(|line| line.strip_prefix("Tag=response_time,"));
+    tagged(log, "response_time")
+}
+
+/// The intervals of an arm's service times.
+pub fn service_times(log: &str) -> Result<Vec<Interval>, Trouble> {
+    tagged(log, "service_time")
+}
+
+/// The intervals of a tag. A line is `Tag=<tag>,<start>,<length>,<maximum>,<histogram>`.
+fn tagged(log: &str, tag: &str) -> Result<Vec<Interval>, Trouble> {
+    let begin = format!("Tag={tag},");
+    let lines = log.lines().filter_map(|line| line.strip_prefix(&begin));
     let mut intervals = lines.map(interval).collect::<Result<Vec<_>, _>>()?;
     let first = intervals.first().map_or(0.0, |interval| interval.start_s);
     for interval in &mut intervals {

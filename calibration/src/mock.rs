@@ -26,6 +26,11 @@ pub struct Mock {
 impl Mock {
     /// Starts it with exact delays and these stub mappings beside its built-in endpoints.
     pub fn start(bench: &Bench, stubs: &[Value]) -> Result<Self, Trouble> {
+        Self::start_with(bench, stubs, &["--exact-delays"])
+    }
+
+    /// Starts it with these stub mappings and flags.
+    pub fn start_with(bench: &Bench, stubs: &[Value], flags: &[&str]) -> Result<Self, Trouble> {
         let root = bench.directory()?;
         let mappings = root.join("mappings");
         std::fs::create_dir_all(&mappings).map_err(|e| Trouble::io("a stub directory", e))?;
@@ -36,7 +41,8 @@ impl Mock {
         let counters = root.join("counters");
         let mut command = Command::new(&bench.plimsoll);
         command
-            .args(["mock", "--announce", "--exact-delays", "--port=0"])
+            .args(["mock", "--announce", "--port=0"])
+            .args(flags)
             .args(["--seed=1", "--root-dir"])
             .arg(&root)
             .arg("--counters")

@@ -29,9 +29,49 @@ pub fn lognormal_quantile(median: f64, sigma: f64, z: f64) -> f64 {
     median * (sigma * z).exp()
 }
 
+/// The share of a standard normal distribution below `z` (Abramowitz and Stegun, *Handbook of Mathematical Functions*, 26.2.17: within 7.5e-8).
+pub fn normal_share(z: f64) -> f64 {
+    const FACTORS: [f64; 5] = [
+        0.319_381_530,
+        -0.356_563_782,
+        1.781_477_937,
+        -1.821_255_978,
+        1.330_274_429,
+    ];
+    let t = 1.0 / (1.0 + 0.231_641_9 * z.abs());
+    let polynomial = FACTORS
+        .iter()
+        .rev()
+        .fold(0.0, |sum, factor| (sum + factor) * t);
+    let above = (-z * z / 2.0).exp() / std::f64::consts::TAU.sqrt() * polynomial;
+    if z < 0.0 { above } else { 1.0 - above }
+}
+
+/// The quantile of a χ² distribution with so many degrees of freedom, for the standard normal quantile `z` (Wilson and Hilferty 1931).
+pub fn chi_square_quantile(degrees: u32, z: f64) -> f64 {
+    let degrees = f64::from(degrees.max(1));
+    let spread = 2.0 / (9.0 * degrees);
+    degrees * (1.0 - spread + z * spread.sqrt()).powi(3)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tables_of_the_normal_and_the_chi_square_distribution() {
+        for (z, share) in [
+            (0.0, 0.5),
+            (1.0, 0.841_344_7),
+            (-1.96, 0.024_997_9),
+            (3.0, 0.998_650_1),
+        ] {
+            assert!((normal_share(z) - share).abs() < 1e-6, "{z}");
+        }
+        // At 0.1 %: 27.877 for 9 degrees of freedom, 86.661 for 50.
+        assert!((chi_square_quantile(9, 3.090_232) - 27.877).abs() < 0.2);
+        assert!((chi_square_quantile(50, 3.090_232) - 86.661).abs() < 0.2);
+    }
 
     fn check(actual: Option<f64>, expected: Option<f64>) {
         match (actual, expected) {

@@ -75,7 +75,7 @@ fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
 }
 
 /// The times of whole seconds that no stall reaches, without the first, in which nothing was under way at first.
-fn undisturbed(
+pub(super) fn undisturbed(
     intervals: &[Interval],
     seconds: f64,
     first: Instant,
