@@ -3,9 +3,17 @@
 use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
+use std::time::SystemTime;
 
 /// The largest body file, in bytes. Bodies are held in memory, ready to send.
 const LONGEST: u64 = 64 << 20;
+
+/// By what a file that has changed is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    pub(crate) bytes: u64,
+    modified: Option<SystemTime>,
+}
 
 /// The `__files` directory of a root, or nothing where there is no root.
 #[derive(Debug, Clone, Default)]
@@ -98,6 +106,19 @@ impl BodyFiles {
             return Err(format!("\"{name}\" lies outside __files"));
         }
         Ok((directory, relative))
+    }
+
+    /// By what a file would be known if it changed. Whether it may be read is not asked.
+    pub(crate) fn stamp(&self, name: &str) -> Result<Stamp, String> {
+        let (directory, relative) = self.relative(name)?;
+        let metadata = fs::metadata(directory.join(relative));
+        let missing =
+            |error: io::Error| format!("\"{name}\" cannot be read below __files: {error}");
+        let metadata = metadata.map_err(missing)?;
+        Ok(Stamp {
+            bytes: metadata.len(),
+            modified: metadata.modified().ok(),
+        })
     }
 
     /// The content of the file that a mapping names; the error says what is wrong with the name.

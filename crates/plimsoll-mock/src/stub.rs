@@ -4,6 +4,7 @@
 //! part below; which stub wins is left to `stub_set`.
 
 pub(crate) mod id;
+mod kept_files;
 pub(crate) mod lenient_json;
 mod membership;
 mod method_pattern;

@@ -3,6 +3,7 @@
 //! As in WireMock, the values of headers, the text of a body, the name of a body file and the file itself are templates; a body in
 //! base64 is not. The length is ours to say, so a `Content-Length` of the stub's is left out.
 
+use super::kept_files::{FileBody, KeptFiles};
 use super::problem::StubProblem;
 use super::reader::Problems;
 use super::response::{Body, printable};
@@ -35,7 +36,7 @@ enum Content {
     /// A file whose name depends on the request.
     File {
         name: Template,
-        files: BodyFiles,
+        files: KeptFiles,
         is_template: bool,
     },
 }
@@ -85,7 +86,7 @@ impl Templated {
             },
             Body::FileNamed(name) => compile("bodyFileName", name).map(|name| Content::File {
                 name,
-                files: files.clone(),
+                files: KeptFiles::of(files),
                 is_template: file_is_template,
             }),
         };
@@ -145,13 +146,10 @@ impl Templated {
                 files,
                 is_template,
             } => {
-                let bytes = files.read(&name.render(model)?)?;
-                match std::str::from_utf8(&bytes) {
-                    Ok(text) if *is_template => {
-                        let text = render_once(text, model)?;
-                        builder.body(text.as_bytes())
-                    }
-                    _ => builder.body(&bytes),
+                let body = files.get(&name.render(model)?, *is_template)?;
+                match &*body {
+                    FileBody::Bytes(bytes) => builder.body(bytes),
+                    FileBody::Text(template) => builder.body(template.render(model)?.as_bytes()),
                 }
             }
         })
@@ -167,12 +165,6 @@ fn variables<'a>(url: &'a UrlPattern, path: &'a str) -> Vec<(&'a str, &'a str)> 
     let values = template.values(path).ok().flatten().unwrap_or_default();
     let names = template.names().iter().map(String::as_str);
     names.zip(values).collect()
-}
-
-/// The text of a template that is not kept.
-fn render_once(text: &str, model: &Model<'_>) -> Result<String, String> {
-    let template = Template::compile(text)?;
-    template.render(model)
 }
 
 impl Content {
