@@ -63,6 +63,7 @@ fn minor(version: Version) -> u8 {
     match version {
         Version::Http10 => 0,
         Version::Http11 => 1,
+        Version::Http2 => unreachable!("the codec decodes HTTP/1"),
     }
 }
 

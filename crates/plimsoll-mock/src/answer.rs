@@ -2,9 +2,11 @@
 //!
 //! Which answer a request gets is decided elsewhere. Bodies are framed by `Content-Length`.
 
+mod gzip;
 mod http2;
 
 use bytes::Bytes;
+pub(crate) use gzip::Coding;
 use http::HeaderMap;
 use plimsoll_http::encode;
 use std::sync::OnceLock;

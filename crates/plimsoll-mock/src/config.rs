@@ -18,6 +18,8 @@ pub struct MockConfig {
     pub https: Option<Https>,
     /// The directory with `mappings/` and `__files/`. Without one, stubs come over the admin API alone.
     pub root_dir: Option<PathBuf>,
+    /// Whether answers are packed with gzip for clients that accept it.
+    pub gzip: bool,
     /// Whether a client in clear may begin with the preface of HTTP/2. Over TLS what is spoken is agreed on.
     pub http2_in_clear: bool,
     /// Where the counters are kept so that they survive this process; without a path they live in memory.
@@ -119,6 +121,7 @@ impl MockConfig {
         Self {
             listen: Some(listen),
             https: None,
+            gzip: true,
             http2_in_clear: true,
             root_dir: None,
             counters: None,

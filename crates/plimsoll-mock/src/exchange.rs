@@ -3,7 +3,7 @@
 mod behave;
 
 use crate::admin::AdminRequest;
-use crate::answer::Answer;
+use crate::answer::{Answer, Coding};
 use crate::behaviour::Room;
 use crate::builtins;
 use crate::clock;
@@ -52,6 +52,8 @@ pub(crate) struct Pending {
     pub(crate) stub: Arc<Stub>,
     /// What it answers, where that was made for the request.
     pub(crate) answer: Option<Answer>,
+    /// How the client wants it otherwise.
+    pub(crate) coding: Coding,
     pub(crate) delay: Duration,
     /// Where it must have a place first.
     pub(crate) room: Option<Room>,
@@ -93,6 +95,7 @@ impl Exchange<'_> {
         };
         self.place
             .set(shared.metrics.matched(self.shard.index, stub));
+        let coding = self.coding();
         let default_delay = set.default_delay();
         if let Some(behaviour) = &stub.behaviour {
             return self.decide_behaving(stub, behaviour, &request, default_delay);
@@ -107,22 +110,24 @@ impl Exchange<'_> {
         if let Some(answer) = self.rendered(stub, &request) {
             self.note_answer(Answered::Stub(stub), delay, Some(&answer));
             if stub.delivery == Delivery::Plain {
-                return Decision::Own(answer, delay);
+                return Decision::Own(self.coded(answer, stub), delay);
             }
             return Decision::Stub(Pending {
                 stub: Arc::clone(stub),
-                answer: Some(answer),
+                answer: Some(self.coded(answer, stub)),
+                coding,
                 delay,
                 room: None,
             });
         }
         self.note(Answered::Stub(stub), delay);
-        if delay.is_zero() && stub.delivery == Delivery::Plain && at_once(&stub.answer) {
+        if delay.is_zero() && stub.delivery == Delivery::Plain && at_once(stub.answer_in(coding)) {
             return Decision::Done;
         }
         Decision::Stub(Pending {
             stub: Arc::clone(stub),
             answer: None,
+            coding,
             delay,
             room: None,
         })
@@ -136,6 +141,24 @@ impl Exchange<'_> {
         }
         let url = &stub.request.url;
         Some(templated.answer(request, url, clock::now(), self.shard.shared.draw()))
+    }
+
+    /// A rendered answer as the client wants it.
+    fn coded(&self, answer: Answer, stub: &Stub) -> Answer {
+        let packed = match self.coding() {
+            Coding::Gzip if stub.goes_out_whole() => answer.packed(),
+            Coding::Gzip | Coding::Identity => None,
+        };
+        packed.unwrap_or(answer)
+    }
+
+    /// How the answer's body may be coded.
+    fn coding(&self) -> Coding {
+        if self.shard.shared.gzip {
+            Coding::accepted(self.head.method(), self.head.fields())
+        } else {
+            Coding::Identity
+        }
     }
 
     /// Notes the request in the journal, with an answer that is the same for every request.
@@ -155,6 +178,14 @@ impl Exchange<'_> {
             answer,
         };
         self.shard.shared.journal.note(self.shard.index, &seen);
+    }
+}
+
+impl Pending {
+    /// What is to be sent.
+    pub(crate) fn answer(&self) -> &Answer {
+        let own = || self.stub.answer_in(self.coding);
+        self.answer.as_ref().unwrap_or_else(own)
     }
 }
 

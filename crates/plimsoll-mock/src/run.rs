@@ -85,6 +85,7 @@ pub fn run(
         differences: Differences::per_second(config.differences_per_second),
         stubs,
         limits: config.limits,
+        gzip: config.gzip,
         http2_in_clear: config.http2_in_clear,
         room: config
             .connections

@@ -35,6 +35,7 @@ pub(crate) struct Shared {
     pub(crate) differences: Differences,
     pub(crate) guard: Guard,
     pub(crate) limits: Limits,
+    pub(crate) gzip: bool,
     pub(crate) http2_in_clear: bool,
     /// How many clients there may be at a time.
     pub(crate) room: u32,

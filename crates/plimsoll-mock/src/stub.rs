@@ -18,7 +18,7 @@ pub(crate) mod surroundings;
 mod templated;
 pub(crate) mod url_pattern;
 
-use crate::answer::Answer;
+use crate::answer::{Answer, Coding};
 use crate::behaviour::{Alternative, Alternatives, Behaviour, RateLimit, Replay, Room, SlowStart};
 use crate::delay::Delay;
 use crate::delivery::Delivery;
@@ -33,8 +33,8 @@ use request_pattern::RequestPattern;
 use response::{Response, identity};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use surroundings::Surroundings;
 use templated::Templated;
 
@@ -74,6 +74,8 @@ pub(crate) struct Stub {
     pub(crate) delivery: Delivery,
     /// What it answers, where nothing of that depends on the request.
     pub(crate) answer: Answer,
+    /// The same packed, once somebody wants it; `None` if it is not to be.
+    packed: OnceLock<Option<Box<Answer>>>,
     /// What it answers otherwise.
     pub(crate) templated: Option<Box<Templated>>,
     /// What its metadata add.
@@ -315,12 +317,19 @@ impl StubMapping {
         let templated =
             templated.map(|templated| templated.as_ref().clone().with_fields(&identity));
         let document = shown_document(self.document, &shown);
+        let answer = self.response.prepare(&shown, name);
+        // A short one is packed when a client first wants it so; a long one would keep that client's shard from the others.
+        let packed = match answer.is_long() {
+            true => OnceLock::from(answer.packed().map(Box::new)),
+            false => OnceLock::new(),
+        };
         Stub {
             id,
             priority: self.priority,
             insertion,
             step,
-            answer: self.response.prepare(&shown, name),
+            answer,
+            packed,
             request: self.request,
             delay: self.response.delay,
             delivery: self.response.delivery,
@@ -355,6 +364,22 @@ impl StubMapping {
 }
 
 impl Stub {
+    /// Whether clients get all of its answer.
+    pub(crate) fn goes_out_whole(&self) -> bool {
+        matches!(self.delivery, Delivery::Plain | Delivery::Paced(_))
+    }
+
+    /// What it answers, where nothing of that depends on the request but how it may be coded. It is packed once.
+    pub(crate) fn answer_in(&self, coding: Coding) -> &Answer {
+        if coding == Coding::Identity || !self.goes_out_whole() {
+            return &self.answer;
+        }
+        let packed = self
+            .packed
+            .get_or_init(|| self.answer.packed().map(Box::new));
+        packed.as_deref().unwrap_or(&self.answer)
+    }
+
     /// Whether it looks at bodies.
     pub(crate) fn wants_body(&self) -> bool {
         let others = self.behaviour.as_ref();

@@ -17,6 +17,8 @@ mod journal;
 mod limits;
 #[path = "mock/metrics.rs"]
 mod metrics;
+#[path = "mock/packing.rs"]
+mod packing;
 #[path = "mock/refusing.rs"]
 mod refusing;
 #[path = "mock/secured.rs"]

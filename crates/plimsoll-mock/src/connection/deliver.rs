@@ -29,9 +29,8 @@ impl Connection<'_> {
             }
         }
         self.hold_back(pending.delay).await?;
-        let stub = &pending.stub;
-        let answer = pending.answer.as_ref().unwrap_or(&stub.answer);
-        self.deliver(answer, stub.delivery, form).await?;
+        self.deliver(pending.answer(), pending.stub.delivery, form)
+            .await?;
         if place.is_some() {
             // The place is free for another when the answer is out.
             self.flush().await?;

@@ -42,7 +42,8 @@ impl Exchange<'_> {
         self.note_answer(Answered::Stub(chosen), delay, answer.as_ref());
         Decision::Stub(Pending {
             stub: Arc::clone(chosen),
-            answer,
+            answer: answer.map(|answer| self.coded(answer, chosen)),
+            coding: self.coding(),
             delay,
             room: behaving.room.clone(),
         })

@@ -5,8 +5,8 @@
 use super::{Broken, Stage};
 use crate::answer::{Answer, Extent};
 use crate::delivery::{Delivery, Ending, Fault, Pacing};
+use crate::exchange::Pending;
 use crate::metrics::Known;
-use crate::stub::Stub;
 use bytes::Bytes;
 use h2::server::SendResponse;
 use h2::{Reason, SendStream};
@@ -14,7 +14,6 @@ use http::Response;
 use plimsoll_base::counters::Counter;
 use plimsoll_http::Patience;
 use std::future::poll_fn;
-use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
@@ -25,9 +24,7 @@ pub(super) enum Outgoing {
     Own { answer: Box<Answer>, place: Known },
     /// A stub's, and the permit that is free for another when it is sent.
     Stub {
-        stub: Arc<Stub>,
-        /// What it answers, where that was made for the request.
-        answer: Option<Box<Answer>>,
+        pending: Pending,
         place: Known,
         _permit: Option<OwnedSemaphorePermit>,
     },
@@ -76,14 +73,8 @@ impl Sender<'_> {
     pub(super) async fn send(mut self, outgoing: Outgoing) {
         let (answer, delivery, place) = match &outgoing {
             Outgoing::Own { answer, place } => (&**answer, Delivery::Plain, *place),
-            Outgoing::Stub {
-                stub,
-                answer,
-                place,
-                ..
-            } => {
-                let answer = answer.as_deref().unwrap_or(&stub.answer);
-                (answer, stub.delivery, *place)
+            Outgoing::Stub { pending, place, .. } => {
+                (pending.answer(), pending.stub.delivery, *place)
             }
         };
         let sent = match delivery {

@@ -6,7 +6,7 @@ use crate::admin;
 use crate::answer::{Answer, Extent};
 use crate::behaviour::Room;
 use crate::connection::LATE_BODY;
-use crate::exchange::{Call, Decision, Exchange, Pending};
+use crate::exchange::{Call, Decision, Exchange};
 use crate::kept_body::{Full, KeptBody, Wish};
 use crate::metrics::Known;
 use bytes::Bytes;
@@ -170,14 +170,9 @@ async fn prepare(
             wait(stage, place, delay).await?;
             Ok(Outgoing::new(answer, place))
         }
-        Decision::Stub(Pending {
-            stub,
-            answer,
-            delay,
-            room,
-        }) => {
+        Decision::Stub(pending) => {
             let mut permit = None;
-            if let Some(room) = &room {
+            if let Some(room) = &pending.room {
                 permit = match room.try_enter() {
                     Ok(permit) => Some(permit),
                     Err(_) => room.enter().await.ok(),
@@ -186,10 +181,9 @@ async fn prepare(
                     return Ok(Outgoing::new(Room::refusal(), place));
                 }
             }
-            wait(stage, place, delay).await?;
+            wait(stage, place, pending.delay).await?;
             Ok(Outgoing::Stub {
-                stub,
-                answer: answer.map(Box::new),
+                pending,
                 place,
                 _permit: permit,
             })

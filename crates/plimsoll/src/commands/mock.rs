@@ -70,6 +70,9 @@ pub struct Args {
     /// Take no response for a template.
     #[arg(long)]
     disable_response_templating: bool,
+    /// Never pack answers with gzip.
+    #[arg(long)]
+    disable_gzip: bool,
     /// File in which counters and the mock's own times survive this process.
     #[arg(long)]
     counters: Option<PathBuf>,
@@ -114,6 +117,7 @@ fn config(args: Args, seed: u64) -> Result<MockConfig, Failure> {
     let mut config = MockConfig::new(SocketAddr::new(args.bind_address, args.port));
     config.listen = config.listen.filter(|_| args.https.clear());
     config.https = args.https.listener(args.bind_address)?;
+    config.gzip = !args.disable_gzip;
     config.http2_in_clear = args.https.http2_in_clear();
     config.admin_requires_https = args.https.for_admin();
     config.root_dir = args.root_dir.clone().or_else(default_root);

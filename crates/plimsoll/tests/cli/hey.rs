@@ -189,7 +189,8 @@ fn redirects_belong_to_the_request_that_they_answer() {
         r#"{"request":{"method":"GET","url":"/new?a=b","headers":{"Content-Type":{"absent":true},"X-A":{"equalTo":"1"}}},
             "response":{"body":"here"}}"#,
     );
-    let mock = Server::start(&workspace, &["mock", "--port", "0", "--root-dir", "stubs"]);
+    let arguments = ["mock", "--port=0", "--root-dir=stubs", "--gzip-disabled"];
+    let mock = Server::start(&workspace, &arguments);
     let asked = |more: &[&str], path: &str| {
         let url = format!("http://{}{path}", mock.main());
         let args = [&["hey", "-n", "7", "-c", "2", "-H", "X-A: 1"], more].concat();

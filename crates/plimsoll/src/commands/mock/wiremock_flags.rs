@@ -49,7 +49,6 @@ const FLAGS: &[(&str, Value, Fate)] = &[
     ("disable-banner", Value::None, Fulfilled),
     ("disable-connection-reuse", Value::One, NoEffect(CLIENT)),
     ("disable-extensions-scanning", Value::None, Fulfilled),
-    ("disable-gzip", Value::None, Fulfilled),
     (
         "disable-optimize-xml-factories-loading",
         Value::Optional,
