@@ -59,7 +59,7 @@ impl ServerTls {
         };
         let mut config = builder.with_cert_resolver(settings.identity.server_resolver());
         config.alpn_protocols = settings.alpn.iter().map(|name| name.to_vec()).collect();
-        config.ticketer = Ticketer::new().map_err(|error| TlsError::Key(error.to_string()))?;
+        config.ticketer = Ticketer::new().map_err(|error| TlsError::Tickets(error.to_string()))?;
         Ok(Self(Arc::new(config)))
     }
 
