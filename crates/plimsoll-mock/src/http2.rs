@@ -114,7 +114,12 @@ async fn converse(
     let mut stop = pin!(shard.stop.notified());
     let mut exchanges = JoinSet::new();
     let mut quiet_until = Instant::now() + shard.shared.timeouts.idle;
-    let mut leaving = false;
+    // Nobody is told to stop again who began too late to hear it.
+    let mut leaving = shard.stopping.get();
+    if leaving {
+        quiet_until = Instant::now() + LEAVE;
+        connection.graceful_shutdown();
+    }
     loop {
         match next(
             connection,

@@ -161,6 +161,40 @@ fn delays_of_streams_do_not_add_up_and_answers_overtake() {
     assert_eq!(mock.stop().served, 51);
 }
 
+/// One after the other they would take three hours. How late they are is a measurement's business (`docs/mock.md`).
+#[test]
+fn ten_thousand_requests_wait_at_once_on_one_shard() {
+    const CONNECTIONS: usize = 100;
+    const STREAMS: usize = 100;
+    let mock = Mock::start(config());
+    let since = in_runtime(async {
+        let mut clients = Vec::new();
+        for _ in 0..CONNECTIONS {
+            let mut client = Client::connect(&mock).await;
+            // Its answer shows that the client knows how many streams it may have.
+            assert_eq!(client.get("/json/valid").await.0, 200);
+            clients.push(client);
+        }
+        let mut answers = Vec::new();
+        let since = tokio::time::Instant::now();
+        for client in &mut clients {
+            for _ in 0..STREAMS {
+                client.sender.clone().ready().await.unwrap();
+                let request = Request::get("http://localhost/delay/1s").body(()).unwrap();
+                answers.push(client.sender.send_request(request, true).unwrap().0);
+            }
+        }
+        for answer in answers {
+            assert_eq!(answer.await.unwrap().status(), 200);
+        }
+        since.elapsed()
+    });
+    assert!(since >= Duration::from_secs(1) && since < Duration::from_secs(60));
+    let summary = mock.stop();
+    let all = (CONNECTIONS * (1 + STREAMS)) as u64;
+    assert_eq!((summary.received, summary.served), (all, all));
+}
+
 #[test]
 fn long_bodies_pass_both_ways() {
     let mock = Mock::start(config());
@@ -326,6 +360,34 @@ fn a_mock_that_stops_lets_streams_end() {
     });
     let summary = mock.stop();
     assert_eq!((summary.received, summary.served), (2, 2));
+}
+
+#[test]
+fn a_flood_of_streams_that_are_reset_ends_its_connection() {
+    const STREAMS: u32 = 20_000;
+    let frame = |kind: u8, flags: u8, stream: u32, payload: &[u8]| {
+        let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
+        let head = [&length[1..], &[kind, flags], &stream.to_be_bytes()].concat();
+        [&head[..], payload].concat()
+    };
+    let mut flood = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec();
+    flood.extend(frame(4, 0, 0, &[]));
+    for stream in (1..2 * STREAMS).step_by(2) {
+        // GET, http, / and the authority `x` in HPACK; then RST_STREAM with CANCEL.
+        flood.extend(frame(1, 5, stream, &[0x82, 0x86, 0x84, 0x41, 1, b'x']));
+        flood.extend(frame(3, 0, stream, &[0, 0, 0, 8]));
+    }
+    let mock = Mock::start(config());
+    let mut client = TcpStream::connect(mock.address).unwrap();
+    let patience = Some(Duration::from_secs(20));
+    client.set_read_timeout(patience).unwrap();
+    client.set_write_timeout(patience).unwrap();
+    // It may be over before all of it is written, and with a reset.
+    drop(client.write_all(&flood));
+    drop(client.read_to_end(&mut Vec::new()));
+    assert_eq!(mock.client().get("/json/valid").status, 200);
+    let summary = mock.stop();
+    assert!(summary.received < u64::from(STREAMS) / 10, "{summary:?}");
 }
 
 #[test]
