@@ -1,7 +1,7 @@
 //! WireMock's command-line flags that the mock does not act on: which are fulfilled anyway, which have no effect, which are refused.
 //!
 //! A command line that starts WireMock 3.13 starts the mock, or is told what of it is missing. Flags that the mock acts on are those
-//! of `mock.rs`.
+//! of `mock.rs` and `mock/https.rs`.
 
 use crate::exit::Failure;
 use crate::out;
@@ -36,7 +36,7 @@ const KEYSTORE: &str = "write `--https-cert FILE --https-key FILE` with PEM file
 const TRUSTSTORE: &str = "write `--https-client-ca FILE` with a PEM file, which `keytool -exportcert -rfc` makes of each certificate of a truststore";
 const CLIENT: &str = "there is no pool of clients here";
 
-/// Every flag of WireMock 3.13.2 but those of `mock.rs`.
+/// Every flag of WireMock 3.13.2 but those of `mock.rs` and `mock/https.rs`.
 const FLAGS: &[(&str, Value, Fate)] = &[
     ("allow-proxy-targets", Value::One, Refused),
     ("async-response-enabled", Value::One, NoEffect(THREADS)),
