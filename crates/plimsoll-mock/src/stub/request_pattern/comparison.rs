@@ -135,7 +135,8 @@ impl More {
             );
         }
         if let Some(scheme) = &self.scheme {
-            rows.push(Part::new("Scheme", scheme.clone(), "http", scheme == "http").row());
+            let own = request.channel.scheme.name();
+            rows.push(Part::new("Scheme", scheme.clone(), own, scheme == own).row());
         }
         Ok(())
     }
@@ -484,4 +485,30 @@ fn key_with<'v>(name: &str, values: impl Iterator<Item = &'v [u8]>) -> String {
 fn has_bare_question_mark(text: &str) -> bool {
     text.find('?')
         .is_some_and(|place| !text[..place].ends_with("\\\\"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::request::Scheme;
+    use crate::stub::read_pattern;
+    use plimsoll_http::Fields;
+    use serde_json::json;
+
+    /// What the corpus cannot ask of the real WireMock: a request over TLS.
+    #[test]
+    fn the_scheme_is_that_of_the_channel() {
+        let document = json!({"scheme": "http", "url": "/a"});
+        let pattern = read_pattern(&document.to_string()).unwrap();
+        let fields = Fields::default();
+        let mut request = Request::bare("GET", "/a", &fields);
+        request.channel.scheme = Scheme::Https;
+        let rows = pattern.compare(&document, &request).unwrap();
+        let expected = Row::Part {
+            expected: "http".to_owned(),
+            actual: "https".to_owned(),
+            remark: Some("Scheme does not match".to_owned()),
+        };
+        assert_eq!(rows[0], expected);
+    }
 }
