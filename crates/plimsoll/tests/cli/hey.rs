@@ -189,7 +189,7 @@ fn redirects_belong_to_the_request_that_they_answer() {
         r#"{"request":{"method":"GET","url":"/new?a=b","headers":{"Content-Type":{"absent":true},"X-A":{"equalTo":"1"}}},
             "response":{"body":"here"}}"#,
     );
-    let arguments = ["mock", "--port=0", "--root-dir=stubs", "--gzip-disabled"];
+    let arguments = ["mock", "--port=0", "--root-dir=stubs", "--disable-gzip"];
     let mock = Server::start(&workspace, &arguments);
     let asked = |more: &[&str], path: &str| {
         let url = format!("http://{}{path}", mock.main());
