@@ -2,7 +2,7 @@
 //!
 //! Everything that a field of one hop could do to the next is decided here; heads are put together in [`crate::exchange`].
 
-use plimsoll_http::Fields;
+use plimsoll_http::{Fields, hop};
 
 /// What becomes of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,18 +26,6 @@ pub(crate) enum Kind {
 
 /// What kind of field `name` is; in any case of letters.
 pub(crate) fn kind(name: &str) -> Kind {
-    const HOP_BY_HOP: [&str; 10] = [
-        "te",
-        "upgrade",
-        "connection",
-        "keep-alive",
-        "content-length",
-        "proxy-connection",
-        "transfer-encoding",
-        "proxy-authenticate",
-        "proxy-authorization",
-        "http2-settings",
-    ];
     const PROTECTED: [&str; 9] = [
         "via",
         "date",
@@ -64,7 +52,7 @@ pub(crate) fn kind(name: &str) -> Kind {
     };
     if is("host") {
         Kind::Host
-    } else if HOP_BY_HOP.into_iter().any(is) {
+    } else if hop::is_hop_by_hop(name) {
         Kind::HopByHop
     } else if is("x-forwarded-for") {
         Kind::ForwardedFor
@@ -78,41 +66,6 @@ pub(crate) fn kind(name: &str) -> Kind {
         Kind::Protected
     } else {
         Kind::EndToEnd
-    }
-}
-
-/// How many fields may be declared to belong to the connection. Every field is compared with every one of them.
-const MAX_OPTIONS: usize = 32;
-
-/// The fields that the `Connection` lines of a head name, all lines together.
-#[derive(Debug)]
-pub(crate) struct ConnectionOptions<'a>(Vec<&'a [u8]>);
-
-impl<'a> ConnectionOptions<'a> {
-    /// Reads every `Connection` line of `fields`.
-    pub(crate) fn of(fields: &'a Fields) -> Self {
-        let plain = |option: &[u8]| {
-            option.eq_ignore_ascii_case(b"close") || option.eq_ignore_ascii_case(b"keep-alive")
-        };
-        // Collecting nothing, the common case, allocates nothing.
-        Self(
-            plimsoll_http::fields::list(fields, "connection")
-                .filter(|option| !plain(option))
-                .take(MAX_OPTIONS + 1)
-                .collect(),
-        )
-    }
-
-    /// Whether there are more than [`MAX_OPTIONS`], so that not all of them are known here.
-    pub(crate) fn are_too_many(&self) -> bool {
-        self.0.len() > MAX_OPTIONS
-    }
-
-    /// Whether the field `name` was declared to belong to the connection only.
-    pub(crate) fn name(&self, name: &str) -> bool {
-        self.0
-            .iter()
-            .any(|option| option.eq_ignore_ascii_case(name.as_bytes()))
     }
 }
 

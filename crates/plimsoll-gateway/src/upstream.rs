@@ -124,7 +124,7 @@ impl Slot<'_> {
     /// An idle connection that its peer has not closed.
     pub(crate) fn pooled(&self, now: Instant) -> Option<TcpClient> {
         let address = self.endpoint().address;
-        self.upstream.pool.borrow_mut().take(address, now)
+        self.upstream.pool.borrow_mut().take(&address, now)
     }
 
     /// A new connection.

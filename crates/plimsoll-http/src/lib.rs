@@ -4,6 +4,7 @@
 //! [`decode`] turns bytes into events and [`encode`] writes heads and chunks, neither touching a socket;
 //! [`connection`] drives them over any stream; [`connect`], [`listen`], [`stream`], [`tls`], [`pool`] and [`shard`] are Tokio's side;
 //! [`http2`] is what a server of HTTP/2 takes from here; [`deadline`] and [`patience`] bound how long a peer is waited for, [`descriptors`] how many there may be;
+//! [`url`] says where something is and [`hop`] what of a message goes no further than its connection;
 //! [`counters_file`] is what both servers leave behind of their counting; [`meters`] and [`exposition`] what they show of it while they run; [`pages`] and [`authority`] serve endpoints for operators.
 //! What a message means (routes, stubs, retries) is left to the crates above.
 
@@ -20,6 +21,7 @@ pub mod error;
 pub mod exposition;
 pub mod fields;
 pub mod head;
+pub mod hop;
 pub mod http2;
 pub mod limits;
 pub mod listen;
@@ -30,6 +32,7 @@ pub mod pool;
 pub mod shard;
 pub mod stream;
 pub mod tls;
+pub mod url;
 
 pub use connect::{ConnectError, connect, connect_stream, lacking};
 pub use connection::{
@@ -42,9 +45,11 @@ pub use descriptors::connections_possible;
 pub use error::{ProtocolError, ReadError};
 pub use fields::Fields;
 pub use head::{Framing, RequestHead, ResponseHead, Version};
+pub use hop::ConnectionOptions;
 pub use limits::Limits;
 pub use listen::{Listener, accept, accept_or_tell};
 pub use patience::{Pace, Patience};
 pub use pool::{Pool, PoolLimits};
 pub use shard::run_shards;
 pub use stream::{SharedStream, Stream};
+pub use url::Url;

@@ -2,6 +2,7 @@
 
 use crate::connection::TcpClient;
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -9,17 +10,17 @@ use tokio::time::Instant;
 /// How much a pool keeps.
 #[derive(Debug, Clone, Copy)]
 pub struct PoolLimits {
-    /// Idle connections per address; a further one is closed.
+    /// Idle connections per peer; a further one is closed.
     pub idle_per_endpoint: usize,
     /// How long a connection may be idle and still be used; keep it below the peer's own idle timeout.
     pub idle_timeout: Duration,
 }
 
-/// Idle connections by address.
+/// Idle connections by where they lead: an address, or whatever else tells those apart that may not stand in for each other.
 #[derive(Debug)]
-pub struct Pool {
+pub struct Pool<K = SocketAddr> {
     limits: PoolLimits,
-    idle: HashMap<SocketAddr, Vec<Idle>>,
+    idle: HashMap<K, Vec<Idle>>,
 }
 
 #[derive(Debug)]
@@ -28,7 +29,7 @@ struct Idle {
     since: Instant,
 }
 
-impl Pool {
+impl<K: Eq + Hash> Pool<K> {
     /// An empty pool.
     #[must_use]
     pub fn new(limits: PoolLimits) -> Self {
@@ -38,9 +39,9 @@ impl Pool {
         }
     }
 
-    /// The connection to `addr` that became idle last, if its peer has not closed it; dead and expired ones are dropped.
-    pub fn take(&mut self, addr: SocketAddr, now: Instant) -> Option<TcpClient> {
-        let idle = self.idle.get_mut(&addr)?;
+    /// The connection to `peer` that became idle last, if its peer has not closed it; dead and expired ones are dropped.
+    pub fn take(&mut self, peer: &K, now: Instant) -> Option<TcpClient> {
+        let idle = self.idle.get_mut(peer)?;
         while let Some(newest) = idle.pop() {
             if now.duration_since(newest.since) >= self.limits.idle_timeout {
                 // Everything below it is older still.
@@ -55,11 +56,11 @@ impl Pool {
     }
 
     /// Keeps a connection if it may be used again and there is room, else closes it.
-    pub fn put(&mut self, addr: SocketAddr, connection: TcpClient, now: Instant) {
+    pub fn put(&mut self, peer: K, connection: TcpClient, now: Instant) {
         if !connection.is_reusable() {
             return;
         }
-        let idle = self.idle.entry(addr).or_default();
+        let idle = self.idle.entry(peer).or_default();
         if idle.len() < self.limits.idle_per_endpoint {
             idle.push(Idle {
                 connection,

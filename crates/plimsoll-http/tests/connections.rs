@@ -130,7 +130,7 @@ async fn a_pool_hands_out_the_newest_live_connection() {
     let mut pool = Pool::new(limits);
     let now = Instant::now();
     let (mut client, mut server, addr) = pair().await;
-    assert!(pool.take(addr, now).is_none());
+    assert!(pool.take(&addr, now).is_none());
 
     queue_request(&mut client, "/", "");
     client.output.flush().await.unwrap();
@@ -140,11 +140,11 @@ async fn a_pool_hands_out_the_newest_live_connection() {
     read_answer(&mut client).await;
     pool.put(addr, client, now);
     assert_eq!(pool.idle(), 1);
-    let client = pool.take(addr, now).expect("alive");
+    let client = pool.take(&addr, now).expect("alive");
     pool.put(addr, client, now);
 
     assert!(
-        pool.take(addr, now + Duration::from_secs(60)).is_none(),
+        pool.take(&addr, now + Duration::from_secs(60)).is_none(),
         "expired"
     );
     assert_eq!(pool.idle(), 0);
@@ -166,7 +166,7 @@ async fn a_pool_drops_a_connection_whose_peer_has_closed() {
     // The close follows the answer on the same socket: wait until it has arrived.
     client.disturbed().await.unwrap();
     pool.put(addr, client, Instant::now());
-    assert!(pool.take(addr, Instant::now()).is_none());
+    assert!(pool.take(&addr, Instant::now()).is_none());
 }
 
 #[tokio::test]

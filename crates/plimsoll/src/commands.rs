@@ -15,5 +15,4 @@ pub mod run;
 pub mod schema;
 pub mod server;
 pub mod shim;
-pub mod url;
 pub mod validate;

@@ -4,12 +4,12 @@ use super::Scratch;
 use super::outgoing::Origin;
 use crate::answer::Answer;
 use crate::client::Client;
-use crate::fields::{self, ConnectionOptions};
+use crate::fields;
 use crate::path;
 use crate::policy::{self, Caller, Refusal};
 use crate::router;
 use crate::shard::Shard;
-use plimsoll_http::{Framing, RequestHead, Version};
+use plimsoll_http::{ConnectionOptions, Framing, RequestHead, Version};
 use std::borrow::Cow;
 use tokio::time::Instant;
 

@@ -1,8 +1,8 @@
 //! The head of a forwarded request, made from the client's: never a copy of its bytes, always written anew.
 
-use crate::fields::{ConnectionOptions, Kind, accepts_trailers, kind};
+use crate::fields::{Kind, accepts_trailers, kind};
 use crate::service::Route;
-use plimsoll_http::{Framing, RequestHead, Version, encode};
+use plimsoll_http::{ConnectionOptions, Framing, RequestHead, Version, encode};
 
 /// A forwarded head, complete but for the endpoint's `Host`, so that another endpoint can be tried with it.
 #[derive(Debug, Default)]

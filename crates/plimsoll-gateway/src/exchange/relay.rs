@@ -3,9 +3,11 @@
 use super::admission::Plan;
 use super::progress::{Party, Progress, Upload};
 use super::pump::{Coding, Flow, PumpError, pump};
-use crate::fields::{ConnectionOptions, Kind, kind};
+use crate::fields::{Kind, kind};
 use plimsoll_base::counters::Counter;
-use plimsoll_http::{Framing, Output, ReadError, ResponseHead, ResponseReader, Row, encode};
+use plimsoll_http::{
+    ConnectionOptions, Framing, Output, ReadError, ResponseHead, ResponseReader, Row, encode,
+};
 use std::cell::Cell;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::Instant;

@@ -53,7 +53,7 @@ pub enum HandshakeError {
 }
 
 /// What all connections of a client have in common, ready.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct ClientTls {
     name: ServerName<'static>,
     verifier: Arc<dyn ServerCertVerifier>,
@@ -84,14 +84,23 @@ impl ClientTls {
         if versions.is_empty() {
             return Err(TlsError::Versions);
         }
-        let name = ServerName::try_from(settings.server_name.to_owned())
-            .map_err(|_| TlsError::Name(settings.server_name.to_owned()))?;
         Ok(Self {
-            name,
+            name: read_name(settings.server_name)?,
             verifier: verifier(settings.trust)?,
             versions,
             alpn: settings.alpn.iter().map(|name| name.to_vec()).collect(),
             resumption: settings.resumption,
+        })
+    }
+
+    /// The same for servers of another name: what is trusted is not read again.
+    ///
+    /// # Errors
+    /// [`TlsError::Name`]
+    pub fn named(&self, server_name: &str) -> Result<Self, TlsError> {
+        Ok(Self {
+            name: read_name(server_name)?,
+            ..self.clone()
         })
     }
 
@@ -121,6 +130,10 @@ impl ClientTls {
             name: self.name.clone(),
         }
     }
+}
+
+fn read_name(name: &str) -> Result<ServerName<'static>, TlsError> {
+    ServerName::try_from(name.to_owned()).map_err(|_| TlsError::Name(name.to_owned()))
 }
 
 impl Connector {

@@ -3,8 +3,8 @@
 use super::agreed;
 use super::flags::{Flags, Refused};
 use super::request::MOST_EXCHANGES;
-use crate::commands::url::Url;
 use crate::out;
+use plimsoll_http::Url;
 use plimsoll_load::plan::*;
 use plimsoll_load::reach::reach;
 use std::fmt::Display;

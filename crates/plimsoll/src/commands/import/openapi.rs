@@ -10,11 +10,11 @@ mod style;
 
 use super::draft::{Draft, METHODS, slug};
 use super::{draft, pattern};
-use crate::commands::url::Url;
 use crate::exit::Failure;
 use description::Description;
 use operation::Operation;
 use plimsoll_base::document::{Document, Problems};
+use plimsoll_http::Url;
 use serde_json::Value;
 use std::path::PathBuf;
 

@@ -2,8 +2,8 @@
 
 use super::{Args, Security, curl};
 use crate::commands::fields::combined;
-use crate::commands::url::Url;
 use crate::exit::Failure;
+use plimsoll_http::Url;
 use serde_json::{Map, Value};
 
 /// What is sent, again and again.

@@ -1,7 +1,7 @@
 //! Secrets of a recording: replaced by variables, named once each, never shown.
 
 use crate::commands::import::draft::{Body, slug};
-use crate::commands::url::Url;
+use plimsoll_http::Url;
 
 /// Fields whose values are secrets.
 const FIELDS: [&str; 6] = [

@@ -5,7 +5,7 @@ use super::example::{self, Example};
 use super::security;
 use super::style::{self, joined, pairs};
 use crate::commands::import::draft::{Body, Part, Step, literal, sendable};
-use crate::commands::url::Url;
+use plimsoll_http::Url;
 use serde_json::Value;
 
 /// One operation of the description.

@@ -1,4 +1,4 @@
-//! An address of the web as the front ends need it: where to connect, and what to ask for there.
+//! An address of the web: where to connect, and what to ask for there.
 
 /// A URL with a host. Credentials in it are refused, so that they stand in no record.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,11 +57,13 @@ impl Url {
     }
 
     /// Scheme and authority.
+    #[must_use]
     pub fn origin(&self) -> String {
         format!("{}://{}", self.scheme, self.authority)
     }
 
     /// The request target without its query: what may stand in records, since queries hold tokens.
+    #[must_use]
     pub fn path(&self) -> &str {
         self.target.split('?').next().unwrap_or(&self.target)
     }
@@ -139,17 +141,18 @@ mod tests {
             .iter()
             .map(|text| Url::parse(text).unwrap_err())
             .collect();
-        insta::assert_snapshot!(messages.join("\n"), @r"
-        `a:80/b` has no scheme: write `http://a:80/b`
-        `ftp://a/`: `ftp://` is not available: write `http://` or `https://`
-        `http://` has no host: write `http://host:port/path`
-        `http://a:0` has no port `0`: write 1 to 65535, or leave the `:` out
-        `http://a:x` has no port `x`: write 1 to 65535, or leave the `:` out
-        `http://a:/b` has no port after its `:`: write 1 to 65535, or leave the `:` out
-        `http://a:65536` has no port `65536`: write 1 to 65535, or leave the `:` out
-        `http://…@…` has credentials in it: write an `Authorization` header instead
-        `http://[x]/` is not a URL: write `http://host:port/path`
-        `http://a b/` is not a URL: write `http://host:port/path`
-        ");
+        let expected = [
+            "`a:80/b` has no scheme: write `http://a:80/b`",
+            "`ftp://a/`: `ftp://` is not available: write `http://` or `https://`",
+            "`http://` has no host: write `http://host:port/path`",
+            "`http://a:0` has no port `0`: write 1 to 65535, or leave the `:` out",
+            "`http://a:x` has no port `x`: write 1 to 65535, or leave the `:` out",
+            "`http://a:/b` has no port after its `:`: write 1 to 65535, or leave the `:` out",
+            "`http://a:65536` has no port `65536`: write 1 to 65535, or leave the `:` out",
+            "`http://…@…` has credentials in it: write an `Authorization` header instead",
+            "`http://[x]/` is not a URL: write `http://host:port/path`",
+            "`http://a b/` is not a URL: write `http://host:port/path`",
+        ];
+        assert_eq!(messages, expected);
     }
 }
