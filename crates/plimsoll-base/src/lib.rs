@@ -6,6 +6,7 @@
 pub mod counters;
 pub mod document;
 pub mod histogram;
+pub mod interval_log;
 pub mod outcome;
 pub mod random;
 pub mod reason;

@@ -12,6 +12,7 @@ use append::Appender;
 use indexmap::IndexMap;
 use indexmap::map::Entry;
 use plimsoll_base::histogram::TimeHistogram;
+use plimsoll_base::interval_log::{header, line};
 use plimsoll_report::record::{EventRow, Manifest, SeriesRow};
 use serde::Serialize;
 use std::fs;
@@ -173,14 +174,14 @@ impl RunDir {
             Entry::Vacant(entry) => {
                 let path = self.root.join(HISTOGRAMS).join(format!("{arm}.hlog"));
                 let log = entry.insert(Appender::create(path)?);
-                log.append(interval_log::HEADER.as_bytes())?;
+                log.append(header(interval_log::REMARK).as_bytes())?;
                 log
             }
         };
         let lines: String = tagged
             .into_iter()
             .filter(|(_, histogram)| !histogram.is_empty())
-            .map(|(tag, histogram)| interval_log::line(&tag, start_s, length_s, histogram))
+            .map(|(tag, histogram)| line(Some(&tag), start_s, length_s, histogram))
             .collect();
         log.append(lines.as_bytes())
     }

@@ -17,6 +17,7 @@ mod mapping_metadata;
 mod metrics;
 mod near_misses;
 mod query;
+pub(crate) mod recordings;
 mod remove_all_mappings;
 mod remove_mapping;
 mod remove_mappings;
@@ -33,9 +34,9 @@ mod version;
 
 use crate::answer::{Answer, AnswerBuilder};
 use crate::body_files::BodyFiles;
-use crate::config::Templating;
 use crate::journal::Journal;
 use crate::metrics::Metrics;
+use crate::recording::Recorder;
 use crate::source;
 use crate::stub::id::StubId;
 use crate::stub::problem::StubProblem;
@@ -63,9 +64,16 @@ pub(crate) struct Admin {
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) counters: CountersFile,
     pub(crate) root: Option<PathBuf>,
-    pub(crate) templating: Templating,
+    /// What mappings are read with, but for the files of the root.
+    pub(crate) around: Surroundings,
+    /// Where everything goes that no other stub answers.
+    pub(crate) proxy_all: Option<String>,
     /// A blocking lock: calls may wait for each other, requests do not ask for it.
     pub(crate) settings: Mutex<Settings>,
+    /// A blocking lock: recordings begin and end one after the other.
+    pub(crate) recorder: Mutex<Recorder>,
+    /// Decides the ids of recorded mappings.
+    pub(crate) seed: u64,
     /// Ends the mock.
     pub(crate) ending: watch::Sender<bool>,
     pub(crate) started: Instant,
@@ -128,6 +136,10 @@ const ROUTES: &[(&str, &str, Endpoint)] = &[
     ),
     ("GET", "/requests/{id}", requests::get),
     ("DELETE", "/requests/{id}", requests::remove),
+    ("POST", "/recordings/start", recordings::start),
+    ("POST", "/recordings/stop", recordings::stop),
+    ("POST", "/recordings/snapshot", recordings::snapshot),
+    ("GET", "/recordings/status", recordings::status),
     ("GET", "/scenarios", scenarios::list),
     ("POST", "/scenarios/reset", scenarios::reset),
     ("PUT", "/scenarios/{name}/state", scenarios::set),
@@ -153,7 +165,7 @@ const ROUTES: &[(&str, &str, Endpoint)] = &[
 ];
 
 /// The rest of WireMock 3.13's routes, by how their paths begin.
-const LATER: &[&str] = &["/certs", "/docs/", "/recorder", "/recordings"];
+const LATER: &[&str] = &["/certs", "/docs/", "/recorder"];
 
 /// Every route of this version: method and path below the prefix.
 #[cfg(test)]
@@ -210,7 +222,7 @@ impl Admin {
     fn surroundings(&self) -> Surroundings {
         Surroundings {
             files: self.body_files(),
-            templating: self.templating,
+            ..self.around.clone()
         }
     }
 
@@ -323,8 +335,11 @@ mod tests {
             metrics: Arc::new(Metrics::new(1)),
             counters: CountersFile::create(None, 1).unwrap(),
             root: None,
-            templating: Templating::Listed,
+            around: Surroundings::default(),
+            proxy_all: None,
             settings: Mutex::default(),
+            recorder: Mutex::default(),
+            seed: 0,
             ending: watch::Sender::new(false),
             started: Instant::now(),
         };
@@ -340,7 +355,8 @@ mod tests {
             assert!(format!("{error:?}").contains(expected), "{error:?}");
         };
         let check = |method, path, expected| call(method, path, "", expected);
-        check("GET", "/recordings/status", "not available in this version");
+        check("GET", "/recorder", "not available in this version");
+        check("POST", "/recordings/stop", "Not currently recording.");
         check("GET", "/nothing", "No admin route");
         check("GET", "/mappings/x", "not a valid UUID");
         let missing = "/mappings/5c3ab2a8-1f07-4d6e-9b9c-0123456789ab";

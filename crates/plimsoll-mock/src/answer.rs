@@ -219,6 +219,12 @@ impl AnswerBuilder {
         self
     }
 
+    /// No length is said but one that was given: the body is not known.
+    pub(crate) fn of_unsaid_length(mut self) -> Self {
+        self.has_length = true;
+        self
+    }
+
     /// Ends with a body of so many letters.
     pub(crate) fn letters(mut self, count: usize) -> Answer {
         encode::content_length(&mut self.bytes, count as u64);

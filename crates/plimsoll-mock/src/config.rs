@@ -2,6 +2,7 @@
 
 use crate::delay::DelayPrecision;
 use crate::journal::JournalLimits;
+use crate::outgoing::OutgoingConfig;
 use plimsoll_http::tls::ServerTls;
 use plimsoll_http::{Limits, Pace};
 use std::fmt;
@@ -46,6 +47,14 @@ pub struct MockConfig {
     pub connections: u32,
     /// How long a client is waited for.
     pub timeouts: Timeouts,
+    /// To whom the mock itself may send requests, and how.
+    pub outgoing: OutgoingConfig,
+    /// Where every request is sent on that no stub of the root directory answers (`--proxy-all`).
+    pub proxy_all: Option<String>,
+    /// Whether to record from the start, with patterns for these fields of requests (`--record-mappings`, `--match-headers`).
+    pub record: Option<Vec<String>>,
+    /// Where the times of other servers are written, as an HdrHistogram interval log.
+    pub record_latency: Option<PathBuf>,
     /// How long requests under way may take to end when the mock is stopped.
     pub grace: Duration,
 }
@@ -136,6 +145,10 @@ impl MockConfig {
             limits: Limits::default(),
             connections: 20_000,
             timeouts: Timeouts::default(),
+            outgoing: OutgoingConfig::default(),
+            proxy_all: None,
+            record: None,
+            record_latency: None,
             grace: Duration::from_secs(10),
         }
     }

@@ -179,7 +179,7 @@ struct Connection<'a> {
     place: Known,
     /// Whether the connection closes after what is queued.
     ends: bool,
-    shard: &'a Shard,
+    shard: &'a Rc<Shard>,
 }
 
 /// An answer that is queued.
@@ -325,6 +325,18 @@ impl Connection<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The current request, which is there as a whole.
+    fn exchange(&self) -> Exchange<'_> {
+        Exchange {
+            shard: self.shard,
+            head: self.http.requests.head(),
+            body: self.kept.bytes(),
+            channel: self.channel,
+            received: self.received,
+            place: Cell::new(self.place),
+        }
     }
 
     /// Finds the answer; one that need not wait is queued at once.

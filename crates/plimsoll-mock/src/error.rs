@@ -30,6 +30,9 @@ pub enum MockError {
         /// The system's error.
         error: io::Error,
     },
+    /// What was recorded cannot be kept.
+    #[error("what was recorded cannot be kept: {0}")]
+    Record(String),
     /// The system refused something that serving needs: a thread, a descriptor, a timer.
     #[error("cannot serve: {0}")]
     Serve(#[from] io::Error),

@@ -1,6 +1,7 @@
 //! One request and what answers it, whatever it came on. How an answer is sent is left to the connection.
 
 mod behave;
+mod forward;
 
 use crate::admin::AdminRequest;
 use crate::answer::{Answer, Coding};
@@ -9,14 +10,19 @@ use crate::builtins;
 use crate::clock;
 use crate::delivery::Delivery;
 use crate::journal::{Answered, Seen};
+use crate::kept_body::Held;
 use crate::metrics::Known;
 use crate::request::{Channel, Request, Scheme};
 use crate::shard::Shard;
 use crate::stub::Stub;
+use crate::stub::templated::model;
+use crate::template::model::Model;
+use crate::webhook::firing::Afterwards;
 use plimsoll_base::counters::Counter;
 use plimsoll_http::RequestHead;
 use std::cell::Cell;
 use std::io;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -24,7 +30,7 @@ use tokio::time::Instant;
 /// A request that has arrived whole.
 #[derive(Debug)]
 pub(crate) struct Exchange<'a> {
-    pub(crate) shard: &'a Shard,
+    pub(crate) shard: &'a Rc<Shard>,
     pub(crate) head: &'a RequestHead,
     /// What was kept of its body.
     pub(crate) body: &'a [u8],
@@ -57,6 +63,8 @@ pub(crate) struct Pending {
     pub(crate) delay: Duration,
     /// Where it must have a place first.
     pub(crate) room: Option<Room>,
+    /// What follows the answer.
+    pub(crate) afterwards: Afterwards,
 }
 
 /// A call of the admin API, judged by its head; it is answered when its body is there.
@@ -108,29 +116,65 @@ impl Exchange<'_> {
                 .sample(default_delay, precision, || shared.draw())
         };
         if let Some(answer) = self.rendered(stub, &request) {
-            self.note_answer(Answered::Stub(stub), delay, Some(&answer));
-            if stub.delivery == Delivery::Plain {
+            let noted = self.note_answer(Answered::Stub(stub), delay, Some(&answer));
+            if stub.delivery == Delivery::Plain && stub.webhooks.is_empty() {
                 return Decision::Own(self.coded(answer, stub), delay);
             }
+            let pending = Pending::new(stub, coding, delay, self.afterwards(stub, &request, noted));
             return Decision::Stub(Pending {
-                stub: Arc::clone(stub),
                 answer: Some(self.coded(answer, stub)),
-                coding,
-                delay,
-                room: None,
+                ..pending
             });
         }
-        self.note(Answered::Stub(stub), delay);
-        if delay.is_zero() && stub.delivery == Delivery::Plain && at_once(stub.answer_in(coding)) {
+        let is_plain = stub.delivery == Delivery::Plain && stub.webhooks.is_empty();
+        // What another server answers is noted when it is known.
+        let noted = match stub.proxy {
+            Some(_) => None,
+            None => self.note(Answered::Stub(stub), delay),
+        };
+        let is_own = is_plain && stub.proxy.is_none();
+        if delay.is_zero() && is_own && at_once(stub.answer_in(coding)) {
             return Decision::Done;
         }
-        Decision::Stub(Pending {
-            stub: Arc::clone(stub),
-            answer: None,
-            coding,
-            delay,
-            room: None,
-        })
+        let afterwards = self.afterwards(stub, &request, noted);
+        Decision::Stub(Pending::new(stub, coding, delay, afterwards))
+    }
+
+    /// What follows a stub's answer: its webhooks. `noted` is the journal's number of the request.
+    fn afterwards(&self, stub: &Stub, request: &Request<'_>, noted: Option<u64>) -> Afterwards {
+        let shared = &self.shard.shared;
+        let calls = stub.webhooks.iter().map(|webhook| {
+            let model = Model {
+                request_name: "originalRequest",
+                ..model(
+                    request,
+                    &stub.request.url,
+                    &webhook.parameters,
+                    clock::now(),
+                    shared.draw(),
+                )
+            };
+            webhook.call(&model, shared.precision, || shared.draw())
+        });
+        Afterwards {
+            calls: calls.collect(),
+            noted,
+            held: None,
+        }
+    }
+
+    /// Gets the answer of a stub whose answer is another server's.
+    pub(crate) async fn fetch(&self, pending: &mut Pending) {
+        let stub = Arc::clone(&pending.stub);
+        if let Some(proxy) = &stub.proxy {
+            let mut held = Held::new(Arc::clone(&self.shard.shared));
+            // Boxed, so that exchanges which are never sent on do not carry its memory.
+            let answer = Box::pin(self.forward(&stub, proxy, &mut held)).await;
+            let noted = self.note_answer(Answered::Stub(&stub), pending.delay, Some(&answer));
+            pending.afterwards.noted = noted;
+            pending.answer = Some(answer);
+            pending.afterwards.held = Some(held);
+        }
     }
 
     /// A stub's answer where it depends on the request; a fault has none.
@@ -162,12 +206,17 @@ impl Exchange<'_> {
     }
 
     /// Notes the request in the journal, with an answer that is the same for every request.
-    fn note(&self, outcome: Answered<'_>, delay: Duration) {
-        self.note_answer(outcome, delay, None);
+    fn note(&self, outcome: Answered<'_>, delay: Duration) -> Option<u64> {
+        self.note_answer(outcome, delay, None)
     }
 
-    /// Notes the request in the journal; `answer` was made for it.
-    fn note_answer(&self, outcome: Answered<'_>, delay: Duration, answer: Option<&Answer>) {
+    /// Notes the request in the journal, whose number of it this is; `answer` was made for it.
+    fn note_answer(
+        &self,
+        outcome: Answered<'_>,
+        delay: Duration,
+        answer: Option<&Answer>,
+    ) -> Option<u64> {
         let seen = Seen {
             head: self.head,
             body: self.body,
@@ -177,11 +226,23 @@ impl Exchange<'_> {
             outcome,
             answer,
         };
-        self.shard.shared.journal.note(self.shard.index, &seen);
+        self.shard.shared.journal.note(self.shard.index, &seen)
     }
 }
 
 impl Pending {
+    /// A stub's own answer, which needs no place.
+    fn new(stub: &Arc<Stub>, coding: Coding, delay: Duration, afterwards: Afterwards) -> Self {
+        Self {
+            stub: Arc::clone(stub),
+            answer: None,
+            coding,
+            delay,
+            room: None,
+            afterwards,
+        }
+    }
+
     /// What is to be sent.
     pub(crate) fn answer(&self) -> &Answer {
         let own = || self.stub.answer_in(self.coding);

@@ -7,8 +7,9 @@
 pub(crate) mod described;
 mod ring;
 pub(crate) mod shown;
+pub(crate) mod sub_event;
 
-use crate::answer::Answer;
+use crate::answer::{Answer, Shown};
 use crate::clock;
 use crate::request::{Channel, Request};
 use crate::stub::Stub;
@@ -16,8 +17,9 @@ use crate::stub::id::StubId;
 use jiff::Timestamp;
 use plimsoll_http::RequestHead;
 use ring::Ring;
+use serde_json::Value;
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -67,6 +69,10 @@ pub(crate) struct Entry {
     pub(crate) outcome: Outcome,
     /// The answer, where it was made for this request.
     pub(crate) answer: Option<Answer>,
+    /// What came of it after its answer, as JSON text. A blocking lock: it is held for one event, or for one copy of them.
+    sub_events: Mutex<Vec<String>>,
+    /// Their bytes, which can be asked without the lock.
+    sub_event_bytes: AtomicUsize,
 }
 
 /// What answered a request.
@@ -126,9 +132,9 @@ impl Journal {
         self.limits.entries > 0
     }
 
-    /// Notes a request of a shard.
-    pub(crate) fn note(&self, shard: usize, seen: &Seen<'_>) {
-        if self.is_on() {
+    /// Notes a request of a shard; its number, unless there is no journal.
+    pub(crate) fn note(&self, shard: usize, seen: &Seen<'_>) -> Option<u64> {
+        self.is_on().then(|| {
             let bytes = self.limits.bytes / self.rings.len();
             let limits = JournalLimits {
                 bytes,
@@ -137,8 +143,14 @@ impl Journal {
             if let Answered::Stub(stub) = seen.outcome {
                 stub.saw(self.epoch.load(Ordering::Relaxed));
             }
-            lock(&self.rings[shard]).note(seen, limits, (shard as u64) << 48);
-        }
+            lock(&self.rings[shard]).note(seen, limits, (shard as u64) << 48)
+        })
+    }
+
+    /// Adds to a shard's request what came of it after its answer, if it is still there.
+    pub(crate) fn add_sub_event(&self, shard: usize, number: u64, event: &Value) {
+        let bytes = self.limits.bytes / self.rings.len();
+        lock(&self.rings[shard]).add_sub_event(number, event.to_string(), bytes);
     }
 
     /// The newest entries of all shards, oldest first.
@@ -198,6 +210,27 @@ impl Entry {
     /// The request as matchers see it.
     pub(crate) fn request(&self) -> Request<'_> {
         Request::of(&self.head, &self.body, self.channel)
+    }
+
+    /// What came of it after its answer.
+    fn sub_events(&self) -> Vec<Value> {
+        let parsed = |text: &String| serde_json::from_str(text).unwrap_or_default();
+        ring::sub_events(self).iter().map(parsed).collect()
+    }
+
+    /// The parts of its answer; of one of our own, the status.
+    pub(crate) fn shown_answer(&self) -> Shown<'_> {
+        let status = match (&self.answer, &self.outcome) {
+            (Some(answer), _) => return answer.shown(),
+            (None, Outcome::Stub(stub)) => return stub.answer.shown(),
+            (None, Outcome::Own(status)) => *status,
+            (None, Outcome::Unmatched) => 404,
+        };
+        Shown {
+            status,
+            fields: Vec::new(),
+            body: b"",
+        }
     }
 
     /// Whether nothing answered it.

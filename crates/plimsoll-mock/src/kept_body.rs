@@ -33,7 +33,7 @@ pub(crate) enum Wish {
 
 /// What one body holds; it is given back with it.
 #[derive(Debug)]
-struct Held {
+pub(crate) struct Held {
     shared: Arc<Shared>,
     bytes: usize,
 }
@@ -103,12 +103,12 @@ impl Wish {
 
 impl Held {
     /// Nothing is held yet.
-    fn new(shared: Arc<Shared>) -> Self {
+    pub(crate) fn new(shared: Arc<Shared>) -> Self {
         Self { shared, bytes: 0 }
     }
 
     /// Takes room for so many bytes more.
-    fn grow(&mut self, bytes: usize) -> Result<(), Full> {
+    pub(crate) fn grow(&mut self, bytes: usize) -> Result<(), Full> {
         take(&self.shared.held, bytes)?;
         self.bytes += bytes;
         Ok(())

@@ -180,7 +180,7 @@ impl<'a> Request<'a> {
 }
 
 /// A body as its sender meant it: unpacked if it begins as gzip does, as in WireMock. What cannot be unpacked, or is too long then, stays as it is.
-fn unpacked(body: &[u8]) -> Cow<'_, [u8]> {
+pub(crate) fn unpacked(body: &[u8]) -> Cow<'_, [u8]> {
     if !body.starts_with(&GZIP) {
         return Cow::Borrowed(body);
     }

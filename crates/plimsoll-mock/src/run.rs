@@ -2,14 +2,20 @@
 
 use crate::admin::Admin;
 use crate::admin::guard::Guard;
+use crate::admin::recordings::{self, Recordings};
 use crate::config::MockConfig;
 use crate::differences::Differences;
 use crate::error::MockError;
 use crate::journal::Journal;
+use crate::latency_log::LatencyLog;
 use crate::metrics::Metrics;
+use crate::outgoing::Outgoing;
+use crate::recording::spec::Spec;
 use crate::shard::{Door, Shard, Shared};
-use crate::source::{self, Loaded};
+use crate::source;
+use crate::stub::surroundings::Surroundings;
 use crate::stubs::Stubs;
+use crate::webhook::firing::{Tally, Webhooks};
 use plimsoll_base::counters::Counter;
 use plimsoll_http::{CountersFile, Listener, connections_possible, run_shards};
 use std::net::{IpAddr, SocketAddr};
@@ -35,6 +41,10 @@ pub struct Summary {
     pub timed_out: u64,
     /// Requests that matched neither a stub nor a built-in endpoint.
     pub unmatched: u64,
+    /// What became of webhooks.
+    pub webhooks: Webhooks,
+    /// What was recorded, if a recording was under way at the end.
+    pub recordings: Option<Recordings>,
 }
 
 /// The names of listeners and where they are.
@@ -55,17 +65,14 @@ pub fn run(
             "a mock needs at least one shard".to_owned(),
         ));
     }
-    let stubs = Arc::new(load_stubs(&config)?);
-    let counters_failed = |error| MockError::File {
-        path: config.counters.clone().unwrap_or_default(),
-        error,
-    };
-    let counters =
-        CountersFile::create(config.counters.as_deref(), config.shards).map_err(counters_failed)?;
+    let around = surroundings(&config);
+    let stubs = Arc::new(load_stubs(&config, &around)?);
+    let counters = count(&config)?;
     let (doors, listening) = open(&config)?;
     let guard = Guard::new(&config, bound(&listening)?)?;
     let journal = Arc::new(Journal::new(config.journal, config.shards, config.seed));
     let metrics = Arc::new(Metrics::new(config.shards));
+    let behind = config.outgoing.descriptors(config.shards);
     let ending = watch::Sender::new(false);
     let shared = Arc::new(Shared {
         guard,
@@ -75,8 +82,11 @@ pub fn run(
             metrics: Arc::clone(&metrics),
             counters: counters.clone(),
             root: config.root_dir,
-            templating: config.templating,
+            around,
+            proxy_all: config.proxy_all,
             settings: Mutex::default(),
+            recorder: Mutex::default(),
+            seed: config.seed,
             ending: ending.clone(),
             started: Instant::now(),
         }),
@@ -84,12 +94,15 @@ pub fn run(
         metrics,
         differences: Differences::per_second(config.differences_per_second),
         stubs,
+        webhooks: Tally::default(),
+        latency: config.record_latency.map(LatencyLog::create).transpose()?,
+        outgoing: Outgoing::new(config.outgoing, config.limits),
         limits: config.limits,
         gzip: config.gzip,
         http2_in_clear: config.http2_in_clear,
         room: config
             .connections
-            .min(connections_possible(config.shards, 0)),
+            .min(connections_possible(config.shards, behind)),
         connections: AtomicU32::new(0),
         timeouts: config.timeouts,
         held: AtomicUsize::new(0),
@@ -99,6 +112,7 @@ pub fn run(
         next_draw: AtomicU64::new(0),
         ending,
     });
+    begin_recording(config.record.as_deref(), &shared.admin)?;
     // From here on the system queues connections, so whoever is told now will be answered.
     on_ready(listening);
     let results = run_shards(config.shards, "mock", |index| {
@@ -111,14 +125,49 @@ pub fn run(
         )
     })?;
     results.into_iter().collect::<Result<(), _>>()?;
-    Ok(summary(&counters))
+    Ok(Summary {
+        recordings: keep_records(&shared)?,
+        webhooks: shared.webhooks.total(),
+        ..summary(&counters)
+    })
 }
 
-fn load_stubs(config: &MockConfig) -> Result<Stubs, MockError> {
-    let loaded = match &config.root_dir {
-        Some(root) => source::load(root, config.templating)?,
-        None => Loaded::default(),
-    };
+fn count(config: &MockConfig) -> Result<CountersFile, MockError> {
+    let file = config.counters.as_deref();
+    CountersFile::create(file, config.shards).map_err(|error| MockError::File {
+        path: config.counters.clone().unwrap_or_default(),
+        error,
+    })
+}
+
+/// Writes what is left of the latency log, and the recording that is under way, if one is.
+fn keep_records(shared: &Shared) -> Result<Option<Recordings>, MockError> {
+    if let Some(latency) = &shared.latency {
+        latency.write(Instant::now())?;
+    }
+    let recordings = recordings::finish(&shared.admin);
+    recordings.map_err(|error| MockError::Record(error.to_string()))
+}
+
+/// What mappings are read with, but for the files of a root.
+fn surroundings(config: &MockConfig) -> Surroundings {
+    Surroundings {
+        templating: config.templating,
+        targets: Some(Arc::new(config.outgoing.targets.clone())),
+        ..Surroundings::default()
+    }
+}
+
+/// Begins the recording that the configuration asks for.
+fn begin_recording(config: Option<&[String]>, admin: &Admin) -> Result<(), MockError> {
+    let Some(fields) = config else { return Ok(()) };
+    let failed = |error| MockError::Config(format!("--record-mappings: {error}"));
+    recordings::begin(admin, Spec::of_flags(fields)).map_err(failed)
+}
+
+fn load_stubs(config: &MockConfig, around: &Surroundings) -> Result<Stubs, MockError> {
+    let root = config.root_dir.as_deref();
+    let loaded = source::load_initial(root, around, config.proxy_all.as_deref())?;
     if !loaded.problems.is_empty() {
         return Err(MockError::Stubs(loaded.problems));
     }
@@ -166,5 +215,7 @@ fn summary(counters: &CountersFile) -> Summary {
         timed_out: counters.total(Counter::TimedOut),
         malformed: counters.total(Counter::Malformed),
         unmatched: counters.total(Counter::Unmatched),
+        webhooks: Webhooks::default(),
+        recordings: None,
     }
 }

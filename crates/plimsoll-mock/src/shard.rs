@@ -9,8 +9,11 @@ use crate::delay::DelayPrecision;
 use crate::delay_timer::DelayTimer;
 use crate::differences::Differences;
 use crate::journal::Journal;
+use crate::latency_log::LatencyLog;
 use crate::metrics::Metrics;
+use crate::outgoing::{Client, Outgoing};
 use crate::stubs::Stubs;
+use crate::webhook::firing::{Firing, Tally};
 use plimsoll_base::counters::Counter;
 use plimsoll_base::random::{Draw, Stream};
 use plimsoll_http::tls::ServerTls;
@@ -24,6 +27,10 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::sync::{Notify, watch};
 use tokio::task::{JoinError, JoinSet};
+use tokio::time::Instant;
+
+/// The time that a line of the latency log is about.
+const LATENCY_INTERVAL: Duration = Duration::from_secs(1);
 
 /// What all shards of a mock share.
 #[derive(Debug)]
@@ -34,6 +41,10 @@ pub(crate) struct Shared {
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) differences: Differences,
     pub(crate) guard: Guard,
+    pub(crate) outgoing: Arc<Outgoing>,
+    pub(crate) webhooks: Tally,
+    /// The times of other servers, if they are to be written.
+    pub(crate) latency: Option<Arc<LatencyLog>>,
     pub(crate) limits: Limits,
     pub(crate) gzip: bool,
     pub(crate) http2_in_clear: bool,
@@ -91,6 +102,9 @@ pub(crate) struct Shard {
     pub(crate) shared: Arc<Shared>,
     pub(crate) counters: Row,
     pub(crate) timer: DelayTimer,
+    /// Sends requests to other servers.
+    pub(crate) outgoing: Client,
+    pub(crate) webhooks: Firing,
     /// Set once the mock is stopping: answers say that the connection closes.
     pub(crate) stopping: Cell<bool>,
     /// Wakes connections that wait for a request when the mock is stopping.
@@ -132,6 +146,8 @@ impl Shard {
         let entrances = entrances.collect::<io::Result<Vec<_>>>()?;
         let shard = Rc::new(Self {
             index,
+            outgoing: Client::new(Arc::clone(&shared.outgoing)),
+            webhooks: Firing::default(),
             shared,
             counters,
             timer: DelayTimer::new()?,
@@ -141,6 +157,22 @@ impl Shard {
         tokio::select! {
             result = Rc::clone(&shard).serve(entrances, stop) => result,
             result = shard.timer.run() => result,
+            result = shard.outgoing.tidy() => result,
+            result = shard.write_latencies() => result,
+        }
+    }
+
+    /// Writes the times of other servers every second, on one of the shards; never ends otherwise.
+    async fn write_latencies(&self) -> io::Result<()> {
+        let log = self.shared.latency.as_ref().filter(|_| self.index == 0);
+        let Some(log) = log else {
+            return std::future::pending().await;
+        };
+        loop {
+            tokio::time::sleep(LATENCY_INTERVAL).await;
+            let (log, now) = (Arc::clone(log), Instant::now());
+            let written = tokio::task::spawn_blocking(move || log.write(now)).await;
+            written.map_err(io::Error::other)??;
         }
     }
 
@@ -170,6 +202,7 @@ impl Shard {
             while let Some(ended) = connections.join_next().await {
                 self.departed(ended);
             }
+            self.webhooks.finish().await;
         };
         // What has not ended by then is dropped with the set.
         if tokio::time::timeout(self.shared.grace, drained)

@@ -3,12 +3,11 @@
 //! Files are read in the order of their paths; a later one is newer. Links are followed only to places below the root.
 
 use crate::body_files::BodyFiles;
-use crate::config::Templating;
 use crate::error::MockError;
 use crate::stub::problem::{FileProblem, StubProblem};
 use crate::stub::surroundings::Surroundings;
-use crate::stub::{Stub, StubMapping, read_document};
-use serde_json::Value;
+use crate::stub::{Stub, StubMapping, read_document, read_mapping};
+use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
@@ -31,8 +30,30 @@ pub(crate) struct Loaded {
     pub(crate) problems: Vec<FileProblem>,
 }
 
+/// Reads every mapping that a mock begins with: those of its root directory, if it has one, and below them the one that sends
+/// everything else to `proxy_all`.
+pub(crate) fn load_initial(
+    root: Option<&Path>,
+    around: &Surroundings,
+    proxy_all: Option<&str>,
+) -> Result<Loaded, MockError> {
+    /// WireMock's: stubs without a priority of their own come first.
+    const PRIORITY: i32 = 10;
+    let mut loaded = match root {
+        Some(root) => load(root, around)?,
+        None => Loaded::default(),
+    };
+    if let Some(url) = proxy_all {
+        let mapping = json!({
+            "priority": PRIORITY, "request": {"method": "ANY"}, "response": {"proxyBaseUrl": url},
+        });
+        loaded.add("--proxy-all", read_mapping(&mapping.to_string(), around));
+    }
+    Ok(loaded)
+}
+
 /// Reads every mapping below `root`. A root without `mappings` has none.
-pub(crate) fn load(root: &Path, templating: Templating) -> Result<Loaded, MockError> {
+pub(crate) fn load(root: &Path, around: &Surroundings) -> Result<Loaded, MockError> {
     let failed = |error| MockError::File {
         path: root.to_owned(),
         error,
@@ -45,7 +66,7 @@ pub(crate) fn load(root: &Path, templating: Templating) -> Result<Loaded, MockEr
     }
     let around = Surroundings {
         files: BodyFiles::below(&root),
-        templating,
+        ..around.clone()
     };
     let mut loaded = Loaded {
         files: found.files.len(),

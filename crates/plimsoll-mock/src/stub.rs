@@ -15,7 +15,7 @@ pub(crate) mod reader;
 pub(crate) mod request_pattern;
 pub(crate) mod response;
 pub(crate) mod surroundings;
-mod templated;
+pub(crate) mod templated;
 pub(crate) mod url_pattern;
 
 use crate::answer::{Answer, Coding};
@@ -24,7 +24,9 @@ use crate::delay::Delay;
 use crate::delivery::Delivery;
 use crate::matcher::Matcher;
 use crate::metrics::Place;
+use crate::proxy::Proxy;
 use crate::stub_state::{Membership, StateMachines, Step};
+use crate::webhook::{self, Webhook};
 use id::StubId;
 use problem::{ProblemKind, StubProblem};
 use raw::JsonBodies;
@@ -41,9 +43,6 @@ use templated::Templated;
 /// The priority of a stub mapping that has none; 1 is the highest.
 const DEFAULT_PRIORITY: i32 = 5;
 
-/// What WireMock 3.13 has and this version does not.
-const LATER: &[&str] = &["postServeActions", "serveEventListeners"];
-
 /// A stub mapping as read: correct, not yet placed in a set.
 #[derive(Debug, Clone)]
 pub(crate) struct StubMapping {
@@ -55,6 +54,7 @@ pub(crate) struct StubMapping {
     pub(crate) membership: Option<Membership>,
     request: RequestPattern,
     response: Response,
+    webhooks: Arc<[Webhook]>,
     behaviour: Option<Behaviour>,
     document: Value,
 }
@@ -78,6 +78,10 @@ pub(crate) struct Stub {
     packed: OnceLock<Option<Box<Answer>>>,
     /// What it answers otherwise.
     pub(crate) templated: Option<Box<Templated>>,
+    /// Whose answer it gives, where it is another server's.
+    pub(crate) proxy: Option<Box<Proxy>>,
+    /// What it has sent after its answer. The alternatives of one stub share them.
+    pub(crate) webhooks: Arc<[Webhook]>,
     /// What its metadata add.
     pub(crate) behaviour: Option<Box<Behaving>>,
     /// The mapping as it was given, with its id.
@@ -253,8 +257,9 @@ impl StubMapping {
         let metadata = object.get("metadata");
         let behaviour = metadata.and_then(|node| read_metadata(&node, around, problems));
         let membership = membership::read(&mut object, problems);
+        let webhooks = webhook::read_all(&mut object, around, problems);
         object.ignore(&["$schema", "insertionIndex", "persistent"]);
-        object.finish(LATER, problems);
+        object.finish(&[], problems);
         let (request, response) = (request?, response?);
         if !request.method.is_head_only() {
             check_length(&response, &node.pointer, problems);
@@ -266,6 +271,7 @@ impl StubMapping {
             membership,
             request,
             response,
+            webhooks: webhooks.into(),
             behaviour,
             document: node.value.clone(),
         })
@@ -334,6 +340,8 @@ impl StubMapping {
             delay: self.response.delay,
             delivery: self.response.delivery,
             templated: templated.map(Box::new),
+            proxy: self.response.proxy,
+            webhooks: self.webhooks,
             behaviour,
             document,
             seen: Arc::clone(shared.0),
@@ -382,11 +390,15 @@ impl Stub {
 
     /// Whether it looks at bodies.
     pub(crate) fn wants_body(&self) -> bool {
-        let others = self.behaviour.as_ref();
-        let others = others.and_then(|behaving| behaving.alternatives.as_ref());
+        let others = self
+            .behaviour
+            .as_ref()
+            .and_then(|own| own.alternatives.as_ref());
         self.request.wants_body()
             || self.templated.is_some()
-            || others.is_some_and(|all| all.iter().flatten().any(|stub| stub.templated.is_some()))
+            || self.proxy.is_some()
+            || !self.webhooks.is_empty()
+            || others.is_some_and(|others| others.iter().flatten().any(|stub| stub.wants_body()))
     }
 
     /// Remembers that it answered in this time of the journal. Most often it has already: then nothing is written that shards share.

@@ -15,6 +15,8 @@ mod scope;
 mod value;
 mod xml_node;
 
+use crate::stub::problem::StubProblem;
+use crate::stub::reader::Problems;
 use model::Model;
 use parse::Part;
 use render::Renderer;
@@ -46,6 +48,15 @@ impl Template {
         Ok(Self {
             parts: parse::parts(text)?,
         })
+    }
+
+    /// Compiles a template of a stub mapping; why there is none is among the problems.
+    pub(crate) fn read(text: &str, pointer: &str, problems: &mut Problems) -> Option<Self> {
+        let refused = |message| {
+            let message = format!("not a template that can be run here: {message}");
+            problems.push(StubProblem::invalid(pointer, message));
+        };
+        Self::compile(text).map_err(refused).ok()
     }
 
     /// A template that is this text.

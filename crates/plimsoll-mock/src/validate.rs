@@ -1,9 +1,9 @@
 //! Says what share of a stub directory this version supports, without serving it.
 
-use crate::config::Templating;
 use crate::error::MockError;
 use crate::source;
 use crate::stub::problem::FileProblem;
+use crate::stub::surroundings::Surroundings;
 use std::fmt;
 use std::path::Path;
 
@@ -25,7 +25,7 @@ pub struct Report {
 /// # Errors
 /// [`MockError::File`] when the directory itself cannot be read. What is wrong within it is in the report.
 pub fn validate(root: &Path) -> Result<Report, MockError> {
-    let loaded = source::load(root, Templating::Listed)?;
+    let loaded = source::load(root, &Surroundings::default())?;
     Ok(Report {
         files: loaded.files,
         supported: loaded.mappings.len(),

@@ -19,6 +19,10 @@ mod limits;
 mod metrics;
 #[path = "mock/packing.rs"]
 mod packing;
+#[path = "mock/proxying.rs"]
+mod proxying;
+#[path = "mock/recording.rs"]
+mod recording;
 #[path = "mock/refusing.rs"]
 mod refusing;
 #[path = "mock/secured.rs"]
@@ -33,5 +37,9 @@ mod stopping;
 mod templating;
 #[path = "mock/unmatched.rs"]
 mod unmatched;
+#[path = "mock/upstream.rs"]
+mod upstream;
+#[path = "mock/webhooks.rs"]
+mod webhooks;
 #[path = "mock/world.rs"]
 mod world;

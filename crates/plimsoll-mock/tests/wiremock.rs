@@ -14,6 +14,8 @@ mod cases;
 mod jar;
 #[path = "wiremock/ours.rs"]
 mod ours;
+#[path = "wiremock/recorded.rs"]
+mod recorded;
 
 use cases::Corpus;
 
@@ -56,6 +58,18 @@ fn every_difference_is_documented() {
         cases.0 >= FEWEST.0 && cases.1 >= FEWEST.1,
         "{cases:?} cases"
     );
+}
+
+#[test]
+#[ignore = "needs java and the jar: scripts/test installs them"]
+fn what_this_mock_records_answers_in_wiremock_too() {
+    let recorded = recorded::Recorded::make();
+    let jar = jar::Jar::start();
+    let ours = ours::Ours::start();
+    for server in [jar.address(), ours.address()] {
+        recorded.import(server);
+        assert_eq!(recorded.answers(server), recorded.original, "{server}");
+    }
 }
 
 #[test]

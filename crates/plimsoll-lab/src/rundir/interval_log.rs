@@ -1,6 +1,4 @@
-//! The text of HdrHistogram interval logs (format version 1.3 of HdrHistogram's `HistogramLogWriter`).
-//!
-//! Written line by line here because the log grows over a run; read by the `hdrhistogram` crate.
+//! The interval logs of a run: their tags, and reading them back with the `hdrhistogram` crate. Their lines are `plimsoll-base`'s.
 
 use crate::error::LabError;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
@@ -11,17 +9,8 @@ use plimsoll_report::view::ArmTimes;
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// What a log begins with. Values are microseconds; the maximum of a line is in milliseconds; warm-up is left out.
-pub(super) const HEADER: &str = "#[Histogram log format version 1.3]\n\
-    #[Times in microseconds; starts in seconds since the run began; Interval_Max in milliseconds; without warm-up]\n\
-    \"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n";
-
-/// One line.
-pub(super) fn line(tag: &str, start_s: f64, length_s: f64, histogram: &TimeHistogram) -> String {
-    let max_ms = histogram.max().unwrap_or(0.0) * 1e3;
-    let encoded = histogram.encode();
-    format!("Tag={tag},{start_s:.3},{length_s:.3},{max_ms:.3},{encoded}\n")
-}
+/// What a log of a run says of itself.
+pub(super) const REMARK: &str = "Times in microseconds; starts in seconds since the run began; Interval_Max in milliseconds; without warm-up";
 
 /// Percent-encodes what a tag cannot carry, and the slash that separates its parts.
 pub(super) fn escape(name: &str) -> String {
@@ -112,6 +101,7 @@ pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<ArmTimes, LabError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use plimsoll_base::interval_log::{header, line};
     use std::time::Duration;
 
     #[test]
@@ -120,10 +110,10 @@ mod tests {
         histogram.record(Duration::from_millis(3));
         let series = super::super::series_tag("GET /a, b", "passed", "response_time");
         assert_eq!(series, "GET%20%2Fa%2C%20b/passed/response_time");
-        let mut text = HEADER.to_owned();
+        let mut text = header(REMARK);
         for start in [1.0, 2.0] {
-            text += &line("response_time", start, 1.0, &histogram);
-            text += &line(&series, start, 1.0, &histogram);
+            text += &line(Some("response_time"), start, 1.0, &histogram);
+            text += &line(Some(&series), start, 1.0, &histogram);
         }
         let merged = read(Path::new("a.hlog"), text.as_bytes()).unwrap();
         let kinds: Vec<_> = merged.times.keys().collect();

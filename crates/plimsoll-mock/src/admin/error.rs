@@ -5,6 +5,7 @@ use crate::java_regex::TooCostly;
 use crate::stub::problem::{ProblemKind, StubProblem};
 use crate::stubs::DuplicateId;
 use serde_json::{Value, json};
+use std::fmt;
 
 /// An admin request that is answered with an error.
 #[derive(Debug)]
@@ -19,6 +20,8 @@ const INVALID: u32 = 10;
 const BAD_PARAMETER: u32 = 15;
 /// WireMock's code for a state that is not possible.
 const NO_STATE: u32 = 11;
+/// WireMock's code for ending a recording that has not begun.
+const NOT_RECORDING: u32 = 30;
 /// WireMock's code for an id that is taken.
 const DUPLICATE_ID: u32 = 109;
 
@@ -76,6 +79,11 @@ impl AdminError {
         Self::single(422, NO_STATE, &title)
     }
 
+    /// The end of a recording that has not begun.
+    pub(crate) fn not_recording() -> Self {
+        Self::single(400, NOT_RECORDING, "Not currently recording.")
+    }
+
     /// A route of WireMock's that this version does not have.
     pub(crate) fn not_available(route: &str) -> Self {
         let detail = format!("{route} is not available in this version");
@@ -125,6 +133,17 @@ impl AdminError {
             status,
             errors: vec![json!({"code": code, "title": title})],
         }
+    }
+}
+
+impl fmt::Display for AdminError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let words = |error: &Value| {
+            let words = error["detail"].as_str().or(error["title"].as_str());
+            words.unwrap_or_default().to_owned()
+        };
+        let errors: Vec<String> = self.errors.iter().map(words).collect();
+        f.write_str(&errors.join("; "))
     }
 }
 

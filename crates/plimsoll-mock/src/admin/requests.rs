@@ -6,7 +6,7 @@
 use super::error::AdminError;
 use super::{Admin, AdminRequest, id_of, query};
 use crate::answer::{Answer, AnswerBuilder};
-use crate::journal::{Entry, Snapshot, shown};
+use crate::journal::{Entry, shown};
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
@@ -51,7 +51,7 @@ pub(super) fn list(admin: &Admin, request: &AdminRequest, _: &str) -> Result<Ans
         "meta": {"total": total},
         "requestJournalDisabled": !admin.journal.is_on(),
     });
-    Ok(with_dropped(&list, &snapshot))
+    Ok(with_dropped(&list, snapshot.dropped))
 }
 
 pub(super) fn get(admin: &Admin, _: &AdminRequest, id: &str) -> Result<Answer, AdminError> {
@@ -92,14 +92,14 @@ pub(super) fn unmatched(admin: &Admin, _: &AdminRequest, _: &str) -> Result<Answ
         "requests": requests,
         "requestJournalDisabled": !admin.journal.is_on(),
     });
-    Ok(with_dropped(&list, &snapshot))
+    Ok(with_dropped(&list, snapshot.dropped))
 }
 
 /// An answer about a part of the journal, which says how many requests are no longer there.
-pub(super) fn with_dropped(value: &Value, snapshot: &Snapshot) -> Answer {
+pub(super) fn with_dropped(value: &Value, dropped: u64) -> Answer {
     let mut builder = AnswerBuilder::new(200, None).field("Content-Type", "application/json");
-    if snapshot.dropped > 0 {
-        builder = builder.field(DROPPED, &snapshot.dropped.to_string());
+    if dropped > 0 {
+        builder = builder.field(DROPPED, &dropped.to_string());
     }
     builder.body(value.to_string().as_bytes())
 }

@@ -18,7 +18,7 @@ pub(super) fn count(admin: &Admin, request: &AdminRequest, _: &str) -> Result<An
         return Ok(Answer::json(200, &unknown));
     }
     let count = json!({"count": found.len(), "requestJournalDisabled": false});
-    Ok(with_dropped(&count, &snapshot))
+    Ok(with_dropped(&count, snapshot.dropped))
 }
 
 pub(super) fn find(admin: &Admin, request: &AdminRequest, _: &str) -> Result<Answer, AdminError> {
@@ -31,7 +31,7 @@ pub(super) fn find(admin: &Admin, request: &AdminRequest, _: &str) -> Result<Ans
         "requests": requests,
         "requestJournalDisabled": !admin.journal.is_on(),
     });
-    Ok(with_dropped(&list, &snapshot))
+    Ok(with_dropped(&list, snapshot.dropped))
 }
 
 pub(super) fn remove(admin: &Admin, request: &AdminRequest, _: &str) -> Result<Answer, AdminError> {

@@ -20,7 +20,11 @@ pub(super) struct Broken {
 
 impl Connection<'_> {
     /// Waits for what an answer has to wait for, and sends it.
-    pub(super) async fn carry_out(&mut self, pending: Pending, form: Form) -> Result<(), Trouble> {
+    pub(super) async fn carry_out(
+        &mut self,
+        mut pending: Pending,
+        form: Form,
+    ) -> Result<(), Trouble> {
         let mut place = None;
         if let Some(room) = &pending.room {
             place = Box::pin(self.enter(room)).await?;
@@ -28,9 +32,21 @@ impl Connection<'_> {
                 return self.queue(&Room::refusal(), form).await;
             }
         }
+        if pending.stub.proxy.is_some() {
+            self.flush().await?;
+            self.exchange().fetch(&mut pending).await;
+        }
         self.hold_back(pending.delay).await?;
-        self.deliver(pending.answer(), pending.stub.delivery, form)
-            .await?;
+        let delivery = pending.stub.delivery;
+        let mut sent = self.deliver(pending.answer(), delivery, form).await;
+        if !pending.afterwards.are_none() {
+            // The receivers of webhooks may rely on the answer being out.
+            if sent.is_ok() {
+                sent = self.flush().await;
+            }
+            std::mem::take(&mut pending.afterwards).begin(self.shard);
+        }
+        sent?;
         if place.is_some() {
             // The place is free for another when the answer is out.
             self.flush().await?;

@@ -39,13 +39,16 @@ impl Exchange<'_> {
             delay += replay.sample(&mut shared.draw());
         }
         let answer = self.rendered(chosen, request);
-        self.note_answer(Answered::Stub(chosen), delay, answer.as_ref());
+        // What another server answers is noted when it is known.
+        let noted = match chosen.proxy {
+            Some(_) => None,
+            None => self.note_answer(Answered::Stub(chosen), delay, answer.as_ref()),
+        };
+        let afterwards = self.afterwards(chosen, request, noted);
         Decision::Stub(Pending {
-            stub: Arc::clone(chosen),
             answer: answer.map(|answer| self.coded(answer, chosen)),
-            coding: self.coding(),
-            delay,
             room: behaving.room.clone(),
+            ..Pending::new(chosen, self.coding(), delay, afterwards)
         })
     }
 }

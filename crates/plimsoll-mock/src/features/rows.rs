@@ -42,14 +42,14 @@ pub(super) const SECTIONS: &[Section] = &[
                 Stub(
                     r#"{"postServeActions": [{"name": "webhook", "parameters": {"url": "http://localhost"}}]}"#,
                 ),
-                "",
+                "webhooks alone, to hosts that are allowed",
             ),
             (
-                "`serveEventListeners` (webhooks)",
+                "`serveEventListeners` (webhooks): `requestPhases`, `parameters` with `delay`",
                 Stub(
                     r#"{"serveEventListeners": [{"name": "webhook", "parameters": {"url": "http://localhost"}}]}"#,
                 ),
-                "",
+                "webhooks alone, to hosts that are allowed ([mock.md](mock.md#webhooks))",
             ),
             (
                 "`$schema`, `insertionIndex`",
@@ -486,7 +486,7 @@ pub(super) const SECTIONS: &[Section] = &[
             (
                 "`proxyBaseUrl`",
                 Stub(r#"{"response": {"proxyBaseUrl": "http://localhost:1"}}"#),
-                "",
+                "to hosts that are allowed; what belongs to one connection is not passed on ([mock.md](mock.md#answers-of-other-servers))",
             ),
             (
                 "`proxyUrlPrefixToRemove`",
@@ -500,7 +500,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 Stub(
                     r#"{"response": {"proxyBaseUrl": "http://localhost:1", "additionalProxyRequestHeaders": {"A": "1"}}}"#,
                 ),
-                "",
+                "one value each",
             ),
             (
                 "`removeProxyRequestHeaders`",
@@ -838,12 +838,12 @@ pub(super) const SECTIONS: &[Section] = &[
             (
                 "`POST /__admin/recordings/start`",
                 Route("POST", "/recordings/start"),
-                "",
+                "made of what the journal has ([mock.md](mock.md#recording))",
             ),
             (
                 "`POST /__admin/recordings/stop`",
                 Route("POST", "/recordings/stop"),
-                "",
+                "made of what the journal has ([mock.md](mock.md#recording))",
             ),
             (
                 "`GET /__admin/recordings/status`",
@@ -853,7 +853,7 @@ pub(super) const SECTIONS: &[Section] = &[
             (
                 "`POST /__admin/recordings/snapshot`",
                 Route("POST", "/recordings/snapshot"),
-                "",
+                "made of what the journal has ([mock.md](mock.md#recording))",
             ),
             (
                 "`GET /__admin/recorder`",

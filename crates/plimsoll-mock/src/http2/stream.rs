@@ -6,9 +6,10 @@ use crate::admin;
 use crate::answer::{Answer, Extent};
 use crate::behaviour::Room;
 use crate::connection::LATE_BODY;
-use crate::exchange::{Call, Decision, Exchange};
+use crate::exchange::{Call, Decision, Exchange, Pending};
 use crate::kept_body::{Full, KeptBody, Wish};
 use crate::metrics::Known;
+use crate::webhook::firing::Afterwards;
 use bytes::Bytes;
 use h2::RecvStream;
 use h2::server::SendResponse;
@@ -23,6 +24,7 @@ use std::future::poll_fn;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
 
 /// Why a request is not answered as it asks for.
@@ -78,10 +80,10 @@ pub(super) async fn serve(
         // The client does not want the answer any more.
         _ = poll_fn(|context| respond.poll_reset(context)) => return,
     };
-    let outgoing = match prepared {
-        Ok(outgoing) => outgoing,
+    let (outgoing, afterwards) = match prepared {
+        Ok(prepared) => prepared,
         Err(trouble) => match refusal(&trouble, &stage) {
-            Some(answer) => Outgoing::new(answer, None),
+            Some(answer) => (Outgoing::new(answer, None), Afterwards::default()),
             None => return,
         },
     };
@@ -97,6 +99,7 @@ pub(super) async fn serve(
     }
     .send(outgoing)
     .await;
+    afterwards.begin(&stage.shard);
 }
 
 fn head_of(parts: &Parts, stage: &Stage) -> Result<RequestHead, Trouble> {
@@ -142,55 +145,80 @@ async fn prepare(
     body: RecvStream,
     received: Instant,
     stage: &Stage,
-) -> Result<Outgoing, Trouble> {
+) -> Result<(Outgoing, Afterwards), Trouble> {
+    let own = |answer, place| (Outgoing::new(answer, place), Afterwards::default());
     let shard = &stage.shard;
     let mut kept = KeptBody::new(Arc::clone(&shard.shared));
     if admin::is_admin(head.path()) {
         let call = Call::of(shard, head, stage.channel.scheme);
         take_body(&mut kept, head, body, stage).await?;
-        return Ok(Outgoing::new(call.answer(kept.take()).await?, None));
+        return Ok(own(call.answer(kept.take()).await?, None));
     }
     take_body(&mut kept, head, body, stage).await?;
-    let (decision, place) = {
-        let exchange = Exchange {
-            shard,
-            head,
-            body: kept.bytes(),
-            channel: stage.channel,
-            received,
-            place: Cell::new(None),
-        };
-        let decision = exchange.decide(|_| false);
-        (decision, exchange.place.get())
+    let exchange = Exchange {
+        shard,
+        head,
+        body: kept.bytes(),
+        channel: stage.channel,
+        received,
+        place: Cell::new(None),
     };
-    // What waits holds no body.
-    drop(kept);
+    let decision = exchange.decide(|_| false);
+    let place = exchange.place.get();
+    // What waits holds no body, unless another server is to get it.
     match decision {
         Decision::Own(answer, delay) => {
+            drop(kept);
             wait(stage, place, delay).await?;
-            Ok(Outgoing::new(answer, place))
+            Ok(own(answer, place))
+        }
+        Decision::Stub(mut pending) if pending.stub.proxy.is_some() => {
+            let Ok(permit) = enter(pending.room.as_ref()).await else {
+                return Ok(own(Room::refusal(), place));
+            };
+            exchange.fetch(&mut pending).await;
+            drop(kept);
+            wait(stage, place, pending.delay).await?;
+            Ok(outgoing(pending, place, permit))
         }
         Decision::Stub(pending) => {
-            let mut permit = None;
-            if let Some(room) = &pending.room {
-                permit = match room.try_enter() {
-                    Ok(permit) => Some(permit),
-                    Err(_) => room.enter().await.ok(),
-                };
-                if permit.is_none() {
-                    return Ok(Outgoing::new(Room::refusal(), place));
-                }
-            }
+            drop(kept);
+            let Ok(permit) = enter(pending.room.as_ref()).await else {
+                return Ok(own(Room::refusal(), place));
+            };
             wait(stage, place, pending.delay).await?;
-            Ok(Outgoing::Stub {
-                pending,
-                place,
-                _permit: permit,
-            })
+            Ok(outgoing(pending, place, permit))
         }
         // Nothing is sent at once here.
         Decision::Done => Err(Trouble::Gone),
     }
+}
+
+/// There is no place to wait for.
+struct NoPlace;
+
+/// Waits for a place, where one is needed.
+async fn enter(room: Option<&Room>) -> Result<Option<OwnedSemaphorePermit>, NoPlace> {
+    let Some(room) = room else { return Ok(None) };
+    if let Ok(permit) = room.try_enter() {
+        return Ok(Some(permit));
+    }
+    room.enter().await.map(Some).map_err(|_| NoPlace)
+}
+
+/// A stub's answer that has waited, and what follows it.
+fn outgoing(
+    mut pending: Pending,
+    place: Known,
+    permit: Option<OwnedSemaphorePermit>,
+) -> (Outgoing, Afterwards) {
+    let afterwards = std::mem::take(&mut pending.afterwards);
+    let outgoing = Outgoing::Stub {
+        pending,
+        place,
+        _permit: permit,
+    };
+    (outgoing, afterwards)
 }
 
 /// Reads the body; keeps it where somebody wants it.

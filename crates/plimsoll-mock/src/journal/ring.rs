@@ -4,7 +4,8 @@ use super::{Answered, Entry, JournalLimits, Outcome, Seen};
 use crate::answer::Answer;
 use plimsoll_http::RequestHead;
 use std::collections::{HashSet, VecDeque};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Bytes of an entry beyond its head and body: itself, its pointer and what the allocator adds.
 const ENTRY_BYTES: usize = size_of::<Entry>() + 32;
@@ -23,8 +24,8 @@ pub(super) struct Ring {
 }
 
 impl Ring {
-    /// Notes a request. `base` is where the shard's numbers begin.
-    pub(super) fn note(&mut self, seen: &Seen<'_>, limits: JournalLimits, base: u64) {
+    /// Notes a request; its number. `base` is where the shard's numbers begin.
+    pub(super) fn note(&mut self, seen: &Seen<'_>, limits: JournalLimits, base: u64) -> u64 {
         let number = base + self.noted;
         self.noted += 1;
         let mut spare = None;
@@ -49,6 +50,25 @@ impl Ring {
         self.entries.push_back(entry);
         // Memory is taken in steps, so that an entry may have more of it than it fills; one may not fit even alone.
         while self.bytes > limits.bytes {
+            self.drop_oldest();
+        }
+        number
+    }
+
+    /// Adds to an entry, if it is still there; in so many bytes of all.
+    pub(super) fn add_sub_event(&mut self, number: u64, event: String, bytes: usize) {
+        let place = self
+            .entries
+            .binary_search_by_key(&number, |entry| entry.number);
+        if let Ok(place) = place {
+            let entry = &self.entries[place];
+            self.bytes += event.len();
+            entry
+                .sub_event_bytes
+                .fetch_add(event.len(), Ordering::Relaxed);
+            sub_events(entry).push(event);
+        }
+        while self.bytes > bytes {
             self.drop_oldest();
         }
     }
@@ -96,6 +116,8 @@ impl Entry {
             delay: seen.delay,
             outcome: Outcome::Unmatched,
             answer: None,
+            sub_events: Mutex::default(),
+            sub_event_bytes: AtomicUsize::new(0),
         }
     }
 
@@ -110,6 +132,10 @@ impl Entry {
         self.received = seen.received;
         self.delay = seen.delay;
         self.answer = seen.answer.cloned();
+        // Most often there are none, and nothing is locked.
+        if std::mem::take(self.sub_event_bytes.get_mut()) > 0 {
+            sub_events(self).clear();
+        }
         self.outcome = match (seen.outcome, &self.outcome) {
             // Most often the same: then its count of users, which all shards share, is left alone.
             (Answered::Stub(stub), Outcome::Stub(own)) if Arc::ptr_eq(stub, own) => return,
@@ -122,7 +148,14 @@ impl Entry {
 
 fn memory(entry: &Entry) -> usize {
     let answer = entry.answer.as_ref().map_or(0, Answer::memory);
-    ENTRY_BYTES + entry.head.fields().memory() + entry.body.capacity() + answer
+    let events = entry.sub_event_bytes.load(Ordering::Relaxed);
+    ENTRY_BYTES + entry.head.fields().memory() + entry.body.capacity() + answer + events
+}
+
+/// Events are added one by one, so what a panic leaves is whole.
+pub(super) fn sub_events(entry: &Entry) -> MutexGuard<'_, Vec<String>> {
+    let events = entry.sub_events.lock();
+    events.unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

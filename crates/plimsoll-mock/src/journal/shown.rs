@@ -50,8 +50,7 @@ pub(crate) fn serve_event(journal: &Journal, entry: &Entry) -> Value {
     let id = journal.id_of(entry).to_string();
     let (definition, response, stub) = match &entry.outcome {
         Outcome::Stub(stub) => {
-            let answer = entry.answer.as_ref().unwrap_or(&stub.answer);
-            let mut shown = response(&answer.shown());
+            let mut shown = response(&entry.shown_answer());
             if let Delivery::Fault(fault) = stub.delivery {
                 shown["fault"] = fault.name().into();
             }
@@ -81,7 +80,7 @@ pub(crate) fn serve_event(journal: &Journal, entry: &Entry) -> Value {
         "timing": {
             "addedDelay": delay, "processTime": 0, "responseSendTime": 0, "serveTime": 0, "totalTime": delay,
         },
-        "subEvents": [],
+        "subEvents": entry.sub_events(),
     });
     if let Some(stub) = stub {
         event["stubMapping"] = stub;
@@ -118,7 +117,7 @@ pub(crate) fn parameters(query: &str) -> Value {
 }
 
 /// A map in which a name with one value has that value, and one with several a list.
-fn one_or_many(pairs: impl Iterator<Item = (String, String)>) -> Value {
+pub(crate) fn one_or_many(pairs: impl Iterator<Item = (String, String)>) -> Value {
     let mut shown: Map<String, Value> = Map::new();
     for (name, value) in pairs {
         match shown.get_mut(&name) {
@@ -132,7 +131,7 @@ fn one_or_many(pairs: impl Iterator<Item = (String, String)>) -> Value {
     Value::Object(shown)
 }
 
-fn text(bytes: &[u8]) -> String {
+pub(super) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 

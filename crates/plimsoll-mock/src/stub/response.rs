@@ -13,18 +13,11 @@ use crate::body_files::BodyFiles;
 use crate::config::Templating;
 use crate::delay::Delay;
 use crate::delivery::Delivery;
+use crate::proxy::{Proxy, Rest};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::Value;
 use serde_json::value::RawValue;
-
-/// What WireMock 3.13 has and this version does not.
-const LATER: &[&str] = &[
-    "additionalProxyRequestHeaders",
-    "proxyBaseUrl",
-    "proxyUrlPrefixToRemove",
-    "removeProxyRequestHeaders",
-];
 
 /// The one transformer that WireMock brings.
 const TEMPLATES: &str = "response-template";
@@ -40,6 +33,8 @@ pub(crate) struct Response {
     pub(crate) delivery: Delivery,
     /// Where parts of it depend on the request.
     pub(crate) templated: Option<Box<Templated>>,
+    /// Whose answer it is, where it is another server's.
+    pub(crate) proxy: Option<Box<Proxy>>,
 }
 
 /// A body as it is written.
@@ -63,6 +58,7 @@ impl Default for Response {
             delay: Delay::default(),
             delivery: Delivery::default(),
             templated: None,
+            proxy: None,
         }
     }
 }
@@ -95,21 +91,28 @@ impl Response {
         );
         let delay = Delay::read(fixed.as_ref(), distribution.as_ref(), problems);
         let delivery = Delivery::read(&mut object, problems);
+        let parameters = parameters.unwrap_or(Value::Null);
+        let rest = Rest {
+            fields: &fields,
+            parameters: &parameters,
+            is_template: templates,
+        };
+        let proxy = Proxy::read(&mut object, &rest, around, problems).map(Box::new);
         object.ignore(&["fromConfiguredStub"]);
-        object.finish(LATER, problems);
+        object.finish(&[], problems);
         let status = status.unwrap_or(200);
         let plain = Plain {
             status,
             reason: reason.as_deref(),
             fields: &fields,
             body: &body,
-            parameters: parameters.unwrap_or(Value::Null),
+            parameters,
         };
         let templated = match templates {
-            Templates::Yes => {
+            Templates::Yes if proxy.is_none() => {
                 Templated::compile(plain, &around.files, &node.pointer, problems).map(Box::new)
             }
-            Templates::No => None,
+            _ => None,
         };
         Some(Self {
             status,
@@ -119,6 +122,7 @@ impl Response {
             delay,
             delivery,
             templated,
+            proxy,
         })
     }
 
@@ -144,7 +148,7 @@ pub(crate) fn identity(id: &str, name: Option<&str>) -> Vec<(&'static str, Strin
 
 /// Whether a response is a template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Templates {
+pub(crate) enum Templates {
     Yes,
     No,
 }
@@ -210,7 +214,7 @@ fn read_reason(node: &Node<'_>, problems: &mut Problems) -> Option<String> {
 }
 
 /// Header fields; a list gives a line for each of its values.
-fn read_fields(node: &Node<'_>, problems: &mut Problems) -> Vec<(String, String)> {
+pub(crate) fn read_fields(node: &Node<'_>, problems: &mut Problems) -> Vec<(String, String)> {
     let mut fields = Vec::new();
     for (name, node) in node.entries(problems) {
         if name.is_empty() || !name.bytes().all(is_token) {
@@ -296,7 +300,7 @@ fn is_control(c: char) -> bool {
 }
 
 /// A character of a header name (RFC 9110 §5.6.2).
-fn is_token(byte: u8) -> bool {
+pub(crate) fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 

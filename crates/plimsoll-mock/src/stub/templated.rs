@@ -4,7 +4,6 @@
 //! base64 is not. The length is ours to say, so a `Content-Length` of the stub's is left out.
 
 use super::kept_files::{FileBody, KeptFiles};
-use super::problem::StubProblem;
 use super::reader::Problems;
 use super::response::{Body, printable};
 use super::url_pattern::UrlPattern;
@@ -60,13 +59,8 @@ impl Templated {
         pointer: &str,
         problems: &mut Problems,
     ) -> Option<Self> {
-        let mut compile = |part: &str, text: &str| {
-            let refused = |message| {
-                let message = format!("not a template that can be run here: {message}");
-                problems.push(StubProblem::invalid(format!("{pointer}/{part}"), message));
-            };
-            Template::compile(text).map_err(refused).ok()
-        };
+        let mut compile =
+            |part: &str, text: &str| Template::read(text, &format!("{pointer}/{part}"), problems);
         let fields = plain.fields.iter();
         let fields = fields.filter(|(name, _)| !name.eq_ignore_ascii_case("Content-Length"));
         let fields: Vec<Option<(String, Template)>> = fields
@@ -120,13 +114,7 @@ impl Templated {
         now: Timestamp,
         draw: Draw,
     ) -> Answer {
-        let model = Model {
-            request,
-            variables: variables(url, request.path),
-            parameters: &self.parameters,
-            now,
-            draw: RefCell::new(draw),
-        };
+        let model = model(request, url, &self.parameters, now, draw);
         self.render(&model)
             .unwrap_or_else(|error| Answer::text(500, &error))
     }
@@ -153,6 +141,24 @@ impl Templated {
                 }
             }
         })
+    }
+}
+
+/// What templates of a stub with this URL pattern see of a request.
+pub(crate) fn model<'a>(
+    request: &'a Request<'a>,
+    url: &'a UrlPattern,
+    parameters: &'a Value,
+    now: Timestamp,
+    draw: Draw,
+) -> Model<'a> {
+    Model {
+        request,
+        request_name: "request",
+        variables: variables(url, request.path),
+        parameters,
+        now,
+        draw: RefCell::new(draw),
     }
 }
 

@@ -16,6 +16,8 @@ use std::rc::Rc;
 #[derive(Debug)]
 pub(crate) struct Model<'a> {
     pub(crate) request: &'a Request<'a>,
+    /// What templates call it.
+    pub(crate) request_name: &'static str,
     /// What the variables of the stub's `urlPathTemplate` stand for.
     pub(crate) variables: Vec<(&'a str, &'a str)>,
     /// `transformerParameters` of the stub.
@@ -30,7 +32,7 @@ impl<'a> Model<'a> {
     pub(super) fn member(&self, value: &Value<'a>, name: &str) -> Option<Value<'a>> {
         match value {
             Value::Model(ModelPart::Root) => match name {
-                "request" => Some(Value::Model(ModelPart::Request)),
+                _ if name == self.request_name => Some(Value::Model(ModelPart::Request)),
                 "parameters" => Some(Value::of_json_ref(self.parameters, Origin::Parsed)),
                 _ => None,
             },

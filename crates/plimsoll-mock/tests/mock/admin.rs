@@ -97,7 +97,7 @@ fn reset_goes_back_to_the_files() {
 fn what_is_refused_changes_nothing_and_names_every_place() {
     let mock = Mock::start(config());
     let mut client = mock.client();
-    let stub = r#"{"request": {"customMatcher": {"name": "x"}, "urll": "/x"}, "serveEventListeners": [{"name": "webhook"}]}"#;
+    let stub = r#"{"request": {"customMatcher": {"name": "x"}, "urll": "/x"}, "serveEventListeners": [{"name": "other"}]}"#;
     let refused = client.send("POST", "/__admin/mappings", stub);
     assert_eq!(refused.status, 422);
     insta::assert_snapshot!(serde_json::to_string_pretty(&refused.json()).unwrap(), @r#"
@@ -122,9 +122,9 @@ fn what_is_refused_changes_nothing_and_names_every_place() {
         {
           "code": 10,
           "title": "Not available",
-          "detail": "\"serveEventListeners\" is not available in this version",
+          "detail": "the listener \"other\", which is not WireMock's own, is not available in this version",
           "source": {
-            "pointer": "/serveEventListeners"
+            "pointer": "/serveEventListeners/0"
           }
         }
       ]
@@ -144,12 +144,12 @@ fn health_and_version() {
     );
     client.write("GET /__admin/version HTTP/1.1\r\nHost: localhost\r\nAccept: text/plain\r\n\r\n");
     assert_eq!(client.read("GET").text(), env!("CARGO_PKG_VERSION"));
-    let later = client.get("/__admin/recordings/status");
+    let later = client.get("/__admin/recorder");
     assert_eq!(later.status, 404);
     assert!(
         later
             .text()
-            .contains("GET /__admin/recordings/status is not available in this version")
+            .contains("GET /__admin/recorder is not available in this version")
     );
     let docs = client.get("/__admin/docs");
     assert!(docs.text().contains("POST /__admin/mappings/import"));

@@ -19,6 +19,9 @@ const OTHERS: &[&str] = &[
     "transfer-encoding",
 ];
 
+/// Stands for the server itself in cases whose stubs send requests on.
+const ITSELF: &str = "ITSELF";
+
 /// What one server answers to every case of a file: `{"stubs": [status…], "answers": […]}` for each.
 pub fn of(file: &File, server: SocketAddr) -> Vec<Value> {
     file.cases()
@@ -43,7 +46,7 @@ fn of_case(case: &Case, server: SocketAddr) -> Value {
         .stubs
         .iter()
         .map(|stub| {
-            let text = stub.what.to_string();
+            let text = stub.what.to_string().replace(ITSELF, &server.to_string());
             exchange(
                 server,
                 &request("POST /__admin/mappings", &[], text.as_bytes()),
@@ -58,7 +61,11 @@ fn of_case(case: &Case, server: SocketAddr) -> Value {
     let known = case.text();
     let answers = case.requests.iter().zip(raw);
     let answers: Vec<Value> = answers
-        .map(|(request, answer)| simplified(request, answer, &known))
+        .map(|(request, answer)| {
+            let answer = simplified(request, answer, &known);
+            let text = answer.to_string().replace(&server.to_string(), ITSELF);
+            serde_json::from_str(&text).unwrap()
+        })
         .collect();
     json!({"name": case.name, "stubs": stubs, "answers": answers})
 }
@@ -162,7 +169,7 @@ fn written(meant: &Meant, before: &[Value]) -> Vec<u8> {
     request(&line, &headers, &body)
 }
 
-fn request(line: &str, headers: &[(&str, &str)], body: &[u8]) -> Vec<u8> {
+pub fn request(line: &str, headers: &[(&str, &str)], body: &[u8]) -> Vec<u8> {
     let mut out = format!("{line} HTTP/1.1\r\n");
     let has = |wanted: &str| {
         headers
@@ -186,7 +193,7 @@ fn request(line: &str, headers: &[(&str, &str)], body: &[u8]) -> Vec<u8> {
 }
 
 /// Sends a request on a connection of its own and reads all that comes.
-fn exchange(server: SocketAddr, request: &[u8]) -> Value {
+pub fn exchange(server: SocketAddr, request: &[u8]) -> Value {
     let mut stream = TcpStream::connect(server).unwrap();
     stream
         .set_read_timeout(Some(Duration::from_secs(30)))

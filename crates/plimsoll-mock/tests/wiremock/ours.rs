@@ -1,7 +1,7 @@
 //! This mock, in a thread.
 
 use super::answers::root_directory;
-use plimsoll_mock::{MockConfig, run};
+use plimsoll_mock::{MockConfig, Targets, run};
 use std::net::SocketAddr;
 use std::sync::mpsc;
 use tokio::sync::watch;
@@ -21,6 +21,8 @@ impl Ours {
         config.root_dir = Some(directory.path().to_owned());
         // Every request is told how it differs.
         config.differences_per_second = 1_000_000;
+        // Cases that proxy send requests to the server itself.
+        config.outgoing.targets = Targets::new(&["127.0.0.1"], &[]).unwrap();
         let (ready, address) = mpsc::channel();
         let (stop, stopped) = watch::channel(false);
         std::thread::spawn(move || {

@@ -1,6 +1,7 @@
 //! `plimsoll mock`: serves WireMock stub mappings and go-bench-suite's endpoints.
 
 mod https;
+mod outgoing;
 mod wiremock_flags;
 
 use crate::commands::server;
@@ -8,7 +9,8 @@ use crate::exit::{Ending, Failure};
 use crate::{clock, out, signals};
 use plimsoll_base::units;
 use plimsoll_mock::{
-    AdminAccess, Credentials, DelayPrecision, JournalLimits, MockConfig, MockError, Templating,
+    AdminAccess, Credentials, DelayPrecision, JournalLimits, MockConfig, MockError, Recordings,
+    Templating,
 };
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -80,6 +82,24 @@ pub struct Args {
     https: https::Flags,
     #[command(flatten)]
     server: server::Args,
+    /// Make stub mappings of the requests that are sent on, and write them below the root directory when the recording is stopped or
+    /// the mock ends.
+    #[arg(long)]
+    record_mappings: bool,
+    /// Header fields that recorded mappings match, too.
+    #[arg(
+        long,
+        value_name = "NAME,…",
+        value_delimiter = ',',
+        requires = "record_mappings"
+    )]
+    match_headers: Vec<String>,
+    /// File to write the service times of the servers to which requests are sent on, as an HdrHistogram interval log that
+    /// `metadata.plimsoll.replay` reads.
+    #[arg(long, value_name = "FILE")]
+    record_latency: Option<PathBuf>,
+    #[command(flatten)]
+    outgoing: outgoing::Args,
     #[command(flatten)]
     wiremock: wiremock_flags::Flags,
 }
@@ -108,6 +128,22 @@ pub fn run(args: Args) -> Result<Ending, Failure> {
     for (words, count) in limits.into_iter().filter(|(_, count)| *count > 0) {
         out::note(&format!("mock: {count} connections {words}"));
     }
+    let webhooks = [
+        ("failed", summary.webhooks.failed),
+        (
+            "were lost: too many were under way, or the mock ended first",
+            summary.webhooks.lost,
+        ),
+    ];
+    for (words, count) in webhooks.into_iter().filter(|(_, count)| *count > 0) {
+        out::note(&format!("mock: {count} webhooks {words}"));
+    }
+    if let Some(recordings) = summary.recordings {
+        let Recordings { mappings, missing } = recordings;
+        out::note(&format!(
+            "mock: {mappings} stub mappings recorded; {missing} requests are missing, for which the journal had no room"
+        ));
+    }
     Ok(Ending::Passed)
 }
 
@@ -128,6 +164,10 @@ fn config(args: Args, seed: u64) -> Result<MockConfig, Failure> {
     config.timeouts.idle = args.idle_timeout;
     config.timeouts.body.silence = args.body_timeout;
     config.seed = seed;
+    config.record = args.record_mappings.then_some(args.match_headers);
+    config.record_latency = args.record_latency;
+    config.proxy_all.clone_from(&args.outgoing.proxy_all);
+    config.outgoing = args.outgoing.config()?;
     if args.exact_delays {
         config.delay_precision = DelayPrecision::Exact;
     }
@@ -180,8 +220,9 @@ fn credentials(text: &str) -> Result<Credentials, String> {
 pub fn failure(error: MockError) -> Failure {
     match error {
         MockError::Stubs(_) | MockError::Config(_) => Failure::Input(error.to_string()),
-        MockError::File { .. } | MockError::Listen { .. } | MockError::Serve(_) => {
-            Failure::Environment(error.to_string())
-        }
+        MockError::File { .. }
+        | MockError::Listen { .. }
+        | MockError::Record(_)
+        | MockError::Serve(_) => Failure::Environment(error.to_string()),
     }
 }

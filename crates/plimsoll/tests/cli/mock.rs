@@ -33,6 +33,54 @@ fn stubs_of_the_current_directory_and_over_the_admin_api() {
 }
 
 #[test]
+fn what_is_sent_on_is_recorded_by_flags() {
+    let workspace = Workspace::new();
+    workspace.write("stubs/mappings/none.json", r#"{"mappings": []}"#);
+    let behind = Server::start(&workspace, &["mock", "--port", "0"]);
+    let url = format!("http://{}", behind.main());
+    let line = [
+        "mock",
+        "--port",
+        "0",
+        "--root-dir",
+        "stubs",
+        "--max-request-journal-entries",
+        "100",
+        "--proxy-all",
+        &url,
+        "--allow-proxy-targets",
+        "127.0.0.1,example.com",
+        "--proxy-timeout",
+        "20000",
+        "--record-mappings",
+        "--record-latency",
+        "times.hlog",
+    ];
+    let mock = Server::start(&workspace, &line);
+    assert!(get(mock.main(), "/resource/7").starts_with("HTTP/1.1 200 "));
+    assert_eq!(mock.stop(), Some(0));
+    assert_eq!(behind.stop(), Some(0));
+    let mappings = std::fs::read_dir(workspace.path().join("stubs/mappings")).unwrap();
+    let texts = mappings.map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap());
+    assert_eq!(
+        texts
+            .filter(|text| text.contains("\"/resource/7\""))
+            .count(),
+        1
+    );
+    let log = std::fs::read_to_string(workspace.path().join("times.hlog")).unwrap();
+    assert_eq!(log.lines().count(), 4, "{log}");
+
+    let refused = workspace.run(&["mock", "--port", "0", "--proxy-all", &url]);
+    assert_eq!(refused.code, Some(2));
+    assert!(
+        refused.stderr.contains("--allow-proxy-targets 127.0.0.1"),
+        "{}",
+        refused.stderr
+    );
+}
+
+#[test]
 fn counters_survive_a_kill() {
     let workspace = Workspace::new();
     let mut mock = Server::start(

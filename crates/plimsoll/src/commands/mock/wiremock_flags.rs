@@ -34,20 +34,19 @@ const THREADS: &str = "no request holds a thread here (`--shards` sets how many 
 const BUFFERS: &str = "buffers grow as they are needed";
 const KEYSTORE: &str = "write `--https-cert FILE --https-key FILE` with PEM files, which `openssl pkcs12 -nodes` makes of a PKCS #12 keystore";
 const TRUSTSTORE: &str = "write `--https-client-ca FILE` with a PEM file, which `keytool -exportcert -rfc` makes of each certificate of a truststore";
-const CLIENT: &str = "there is no pool of clients here";
+const BROWSER: &str = "there is no browser proxying here";
+const REUSE: &str = "connections to other servers are kept for a while";
 
 /// Every flag of WireMock 3.13.2 but those of `mock.rs` and `mock/https.rs`.
 const FLAGS: &[(&str, Value, Fate)] = &[
-    ("allow-proxy-targets", Value::One, Refused),
     ("async-response-enabled", Value::One, NoEffect(THREADS)),
     ("async-response-threads", Value::One, NoEffect(THREADS)),
     ("ca-keystore", Value::One, Refused),
     ("ca-keystore-password", Value::One, Refused),
     ("ca-keystore-type", Value::One, Refused),
     ("container-threads", Value::One, NoEffect(THREADS)),
-    ("deny-proxy-targets", Value::One, Refused),
     ("disable-banner", Value::None, Fulfilled),
-    ("disable-connection-reuse", Value::One, NoEffect(CLIENT)),
+    ("disable-connection-reuse", Value::One, NoEffect(REUSE)),
     ("disable-extensions-scanning", Value::None, Fulfilled),
     (
         "disable-optimize-xml-factories-loading",
@@ -95,8 +94,6 @@ const FLAGS: &[(&str, Value, Fate)] = &[
         Value::One,
         NoEffect("the journal is bounded as a whole"),
     ),
-    ("match-headers", Value::One, Refused),
-    ("max-http-client-connections", Value::One, NoEffect(CLIENT)),
     (
         "max-template-cache-entries",
         Value::Optional,
@@ -107,26 +104,18 @@ const FLAGS: &[(&str, Value, Fate)] = &[
         Value::Optional,
         NoEffect("`systemValue` is always denied"),
     ),
-    ("preserve-host-header", Value::None, Refused),
-    ("preserve-user-agent-proxy-header", Value::None, Refused),
     (
         "print-all-network-traffic",
         Value::None,
         NoEffect("the journal has the requests"),
     ),
-    ("proxy-all", Value::One, Refused),
-    ("proxy-pass-through", Value::One, Refused),
-    ("proxy-timeout", Value::One, NoEffect(CLIENT)),
+    ("proxy-pass-through", Value::One, NoEffect(BROWSER)),
     ("proxy-via", Value::One, Refused),
-    ("record-mappings", Value::None, Refused),
-    ("supported-proxy-encodings", Value::One, NoEffect(CLIENT)),
     (
         "timeout",
         Value::Optional,
         NoEffect("limits on time have flags of their own"),
     ),
-    ("trust-all-proxy-targets", Value::None, Refused),
-    ("trust-proxy-target", Value::One, Refused),
     ("truststore-password", Value::One, Replaced(TRUSTSTORE)),
     ("truststore-type", Value::One, Replaced(TRUSTSTORE)),
     (

@@ -1,0 +1,212 @@
+//! `POST /recordings/start`, `/stop` and `/snapshot`, `GET /recordings/status`: stub mappings made of what other servers answered.
+
+use super::error::AdminError;
+use super::requests::with_dropped;
+use super::{Admin, AdminRequest};
+use crate::answer::Answer;
+use crate::journal::{Entry, Snapshot};
+use crate::recording::spec::{Output, Spec};
+use crate::recording::{Recorded, Recorder, Recording, State};
+use crate::stub::id::StubId;
+use crate::stub::problem::StubProblem;
+use crate::stub::reader::Problems;
+use crate::stub::{StubMapping, read_mapping, read_value};
+use crate::stubs::{Draft, DuplicateId};
+use serde_json::{Value, json};
+use std::sync::{Arc, MutexGuard, PoisonError};
+use tokio::time::Instant;
+
+/// What one recording has made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Recordings {
+    /// Stub mappings.
+    pub mappings: u64,
+    /// Requests that the journal had no room for, and that are missing.
+    pub missing: u64,
+}
+
+pub(super) fn start(admin: &Admin, request: &AdminRequest, _: &str) -> Result<Answer, AdminError> {
+    begin(admin, read_spec(&request.text())?)?;
+    Ok(Answer::json(200, &json!({})))
+}
+
+pub(super) fn stop(admin: &Admin, _: &AdminRequest, _: &str) -> Result<Answer, AdminError> {
+    let (spec, recorded, missing) = end(admin)?.ok_or_else(AdminError::not_recording)?;
+    Ok(shown(&spec, recorded, missing))
+}
+
+pub(super) fn snapshot(
+    admin: &Admin,
+    request: &AdminRequest,
+    _: &str,
+) -> Result<Answer, AdminError> {
+    let text = request.text();
+    let spec = match text.trim() {
+        "" => Spec::default(),
+        text => read_spec(text)?,
+    };
+    check(admin, &spec)?;
+    let Snapshot { entries, dropped } = admin.journal.snapshot();
+    let mut recorder = lock(admin);
+    let recorded = take(admin, &mut recorder, &entries, &spec)?;
+    Ok(shown(&spec, recorded, dropped))
+}
+
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "the shape that every endpoint has in the table"
+)]
+pub(super) fn status(admin: &Admin, _: &AdminRequest, _: &str) -> Result<Answer, AdminError> {
+    let name = lock(admin).state.name();
+    Ok(Answer::json(200, &json!({"status": name})))
+}
+
+/// Begins a recording, unless one is under way.
+pub(crate) fn begin(admin: &Admin, spec: Spec) -> Result<(), AdminError> {
+    let mut recorder = lock(admin);
+    if matches!(recorder.state, State::Recording(_)) {
+        return Ok(());
+    }
+    check(admin, &spec)?;
+    // Before the first request can be sent on.
+    let (journal, now) = (admin.journal.snapshot(), Instant::now());
+    let proxy = match &spec.target {
+        Some(target) => Some(proxy_to(admin, target)?),
+        None => None,
+    };
+    let recording = Recording::begun(spec, proxy, now, &journal);
+    recorder.state = State::Recording(Box::new(recording));
+    Ok(())
+}
+
+/// Ends the recording that is under way, if one is: its mappings, oldest first, and how many requests are missing.
+fn end(admin: &Admin) -> Result<Option<(Spec, Vec<Recorded>, u64)>, AdminError> {
+    let mut recorder = lock(admin);
+    let state = std::mem::replace(&mut recorder.state, State::Stopped);
+    let State::Recording(recording) = state else {
+        recorder.state = state;
+        return Ok(None);
+    };
+    if let Some(proxy) = recording.proxy {
+        admin.stubs.remove(proxy);
+    }
+    let (entries, missing) = recording.since(admin.journal.snapshot());
+    let recorded = take(admin, &mut recorder, &entries, &recording.spec)?;
+    Ok(Some((recording.spec, recorded, missing)))
+}
+
+/// Ends the recording of a mock that ends.
+pub(crate) fn finish(admin: &Admin) -> Result<Option<Recordings>, AdminError> {
+    let ended = end(admin)?;
+    Ok(ended.map(|(_, recorded, missing)| Recordings {
+        mappings: recorded.len() as u64,
+        missing,
+    }))
+}
+
+/// Makes mappings of these requests, and keeps them: all or none.
+fn take(
+    admin: &Admin,
+    recorder: &mut Recorder,
+    entries: &[Arc<Entry>],
+    spec: &Spec,
+) -> Result<Vec<Recorded>, AdminError> {
+    let id_of = |entry: &Entry| admin.journal.id_of(entry);
+    let recorded = recorder.mappings(entries, spec, admin.seed, id_of);
+    let files = admin.body_files();
+    keep(admin, &recorded).inspect_err(|_| {
+        for (name, _) in recorded.iter().filter_map(|one| one.file.as_ref()) {
+            // What cannot be removed either was most likely not written.
+            files.remove(name).ok();
+        }
+    })?;
+    Ok(recorded)
+}
+
+/// Writes bodies to their files, adds the mappings, and writes those that are to be persistent.
+fn keep(admin: &Admin, recorded: &[Recorded]) -> Result<(), AdminError> {
+    let files = admin.body_files();
+    for (name, bytes) in recorded.iter().filter_map(|one| one.file.as_ref()) {
+        files
+            .write(name, bytes)
+            .map_err(|error| AdminError::internal(&error))?;
+    }
+    let around = admin.surroundings();
+    let mut mappings: Vec<StubMapping> = Vec::with_capacity(recorded.len());
+    for one in recorded {
+        let mapping = read_mapping(&one.document.to_string(), &around);
+        mappings.push(mapping.map_err(|problems| AdminError::refused(&problems))?);
+    }
+    let add = |draft: &mut Draft<'_>| -> Result<_, DuplicateId> {
+        let added = mappings.into_iter().map(|mapping| draft.add(mapping));
+        added.collect::<Result<Vec<_>, _>>()
+    };
+    for stub in admin.stubs.change(add)? {
+        admin.save_if_persistent(&stub)?;
+    }
+    Ok(())
+}
+
+/// What a recording needs: the journal, and a directory if it writes files.
+fn check(admin: &Admin, spec: &Spec) -> Result<(), AdminError> {
+    let refused = |pointer: &str, message: &str| {
+        Err(AdminError::refused(&[StubProblem::invalid(
+            pointer, message,
+        )]))
+    };
+    if !admin.journal.is_on() {
+        return refused("", "recordings are made of the journal, which is off");
+    }
+    if spec.needs_files() && admin.root.is_none() {
+        let message = "a recording is kept below a root directory: start with --root-dir, or write \"persist\": false and no \"extractBodyCriteria\"";
+        return refused("/persist", message);
+    }
+    Ok(())
+}
+
+/// Adds the stub that sends everything to the server that is recorded.
+fn proxy_to(admin: &Admin, target: &str) -> Result<StubId, AdminError> {
+    let document = json!({"request": {"method": "ANY"}, "response": {"proxyBaseUrl": target}});
+    let mapping = read_mapping(&document.to_string(), &admin.surroundings());
+    let mapping = mapping.map_err(|problems: Problems| {
+        let at_target = |problem: StubProblem| StubProblem {
+            pointer: "/targetBaseUrl".to_owned(),
+            ..problem
+        };
+        let problems: Vec<StubProblem> = problems.into_iter().map(at_target).collect();
+        AdminError::refused(&problems)
+    })?;
+    Ok(admin.stubs.add(mapping)?.id)
+}
+
+fn read_spec(text: &str) -> Result<Spec, AdminError> {
+    read_value(text, Spec::read).map_err(|problems| AdminError::refused(&problems))
+}
+
+/// Newest first, as WireMock has them.
+fn shown(spec: &Spec, recorded: Vec<Recorded>, missing: u64) -> Answer {
+    let newest_first = recorded.into_iter().rev();
+    let list = match spec.output {
+        Output::Full => {
+            let documents = newest_first.map(|one| {
+                let mut document = one.document;
+                document["uuid"] = one.id.to_string().into();
+                document
+            });
+            json!({"mappings": documents.collect::<Vec<Value>>()})
+        }
+        Output::Ids => {
+            let ids = newest_first.map(|one| one.id.to_string());
+            json!({"ids": ids.collect::<Vec<String>>()})
+        }
+    };
+    with_dropped(&list, missing)
+}
+
+/// A call that panicked has left the recorder as it was, or stopped.
+fn lock(admin: &Admin) -> MutexGuard<'_, Recorder> {
+    admin
+        .recorder
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,191 @@
+//! Requests that the mock itself sends: which there may be, and what all shards share about sending them.
+//!
+//! A mock sends nothing unless its configuration names hosts to send to ([`Targets`]). Every request has one deadline, and all of
+//! them share a number of connections. What is sent and why is left to `proxy` and its like; how, to `outgoing/client.rs`.
+
+mod client;
+mod targets;
+
+pub(crate) use client::{Client, Failure, Received, Sending};
+pub use targets::Targets;
+
+use crate::stub::problem::StubProblem;
+use crate::stub::reader::{Node, Problems};
+use crate::stub::response::is_token;
+use crate::stub::surroundings::Surroundings;
+use plimsoll_http::tls::{ClientTls, TlsError, TlsSettings, TlsVersion, Trust};
+use plimsoll_http::{Limits, Url};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+use tokio::sync::Semaphore;
+
+/// How a mock sends requests.
+#[derive(Debug, Clone)]
+pub struct OutgoingConfig {
+    /// To whom it may.
+    pub targets: Targets,
+    /// How long an exchange may take, the wait for a connection included.
+    pub timeout: Duration,
+    /// Connections in use at a time, over all shards; a further exchange waits for one.
+    pub connections: usize,
+    /// Whose certificates count.
+    pub trust: TargetTrust,
+    /// What a forwarded request says in `Host`.
+    pub host: HostField,
+    /// What it says in `User-Agent`.
+    pub user_agent: UserAgentField,
+    /// The only codings that a forwarded `Accept-Encoding` may name; without them it passes unchanged.
+    pub encodings: Option<Vec<String>>,
+}
+
+/// Whose certificates count.
+#[derive(Debug, Clone, Default)]
+pub struct TargetTrust {
+    /// PEM text of the only authorities that count, in the place of those that this host trusts.
+    pub authorities: Option<String>,
+    /// Whether everybody is trusted.
+    pub everybody: Verification,
+    /// Hosts that are trusted whatever they show, in lower case.
+    pub hosts: Vec<String>,
+}
+
+/// Whether certificates are verified.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Verification {
+    /// Yes.
+    #[default]
+    On,
+    /// No.
+    Off,
+}
+
+/// What a forwarded request says in `Host`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum HostField {
+    /// The host that it is sent to.
+    #[default]
+    Target,
+    /// What its client said.
+    Client,
+}
+
+/// What a forwarded request says in `User-Agent`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum UserAgentField {
+    /// The mock.
+    #[default]
+    Own,
+    /// What its client said.
+    Client,
+}
+
+impl OutgoingConfig {
+    /// How many descriptors its connections may take, those that are idle included.
+    pub(crate) fn descriptors(&self, shards: usize) -> u64 {
+        if self.targets.are_none() {
+            return 0;
+        }
+        (self.connections + shards * client::IDLE) as u64
+    }
+}
+
+impl Default for OutgoingConfig {
+    /// To nobody. Time and connections are WireMock's.
+    fn default() -> Self {
+        Self {
+            targets: Targets::default(),
+            timeout: Duration::from_secs(300),
+            connections: 1000,
+            trust: TargetTrust::default(),
+            host: HostField::default(),
+            user_agent: UserAgentField::default(),
+            encodings: None,
+        }
+    }
+}
+
+/// What all shards share about sending requests.
+#[derive(Debug)]
+pub(crate) struct Outgoing {
+    pub(crate) config: OutgoingConfig,
+    /// How much of an answer is accepted.
+    limits: Limits,
+    connections: Semaphore,
+    /// Read when they are first needed: a mock that never speaks TLS needs no store of authorities.
+    verifying: OnceLock<Result<ClientTls, String>>,
+    trusting: OnceLock<Result<ClientTls, String>>,
+}
+
+impl Outgoing {
+    pub(crate) fn new(config: OutgoingConfig, limits: Limits) -> Arc<Self> {
+        Arc::new(Self {
+            connections: Semaphore::new(config.connections.clamp(1, Semaphore::MAX_PERMITS)),
+            config,
+            limits,
+            verifying: OnceLock::new(),
+            trusting: OnceLock::new(),
+        })
+    }
+
+    /// TLS towards a host. Blocks while the authorities are read for the first time.
+    fn tls(&self, host: &str) -> Result<ClientTls, String> {
+        let trust = &self.config.trust;
+        let known = trust.hosts.iter().any(|own| own.eq_ignore_ascii_case(host));
+        let base = if known || trust.everybody == Verification::Off {
+            self.trusting.get_or_init(|| base(Trust::Anybody))
+        } else {
+            let of_host = Trust::System;
+            let authorities = trust.authorities.as_deref();
+            let trust = authorities.map_or(of_host, Trust::Authorities);
+            self.verifying.get_or_init(|| base(trust))
+        };
+        let named = base.as_ref().map_err(String::clone)?.named(host);
+        named.map_err(|error| error.to_string())
+    }
+}
+
+/// TLS before the server's name is known.
+fn base(trust: Trust<'_>) -> Result<ClientTls, String> {
+    let settings = TlsSettings {
+        server_name: "localhost",
+        trust,
+        oldest: TlsVersion::Tls12,
+        newest: TlsVersion::Tls13,
+        alpn: &[b"http/1.1"],
+        resumption: true,
+    };
+    ClientTls::new(settings).map_err(|error: TlsError| format!("trust: it {error}"))
+}
+
+/// Takes a URL apart to which a request is to be sent. What a template brought must not end the line of the request.
+pub(crate) fn target_url(text: &str) -> Result<Url, String> {
+    if !text.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err("a URL has no spaces and nothing beyond ASCII: encode them".to_owned());
+    }
+    Url::parse(text)
+}
+
+/// A URL of a mapping that is the same for every request must lead to a host that is allowed.
+pub(crate) fn check_url(
+    text: &str,
+    node: &Node<'_>,
+    around: &Surroundings,
+    problems: &mut Problems,
+) {
+    let checked = target_url(text).and_then(|url| match &around.targets {
+        Some(targets) if !targets.may_allow(&url.host, url.port) => Err(format!(
+            "nothing may be sent to {0}: start with --allow-proxy-targets {0}",
+            url.authority
+        )),
+        _ => Ok(()),
+    });
+    if let Err(message) = checked {
+        problems.push(StubProblem::invalid(&node.pointer, message));
+    }
+}
+
+/// Whether a text can be a method (RFC 9110 §9.1), and one of an exchange that ends: `CONNECT` begins another protocol.
+pub(crate) fn is_method(text: &str) -> bool {
+    let is_token = !text.is_empty() && text.bytes().all(is_token);
+    is_token && text != "CONNECT"
+}

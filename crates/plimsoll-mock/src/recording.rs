@@ -1,0 +1,149 @@
+//! Recordings: stub mappings made of what the journal has of requests and their answers, in the form in which WireMock makes them.
+//!
+//! What is asked for is read by `recording/spec.rs`; one mapping is made by `recording/draft.rs`. Keeping and writing mappings is
+//! the admin API's.
+
+mod draft;
+mod names;
+pub(crate) mod spec;
+
+use crate::journal::{Entry, Snapshot};
+use crate::stub::id::StubId;
+use draft::Draft;
+use serde_json::Value;
+use spec::{Repeats, Spec};
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::sync::Arc;
+use tokio::time::Instant;
+
+/// Whether a mock records.
+#[derive(Debug, Default)]
+pub(crate) struct Recorder {
+    pub(crate) state: State,
+    /// How many mappings it has made: numbers their ids.
+    made: u64,
+}
+
+/// What a recorder does.
+#[derive(Debug, Default)]
+pub(crate) enum State {
+    #[default]
+    NeverStarted,
+    Recording(Box<Recording>),
+    Stopped,
+}
+
+/// A recording that has begun.
+#[derive(Debug)]
+pub(crate) struct Recording {
+    pub(crate) spec: Spec,
+    /// The stub that sends requests to the server that is recorded, if there is one.
+    pub(crate) proxy: Option<StubId>,
+    since: Instant,
+    /// What the journal had dropped and still had then.
+    dropped: u64,
+    before: u64,
+}
+
+/// A mapping that was recorded.
+#[derive(Debug)]
+pub(crate) struct Recorded {
+    pub(crate) id: StubId,
+    pub(crate) document: Value,
+    /// The file that its body goes to.
+    pub(crate) file: Option<(String, Vec<u8>)>,
+}
+
+impl State {
+    /// WireMock's word for it.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::NeverStarted => "NeverStarted",
+            Self::Recording(_) => "Recording",
+            Self::Stopped => "Stopped",
+        }
+    }
+}
+
+impl Recording {
+    pub(crate) fn begun(
+        spec: Spec,
+        proxy: Option<StubId>,
+        now: Instant,
+        journal: &Snapshot,
+    ) -> Self {
+        Self {
+            spec,
+            proxy,
+            since: now,
+            dropped: journal.dropped,
+            before: journal.entries.len() as u64,
+        }
+    }
+
+    /// The requests since it began, oldest first, and how many the journal has dropped of them.
+    pub(crate) fn since(&self, mut journal: Snapshot) -> (Vec<Arc<Entry>>, u64) {
+        let all = journal.entries.len() as u64;
+        journal.entries.retain(|entry| entry.received >= self.since);
+        let still_before = all - journal.entries.len() as u64;
+        // The oldest go first.
+        let dropped_before = self.before.saturating_sub(still_before);
+        let dropped = journal.dropped.saturating_sub(self.dropped);
+        (journal.entries, dropped.saturating_sub(dropped_before))
+    }
+}
+
+impl Recorder {
+    /// The mappings of these requests, in their order. `seed` decides the ids, `id_of` knows those of entries.
+    pub(crate) fn mappings(
+        &mut self,
+        entries: &[Arc<Entry>],
+        spec: &Spec,
+        seed: u64,
+        id_of: impl Fn(&Entry) -> StubId,
+    ) -> Vec<Recorded> {
+        /// Keeps these ids apart from those of other stubs under the same seed.
+        const DOMAIN: u64 = 0x7265_636f_7264_6564;
+        let mut drafts: Vec<Option<Draft>> = Vec::new();
+        let mut seen: HashMap<String, Vec<usize>> = HashMap::new();
+        for entry in entries {
+            if !spec.filters.admit(entry, || id_of(entry)) {
+                continue;
+            }
+            let id = StubId::minted(seed ^ DOMAIN, self.made);
+            let draft = Draft::of(entry, id, spec);
+            let same = seen.entry(draft.request.to_string()).or_default();
+            if spec.repeats == Repeats::Skip
+                && let Some(earlier) = same.pop()
+            {
+                drafts[earlier] = None;
+            }
+            self.made += 1;
+            same.push(drafts.len());
+            drafts.push(Some(draft));
+        }
+        put_in_scenarios(&mut drafts, seen);
+        let drafts = drafts.into_iter().flatten();
+        drafts.map(|draft| draft.finish(spec)).collect()
+    }
+}
+
+/// Requests that came several times are answered in turn.
+fn put_in_scenarios(drafts: &mut [Option<Draft>], seen: HashMap<String, Vec<usize>>) {
+    let repeated = seen.into_values().filter(|places| places.len() > 1);
+    let mut repeated: Vec<Vec<usize>> = repeated.collect();
+    // As WireMock numbers them: what came last is the first.
+    repeated.sort_by_key(|places| Reverse(places.last().copied()));
+    for (index, places) in repeated.iter().enumerate() {
+        let path = drafts[places[0]].as_ref().map_or("", |draft| &draft.path);
+        let path = path.trim_matches('/').replace('/', "-");
+        let name = format!("scenario-{}-{path}", index + 1);
+        for (step, place) in places.iter().enumerate() {
+            let is_last = step + 1 == places.len();
+            if let Some(draft) = &mut drafts[*place] {
+                draft.put_in_scenario(&name, step, is_last);
+            }
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! One recorded mapping: the pattern of a request, and the response that is its answer.
+
+use super::spec::{BodyMatcher, BodyPattern, Extract, Keep, Spec};
+use super::{Recorded, names};
+use crate::answer::Shown;
+use crate::journal::Entry;
+use crate::journal::shown::one_or_many;
+use crate::request::{Request, unpacked};
+use crate::stub::id::StubId;
+use crate::stub_state::STARTED;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use serde_json::{Map, Value, json};
+use std::borrow::Cow;
+
+/// Kinds of content that are text, by what their names contain.
+const TEXTS: &[&str] = &[
+    "text",
+    "json",
+    "xml",
+    "html",
+    "yaml",
+    "csv",
+    "javascript",
+    "x-www-form-urlencoded",
+];
+
+/// A mapping that is being made.
+#[derive(Debug)]
+pub(super) struct Draft {
+    id: StubId,
+    name: String,
+    method: String,
+    /// The path of its request, as it came.
+    pub(super) path: String,
+    /// Its request pattern.
+    pub(super) request: Value,
+    status: u16,
+    fields: Vec<(String, String)>,
+    body: Vec<u8>,
+    /// `scenarioName` and its like.
+    scenario: Map<String, Value>,
+}
+
+impl Draft {
+    pub(super) fn of(entry: &Entry, id: StubId, spec: &Spec) -> Self {
+        let request = entry.request();
+        let shown = entry.shown_answer();
+        let is_packed = field(&shown.fields, "Content-Encoding").eq_ignore_ascii_case("gzip");
+        let Shown {
+            status,
+            mut fields,
+            body,
+        } = shown;
+        // Those that name the stub which answered are not the answer's own.
+        fields.retain(|(name, _)| !name.to_ascii_lowercase().starts_with("matched-stub-"));
+        let body = if is_packed {
+            unpacked(body)
+        } else {
+            Cow::Borrowed(body)
+        };
+        if matches!(body, Cow::Owned(_)) {
+            fields.retain(|(name, _)| !name.eq_ignore_ascii_case("Content-Encoding"));
+        }
+        Self {
+            id,
+            name: names::of_path(request.path),
+            method: request.method.to_owned(),
+            path: request.path.to_owned(),
+            request: pattern(&request, &entry.body, spec),
+            status,
+            body: body.into_owned(),
+            fields,
+            scenario: Map::new(),
+        }
+    }
+
+    /// Makes it one of several steps.
+    pub(super) fn put_in_scenario(&mut self, name: &str, step: usize, is_last: bool) {
+        let state = |step: usize| match step {
+            0 => STARTED.to_owned(),
+            step => format!("{name}-{}", step + 1),
+        };
+        let scenario = &mut self.scenario;
+        scenario.insert("scenarioName".to_owned(), name.into());
+        scenario.insert("requiredScenarioState".to_owned(), state(step).into());
+        if !is_last {
+            scenario.insert("newScenarioState".to_owned(), state(step + 1).into());
+        }
+    }
+
+    pub(super) fn finish(self, spec: &Spec) -> Recorded {
+        let id = self.id.to_string();
+        let content_type = field(&self.fields, "Content-Type");
+        let text = std::str::from_utf8(&self.body).ok();
+        let text = text.filter(|_| is_text(content_type));
+        let mut response = json!({"status": self.status});
+        let mut file = None;
+        if goes_to_file(spec.extract, self.body.len(), text.is_some()) {
+            let is_text = std::str::from_utf8(&self.body).is_ok();
+            let ending = names::ending(content_type, &self.path, is_text);
+            let name = names::of_file(&self.name, &self.method, &id, &ending);
+            response["bodyFileName"] = name.as_str().into();
+            file = Some((name, self.body.clone()));
+        } else if let Some(text) = text.filter(|text| !text.is_empty()) {
+            response["body"] = text.into();
+        } else if !self.body.is_empty() {
+            response["base64Body"] = BASE64.encode(&self.body).into();
+        }
+        if !self.fields.is_empty() {
+            response["headers"] = one_or_many(self.fields.iter().cloned());
+        }
+        let mut document = json!({
+            "id": id, "name": self.name, "request": self.request, "response": response,
+        });
+        if spec.keep == Keep::InFiles {
+            document["persistent"] = true.into();
+        }
+        for (name, value) in self.scenario {
+            document[name] = value;
+        }
+        Recorded {
+            id: self.id,
+            document,
+            file,
+        }
+    }
+}
+
+/// The pattern that only requests like this one match.
+fn pattern(request: &Request<'_>, body: &[u8], spec: &Spec) -> Value {
+    let mut pattern = Map::new();
+    match query_pattern(request) {
+        Some(parameters) => {
+            pattern.insert("urlPath".to_owned(), request.path.into());
+            pattern.insert("method".to_owned(), request.method.into());
+            pattern.insert("queryParameters".to_owned(), parameters);
+        }
+        None => {
+            pattern.insert("url".to_owned(), request.url.into());
+            pattern.insert("method".to_owned(), request.method.into());
+        }
+    }
+    let mut fields = Map::new();
+    for (name, case_insensitive) in &spec.capture {
+        if let Some(value) = request.fields.get(name) {
+            let mut equal = json!({"equalTo": String::from_utf8_lossy(value)});
+            add_flag(&mut equal, "caseInsensitive", *case_insensitive);
+            fields.insert(name.clone(), equal);
+        }
+    }
+    if !fields.is_empty() {
+        pattern.insert("headers".to_owned(), fields.into());
+    }
+    if !body.is_empty() {
+        let content_type = request.fields.get("Content-Type").unwrap_or_default();
+        let content_type = String::from_utf8_lossy(content_type);
+        let body = body_pattern(
+            &request.body.text(),
+            body,
+            &content_type,
+            &spec.body_pattern,
+        );
+        pattern.insert("bodyPatterns".to_owned(), json!([body]));
+    }
+    Value::Object(pattern)
+}
+
+/// The patterns of a query's parameters; `None` where the URL as a whole is to match. WireMock finds no empty value among several of
+/// one name, not even in what it has recorded itself.
+fn query_pattern(request: &Request<'_>) -> Option<Value> {
+    let mut names: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (name, value) in request.query_parameters() {
+        match names.iter_mut().find(|pair| pair.0 == name.as_str()) {
+            Some((_, values)) => values.push(value),
+            None => names.push((name, vec![value])),
+        }
+    }
+    let is_missed = |values: &[&str]| values.len() > 1 && values.contains(&"");
+    if names.is_empty() || names.iter().any(|(_, values)| is_missed(values)) {
+        return None;
+    }
+    let exactly = |values: Vec<&str>| {
+        let values = values.into_iter().map(|value| json!({"equalTo": value}));
+        json!({"hasExactly": values.collect::<Vec<Value>>()})
+    };
+    let patterns = names.into_iter();
+    Some(Value::Object(
+        patterns
+            .map(|(name, values)| (name.to_owned(), exactly(values)))
+            .collect(),
+    ))
+}
+
+/// The pattern of a body, as its kind or the specification has it. What should be JSON and is not is compared as text.
+fn body_pattern(text: &str, bytes: &[u8], content_type: &str, how: &BodyPattern) -> Value {
+    let kind = content_type.split(';').next().unwrap_or_default().trim();
+    let kind = kind.to_ascii_lowercase();
+    let is_auto = how.matcher == BodyMatcher::Auto;
+    let as_json = how.matcher == BodyMatcher::EqualToJson || (is_auto && kind.contains("json"));
+    if as_json && serde_json::from_str::<Value>(text).is_ok() {
+        let mut equal = json!({"equalToJson": text});
+        add_flag(&mut equal, "ignoreArrayOrder", how.ignore_array_order);
+        add_flag(&mut equal, "ignoreExtraElements", how.ignore_extra_elements);
+        return equal;
+    }
+    if is_auto && kind == "multipart/form-data" {
+        return json!({"anything": "anything"});
+    }
+    let is_binary = std::str::from_utf8(bytes).is_err();
+    if is_binary || (is_auto && !kind.is_empty() && !is_text(&kind)) {
+        return json!({"binaryEqualTo": BASE64.encode(bytes)});
+    }
+    let mut equal = json!({"equalTo": text});
+    add_flag(&mut equal, "caseInsensitive", how.case_insensitive);
+    equal
+}
+
+fn add_flag(pattern: &mut Value, name: &str, flag: Option<bool>) {
+    if let Some(flag) = flag {
+        pattern[name] = flag.into();
+    }
+}
+
+fn goes_to_file(extract: Option<Extract>, length: usize, is_text: bool) -> bool {
+    extract.is_some_and(|extract| {
+        let most = if is_text {
+            extract.text
+        } else {
+            extract.binary
+        };
+        length as u64 > most
+    })
+}
+
+fn is_text(content_type: &str) -> bool {
+    let kind = content_type.to_ascii_lowercase();
+    TEXTS.iter().any(|text| kind.contains(text))
+}
+
+/// The value of a field; empty if it is not there.
+fn field<'a>(fields: &'a [(String, String)], name: &str) -> &'a str {
+    let mut own = fields.iter();
+    let own = own.find(|(other, _)| other.eq_ignore_ascii_case(name));
+    own.map_or("", |(_, value)| value.as_str())
+}
