@@ -10,6 +10,7 @@ use std::time::Duration;
 
 /// See the file.
 #[derive(Debug, clap::Args)]
+#[group(skip)]
 pub struct Args {
     /// Hosts that the mock may send requests to (`proxyBaseUrl`, `--proxy-all`): names, `*.example.com`, addresses, ranges, each with `:PORT` if one counts [default: none]
     #[arg(long, value_name = "HOST,…", value_delimiter = ',')]
