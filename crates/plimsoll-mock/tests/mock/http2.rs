@@ -1,5 +1,6 @@
 //! HTTP/2 in clear: the same stubs, delays, journal and counters as over HTTP/1.1, on streams that stand beside each other.
 
+use crate::upstream::{Upstream, ok, sending};
 use crate::world::{Mock, config};
 use bytes::Bytes;
 use h2::client::SendRequest;
@@ -75,6 +76,41 @@ fn in_runtime<F: Future>(work: F) -> F::Output {
         .build()
         .unwrap();
     tokio::task::LocalSet::new().block_on(&runtime, work)
+}
+
+#[test]
+fn another_server_answers_and_gets_webhooks_too() {
+    let upstream = Upstream::start(vec![ok("behind"), ok("thanks")]);
+    let behind = format!(
+        r#"{{"request": {{"url": "/behind", "method": "POST"}}, "response": {{"proxyBaseUrl": "{}"}}}}"#,
+        upstream.url()
+    );
+    let calling = format!(
+        r#"{{"request": {{"url": "/calls"}}, "response": {{"body": "done"}}, "serveEventListeners": [{{"name": "webhook",
+            "parameters": {{"method": "POST", "url": "{}/hook", "body": "{{{{originalRequest.method}}}}"}}}}]}}"#,
+        upstream.url()
+    );
+    let mock = Mock::start(sending());
+    let mappings = "/__admin/mappings";
+    in_runtime(async {
+        let mut client = Client::connect(&mock).await;
+        for stub in [&behind, &calling] {
+            assert_eq!(client.send("POST", mappings, stub).await.unwrap().0, 201);
+        }
+        let answered = client.send("POST", "/behind", "asked").await.unwrap();
+        assert_eq!(answered, (200, "behind".to_owned()));
+        assert_eq!(client.get("/calls").await, (200, "done".to_owned()));
+    });
+    let passed_on = upstream.asked().text;
+    assert!(
+        passed_on.starts_with("POST /behind HTTP/1.1\r\n"),
+        "{passed_on}"
+    );
+    assert!(passed_on.ends_with("\r\n\r\nasked"), "{passed_on}");
+    let called = upstream.asked().text;
+    assert!(called.starts_with("POST /hook HTTP/1.1\r\n"), "{called}");
+    assert!(called.ends_with("\r\n\r\nGET"), "{called}");
+    mock.stop();
 }
 
 #[test]

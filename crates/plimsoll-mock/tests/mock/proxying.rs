@@ -368,13 +368,7 @@ fn certificates_are_verified_unless_told_otherwise() {
 fn what_cannot_be_sent_on_is_refused_with_its_place() {
     let mock = Mock::start(sending());
     let check = |response: Value, pointer: &str, words: &str| {
-        let stub = json!({ "response": response }).to_string();
-        let refused = mock.client().send("POST", "/__admin/mappings", &stub);
-        assert_eq!(refused.status, 422, "{stub}");
-        let error = &refused.json()["errors"][0];
-        assert_eq!(error["source"]["pointer"], pointer, "{error}");
-        let detail = error["detail"].as_str().unwrap();
-        assert!(detail.contains(words), "{detail}");
+        mock.refuses(&json!({ "response": response }), pointer, words);
     };
     let base = "http://127.0.0.1";
     check(

@@ -164,13 +164,7 @@ fn a_webhook_that_fails_says_why() {
 fn what_cannot_be_sent_is_refused_with_its_place() {
     let mock = Mock::start(config());
     let check = |listeners: Value, pointer: &str, words: &str| {
-        let stub = json!({ "serveEventListeners": listeners }).to_string();
-        let refused = mock.client().send("POST", "/__admin/mappings", &stub);
-        assert_eq!(refused.status, 422, "{stub}");
-        let error = &refused.json()["errors"][0];
-        assert_eq!(error["source"]["pointer"], pointer, "{error}");
-        let detail = error["detail"].as_str().unwrap();
-        assert!(detail.contains(words), "{detail}");
+        mock.refuses(&json!({ "serveEventListeners": listeners }), pointer, words);
     };
     let at = "/serveEventListeners/0";
     check(json!([{"name": "mine"}]), at, "not available");

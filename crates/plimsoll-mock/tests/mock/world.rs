@@ -1,6 +1,7 @@
 //! A mock in a thread and a client that speaks raw HTTP/1.1.
 
 use plimsoll_mock::{MockConfig, MockError, Summary, run};
+use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::mpsc;
@@ -43,6 +44,18 @@ pub fn config() -> MockConfig {
 }
 
 impl Mock {
+    /// A stub that is refused, with the place and the reason of its first problem.
+    pub fn refuses(&self, stub: &Value, pointer: &str, words: &str) {
+        let refused = self
+            .client()
+            .send("POST", "/__admin/mappings", &stub.to_string());
+        assert_eq!(refused.status, 422, "{stub}");
+        let error = &refused.json()["errors"][0];
+        assert_eq!(error["source"]["pointer"], pointer, "{error}");
+        let detail = error["detail"].as_str().unwrap();
+        assert!(detail.contains(words), "{detail}");
+    }
+
     /// Starts a mock and waits until it is ready.
     pub fn start(config: MockConfig) -> Self {
         let (ready, address) = mpsc::channel();
