@@ -60,6 +60,11 @@ impl Lengths {
     pub fn lead(self) -> Duration {
         Duration::from_millis(if self.short { 500 } else { 1_500 })
     }
+
+    /// The same for what gets faster for a while.
+    pub fn long_lead(self) -> Duration {
+        Duration::from_secs(if self.short { 4 } else { 60 })
+    }
 }
 
 impl Bench {

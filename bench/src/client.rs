@@ -123,8 +123,12 @@ impl Job<'_> {
         format!("{scheme}://{address}{}", self.work.path())
     }
 
-    /// Whole seconds, as most programs want them.
     fn seconds(&self) -> u128 {
-        self.length.as_millis().div_ceil(1_000)
+        whole_seconds(self.length)
     }
+}
+
+/// Whole seconds, as most programs want them.
+fn whole_seconds(length: Duration) -> u128 {
+    length.as_millis().div_ceil(1_000)
 }

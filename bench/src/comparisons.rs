@@ -9,6 +9,8 @@ mod generator_open;
 mod http2;
 mod idle_connections;
 mod mock;
+mod mock_start;
+mod mock_stubs;
 mod templated;
 mod tls;
 mod user_memory;
@@ -83,6 +85,8 @@ const ALL: &[Comparison] = &[
     http2::COMPARISON,
     tls::COMPARISON,
     mock::COMPARISON,
+    mock_stubs::COMPARISON,
+    mock_start::COMPARISON,
     delay::COMPARISON,
     gateway::COMPARISON,
     added::COMPARISON,

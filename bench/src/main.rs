@@ -56,6 +56,8 @@ struct Arguments {
     #[arg(long)]
     plimsoll: Option<PathBuf>,
     /// Directory of the table [default: bench/results for a whole one of 5 rounds or more, target/bench for others]
+    ///
+    /// A part in bench/results is quoted in place of what the newest whole one says of the same.
     #[arg(long)]
     results: Option<PathBuf>,
     /// Measure nothing; write the bars of the newest table in bench/results to the README.
@@ -100,6 +102,7 @@ fn measure(arguments: &Arguments) -> Result<(), Trouble> {
     let mut table = Table {
         stamp: clock::stamp(),
         facts: facts(&bench),
+        only: arguments.only.clone(),
         lengths,
         rows: Vec::new(),
         notes: Vec::new(),

@@ -1,4 +1,5 @@
-//! The committed tables, and how the README quotes the newest: one line per bar, between two marks.
+//! The committed tables, and how the README quotes the newest whole one and the parts that were measured again since: one line per bar,
+//! between two marks.
 
 use crate::Trouble;
 use crate::row::{HELD, MISSED, UNDECIDED};
@@ -10,6 +11,8 @@ pub const DIRECTORY: &str = "bench/results";
 /// The file that quotes the newest.
 const QUOTING: &str = "README.md";
 const BEGIN: &str = "<!-- bench: written by `cargo run -p plimsoll-bench -- --quote` -->\n";
+/// How the head of a table says that it is a part.
+pub const PART: &str = "- only: ";
 const END: &str = "<!-- bench: end -->";
 
 /// A row of a table that has a bar.
@@ -49,31 +52,37 @@ fn newest_quoted(root: &Path) -> Result<String, Trouble> {
         }
     }
     // They begin with the date.
-    let newest = names.into_iter().max();
-    let Some(name) = newest.as_ref().and_then(|name| name.to_str()) else {
-        return Ok("No table has been made yet.\n".to_owned());
-    };
-    let table = std::fs::read_to_string(directory.join(name)).map_err(reading())?;
-    Ok(quoted(name, &table))
+    names.sort_by(|one, other| other.cmp(one));
+    let mut text = String::new();
+    let mut quoted_already = Vec::new();
+    for name in names.iter().filter_map(|name| name.to_str()) {
+        let table = std::fs::read_to_string(directory.join(name)).map_err(reading())?;
+        text.push_str(&quoted(name, &table, &mut quoted_already));
+        if !table.lines().any(|line| line.starts_with(PART)) {
+            return Ok(text);
+        }
+    }
+    Ok(format!("{text}No whole table has been made yet.\n"))
 }
 
 /// The rows that have a bar, without those columns that explain; of several peers under one bar the one that is hardest to hold:
-/// a bar is held when it is held beside all of them.
-fn quoted(name: &str, table: &str) -> String {
+/// a bar is held when it is held beside all of them. Rows that a newer table has are left out.
+fn quoted(name: &str, table: &str, already: &mut Vec<String>) -> String {
     let mut kept: Vec<Judged<'_>> = Vec::new();
     for row in table.lines().filter_map(judged) {
-        let same = |other: &&mut Judged<'_>| {
-            [0, 1, 5].map(|index| other.cells[index]) == [0, 1, 5].map(|index| row.cells[index])
-        };
+        let same = |other: &&mut Judged<'_>| other.key() == row.key();
         match kept.iter_mut().find(same) {
             Some(other) if row.is_harder_than(other) => *other = row,
             Some(_) => {}
             None => kept.push(row),
         }
     }
+    kept.retain(|row| !already.contains(&row.key()));
+    already.extend(kept.iter().map(Judged::key));
     let date = name.split('T').next().unwrap_or(name);
+    let gap = if already.len() > kept.len() { "\n" } else { "" };
     let mut text = format!(
-        "From [the table of {date}]({DIRECTORY}/{name}), which names the machine and the versions:\n\n| work | quantity | ours | beside | ratio (95 %) | must | verdict |\n|---|---|---|---|---|---|---|\n"
+        "{gap}From [the table of {date}]({DIRECTORY}/{name}), which names the machine and the versions:\n\n| work | quantity | ours | beside | ratio (95 %) | must | verdict |\n|---|---|---|---|---|---|---|\n"
     );
     for Judged { cells } in kept {
         let cells = [0, 1, 2, 3, 4, 5, 7].map(|index| cells[index]);
@@ -91,6 +100,11 @@ fn judged(line: &str) -> Option<Judged<'_>> {
 }
 
 impl Judged<'_> {
+    /// The bar: work, quantity and limit.
+    fn key(&self) -> String {
+        [0, 1, 5].map(|index| self.cells[index]).join(" | ")
+    }
+
     /// By its verdict first, then by where its interval ends.
     fn is_harder_than(&self, other: &Self) -> bool {
         match self.rank().cmp(&other.rank()) {
@@ -147,7 +161,7 @@ mod tests {
 | open | p99 of pacing lag | 240.0 µs |  |  | ≤ 250.0 µs |  | held |
 | generator, closed |  |  | hey: not installed: `bench/peers/install hey` |  |  |  | not measured |
 ";
-        insta::assert_snapshot!(quoted("2026-11-21T053500Z-a-2cpu.md", &format!("{HEAD}{table}")), @r#"
+        insta::assert_snapshot!(quoted("2026-11-21T053500Z-a-2cpu.md", &format!("{HEAD}{table}"), &mut Vec::new()), @r#"
 From [the table of 2026-11-21](bench/results/2026-11-21T053500Z-a-2cpu.md), which names the machine and the versions:
 
 | work | quantity | ours | beside | ratio (95 %) | must | verdict |
@@ -155,6 +169,19 @@ From [the table of 2026-11-21](bench/results/2026-11-21T053500Z-a-2cpu.md), whic
 | gateway | CPU µs per request | 8.00 | HAProxy: 9.00 | 0.889 (0.880 … 0.900) | ≤ 1.00 × | held |
 | open | p99 of pacing lag | 240.0 µs |  |  | ≤ 250.0 µs | held |
 "#);
+    }
+
+    #[test]
+    fn what_was_measured_again_is_quoted_once() {
+        let row =
+            |work, figure| format!("| {work} | q | {figure} | p | 1.000 | ≤ 1.00 × |  | held |\n");
+        let mut already = Vec::new();
+        let part = quoted("b", &format!("{HEAD}{}", row("one", 2)), &mut already);
+        let whole = format!("{HEAD}{}{}", row("one", 1), row("two", 1));
+        let whole = quoted("a", &whole, &mut already);
+        let works = |text: &str, work: &str| text.contains(&format!("| {work} | q |"));
+        assert!(works(&part, "one") && !works(&part, "two"), "{part}");
+        assert!(!works(&whole, "one") && works(&whole, "two"), "{whole}");
     }
 
     #[test]
@@ -167,7 +194,11 @@ From [the table of 2026-11-21](bench/results/2026-11-21T053500Z-a-2cpu.md), whic
                     format!("| w | q | 1 | peer {peer} | {ratio} | ≤ 1.00 × |  | {verdict} |\n")
                 })
                 .collect();
-            let kept = quoted("date", &format!("{HEAD}{}", lines.concat()));
+            let kept = quoted(
+                "date",
+                &format!("{HEAD}{}", lines.concat()),
+                &mut Vec::new(),
+            );
             let kept: Vec<&str> = kept.lines().filter(|line| line.contains("peer")).collect();
             assert_eq!(kept.len(), 1, "{kept:?}");
             assert!(kept[0].contains(&format!("peer {expected}")), "{kept:?}");

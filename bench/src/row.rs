@@ -15,21 +15,62 @@ const TOO_FEW: &str = "invalid: too few rounds";
 /// Stands where there is no figure.
 const ABSENT: &str = "—";
 
-/// A limit that must hold and one that is aimed at; both are upper limits.
+/// A limit that must hold and one that is aimed at.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bar {
-    /// The figure or ratio must not be above it.
+    /// On which side of the limit the figure or ratio must be.
+    pub side: Allowed,
+    /// The limit.
     pub must: f64,
-    /// It is meant to be no more than this, where there is such an aim.
+    /// It is meant to be as far as this, where there is such an aim.
     pub aim: Option<f64>,
 }
 
+/// The side of a limit on which it holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Allowed {
+    /// Not above it.
+    Below,
+    /// Not below it.
+    Above,
+}
+
 impl Bar {
-    /// A limit with an aim.
+    /// An upper limit with an aim.
     pub const fn new(must: f64, aim: f64) -> Self {
         Self {
-            must,
             aim: Some(aim),
+            ..Self::at_most(must)
+        }
+    }
+
+    /// An upper limit.
+    pub const fn at_most(must: f64) -> Self {
+        Self {
+            side: Allowed::Below,
+            must,
+            aim: None,
+        }
+    }
+
+    /// A lower limit.
+    pub const fn at_least(must: f64) -> Self {
+        Self {
+            side: Allowed::Above,
+            ..Self::at_most(must)
+        }
+    }
+
+    /// The same with something that is aimed at.
+    pub const fn aiming_at(mut self, aim: f64) -> Self {
+        self.aim = Some(aim);
+        self
+    }
+
+    fn allows(self, value: f64) -> bool {
+        match self.side {
+            Allowed::Below => value <= self.must,
+            Allowed::Above => value >= self.must,
         }
     }
 }
@@ -45,9 +86,14 @@ pub enum Limit {
 
 impl Limit {
     fn write(self, quantity: Quantity, value: f64) -> String {
+        let (Self::Ratio(bar) | Self::Figure(bar)) = self;
+        let sign = match bar.side {
+            Allowed::Below => '≤',
+            Allowed::Above => '≥',
+        };
         match self {
-            Self::Ratio(_) => format!("≤ {value:.2} ×"),
-            Self::Figure(_) => format!("≤ {}", quantity.write(value)),
+            Self::Ratio(_) => format!("{sign} {value:.2} ×"),
+            Self::Figure(_) => format!("{sign} {}", quantity.write(value)),
         }
     }
 }
@@ -59,8 +105,12 @@ pub enum Quantity {
     Cost,
     /// Requests per second.
     Throughput,
+    /// Requests per second of processor time: the throughput of one processor, whatever the clients leave of it.
+    PerProcessor,
     /// Microseconds of a time; the text names it.
     Time(&'static str),
+    /// Seconds; the text names the time.
+    Seconds(&'static str),
     /// Megabytes; the text says of what.
     Memory(&'static str),
     /// Kilobytes; the text says of what.
@@ -85,14 +135,19 @@ impl Quantity {
         match self {
             Self::Cost => "CPU µs per request",
             Self::Throughput => "requests/s",
-            Self::Time(name) | Self::Memory(name) | Self::SmallMemory(name) => name,
+            Self::PerProcessor => "requests per CPU second",
+            Self::Time(name)
+            | Self::Seconds(name)
+            | Self::Memory(name)
+            | Self::SmallMemory(name) => name,
         }
     }
 
     fn write(self, value: f64) -> String {
         match self {
             Self::Cost => format!("{value:.2}"),
-            Self::Throughput => format!("{value:.0}"),
+            Self::Throughput | Self::PerProcessor => format!("{value:.0}"),
+            Self::Seconds(_) => format!("{value:.2} s"),
             Self::Time(_) => format!("{value:.1} µs"),
             Self::Memory(_) => format!("{value:.1} MB"),
             Self::SmallMemory(_) => format!("{value:.1} kB"),
@@ -138,7 +193,7 @@ impl Row {
             (None, Some(_)) => NOT_MEASURED,
             (Some(_), _) if !rests_on_most([ours, ours]) => TOO_FEW,
             (_, None) => "",
-            (Some(value), Some(bar)) if value <= bar.must => HELD,
+            (Some(value), Some(bar)) if bar.allows(value) => HELD,
             _ => MISSED,
         };
         Self {
@@ -185,6 +240,11 @@ impl Row {
         self
     }
 
+    /// Whether it has a limit, and that holds.
+    pub fn is_held(&self) -> bool {
+        self.verdict == HELD
+    }
+
     /// The row in Markdown.
     pub fn markdown(&self) -> String {
         let cells = [
@@ -216,9 +276,12 @@ impl Row {
 /// A single round has no interval and decides nothing.
 fn judged(ratio: Ratio, bar: Bar) -> &'static str {
     match ratio.interval {
-        Some(interval) if interval.high <= bar.must => HELD,
-        Some(interval) if interval.low > bar.must => MISSED,
-        _ => UNDECIDED,
+        Some(interval) => match [interval.low, interval.high].map(|end| bar.allows(end)) {
+            [true, true] => HELD,
+            [false, false] => MISSED,
+            _ => UNDECIDED,
+        },
+        None => UNDECIDED,
     }
 }
 
@@ -253,6 +316,36 @@ mod tests {
         let bar = Some(Bar::new(1.0, 0.9));
         let row = Row::beside("w", Quantity::Cost, &once, ("p", &PEER.to_vec()), bar);
         assert_eq!(row.verdict, "undecided");
+    }
+
+    #[test]
+    fn a_lower_limit_is_judged_from_the_other_side() {
+        let check = |ours: [f64; 3], expected: &str| {
+            let ours = ours.map(Some).to_vec();
+            let bar = Some(Bar::at_least(0.9));
+            let row = Row::beside(
+                "w",
+                Quantity::PerProcessor,
+                &ours,
+                ("p", &PEER.to_vec()),
+                bar,
+            );
+            assert_eq!(row.verdict, expected, "{row:?}");
+        };
+        check([9.8, 9.9, 9.7], "held");
+        check([8.0, 8.1, 7.9], "MISSED");
+        check([9.0, 8.2, 10.0], "undecided");
+        let ours = vec![Some(95_000.0); 3];
+        let bar = Some(Bar::at_least(8.0).aiming_at(12.0));
+        let row = Row::beside("w", Quantity::Throughput, &ours, ("p", &PEER.to_vec()), bar);
+        insta::assert_snapshot!(row.markdown(), @"| w | requests/s | 95000 | p: 10 | 9500.317 (9267.214 … 9739.282) | ≥ 8.00 × | ≥ 12.00 × | held |");
+        let start = Row::alone(
+            "w",
+            Quantity::Seconds("start"),
+            &vec![Some(0.31); 3],
+            Some(Bar::at_most(1.0)),
+        );
+        insta::assert_snapshot!(start.markdown(), @"| w | start | 0.31 s |  |  | ≤ 1.00 s |  | held |");
     }
 
     #[test]

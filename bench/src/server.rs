@@ -4,19 +4,20 @@ mod announced;
 mod gateway;
 mod go_proxy;
 mod haproxy;
-mod mock;
+pub mod mock;
 mod nginx;
 mod wiremock;
 
 use crate::Trouble;
 use crate::authority;
-use crate::bench::Bench;
+use crate::bench::{Bench, Lengths};
 use crate::client::Protocol;
 use crate::clock;
 use crate::http;
 use crate::limits;
 use crate::process;
 use crate::program::{Output, Program};
+use mock::Setting;
 use rustix::process::Pid;
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
@@ -26,6 +27,8 @@ use tempfile::TempDir;
 
 /// What every server answers on [`PATH`].
 pub const BODY: &str = "0123456789abcdefghijklmnopqrstuvwxyz\\n";
+/// A document of 2 kB that is sent to stubs which look into it.
+pub const DOCUMENT: &str = include_str!("../config/document.json");
 /// What is requested.
 pub const PATH: &str = "/bench";
 /// The key that the gateway with everything asks for. Every proxy gets it, and every proxy passes it on.
@@ -43,6 +46,8 @@ const TRIES: usize = 3;
 pub enum Kind {
     /// Our mock with one stub.
     Mock,
+    /// Our mock with other stubs, or told to do more.
+    MockWith(Setting),
     /// nginx with `return 200`.
     NginxReturn,
     /// The same, with a second port for another protocol.
@@ -96,6 +101,7 @@ impl Kind {
     pub fn name(self) -> &'static str {
         match self {
             Self::Mock => "plimsoll mock",
+            Self::MockWith(setting) => setting.name(),
             Self::NginxReturn | Self::NginxBeside(_) => "nginx `return 200`",
             Self::WireMock => "WireMock",
             Self::GatewayPlain => "plimsoll gateway, plain",
@@ -106,11 +112,11 @@ impl Kind {
         }
     }
 
-    /// How much longer than others it runs before it is measured: a Java machine compiles what it has seen often.
-    pub fn warmup(self, ordinary: Duration) -> Duration {
+    /// How long it runs before it is measured: a Java machine compiles what it has seen often.
+    pub fn warmup(self, lengths: Lengths) -> Duration {
         match self {
-            Self::WireMock => ordinary * 8,
-            _ => ordinary,
+            Self::WireMock => lengths.long_lead(),
+            _ => lengths.lead(),
         }
     }
 
@@ -149,7 +155,8 @@ impl Kind {
 
     fn start_in_clear(self, site: &Site<'_>) -> Result<(Program, SocketAddr, Entrance), Trouble> {
         let (child, address) = match self {
-            Self::Mock => mock::start(site),
+            Self::Mock => mock::start(site, Setting::Plain),
+            Self::MockWith(setting) => mock::start(site, setting),
             Self::NginxReturn | Self::NginxBeside(_) => nginx::start_return(site),
             Self::WireMock => wiremock::start(site),
             Self::GatewayPlain => gateway::start_plain(site),
@@ -202,11 +209,15 @@ pub fn authorization() -> String {
 }
 
 /// Where a server is started.
-struct Site<'a> {
-    bench: &'a Bench,
-    cpu: usize,
-    directory: &'a Path,
-    upstream: Option<SocketAddr>,
+pub struct Site<'a> {
+    /// The bench.
+    pub bench: &'a Bench,
+    /// Its processor.
+    pub cpu: usize,
+    /// Its files.
+    pub directory: &'a Path,
+    /// What stands behind a proxy.
+    pub upstream: Option<SocketAddr>,
 }
 
 impl Site<'_> {

@@ -4,7 +4,8 @@
 
 use crate::Trouble;
 use crate::bench::{Bench, Reading};
-use crate::client::{self, Job, Work, ours, wrk};
+use crate::client::wrk::{self, Visit};
+use crate::client::{self, Job, Work, ours};
 use crate::program::Program;
 use crate::server::{Kind, Server};
 use std::time::Duration;
@@ -18,12 +19,8 @@ pub const SATURATED: f64 = 0.95;
 /// What was seen.
 #[derive(Debug, Clone, Copy)]
 pub struct ServerReading {
-    /// Answers per second when driven as fast as it can.
-    pub saturated_per_s: f64,
-    /// Microseconds of processor time per request then.
-    pub saturated_cost_us: f64,
-    /// How much of its processor it used then.
-    pub busy: f64,
+    /// How it fared when driven as fast as it can.
+    pub saturated: Saturated,
     /// How it fared at the common rate.
     pub common: Common,
 }
@@ -49,6 +46,17 @@ impl Common {
     }
 }
 
+/// What was seen of a server that was driven as fast as it can.
+#[derive(Debug, Clone, Copy)]
+pub struct Saturated {
+    /// Answers per second.
+    pub per_s: f64,
+    /// Microseconds of processor time per request.
+    pub cost_us: f64,
+    /// How much of its processor it used.
+    pub busy: f64,
+}
+
 /// Takes one. `rate`: the common rate per second. `upstream`: what stands behind a proxy.
 pub fn read(
     bench: &Bench,
@@ -61,10 +69,8 @@ pub fn read(
         .transpose()?;
     let behind = behind.as_ref().map(|upstream| upstream.address);
     let server = kind.start(bench, bench.placement.server, behind)?;
-    saturate(bench, &server, kind.warmup(bench.lead()))?;
-    let watch = bench.watch();
-    let (said, used) = saturate(bench, &server, bench.measured_time())?;
-    let saturated = watch.ends(());
+    warm(bench, kind, &server, Visit::Constant)?;
+    let saturated = saturate(bench, &server, Visit::Constant, bench.measured_time())?;
     let watch = bench.watch();
     let common = match rate {
         Some(rate) => at_rate(bench, &server, rate)?,
@@ -72,9 +78,7 @@ pub fn read(
     };
     let common = watch.ends(common);
     let figures = ServerReading {
-        saturated_per_s: said.requests / said.seconds,
-        saturated_cost_us: used.as_secs_f64() * 1e6 / said.requests,
-        busy: used.as_secs_f64() / said.seconds,
+        saturated: saturated.figures,
         common: common.figures,
     };
     Ok(Reading {
@@ -83,29 +87,31 @@ pub fn read(
     })
 }
 
-/// Drives a server with wrk; what wrk said, and the server's processor time.
+/// Drives a server before it is measured.
+pub fn warm(bench: &Bench, kind: Kind, server: &Server, visit: Visit) -> Result<(), Trouble> {
+    saturate(bench, server, visit, kind.warmup(bench.lengths)).map(drop)
+}
+
+/// Drives a server with wrk.
 pub fn saturate(
     bench: &Bench,
     server: &Server,
+    visit: Visit,
     length: Duration,
-) -> Result<(wrk::Said, Duration), Trouble> {
-    let authority = server.authority();
-    let job = Job {
-        target: server.entrance,
-        authority: &authority,
-        work: Work::Constant,
-        rate: None,
-        pacing: None,
-        length,
-        warmup: Duration::ZERO,
-    };
+) -> Result<Reading<Saturated>, Trouble> {
     let directory = bench.directory()?;
-    let command = client::Kind::Wrk.command(bench, &job, directory.path())?;
+    let command = wrk::visiting(bench, server, visit, length, directory.path())?;
+    let watch = bench.watch();
     let before = server.processor_time();
     let mut client = Program::client(bench, &command, directory.path())?;
-    client.wait(job.length + OVERHEAD)?;
-    let used = server.processor_time().saturating_sub(before);
-    Ok((wrk::said(&client.messages())?, used))
+    client.wait(length + OVERHEAD)?;
+    let used = server.processor_time().saturating_sub(before).as_secs_f64();
+    let said = wrk::said(&client.messages(), visit)?;
+    Ok(watch.ends(Saturated {
+        per_s: said.requests / said.seconds,
+        cost_us: used * 1e6 / said.requests,
+        busy: used / said.seconds,
+    }))
 }
 
 /// Drives a server at the common rate.

@@ -18,7 +18,9 @@ pub struct Beside<'a> {
     /// The peer's readings.
     pub peer: &'a Side<ServerReading>,
     /// On processor time per request, saturated and at the common rate.
-    pub bar: Option<Bar>,
+    pub cost: Option<Bar>,
+    /// On the throughput when saturated.
+    pub throughput: Option<Bar>,
 }
 
 /// The rows of a comparison of two.
@@ -37,10 +39,13 @@ pub fn rows(beside: &Beside<'_>) -> Vec<Row> {
     let throughput = beside.row(
         &saturated,
         Quantity::Throughput,
-        |r| r.saturated_per_s,
-        None,
+        |r| r.saturated.per_s,
+        beside.throughput,
     );
-    let throughput = if beside.was_idle() {
+    // Ours would have done still more: that holds none the less.
+    let lower_bound = throughput.is_held() && !was_idle(beside.peer);
+    let idle = was_idle(beside.ours) || was_idle(beside.peer);
+    let throughput = if idle && !lower_bound {
         throughput.with_verdict("not saturated: the clients' processor was full first")
     } else {
         throughput
@@ -51,15 +56,15 @@ pub fn rows(beside: &Beside<'_>) -> Vec<Row> {
         beside.row(
             &saturated,
             Quantity::Cost,
-            |r| r.saturated_cost_us,
-            beside.bar,
+            |r| r.saturated.cost_us,
+            beside.cost,
         ),
         throughput,
     ];
     let reason = "does not serve this rate on one processor";
     rows.push(match sides.iter().find(|(_, side)| never(side)) {
         Some((name, _)) => beside.absent(&common, (name, reason)),
-        None => beside.row(&common, Quantity::Cost, at_rate, beside.bar),
+        None => beside.row(&common, Quantity::Cost, at_rate, beside.cost),
     });
     rows
 }
@@ -96,14 +101,12 @@ impl Beside<'_> {
 
     /// A row of processor time for which a side has no figure.
     fn absent(&self, work: &str, side: (&str, &str)) -> Row {
-        Row::absent(work, Quantity::Cost, side, self.bar.map(Limit::Ratio))
+        Row::absent(work, Quantity::Cost, side, self.cost.map(Limit::Ratio))
     }
+}
 
-    /// Whether one of the two had processor time left over, so that its throughput is a lower bound.
-    fn was_idle(&self) -> bool {
-        let busy = |side: &Side<ServerReading>| median(&side.rounds(|reading| reading.busy));
-        [self.ours, self.peer]
-            .into_iter()
-            .any(|side| busy(side).is_some_and(|busy| busy < SATURATED))
-    }
+/// Whether it had processor time left over, so that its throughput is a lower bound.
+fn was_idle(side: &Side<ServerReading>) -> bool {
+    let busy = median(&side.rounds(|reading| reading.saturated.busy));
+    busy.is_some_and(|busy| busy < SATURATED)
 }

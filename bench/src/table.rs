@@ -10,6 +10,8 @@ pub struct Table {
     pub stamp: String,
     /// Facts of host and versions.
     pub facts: Vec<(&'static str, String)>,
+    /// The comparisons that were asked for; none for all.
+    pub only: Vec<String>,
     /// How long and how often each side was measured.
     pub lengths: Lengths,
     /// The rows.
@@ -32,6 +34,9 @@ impl fmt::Display for Table {
         }
         for (name, value) in &self.facts {
             writeln!(f, "- {name}: {value}")?;
+        }
+        if !self.only.is_empty() {
+            writeln!(f, "{}{}", crate::results::PART, self.only.join(", "))?;
         }
         writeln!(
             f,

@@ -4,17 +4,79 @@ use super::{CONNECTIONS, Job};
 use crate::Trouble;
 use crate::bench::Bench;
 use crate::peers;
+use crate::server::{DOCUMENT, PATH, Server};
+use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
+
+/// What a server is asked for at saturation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Visit {
+    /// The small answer that every server has.
+    Constant,
+    /// An answer that a template makes.
+    Rendered,
+    /// A document is sent, into which the stub looks.
+    Posted,
+    /// Something that no stub answers.
+    Unmatched,
+}
+
+impl Visit {
+    fn path(self) -> &'static str {
+        match self {
+            Self::Constant => PATH,
+            Self::Rendered => "/rendered/plimsoll?name=load%20line",
+            Self::Posted => "/posted",
+            Self::Unmatched => "/nowhere/17",
+        }
+    }
+}
+
+/// What makes wrk send a document instead of a GET; `@document@` stands in a long string of Lua.
+const POST: &str = "\
+wrk.method = 'POST'
+wrk.headers['Content-Type'] = 'application/json'
+wrk.body = [==[@document@]==]
+";
 
 pub(super) fn command(bench: &Bench, job: &Job<'_>) -> Result<Command, Trouble> {
+    let mut command = program(bench, job.length)?;
+    command.arg(job.url());
+    Ok(command)
+}
+
+/// The command line that drives a server. A file that it needs is written to `directory`.
+pub fn visiting(
+    bench: &Bench,
+    server: &Server,
+    visit: Visit,
+    length: Duration,
+    directory: &Path,
+) -> Result<Command, Trouble> {
+    let mut command = program(bench, length)?;
+    if visit == Visit::Posted {
+        let script = directory.join("post.lua");
+        let text = POST.replace("@document@", DOCUMENT);
+        std::fs::write(&script, text).map_err(Trouble::when("a script for wrk"))?;
+        command.arg("-s").arg(script);
+    }
+    let (scheme, address) = (server.entrance.scheme(), server.entrance.address);
+    command.arg(format!("{scheme}://{address}{}", visit.path()));
+    Ok(command)
+}
+
+fn program(bench: &Bench, length: Duration) -> Result<Command, Trouble> {
     let mut command = Command::new(peers::find(&bench.root, "wrk")?);
     command
         .args(["-t1", &format!("-c{CONNECTIONS}")])
-        .arg(format!("-d{}s", job.seconds()))
-        .args(["-H", crate::server::authorization().trim()])
-        .arg(job.url());
+        .arg(format!("-d{}s", super::whole_seconds(length)))
+        .args(["-H", crate::server::authorization().trim()]);
     Ok(command)
 }
+
+/// How wrk begins to say how many answers were neither 2xx nor 3xx.
+const REFUSED: &str = "Non-2xx or 3xx responses: ";
 
 /// What wrk said in the end.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -25,23 +87,34 @@ pub struct Said {
     pub seconds: f64,
 }
 
-/// Reads `N requests in T, …`. No answer at all, one that is not 2xx or 3xx, and a broken connection are errors.
-pub fn said(output: &str) -> Result<Said, Trouble> {
-    let odd = |line: &&str| {
-        line.trim_start().starts_with("Socket errors") || line.trim_start().starts_with("Non-2xx")
-    };
-    if let Some(line) = output.lines().find(odd) {
-        return Err(Trouble::Measured(format!("wrk saw {}", line.trim())));
+/// Reads `N requests in T, …`. No answer at all and a broken connection are errors, and so is an answer that is not 2xx or 3xx; or, where
+/// nothing is to be matched, one that is.
+pub fn said(output: &str, visit: Visit) -> Result<Said, Trouble> {
+    let lines = || output.lines().map(str::trim);
+    if let Some(line) = lines().find(|line| line.starts_with("Socket errors")) {
+        return Err(Trouble::Measured(format!("wrk saw {line}")));
     }
-    let figures = output.lines().find_map(|line| {
-        let (requests, rest) = line.trim().split_once(" requests in ")?;
-        let (length, _) = rest.split_once(',')?;
-        Some(Said {
-            requests: requests.parse().ok().filter(|n| *n > 0.0)?,
-            seconds: seconds(length)?,
-        })
-    });
-    figures.ok_or_else(|| Trouble::Measured(format!("wrk said {output}")))
+    let said = lines()
+        .find_map(figures)
+        .ok_or_else(|| Trouble::Measured(format!("wrk said {output}")))?;
+    let refused = lines().find_map(|line| line.strip_prefix(REFUSED)?.parse().ok());
+    let expected = (visit == Visit::Unmatched).then_some(said.requests);
+    if refused == expected {
+        Ok(said)
+    } else {
+        let (saw, of) = (refused.unwrap_or(0.0), said.requests);
+        let text = format!("wrk saw {REFUSED}{saw}, of {of} requests");
+        Err(Trouble::Measured(text))
+    }
+}
+
+fn figures(line: &str) -> Option<Said> {
+    let (requests, rest) = line.split_once(" requests in ")?;
+    let (length, _) = rest.split_once(',')?;
+    Some(Said {
+        requests: requests.parse().ok().filter(|n| *n > 0.0)?,
+        seconds: seconds(length)?,
+    })
 }
 
 /// A length as wrk writes it: `950.12ms`, `10.00s`, `1.02m`.
@@ -65,18 +138,29 @@ mod tests {
             requests: 130_397.0,
             seconds: 8.04,
         };
-        assert_eq!(said(OUTPUT).unwrap(), expected);
+        assert_eq!(said(OUTPUT, Visit::Constant).unwrap(), expected);
         assert_eq!(seconds("950.00ms"), Some(0.95));
         assert_eq!(seconds("1.50m"), Some(90.0));
     }
 
     #[test]
     fn errors_are_not_overlooked() {
-        let check = |line: &str| {
-            let error = said(&format!("{OUTPUT}{line}")).unwrap_err().to_string();
-            assert!(error.contains(line.trim()), "{error}");
+        let check = |visit, line: &str, expected: Result<(), &str>| {
+            let said = said(&format!("{OUTPUT}{line}"), visit);
+            let said = said.map(|_| ()).map_err(|trouble| trouble.to_string());
+            assert_eq!(said, expected.map_err(str::to_owned), "{line}");
         };
-        check("  Non-2xx or 3xx responses: 7\n");
-        check("  Socket errors: connect 0, read 3, write 0, timeout 0\n");
+        let broken = "  Socket errors: connect 0, read 3, write 0, timeout 0\n";
+        let saw = "wrk saw Socket errors: connect 0, read 3, write 0, timeout 0";
+        check(Visit::Constant, broken, Err(saw));
+        check(Visit::Unmatched, broken, Err(saw));
+        let refused = "  Non-2xx or 3xx responses: 7\n";
+        let saw = "wrk saw Non-2xx or 3xx responses: 7, of 130397 requests";
+        check(Visit::Constant, refused, Err(saw));
+        check(Visit::Unmatched, refused, Err(saw));
+        let saw = "wrk saw Non-2xx or 3xx responses: 0, of 130397 requests";
+        check(Visit::Unmatched, "", Err(saw));
+        let all = "  Non-2xx or 3xx responses: 130397\n";
+        check(Visit::Unmatched, all, Ok(()));
     }
 }

@@ -37,10 +37,7 @@ const PERCENTILES: [(&str, &str); 2] = [("p50", "aim 30 µs"), ("p99", "aim 150 
 const DIRECT: &str = "direct";
 const RATE: u32 = 10_000;
 /// A proxy that adds no more has a response time that is no longer.
-const NO_MORE: Bar = Bar {
-    must: 1.0,
-    aim: None,
-};
+const NO_MORE: Bar = Bar::at_most(1.0);
 /// Blocks beyond the rounds, for those that the generator's own validity sets aside.
 const SPARE: usize = 1;
 /// A figure rests on so many blocks at least, of any number that was planned: what `plimsoll` demands of a comparison (criterion 13).

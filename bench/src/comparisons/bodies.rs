@@ -35,10 +35,7 @@ const BODY_BYTES: u64 = 100_000_000;
 const BITE: usize = 65_536;
 const REST: Duration = Duration::from_millis(60);
 /// One MiB.
-const GROWTH: Bar = Bar {
-    must: 1.048_576,
-    aim: None,
-};
+const GROWTH: Bar = Bar::at_most(1.048_576);
 const WORK: &str = "gateway, 100 MB bodies, 20 slow readers";
 const QUANTITY: Quantity = Quantity::Memory("growth per stream");
 

@@ -3,6 +3,7 @@
 use super::{Comparison, Findings, Round};
 use crate::Trouble;
 use crate::bench::{Bench, Reading};
+use crate::client::wrk::Visit;
 use crate::client::{self, Job, Work, ours};
 use crate::program::Program;
 use crate::rounds::{Side, Turns, interleave};
@@ -66,7 +67,7 @@ fn run(bench: &Bench) -> Result<Findings, Trouble> {
 
 fn late(bench: &Bench, kind: Kind) -> Result<Reading<Late>, Trouble> {
     let server = kind.start(bench, bench.placement.server, None)?;
-    server_reading::saturate(bench, &server, kind.warmup(bench.lead()))?;
+    server_reading::warm(bench, kind, &server, Visit::Constant)?;
     // Added last, so it answers before the stub without a delay.
     let stub = include_str!("../../config/delayed.json").replace("@body@", server::BODY);
     let (status, body) = http::post(server.address, "/__admin/mappings", &stub)?;

@@ -47,7 +47,8 @@ fn run(bench: &Bench) -> Result<Findings, Trouble> {
         ours: &sides[0],
         name: SIDES[index].name(),
         peer: &sides[index],
-        bar,
+        cost: bar,
+        throughput: None,
     };
     let everything = Beside {
         work: "gateway, key + limit + analytics",
@@ -55,7 +56,8 @@ fn run(bench: &Bench) -> Result<Findings, Trouble> {
         ours: &sides[3],
         name: SIDES[0].name(),
         peer: &sides[0],
-        bar: Some(EVERYTHING),
+        cost: Some(EVERYTHING),
+        throughput: None,
     };
     let rows = [
         rows(&plain(1, Some(PLAIN))),

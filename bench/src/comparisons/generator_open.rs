@@ -51,10 +51,7 @@ const CASES: &[Case] = &[
     Case {
         rate: 20_000,
         pacing: Some("precise"),
-        lag: Some(Bar {
-            must: 50.0,
-            aim: None,
-        }),
+        lag: Some(Bar::at_most(50.0)),
         cost: None,
     },
     Case {

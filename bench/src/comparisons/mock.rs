@@ -6,6 +6,7 @@ use crate::bench::Bench;
 use crate::rounds::{Turns, interleave};
 use crate::row::Bar;
 use crate::server::Kind;
+use crate::server::mock::Setting;
 use crate::server_reading::read;
 use crate::server_rows::{Beside, not_kept, rows};
 
@@ -13,21 +14,28 @@ pub const COMPARISON: Comparison = Comparison {
     name: "mock",
     about: "servers of a constant answer, saturated and at 20,000/s",
     round: Round {
-        starts: 7,
-        leads: 5,
-        measured_times: 5,
+        starts: 8,
+        leads: 30,
+        measured_times: 7,
     },
     run,
 };
 
 /// Ours first.
-const SIDES: [Kind; 3] = [Kind::Mock, Kind::NginxReturn, Kind::WireMock];
+const SIDES: [Kind; 4] = [
+    Kind::Mock,
+    Kind::NginxReturn,
+    Kind::MockWith(Setting::Journal),
+    Kind::WireMock,
+];
 const TURNS: Turns = Turns {
-    judged: 2,
+    judged: 3,
     tolerated: 0.02,
 };
 const RATE: u32 = 20_000;
 const BAR: Bar = Bar::new(1.05, 0.95);
+const JOURNAL: Bar = Bar::new(1.25, 1.1);
+const WIREMOCK: Bar = Bar::at_least(8.0).aiming_at(12.0);
 
 fn run(bench: &Bench) -> Result<Findings, Trouble> {
     let name = |kind: Kind| kind.name().to_owned();
@@ -36,15 +44,29 @@ fn run(bench: &Bench) -> Result<Findings, Trouble> {
         let rate = (kind != Kind::WireMock).then_some(RATE);
         read(bench, kind, None, rate)
     })?;
-    let beside = |index: usize, bar| Beside {
+    let plain = Beside {
         work: "mock, one stub",
         rate: RATE,
         ours: &sides[0],
-        name: SIDES[index].name(),
-        peer: &sides[index],
-        bar,
+        name: SIDES[1].name(),
+        peer: &sides[1],
+        cost: Some(BAR),
+        throughput: None,
     };
-    let rows = [rows(&beside(1, Some(BAR))), rows(&beside(2, None))].concat();
+    let journal = Beside {
+        work: "mock, one stub, journal",
+        ours: &sides[2],
+        cost: Some(JOURNAL),
+        ..plain
+    };
+    let wiremock = Beside {
+        name: SIDES[3].name(),
+        peer: &sides[3],
+        cost: None,
+        throughput: Some(WIREMOCK),
+        ..plain
+    };
+    let rows = [rows(&plain), rows(&journal), rows(&wiremock)].concat();
     let mut findings = Findings::of(rows, &sides);
     findings.notes.extend(not_kept(&sides));
     Ok(findings)
