@@ -32,6 +32,8 @@ pub enum Stream {
     Pauses = 13,
     /// What keys the schedules of further scenarios.
     Scenario = 12,
+    /// Which endpoints of an upstream are compared.
+    Endpoints = 14,
 }
 
 /// A short deterministic sequence of random values for one key.

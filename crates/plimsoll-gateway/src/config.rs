@@ -81,7 +81,7 @@ pub(crate) struct AdminConfig {
 }
 
 /// An upstream with at least one endpoint.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct UpstreamConfig {
     pub(crate) name: String,
     pub(crate) endpoints: Vec<EndpointConfig>,
@@ -92,6 +92,45 @@ pub(crate) struct UpstreamConfig {
     pub(crate) idle_timeout: Duration,
     pub(crate) connect_timeout: Duration,
     pub(crate) response_head_timeout: Duration,
+    pub(crate) ejection: Option<Ejection>,
+    pub(crate) check: Option<Check>,
+    pub(crate) retry: RetryConfig,
+}
+
+/// When an endpoint that fails is put out of use.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Ejection {
+    /// After so many failures in a row, at least 1.
+    pub(crate) after: u32,
+    /// For how long the first time.
+    pub(crate) time: Duration,
+    /// Of all endpoints, at a time.
+    pub(crate) at_most_percent: u8,
+    /// Answers that count as failures.
+    pub(crate) statuses: Vec<u16>,
+}
+
+/// How endpoints are asked whether they are well.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Check {
+    /// A path in its normal form, and perhaps a query.
+    pub(crate) path: String,
+    /// Above zero.
+    pub(crate) every: Duration,
+    pub(crate) timeout: Duration,
+    /// So many in a row that pass, at least 1.
+    pub(crate) up_after: u32,
+    /// So many in a row that fail, at least 1.
+    pub(crate) down_after: u32,
+}
+
+/// How many requests may be sent a second time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct RetryConfig {
+    /// Of all requests.
+    pub(crate) percent: u8,
+    /// And so many besides, over all shards.
+    pub(crate) per_second: u32,
 }
 
 /// Host and port of an endpoint, resolved when the gateway starts.
@@ -112,10 +151,21 @@ impl EndpointConfig {
 }
 
 /// How one of several endpoints is chosen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Balance {
     RoundRobin,
     LeastPending,
+    PeakEwma,
+    ConsistentHash(HashBy),
+}
+
+/// By what requests are told apart that shall go to the same endpoint.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum HashBy {
+    /// Their client's address.
+    Client,
+    /// A field; by the client's address where it is absent.
+    Header(String),
 }
 
 /// A route; prefixes are distinct, normalised and without a trailing slash.
@@ -125,6 +175,8 @@ pub(crate) struct RouteConfig {
     pub(crate) strip: bool,
     /// Index into [`GatewayConfig::upstreams`].
     pub(crate) upstream: usize,
+    /// Protocols that clients may switch to, lower case; none of them HTTP.
+    pub(crate) upgrades: Vec<String>,
     pub(crate) key: Option<KeyConfig>,
     pub(crate) rate_limit: Option<RateLimitConfig>,
 }
@@ -157,6 +209,8 @@ pub(crate) struct Timeouts {
     pub(crate) body_rate: u64,
     pub(crate) total: Duration,
     pub(crate) drain: Duration,
+    /// Silence, in both directions, of a connection that speaks another protocol.
+    pub(crate) upgraded: Duration,
 }
 
 /// Sizes and counts.

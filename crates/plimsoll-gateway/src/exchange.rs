@@ -5,6 +5,7 @@
 //!   \--> forward: endpoint, connection, then at the same time
 //!           upload   client body  --> upstream        (pump)
 //!           relay    upstream head and body --> client (relay, pump)
+//!        101: another protocol from here on          (upgrade, tunnel)
 //! ```
 //!
 //! An exchange counts as received when the request's head is complete and as served when its answer is handed to the system. So that a
@@ -17,6 +18,8 @@ mod outgoing;
 mod progress;
 mod pump;
 mod relay;
+mod tunnel;
+mod upgrade;
 
 use crate::analytics::{Record, Text};
 use crate::answer::{Answer, Delivery};
@@ -84,7 +87,8 @@ pub(crate) async fn serve(shard: &Shard, client: &mut Client) -> After {
     let aborted = ended.after == After::Abort;
     if ended.status != 0 {
         metrics.answered(ended.status);
-        if aborted {
+        // What comes after a 101 is no part of the answer.
+        if aborted && ended.status != 101 {
             shard.counters.withdraw(Counter::Served, 1);
         } else {
             shard.counters.record(times.total);

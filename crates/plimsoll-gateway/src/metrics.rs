@@ -16,6 +16,9 @@ pub(crate) struct RouteMetrics {
     pub(crate) aborted: Counter,
     /// Requests refused by the rate limit.
     pub(crate) rate_limited: Counter,
+    /// Connections that switched to another protocol, and how many of them have ended.
+    pub(crate) upgraded: Counter,
+    pub(crate) upgraded_ended: Counter,
 }
 
 impl RouteMetrics {
@@ -47,6 +50,13 @@ pub(crate) struct UpstreamMetrics {
     pub(crate) connections_reused: Counter,
     /// Connections idle now.
     pub(crate) connections_idle: Counter,
+    /// Requests that were not sent a second time because the budget was used up.
+    pub(crate) retries_refused: Counter,
+    /// Ejections so far and checks that failed, and endpoints out of use now. Every shard knows them, one notes them.
+    pub(crate) ejections: Counter,
+    pub(crate) failed_checks: Counter,
+    pub(crate) ejected: Counter,
+    pub(crate) down: Counter,
 }
 
 /// Client connections that did not end as their clients wished, by why.
@@ -64,6 +74,8 @@ pub(crate) struct EndMetrics {
     pub(crate) slow_body: Counter,
     /// An answer was not taken in time.
     pub(crate) unread: Counter,
+    /// An upgraded connection was silent for too long.
+    pub(crate) upgraded_idle: Counter,
 }
 
 /// All counters of one shard.

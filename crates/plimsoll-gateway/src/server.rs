@@ -38,16 +38,12 @@ pub fn run(
     let addresses = resolve(config)?;
     let listeners = bind(config)?;
     let since_epoch = crate::clock::since_epoch();
-    let service = Service::new(config, tokio::time::Instant::now(), since_epoch);
+    let started = tokio::time::Instant::now();
+    let service = Service::new(config, started, since_epoch);
+    let upstreams = config.upstreams.iter();
+    let health: Vec<_> = upstreams.map(|u| Upstream::health_of(u, started)).collect();
     let service = Arc::new(service.within(room_for_clients(config, shards, &log)));
-    let metrics: Vec<Arc<ShardMetrics>> = (0..shards)
-        .map(|_| {
-            Arc::new(ShardMetrics::new(
-                config.routes.len(),
-                config.upstreams.len(),
-            ))
-        })
-        .collect();
+    let metrics = make_metrics(config, shards);
     let counters = make_counters(config, shards)?;
     let (writer, feeds) = start_analytics(config, since_epoch, &metrics, &log)?;
     let admin = Admin::new(
@@ -67,10 +63,13 @@ pub fn run(
             .and_then(|mut share| share.take())
             .expect("invariant: each shard starts once");
         let shard = Shard {
+            index,
             service: Arc::clone(&service),
-            upstreams: (config.upstreams.iter().zip(&addresses))
-                .map(|(upstream, addresses)| {
-                    Upstream::new(upstream, addresses, config.limits.response, &placement)
+            upstreams: (config.upstreams.iter().zip(&addresses).zip(&health))
+                .map(|((upstream, addresses), health)| {
+                    let limits = config.limits.response;
+                    let health = health.clone();
+                    Upstream::new(upstream, addresses, health, limits, &placement, started)
                 })
                 .collect(),
             metrics: Arc::clone(&metrics[index]),
@@ -249,6 +248,12 @@ fn resolve(config: &GatewayConfig) -> Result<Vec<Vec<SocketAddr>>, GatewayError>
                 .collect()
         })
         .collect()
+}
+
+fn make_metrics(config: &GatewayConfig, shards: usize) -> Vec<Arc<ShardMetrics>> {
+    let (routes, upstreams) = (config.routes.len(), config.upstreams.len());
+    let of_one = |_| Arc::new(ShardMetrics::new(routes, upstreams));
+    (0..shards).map(of_one).collect()
 }
 
 fn make_counters(config: &GatewayConfig, shards: usize) -> Result<CountersFile, GatewayError> {

@@ -35,6 +35,8 @@ pub(crate) struct Route {
     pub(crate) strip: bool,
     pub(crate) upstream: usize,
     pub(crate) preserve_host: bool,
+    /// Protocols that clients may switch to, lower case.
+    pub(crate) upgrades: Vec<String>,
     pub(crate) policies: Vec<Policy>,
     pub(crate) key_field: Option<KeyField>,
 }
@@ -101,6 +103,7 @@ impl Route {
             strip: config.strip,
             upstream: config.upstream,
             preserve_host,
+            upgrades: config.upgrades.clone(),
             policies: key_policy.into_iter().chain(rate_limit).collect(),
             key_field: keys.map(|key| KeyField {
                 name: key.header.clone(),

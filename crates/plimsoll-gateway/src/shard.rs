@@ -25,6 +25,8 @@ const TICK: Duration = Duration::from_millis(200);
 /// What the connections of one shard share. Only its own thread touches it.
 #[derive(Debug)]
 pub(crate) struct Shard {
+    /// Which one it is, from 0.
+    pub(crate) index: usize,
     pub(crate) service: Arc<Service>,
     pub(crate) upstreams: Vec<Upstream>,
     pub(crate) metrics: Arc<ShardMetrics>,
@@ -102,6 +104,14 @@ impl Shard {
         for (upstream, metrics) in self.upstreams.iter().zip(&self.metrics.upstreams) {
             upstream.close_expired(now);
             metrics.connections_idle.set(upstream.idle() as u64);
+            upstream.start_checks();
+            if let Some(health) = upstream.health().filter(|_| self.index == 0) {
+                let out = health.out_of_use(now);
+                metrics.ejected.set(out.ejected as u64);
+                metrics.down.set(out.down as u64);
+                metrics.ejections.set(health.ejections());
+                metrics.failed_checks.set(health.failed_checks());
+            }
         }
     }
 

@@ -1,23 +1,44 @@
 //! Upstreams as one shard sees them: endpoints, how many exchanges each has under way, and idle connections.
 //!
-//! Each shard counts and pools for itself, so nothing here is locked. Whether to retry is decided in [`crate::exchange`].
+//! Each shard counts and pools for itself, so nothing here is locked; only the endpoints' health is every shard's. When to retry is decided
+//! in [`crate::exchange`], whether there are retries left in [`retry_budget`].
 
-pub(crate) mod balance;
+mod balance;
+mod check;
+pub(crate) mod health;
+mod retry_budget;
 
-use crate::config::{Balance, UpstreamConfig};
-use plimsoll_http::{ConnectError, Limits, Pool, PoolLimits, TcpClient, connect};
+use crate::config::{Balance, Check, HashBy, UpstreamConfig};
+use balance::Balancer;
+use check::Verdict;
+use health::Health;
+use plimsoll_http::{ConnectError, Limits, Pool, PoolLimits, RequestHead, TcpClient, connect};
+use retry_budget::RetryBudget;
 use std::cell::{Cell, RefCell};
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
-use tokio::time::Instant;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
 /// An upstream of one shard.
 #[derive(Debug)]
 pub(crate) struct Upstream {
     endpoints: Vec<Endpoint>,
-    balance: Balance,
-    /// Where round robin goes on.
-    next: Cell<usize>,
+    balancer: Balancer,
+    /// By what requests are told apart, where endpoints are chosen by that.
+    hash_by: Option<HashBy>,
+    /// Kept only where something looks after it.
+    health: Option<Arc<Health>>,
+    /// Statuses that speak against an endpoint's health.
+    bad_statuses: Vec<u16>,
+    check: Option<Check>,
+    /// Which endpoints this shard checks: each so manieth from this one on.
+    checks_from: usize,
+    checks_step: usize,
+    /// The checks, once begun; they end with the upstream.
+    checks: RefCell<Option<JoinSet<()>>>,
+    retries: RetryBudget,
     max_pending: u32,
     connect_timeout: Duration,
     pub(crate) response_head_timeout: Duration,
@@ -37,6 +58,17 @@ struct Endpoint {
 pub(crate) struct Slot<'a> {
     upstream: &'a Upstream,
     index: usize,
+    chosen: Instant,
+}
+
+/// What the choice of an endpoint depends on.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wish<'a> {
+    /// Endpoints that were tried already.
+    pub(crate) tried: &'a [usize],
+    /// What the request is known by: see [`Upstream::key_of`].
+    pub(crate) key: u64,
+    pub(crate) now: Instant,
 }
 
 /// What choosing among upstreams of every shard needs to know about them.
@@ -48,26 +80,41 @@ pub(crate) struct Placement {
 }
 
 impl Upstream {
-    /// An upstream over `addresses`, which are those of the configured endpoints in their order.
+    /// An upstream over `addresses`, which are those of the configured endpoints in their order; `health` is what [`Self::health_of`]
+    /// made for all shards.
     pub(crate) fn new(
         config: &UpstreamConfig,
         addresses: &[SocketAddr],
+        health: Option<Arc<Health>>,
         limits: Limits,
         placement: &Placement,
+        now: Instant,
     ) -> Self {
         let endpoints = config.endpoints.iter().zip(addresses);
+        let endpoints: Vec<Endpoint> = endpoints
+            .map(|(endpoint, address)| Endpoint {
+                address: *address,
+                authority: endpoint.authority(),
+                pending: Cell::new(0),
+            })
+            .collect();
         let shards = u32::try_from(placement.shards).unwrap_or(u32::MAX);
+        let names: Vec<&str> = endpoints.iter().map(|e| e.authority.as_str()).collect();
+        let ejection = config.ejection.as_ref();
         Self {
-            endpoints: endpoints
-                .map(|(endpoint, address)| Endpoint {
-                    address: *address,
-                    authority: endpoint.authority(),
-                    pending: Cell::new(0),
-                })
-                .collect(),
-            balance: config.balance,
-            // Shards begin at different endpoints, so that few requests spread as well as many.
-            next: Cell::new(placement.shard % config.endpoints.len()),
+            balancer: Balancer::new(&config.balance, &names, placement.shard),
+            endpoints,
+            hash_by: match &config.balance {
+                Balance::ConsistentHash(by) => Some(by.clone()),
+                Balance::RoundRobin | Balance::LeastPending | Balance::PeakEwma => None,
+            },
+            health,
+            bad_statuses: ejection.map_or(Vec::new(), |rules| rules.statuses.clone()),
+            check: config.check.clone(),
+            checks_from: placement.shard,
+            checks_step: placement.shards,
+            checks: RefCell::default(),
+            retries: RetryBudget::new(config.retry, placement.shards, now),
             max_pending: config.max_pending.div_ceil(shards),
             connect_timeout: config.connect_timeout,
             response_head_timeout: config.response_head_timeout,
@@ -79,24 +126,82 @@ impl Upstream {
         }
     }
 
-    /// Chooses an endpoint that is below its limit and not in `tried`.
-    pub(crate) fn choose(&self, tried: &[usize]) -> Option<Slot<'_>> {
+    /// The health of the endpoints of `config`, for all shards; `None` where nothing looks after it.
+    pub(crate) fn health_of(config: &UpstreamConfig, now: Instant) -> Option<Arc<Health>> {
+        let watched = config.ejection.is_some() || config.check.is_some();
+        let health = || Health::new(config.endpoints.len(), config.ejection.clone(), now);
+        watched.then(|| Arc::new(health()))
+    }
+
+    /// What a request is known by where endpoints are chosen by that: a field, else its client's address. Otherwise anything.
+    pub(crate) fn key_of(&self, head: &RequestHead, peer: &str) -> u64 {
+        match &self.hash_by {
+            None => 0,
+            Some(HashBy::Client) => balance::hash_of(peer.as_bytes()),
+            Some(HashBy::Header(name)) => {
+                balance::hash_of(head.fields().get(name).unwrap_or(peer.as_bytes()))
+            }
+        }
+    }
+
+    /// Chooses an endpoint that is below its limit, in use and not tried already.
+    pub(crate) fn choose(&self, wish: Wish<'_>) -> Option<Slot<'_>> {
+        let in_use = |index| {
+            let health = self.health.as_ref();
+            health.is_none_or(|health| health.in_use(index, wish.now))
+        };
         let load = |index: usize| {
             let pending = self.endpoints[index].pending.get();
-            (pending < self.max_pending && !tried.contains(&index)).then_some(pending)
+            let usable = pending < self.max_pending && !wish.tried.contains(&index);
+            (usable && in_use(index)).then_some(pending)
         };
-        let from = self.next.get();
-        let index = match self.balance {
-            Balance::RoundRobin => balance::round_robin(self.endpoints.len(), from, load),
-            Balance::LeastPending => balance::least_pending(self.endpoints.len(), from, load),
-        }?;
-        self.next.set((index + 1) % self.endpoints.len());
+        let count = self.endpoints.len();
+        let index = self.balancer.choose(count, wish.key, wish.now, load)?;
         let pending = &self.endpoints[index].pending;
         pending.set(pending.get() + 1);
         Some(Slot {
             upstream: self,
             index,
+            chosen: wish.now,
         })
+    }
+
+    /// A request came that may be sent again if need be.
+    pub(crate) fn earn_retry(&self) {
+        self.retries.request();
+    }
+
+    /// Whether a request may be sent again.
+    pub(crate) fn take_retry(&self, now: Instant) -> bool {
+        self.retries.take(now)
+    }
+
+    /// The endpoints' health, if something looks after it.
+    pub(crate) fn health(&self) -> Option<&Health> {
+        self.health.as_deref()
+    }
+
+    /// Begins the checks of the endpoints that are this shard's, unless that has been done. To be called in the shard's runtime.
+    pub(crate) fn start_checks(&self) {
+        let (Some(rules), Some(health)) = (&self.check, &self.health) else {
+            return;
+        };
+        self.checks.borrow_mut().get_or_insert_with(|| {
+            let mut checks = JoinSet::new();
+            let count = self.endpoints.len();
+            for index in (self.checks_from..count).step_by(self.checks_step) {
+                let endpoint = &self.endpoints[index];
+                let watched = Watched {
+                    address: endpoint.address,
+                    authority: endpoint.authority.clone(),
+                    index,
+                    rules: rules.clone(),
+                    health: Arc::clone(health),
+                };
+                checks.spawn_local(watched.watch(check::offset(index, count, rules.every)));
+            }
+            checks
+        });
     }
 
     /// How many connections are idle.
@@ -138,6 +243,35 @@ impl Slot<'_> {
         .await
     }
 
+    /// The endpoint began to answer at `now`, with this status.
+    pub(crate) fn answered(&self, status: u16, now: Instant) {
+        let upstream = self.upstream;
+        if upstream.balancer.watches_latency() {
+            let latency = now.saturating_duration_since(self.chosen);
+            upstream.balancer.answered(self.index, latency, now);
+        }
+        if let Some(health) = &upstream.health {
+            match upstream.bad_statuses.contains(&status) {
+                true => _ = health.failed(self.index, now),
+                false => health.succeeded(self.index, now),
+            }
+        }
+    }
+
+    /// The endpoint failed.
+    pub(crate) fn failed(&self) {
+        let upstream = self.upstream;
+        if upstream.health.is_none() && !upstream.balancer.watches_latency() {
+            return;
+        }
+        let now = Instant::now();
+        let after = now.saturating_duration_since(self.chosen);
+        upstream.balancer.failed(self.index, after, now);
+        if let Some(health) = &upstream.health {
+            health.failed(self.index, now);
+        }
+    }
+
     /// Gives a connection back for reuse, if it is fit for it.
     pub(crate) fn give_back(&self, connection: TcpClient, now: Instant) {
         let address = self.endpoint().address;
@@ -156,5 +290,30 @@ impl Drop for Slot<'_> {
     fn drop(&mut self) {
         let pending = &self.endpoint().pending;
         pending.set(pending.get() - 1);
+    }
+}
+
+/// An endpoint that is checked.
+struct Watched {
+    address: SocketAddr,
+    authority: String,
+    index: usize,
+    rules: Check,
+    health: Arc<Health>,
+}
+
+impl Watched {
+    /// Checks it again and again, the first time after `offset`.
+    async fn watch(self, offset: Duration) {
+        let mut verdict = Verdict::default();
+        let mut ticks = interval_at(Instant::now() + offset, self.rules.every);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            ticks.tick().await;
+            let passed = check::passes(self.address, &self.authority, &self.rules).await;
+            self.health.checked(passed);
+            self.health
+                .set_down(self.index, verdict.hear(passed, &self.rules));
+        }
     }
 }

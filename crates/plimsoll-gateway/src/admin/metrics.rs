@@ -59,7 +59,12 @@ fn routes(text: &mut Exposition, sources: &Sources) {
         }
     }
     type Column = (&'static str, &'static str, fn(&RouteMetrics) -> &Counter);
-    let columns: [Column; 2] = [
+    let columns: [Column; 3] = [
+        (
+            "upgrades_total",
+            "Client connections that switched to another protocol.",
+            |r| &r.upgraded,
+        ),
         (
             "aborted_total",
             "Exchanges that broke off before their end.",
@@ -77,6 +82,14 @@ fn routes(text: &mut Exposition, sources: &Sources) {
             let value = sum(sources, |shard| counter(&shard.routes[route]));
             text.sample(column, &[("route", name)], value);
         }
+    }
+    let help = "Connections that speak another protocol now.";
+    text.head("upgraded_connections", "gauge", help);
+    for (route, name) in names() {
+        // Read before, so that one which ends in between is not counted below nothing.
+        let ended = sum(sources, |shard| &shard.routes[route].upgraded_ended);
+        let begun = sum(sources, |shard| &shard.routes[route].upgraded);
+        text.sample("upgraded_connections", &[("route", name)], begun - ended);
     }
 }
 
@@ -104,18 +117,18 @@ fn upstreams(text: &mut Exposition, sources: &Sources) {
             );
         }
     }
-    type Single = (
-        &'static str,
-        &'static str,
-        &'static str,
-        fn(&UpstreamMetrics) -> &Counter,
-    );
-    let columns: [Single; 4] = [
+    let columns: [Single; 5] = [
         (
             "retries_total",
             "counter",
             "Requests sent again on a new connection.",
             |u| &u.retries,
+        ),
+        (
+            "retries_refused_total",
+            "counter",
+            "Requests not sent again because the retry budget was used up.",
+            |u| &u.retries_refused,
         ),
         (
             "upstream_connections_new_total",
@@ -136,6 +149,49 @@ fn upstreams(text: &mut Exposition, sources: &Sources) {
             |u| &u.connections_idle,
         ),
     ];
+    singles(text, sources, &columns);
+    endpoints(text, sources);
+}
+
+fn endpoints(text: &mut Exposition, sources: &Sources) {
+    let columns: [Single; 4] = [
+        (
+            "upstream_ejections_total",
+            "counter",
+            "Endpoints put out of use because they failed again and again.",
+            |u| &u.ejections,
+        ),
+        (
+            "upstream_failed_checks_total",
+            "counter",
+            "Health checks that failed.",
+            |u| &u.failed_checks,
+        ),
+        (
+            "upstream_endpoints_ejected",
+            "gauge",
+            "Endpoints that are ejected.",
+            |u| &u.ejected,
+        ),
+        (
+            "upstream_endpoints_down",
+            "gauge",
+            "Endpoints that fail their health checks.",
+            |u| &u.down,
+        ),
+    ];
+    singles(text, sources, &columns);
+}
+
+/// Name, kind, help and place of a number that every upstream has.
+type Single = (
+    &'static str,
+    &'static str,
+    &'static str,
+    fn(&UpstreamMetrics) -> &Counter,
+);
+
+fn singles(text: &mut Exposition, sources: &Sources, columns: &[Single]) {
     for (column, kind, help, counter) in columns {
         text.head(column, kind, help);
         for (upstream, name) in sources.upstreams.iter().enumerate() {
@@ -173,13 +229,14 @@ fn clients(text: &mut Exposition, sources: &Sources) {
 
 fn ended(text: &mut Exposition, sources: &Sources) {
     type Column = (&'static str, fn(&EndMetrics) -> &Counter);
-    let reasons: [Column; 6] = [
+    let reasons: [Column; 7] = [
         ("idle", |e| &e.idle),
         ("slow_head", |e| &e.slow_head),
         ("broken_head", |e| &e.broken_head),
         ("malformed", |e| &e.malformed),
         ("slow_body", |e| &e.slow_body),
         ("unread", |e| &e.unread),
+        ("upgraded_idle", |e| &e.upgraded_idle),
     ];
     let help = "Client connections that were ended or broken off, by why.";
     text.head("client_connections_ended_total", "counter", help);

@@ -1,11 +1,12 @@
 //! From what `gateway.yaml` says to what it means; everything that is wrong with it is collected, nothing stops early.
 
 mod policies;
+mod upstreams;
 
-use super::wire::{BalanceWord, GatewayFile, LimitsBlock, RouteBlock, UpstreamBlock};
+use super::wire::{GatewayFile, LimitsBlock, RouteBlock, UpstreamBlock};
 use super::{
-    AdminConfig, Balance, ConnectionLimits, EndpointConfig, GatewayConfig, ListenerConfig,
-    RouteConfig, Timeouts, UpstreamConfig,
+    AdminConfig, ConnectionLimits, EndpointConfig, GatewayConfig, ListenerConfig, RouteConfig,
+    Timeouts, UpstreamConfig,
 };
 use crate::forwarded::Network;
 use crate::path;
@@ -61,6 +62,7 @@ pub(super) fn check(document: &Document, mut wire: GatewayFile) -> Result<Gatewa
             body_rate: limits_block.body_rate.map_or(1024, |rate| *rate),
             total: duration(timeouts.total, Duration::from_secs(600)),
             drain: duration(timeouts.drain, Duration::from_secs(30)),
+            upgraded: duration(timeouts.upgraded, Duration::from_secs(300)),
         },
         limits: limits(c, &limits_block),
     };
@@ -166,16 +168,16 @@ fn upstreams(
         upstreams.push(UpstreamConfig {
             name: name.to_owned(),
             endpoints: endpoints(c, &at.key("endpoints"), &block.endpoints),
-            balance: match block.balance {
-                BalanceWord::RoundRobin => Balance::RoundRobin,
-                BalanceWord::LeastPending => Balance::LeastPending,
-            },
+            balance: upstreams::balance(c, &at, block),
             preserve_host: block.preserve_host,
             max_pending: block.max_pending.unwrap_or(1024),
             idle_connections: block.idle_connections.unwrap_or(256),
             idle_timeout: duration(block.idle_timeout, Duration::from_secs(30)),
             connect_timeout: duration(block.connect_timeout, connect),
             response_head_timeout: duration(block.response_head_timeout, response_head),
+            ejection: upstreams::ejection(c, &at.key("eject"), block.eject.as_ref()),
+            check: upstreams::check(c, &at.key("check"), block.check.as_ref()),
+            retry: upstreams::retry(c, &at.key("retry"), block.retry.as_ref()),
         });
     }
     upstreams
@@ -266,12 +268,39 @@ fn routes(
             path: block.path.clone(),
             strip: block.strip,
             upstream: upstream.unwrap_or(0),
+            upgrades: upgrades(c, &at.key("upgrades"), &block.upgrades),
             key,
             rate_limit,
         });
     }
     refuse_unmarked_weaker(c, blocks, &routes);
     routes
+}
+
+/// The protocols that a route lets clients switch to. HTTP is not among them: its requests would pass every rule of this gateway unseen.
+fn upgrades(c: &mut Checker<'_>, at: &Path, texts: &[String]) -> Vec<String> {
+    let mut protocols: Vec<String> = Vec::new();
+    for (index, text) in texts.iter().enumerate() {
+        let protocol = text.to_ascii_lowercase();
+        let name = protocol.split('/').next().unwrap_or_default();
+        let is_token = |part: &str| {
+            let ok = |b: u8| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b);
+            !part.is_empty() && part.bytes().all(ok)
+        };
+        if !protocol.splitn(2, '/').all(is_token) {
+            let message = format!("`{text}` is not the name of a protocol: write `websocket`");
+            c.refuse(at.index(index), message);
+        } else if matches!(name, "h2c" | "h2" | "http" | "tls") {
+            let message = format!(
+                "`{text}` would take requests past the rules of this gateway: only protocols other than HTTP, such as `websocket`"
+            );
+            c.refuse(at.index(index), message);
+        } else if protocols.contains(&protocol) {
+            c.refuse(at.index(index), "this protocol is listed twice");
+        }
+        protocols.push(protocol);
+    }
+    protocols
 }
 
 fn check_prefix(c: &mut Checker<'_>, at: &Path, prefix: &str, before: &[RouteConfig]) {

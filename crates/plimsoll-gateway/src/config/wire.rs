@@ -90,6 +90,75 @@ pub(super) struct UpstreamBlock {
     /// Overrides `timeouts.response_head` for this upstream.
     #[deserr(default)]
     pub(super) response_head_timeout: Option<DurationText>,
+    /// The request field by which `balance: consistent_hash` tells requests apart (default: the client's address, which also stands in for a
+    /// field that is absent).
+    #[deserr(default)]
+    pub(super) hash_by: Option<String>,
+    /// Put an endpoint out of use for a while when exchanges with it fail again and again; none when left out.
+    #[deserr(default)]
+    pub(super) eject: Option<EjectBlock>,
+    /// Ask endpoints now and then whether they are well; none when left out.
+    #[deserr(default)]
+    pub(super) check: Option<CheckBlock>,
+    /// How many requests may be sent a second time.
+    #[deserr(default)]
+    pub(super) retry: Option<RetryBlock>,
+}
+
+/// Passive health. A failure is a connection that cannot be made, breaks or takes too long, or an answer that is not HTTP. All shards count
+/// together; whoever answers is well again.
+#[derive(Debug, Deserr, JsonSchema)]
+#[deserr(deny_unknown_fields)]
+#[schemars(deny_unknown_fields)]
+pub(super) struct EjectBlock {
+    /// Failures in a row (default 5).
+    #[deserr(default)]
+    pub(super) after: Option<u32>,
+    /// How long it is out of use (default 10s): the second time in a row twice as long, and so on up to ten times.
+    #[deserr(default, rename = "for")]
+    #[schemars(rename = "for")]
+    pub(super) time: Option<DurationText>,
+    /// How many of the endpoints may be ejected at a time, in percent (default 50). A single endpoint never is.
+    #[deserr(default)]
+    pub(super) at_most_percent: Option<u8>,
+    /// Statuses of answers that count as failures, too, such as 503 (default: none).
+    #[deserr(default)]
+    #[schemars(default)]
+    pub(super) statuses: Vec<u16>,
+}
+
+/// Active health: a GET that is to be answered in time with a status from 200 to 399.
+#[derive(Debug, Deserr, JsonSchema)]
+#[deserr(deny_unknown_fields)]
+#[schemars(deny_unknown_fields)]
+pub(super) struct CheckBlock {
+    /// What is asked for, `/healthz`.
+    pub(super) path: String,
+    /// How often (default 5s).
+    #[deserr(default)]
+    pub(super) every: Option<DurationText>,
+    /// How long an answer may take (default 1s).
+    #[deserr(default)]
+    pub(super) timeout: Option<DurationText>,
+    /// Passed checks in a row after which an endpoint is used again (default 2).
+    #[deserr(default)]
+    pub(super) up_after: Option<u32>,
+    /// Failed checks in a row after which it is not used (default 3).
+    #[deserr(default)]
+    pub(super) down_after: Option<u32>,
+}
+
+/// The retry budget. Only what is safe to repeat is ever sent again, and once.
+#[derive(Debug, Deserr, JsonSchema)]
+#[deserr(deny_unknown_fields)]
+#[schemars(deny_unknown_fields)]
+pub(super) struct RetryBlock {
+    /// As many as this share of all requests, in percent (default 20).
+    #[deserr(default)]
+    pub(super) percent: Option<u8>,
+    /// And so many a second besides (default 10).
+    #[deserr(default)]
+    pub(super) per_second: Option<u32>,
 }
 
 /// How one of several endpoints is chosen. Each shard counts for itself.
@@ -104,6 +173,14 @@ pub(super) enum BalanceWord {
     #[deserr(rename = "least_pending")]
     #[schemars(rename = "least_pending")]
     LeastPending,
+    /// The better of two drawn at random, by recent latency times exchanges under way.
+    #[deserr(rename = "peak_ewma")]
+    #[schemars(rename = "peak_ewma")]
+    PeakEwma,
+    /// The same one for the same client, or for the same value of the field `hash_by`; when an endpoint goes, only its requests move.
+    #[deserr(rename = "consistent_hash")]
+    #[schemars(rename = "consistent_hash")]
+    ConsistentHash,
 }
 
 /// A part of the path space.
@@ -119,6 +196,10 @@ pub(super) struct RouteBlock {
     pub(super) strip: bool,
     /// Name of the upstream.
     pub(super) upstream: String,
+    /// Protocols that clients may switch to, such as `websocket`. What a request offers besides is not forwarded (default: none).
+    #[deserr(default)]
+    #[schemars(default)]
+    pub(super) upgrades: Vec<String>,
     /// What is demanded of requests.
     #[deserr(default)]
     pub(super) policies: Option<PoliciesBlock>,
@@ -237,6 +318,9 @@ pub(super) struct TimeoutsBlock {
     /// How long exchanges under way may take to end after the gateway was told to stop (default 30s).
     #[deserr(default)]
     pub(super) drain: Option<DurationText>,
+    /// Silence in both directions of a connection that was upgraded (default 5m); `idle` and `total` do not hold for it.
+    #[deserr(default)]
+    pub(super) upgraded: Option<DurationText>,
 }
 
 /// Sizes and counts beyond which a request is refused.

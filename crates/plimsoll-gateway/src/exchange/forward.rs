@@ -3,13 +3,14 @@
 use super::admission::Plan;
 use super::progress::{Party, Progress, Upload};
 use super::pump::{Coding, Flow, PumpError, pump};
-use super::relay::{RelayError, Terms, relay};
+use super::relay::{RelayError, Relayed, Terms, relay};
+use super::tunnel::{self, Moved};
 use super::{After, Ended, answer, may_discard_body};
 use crate::answer::Answer;
 use crate::client::Client;
 use crate::metrics::UpstreamMetrics;
 use crate::shard::Shard;
-use crate::upstream::Slot;
+use crate::upstream::{Slot, Wish};
 use plimsoll_base::counters::Counter;
 use plimsoll_http::{ConnectError, Elapsed, Framing, ReadError, TcpClient};
 use std::cell::Cell;
@@ -32,6 +33,26 @@ enum Failure {
     Elapsed,
 }
 
+impl Failure {
+    /// Whether the upstream closed the connection, or it broke.
+    fn is_close(&self) -> bool {
+        matches!(
+            self,
+            Self::Relay(RelayError::Upstream(ReadError::Closed | ReadError::Io(_)))
+        )
+    }
+
+    /// Whether it speaks against the endpoint that was asked.
+    fn is_upstreams(&self, progress: &Progress) -> bool {
+        match self {
+            Self::Relay(RelayError::Malformed | RelayError::Upstream(_)) => true,
+            Self::Elapsed => !is_client_late(progress),
+            Self::Unavailable | Self::Connect(_) | Self::ClientBody(_) => false,
+            Self::Relay(RelayError::Client) => false,
+        }
+    }
+}
+
 /// Forwards the request in `client`'s scratch and answers it, one way or another.
 pub(super) async fn forward(
     shard: &Shard,
@@ -41,9 +62,9 @@ pub(super) async fn forward(
 ) -> Ended {
     let metrics = &shard.metrics.upstreams[plan.upstream];
     match attempts(shard, client, plan, progress).await {
-        Ok(keep) => Ended {
+        Ok(after) => Ended {
             status: progress.answered.get().unwrap_or(0),
-            after: if keep { After::Keep } else { After::Close },
+            after,
         },
         Err(failure) => {
             count(shard, metrics, progress, &failure);
@@ -59,66 +80,119 @@ async fn attempts(
     client: &mut Client,
     plan: &Plan,
     progress: &Progress,
-) -> Result<bool, Failure> {
+) -> Result<After, Failure> {
     let upstream = &shard.upstreams[plan.upstream];
     let metrics = &shard.metrics.upstreams[plan.upstream];
     let mut tried = Vec::new();
     let mut failure = Failure::Unavailable;
     let mut retrying = false;
-    while let Some(slot) = upstream.choose(&tried) {
-        let pooled = if retrying {
-            None
-        } else {
-            slot.pooled(progress.received())
+    let mut now = progress.received();
+    let key = upstream.key_of(client.connection.requests.head(), &client.peer);
+    upstream.earn_retry();
+    while let Some(slot) = upstream.choose(Wish {
+        tried: &tried,
+        key,
+        now,
+    }) {
+        let pooled = match retrying {
+            true => None,
+            false => slot.pooled(progress.received()),
         };
-        let reused = pooled.is_some();
-        let mut connection = match pooled {
-            Some(connection) => connection,
-            None => match new_connection(&slot, progress).await {
-                Ok(connection) => connection,
-                Err(error) => {
-                    metrics.connect_failed.add(1);
-                    tried.push(slot.index());
-                    failure = Failure::Connect(error);
-                    continue;
-                }
-            },
-        };
-        let used = if reused {
-            &metrics.connections_reused
-        } else {
-            &metrics.connections_new
-        };
-        used.add(1);
-        let head_limit = upstream.response_head_timeout;
-        let terms = Terms {
-            plan,
-            draining: &shard.draining,
-            counters: &shard.counters,
-        };
-        let result = attempt(client, &slot, &mut connection, terms, head_limit, progress).await;
-        match result {
-            Ok(keep) => {
-                let complete = matches!(progress.upload.get(), Upload::Complete(_));
-                if complete {
-                    slot.give_back(connection, progress.received());
-                }
-                return Ok(keep && complete);
+        let found = find(&slot, pooled, metrics, progress).await;
+        let Found {
+            mut connection,
+            reused,
+        } = match found {
+            Ok(found) => found,
+            Err(error) => {
+                tried.push(slot.index());
+                now = Instant::now();
+                failure = Failure::Connect(error);
+                continue;
             }
-            Err(Failure::Relay(RelayError::Upstream(ReadError::Closed | ReadError::Io(_))))
-                if reused && plan.repeatable && !connection.responses.received_any() =>
-            {
+        };
+        let result = attempt(shard, client, &slot, &mut connection, plan, progress).await;
+        if let Some((status, at)) = progress.head.get() {
+            slot.answered(status, at);
+        }
+        let failed = match result {
+            Ok(Relayed::Whole { keep }) => return Ok(whole(&slot, connection, keep, progress)),
+            Ok(Relayed::Switch) => {
+                progress.ends(Instant::now());
+                let moved = Moved {
+                    from_client: &progress.bytes_in,
+                    to_client: &progress.bytes_out,
+                };
+                return Ok(tunnel::run(shard, client, connection, plan.route, &moved).await);
+            }
+            Err(failure) => failure,
+        };
+        // An idle connection may be closed at any time; that says nothing about the endpoint.
+        let stale = reused && failed.is_close() && !connection.responses.received_any();
+        if stale && plan.repeatable {
+            now = Instant::now();
+            if upstream.take_retry(now) {
                 metrics.retries.add(1);
                 progress.upload.set(Upload::UnderWay);
                 retrying = true;
+                continue;
             }
-            Err(failure) => {
-                connection.reset();
-                return Err(failure);
-            }
+            metrics.retries_refused.add(1);
         }
+        if !stale && failed.is_upstreams(progress) {
+            slot.failed();
+        }
+        connection.reset();
+        return Err(failed);
     }
     Err(failure)
+}
+
+/// What becomes of the client's connection behind a whole answer; the upstream's is kept if the request was sent whole, too.
+fn whole(slot: &Slot<'_>, connection: TcpClient, keep: bool, progress: &Progress) -> After {
+    let complete = matches!(progress.upload.get(), Upload::Complete(_));
+    if complete {
+        slot.give_back(connection, progress.received());
+    }
+    match keep && complete {
+        true => After::Keep,
+        false => After::Close,
+    }
+}
+
+/// A connection to an endpoint.
+struct Found {
+    connection: TcpClient,
+    /// It has carried an exchange before.
+    reused: bool,
+}
+
+/// The `pooled` connection, or else a new one.
+async fn find(
+    slot: &Slot<'_>,
+    pooled: Option<TcpClient>,
+    metrics: &UpstreamMetrics,
+    progress: &Progress,
+) -> Result<Found, ConnectError> {
+    let reused = pooled.is_some();
+    let connection = match pooled {
+        Some(connection) => connection,
+        None => {
+            let made = new_connection(slot, progress).await;
+            made.inspect_err(|error| {
+                metrics.connect_failed.add(1);
+                if !matches!(error, ConnectError::Exhausted(_)) {
+                    slot.failed();
+                }
+            })?
+        }
+    };
+    let used = match reused {
+        true => &metrics.connections_reused,
+        false => &metrics.connections_new,
+    };
+    used.add(1);
+    Ok(Found { connection, reused })
 }
 
 async fn new_connection(slot: &Slot<'_>, progress: &Progress) -> Result<TcpClient, ConnectError> {
@@ -132,21 +206,26 @@ async fn new_connection(slot: &Slot<'_>, progress: &Progress) -> Result<TcpClien
     result
 }
 
-/// Sends the request over `connection` and relays the answer. Says whether the client's connection may be kept.
+/// Sends the request over `connection` and relays the answer.
 async fn attempt(
+    shard: &Shard,
     client: &mut Client,
     slot: &Slot<'_>,
     connection: &mut TcpClient,
-    terms: Terms<'_>,
-    head_limit: Duration,
+    plan: &Plan,
     progress: &Progress,
-) -> Result<bool, Failure> {
-    connection.responses.expect(terms.plan.to_head);
-    client
-        .scratch
-        .outgoing
-        .send(connection.output.buffer(), slot.authority());
-    let coding = match terms.plan.framing {
+) -> Result<Relayed, Failure> {
+    let head_limit = shard.upstreams[plan.upstream].response_head_timeout;
+    let outgoing = &client.scratch.outgoing;
+    let terms = Terms {
+        plan,
+        offered: outgoing.offered(),
+        draining: &shard.draining,
+        counters: &shard.counters,
+    };
+    connection.responses.expect(plan.to_head);
+    outgoing.send(connection.output.buffer(), slot.authority());
+    let coding = match plan.framing {
         Framing::Chunked => Coding::Chunked,
         Framing::None | Framing::Length(_) | Framing::UntilClose => Coding::Identity,
     };
@@ -178,10 +257,10 @@ async fn attempt(
 /// Runs both directions until the response is relayed. The end of the upload starts the clock for the response's head.
 async fn both(
     mut upload: Pin<&mut impl Future<Output = Result<(), PumpError>>>,
-    mut relay: Pin<&mut impl Future<Output = Result<bool, RelayError>>>,
+    mut relay: Pin<&mut impl Future<Output = Result<Relayed, RelayError>>>,
     head_limit: Duration,
     progress: &Progress,
-) -> Result<bool, Failure> {
+) -> Result<Relayed, Failure> {
     poll_fn(|cx| {
         if progress.upload.get() == Upload::UnderWay
             && let Poll::Ready(result) = upload.as_mut().poll(cx)

@@ -1,5 +1,6 @@
 //! The head of a forwarded request, made from the client's: never a copy of its bytes, always written anew.
 
+use super::upgrade;
 use crate::fields::{Kind, accepts_trailers, kind};
 use crate::service::Route;
 use plimsoll_http::{ConnectionOptions, Framing, RequestHead, Version, encode};
@@ -10,6 +11,8 @@ pub(super) struct Outgoing {
     bytes: Vec<u8>,
     /// Where `Host` is put in; `None` if the client's is in place already.
     host_at: Option<usize>,
+    /// The protocols that it offers to switch to, as a list; mostly empty.
+    offered: String,
 }
 
 /// What is known about the client's end of the connection.
@@ -58,7 +61,10 @@ impl Outgoing {
         });
         out.extend_from_slice(origin.pseudonym.as_bytes());
         out.extend_from_slice(b"\r\n");
-        if head.version() == Version::Http11 && accepts_trailers(head.fields()) {
+        upgrade::offer(&mut self.offered, head, route, options);
+        if !self.offered.is_empty() {
+            upgrade::write(out, &self.offered);
+        } else if head.version() == Version::Http11 && accepts_trailers(head.fields()) {
             out.extend_from_slice(b"TE: trailers\r\nConnection: TE\r\n");
         }
         match head.framing() {
@@ -67,6 +73,11 @@ impl Outgoing {
             Framing::Chunked => encode::transfer_chunked(out),
         }
         encode::end_head(out);
+    }
+
+    /// The protocols that the head offers to switch to, as a list; empty: none.
+    pub(super) fn offered(&self) -> &str {
+        &self.offered
     }
 
     /// Appends the head to `out`, for the endpoint `authority`.

@@ -22,8 +22,12 @@ pub(super) struct Progress {
     pub(super) upload: Cell<Upload>,
     /// Status of the final response, once its head is on the way to the client.
     pub(super) answered: Cell<Option<u16>>,
+    /// Status and arrival of the response's head.
+    pub(super) head: Cell<Option<(u16, Instant)>>,
     upstream: Cell<Duration>,
     client: Cell<Duration>,
+    /// When it was over, if its connection has a life after it.
+    ended: Cell<Option<Instant>>,
     pub(super) bytes_in: Cell<u64>,
     pub(super) bytes_out: Cell<u64>,
 }
@@ -66,8 +70,10 @@ impl Progress {
             answer_waits_for: Cell::new(Party::Upstream),
             upload: Cell::new(Upload::UnderWay),
             answered: Cell::new(None),
+            head: Cell::new(None),
             upstream: Cell::new(Duration::ZERO),
             client: Cell::new(Duration::ZERO),
+            ended: Cell::new(None),
             bytes_in: Cell::new(0),
             bytes_out: Cell::new(0),
         }
@@ -120,8 +126,14 @@ impl Progress {
         sum.set(sum.get() + time);
     }
 
-    /// Where the time went, for an exchange that ended at `end`.
-    pub(super) fn times(&self, end: Instant) -> Times {
+    /// The exchange is over at `now`, whatever else happens on its connection.
+    pub(super) fn ends(&self, now: Instant) {
+        self.ended.set(Some(now));
+    }
+
+    /// Where the time went, for an exchange that ended at `now` or before.
+    pub(super) fn times(&self, now: Instant) -> Times {
+        let end = self.ended.get().unwrap_or(now);
         let total = end.duration_since(self.received);
         if self.answered.get().is_none() {
             // It ended in the middle of a wait, which nobody has counted yet.

@@ -3,6 +3,7 @@
 use super::admission::Plan;
 use super::progress::{Party, Progress, Upload};
 use super::pump::{Coding, Flow, PumpError, pump};
+use super::upgrade;
 use crate::fields::{Kind, kind};
 use plimsoll_base::counters::Counter;
 use plimsoll_http::{
@@ -17,16 +18,30 @@ use tokio::time::Instant;
 pub(super) enum RelayError {
     /// The upstream failed or ended too early.
     Upstream(ReadError),
-    /// The upstream switched protocols, which nobody asked for, or sent more of something than is taken.
+    /// The upstream switched to a protocol that nobody offered, or sent more of something than is taken.
     Malformed,
     /// The client takes no more.
     Client,
+}
+
+/// What was relayed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Relayed {
+    /// A whole response.
+    Whole {
+        /// Whether the client's connection may be kept, as the client was told.
+        keep: bool,
+    },
+    /// The head of a 101: from here on both ends speak another protocol.
+    Switch,
 }
 
 /// What the client's connection allows and is told.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Terms<'a> {
     pub(super) plan: &'a Plan,
+    /// The protocols that the request offers to switch to, as a list.
+    pub(super) offered: &'a str,
     /// Asked when the answer's head is written, which may be long after the request came.
     pub(super) draining: &'a Cell<bool>,
     pub(super) counters: &'a Row,
@@ -35,13 +50,13 @@ pub(super) struct Terms<'a> {
 /// Interim responses that one exchange may bring.
 const INTERIM_RESPONSES: usize = 16;
 
-/// Relays the next response. Says whether the client's connection may be kept, as the client was told.
+/// Relays the next response.
 pub(super) async fn relay<R: AsyncRead + Unpin, W: AsyncWrite + Unpin>(
     responses: &mut ResponseReader<R>,
     client: &mut Output<W>,
     terms: Terms<'_>,
     progress: &Progress,
-) -> Result<bool, RelayError> {
+) -> Result<Relayed, RelayError> {
     final_head(responses, client, terms, progress).await?;
     let now = Instant::now();
     let since = match progress.upload.get() {
@@ -51,8 +66,14 @@ pub(super) async fn relay<R: AsyncRead + Unpin, W: AsyncWrite + Unpin>(
     progress.waited(Party::Upstream, now.duration_since(since));
     progress.moved(now);
     let head = responses.head();
+    progress.head.set(Some((head.status(), now)));
     if ConnectionOptions::of(head.fields()).are_too_many() {
         return Err(RelayError::Malformed);
+    }
+    if head.status() == 101 {
+        switch(head, client.buffer(), terms, progress)?;
+        client.flush().await.map_err(|_| RelayError::Client)?;
+        return Ok(Relayed::Switch);
     }
     let shape = Shape::of(head, terms, progress);
     write_head(client.buffer(), head, shape, terms.plan.http10);
@@ -74,10 +95,29 @@ pub(super) async fn relay<R: AsyncRead + Unpin, W: AsyncWrite + Unpin>(
             PumpError::Source(error) => RelayError::Upstream(error),
             PumpError::Sink => RelayError::Client,
         })?;
-    Ok(!shape.close)
+    Ok(Relayed::Whole { keep: !shape.close })
 }
 
-/// Reads heads until the final one; relays interim ones to clients that know them.
+/// Writes the head of a 101, if it answers what the request offered and the request was sent whole.
+fn switch(
+    head: &ResponseHead,
+    out: &mut Vec<u8>,
+    terms: Terms<'_>,
+    progress: &Progress,
+) -> Result<(), RelayError> {
+    let sent = matches!(progress.upload.get(), Upload::Complete(_));
+    let protocol = upgrade::chosen(terms.offered, head).filter(|_| sent);
+    let protocol = protocol.ok_or(RelayError::Malformed)?;
+    encode::status_line(out, 101, Some(head.reason()));
+    write_passing(out, head, BodyShape::None);
+    upgrade::write(out, protocol);
+    encode::end_head(out);
+    terms.counters.add(Counter::Served, 1);
+    progress.answered.set(Some(101));
+    Ok(())
+}
+
+/// Reads heads until the final one, or a 101; relays interim ones to clients that know them.
 async fn final_head<R: AsyncRead + Unpin, W: AsyncWrite + Unpin>(
     responses: &mut ResponseReader<R>,
     client: &mut Output<W>,
@@ -88,7 +128,7 @@ async fn final_head<R: AsyncRead + Unpin, W: AsyncWrite + Unpin>(
         responses.next_head().await.map_err(RelayError::Upstream)?;
         let head = responses.head();
         match head.status() {
-            101 => return Err(RelayError::Malformed),
+            101 => return Ok(()),
             100..200 if terms.plan.http10 => {}
             100..200 => {
                 let out = client.buffer();

@@ -1,45 +1,104 @@
-//! Balancing as pure functions: from a number of endpoints and their loads to the one to use.
+//! Which endpoint takes an exchange. One way of choosing a file, each a pure function from what is known of the endpoints to one of them.
 //!
 //! `load` is the number of exchanges that an endpoint has under way, or `None` where it may not be used.
 
-/// The first usable endpoint at or after `from`, going round.
-pub(crate) fn round_robin(
-    count: usize,
-    from: usize,
-    load: impl Fn(usize) -> Option<u32>,
-) -> Option<usize> {
-    around(count, from).find(|&index| load(index).is_some())
+mod consistent_hash;
+mod least_pending;
+mod peak_ewma;
+mod round_robin;
+
+use crate::config::Balance;
+use consistent_hash::Places;
+use peak_ewma::Latencies;
+use plimsoll_base::random::{Draw, Stream};
+use std::cell::{Cell, RefCell};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// A way of choosing, with what it remembers. Each shard has its own.
+#[derive(Debug)]
+pub(super) enum Balancer {
+    /// `next` is where it goes on.
+    RoundRobin {
+        next: Cell<usize>,
+    },
+    /// `next` is where it looks first.
+    LeastPending {
+        next: Cell<usize>,
+    },
+    PeakEwma {
+        latencies: RefCell<Latencies>,
+        draw: RefCell<Draw>,
+    },
+    ConsistentHash(Places),
 }
 
-/// The usable endpoint with the smallest load; among equals the first at or after `from`, going round.
-pub(crate) fn least_pending(
-    count: usize,
-    from: usize,
-    load: impl Fn(usize) -> Option<u32>,
-) -> Option<usize> {
-    around(count, from)
-        .filter_map(|index| Some((load(index)?, index)))
-        .min_by_key(|(load, _)| *load)
-        .map(|(_, index)| index)
+impl Balancer {
+    /// Chooses among endpoints with these names; `shard` makes shards begin at different ones, so that few requests spread as well as
+    /// many.
+    pub(super) fn new(balance: &Balance, names: &[&str], shard: usize) -> Self {
+        let next = Cell::new(shard % names.len());
+        match balance {
+            Balance::RoundRobin => Self::RoundRobin { next },
+            Balance::LeastPending => Self::LeastPending { next },
+            Balance::PeakEwma => Self::PeakEwma {
+                latencies: RefCell::new(Latencies::new(names.len())),
+                draw: RefCell::new(Draw::new(shard as u64, Stream::Endpoints, 0)),
+            },
+            Balance::ConsistentHash(_) => Self::ConsistentHash(Places::new(names)),
+        }
+    }
+
+    /// The endpoint for an exchange with this key (see [`hash_of`]), of so many.
+    pub(super) fn choose(
+        &self,
+        count: usize,
+        key: u64,
+        now: Instant,
+        load: impl Fn(usize) -> Option<u32>,
+    ) -> Option<usize> {
+        match self {
+            Self::RoundRobin { next } => {
+                let index = round_robin::choose(count, next.get(), load)?;
+                next.set((index + 1) % count);
+                Some(index)
+            }
+            Self::LeastPending { next } => {
+                let index = least_pending::choose(count, next.get(), load)?;
+                next.set((index + 1) % count);
+                Some(index)
+            }
+            Self::PeakEwma { latencies, draw } => {
+                let latencies = latencies.borrow();
+                peak_ewma::choose(&latencies, &mut draw.borrow_mut(), now, load)
+            }
+            Self::ConsistentHash(places) => places.choose(key, load),
+        }
+    }
+
+    /// Whether it wants to know how long endpoints take.
+    pub(super) fn watches_latency(&self) -> bool {
+        matches!(self, Self::PeakEwma { .. })
+    }
+
+    /// The endpoint took so long to begin its answer, at `now`.
+    pub(super) fn answered(&self, index: usize, latency: Duration, now: Instant) {
+        if let Self::PeakEwma { latencies, .. } = self {
+            latencies.borrow_mut().observe(index, latency, now);
+        }
+    }
+
+    /// The endpoint failed after so long, at `now`.
+    pub(super) fn failed(&self, index: usize, after: Duration, now: Instant) {
+        if let Self::PeakEwma { latencies, .. } = self {
+            latencies.borrow_mut().punish(index, after, now);
+        }
+    }
 }
 
+pub(super) use consistent_hash::hash_of;
+
+/// The indexes from `from` on, going round.
 fn around(count: usize, from: usize) -> impl Iterator<Item = usize> {
     (from..count).chain(0..from.min(count))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn unusable_endpoints_are_passed_over() {
-        let loads = [Some(3), None, Some(1), Some(1)];
-        let load = |index: usize| loads[index];
-        for (from, robin, least) in [(0, 0, 2), (1, 2, 2), (2, 2, 2), (3, 3, 3)] {
-            assert_eq!(round_robin(4, from, load), Some(robin), "from {from}");
-            assert_eq!(least_pending(4, from, load), Some(least), "from {from}");
-        }
-        assert_eq!(round_robin(4, 0, |_| None), None);
-        assert_eq!(least_pending(0, 0, |_| Some(0)), None);
-    }
 }

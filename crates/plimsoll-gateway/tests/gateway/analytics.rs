@@ -176,6 +176,10 @@ fn the_metrics_page_is_prometheus_text() {
     plimsoll_gateway_requests_total{route="none",class="3xx"} 0
     plimsoll_gateway_requests_total{route="none",class="4xx"} 0
     plimsoll_gateway_requests_total{route="none",class="5xx"} 0
+    # HELP plimsoll_gateway_upgrades_total Client connections that switched to another protocol.
+    # TYPE plimsoll_gateway_upgrades_total counter
+    plimsoll_gateway_upgrades_total{route="/"} 0
+    plimsoll_gateway_upgrades_total{route="none"} 0
     # HELP plimsoll_gateway_aborted_total Exchanges that broke off before their end.
     # TYPE plimsoll_gateway_aborted_total counter
     plimsoll_gateway_aborted_total{route="/"} 0
@@ -184,6 +188,10 @@ fn the_metrics_page_is_prometheus_text() {
     # TYPE plimsoll_gateway_rate_limited_total counter
     plimsoll_gateway_rate_limited_total{route="/"} 0
     plimsoll_gateway_rate_limited_total{route="none"} 0
+    # HELP plimsoll_gateway_upgraded_connections Connections that speak another protocol now.
+    # TYPE plimsoll_gateway_upgraded_connections gauge
+    plimsoll_gateway_upgraded_connections{route="/"} 0
+    plimsoll_gateway_upgraded_connections{route="none"} 0
     # HELP plimsoll_gateway_upstream_errors_total Failures of an upstream, by kind.
     # TYPE plimsoll_gateway_upstream_errors_total counter
     plimsoll_gateway_upstream_errors_total{upstream="up",kind="connect"} 0
@@ -194,6 +202,9 @@ fn the_metrics_page_is_prometheus_text() {
     # HELP plimsoll_gateway_retries_total Requests sent again on a new connection.
     # TYPE plimsoll_gateway_retries_total counter
     plimsoll_gateway_retries_total{upstream="up"} 0
+    # HELP plimsoll_gateway_retries_refused_total Requests not sent again because the retry budget was used up.
+    # TYPE plimsoll_gateway_retries_refused_total counter
+    plimsoll_gateway_retries_refused_total{upstream="up"} 0
     # HELP plimsoll_gateway_upstream_connections_new_total Connections made.
     # TYPE plimsoll_gateway_upstream_connections_new_total counter
     plimsoll_gateway_upstream_connections_new_total{upstream="up"} 1
@@ -202,6 +213,18 @@ fn the_metrics_page_is_prometheus_text() {
     plimsoll_gateway_upstream_connections_reused_total{upstream="up"} 0
     # HELP plimsoll_gateway_upstream_connections_idle Connections that are idle.
     # TYPE plimsoll_gateway_upstream_connections_idle gauge
+    # HELP plimsoll_gateway_upstream_ejections_total Endpoints put out of use because they failed again and again.
+    # TYPE plimsoll_gateway_upstream_ejections_total counter
+    plimsoll_gateway_upstream_ejections_total{upstream="up"} 0
+    # HELP plimsoll_gateway_upstream_failed_checks_total Health checks that failed.
+    # TYPE plimsoll_gateway_upstream_failed_checks_total counter
+    plimsoll_gateway_upstream_failed_checks_total{upstream="up"} 0
+    # HELP plimsoll_gateway_upstream_endpoints_ejected Endpoints that are ejected.
+    # TYPE plimsoll_gateway_upstream_endpoints_ejected gauge
+    plimsoll_gateway_upstream_endpoints_ejected{upstream="up"} 0
+    # HELP plimsoll_gateway_upstream_endpoints_down Endpoints that fail their health checks.
+    # TYPE plimsoll_gateway_upstream_endpoints_down gauge
+    plimsoll_gateway_upstream_endpoints_down{upstream="up"} 0
     # HELP plimsoll_gateway_client_connections_refused_total Client connections turned away because there were too many.
     # TYPE plimsoll_gateway_client_connections_refused_total counter
     plimsoll_gateway_client_connections_refused_total 0
@@ -213,6 +236,7 @@ fn the_metrics_page_is_prometheus_text() {
     plimsoll_gateway_client_connections_ended_total{reason="malformed"} 0
     plimsoll_gateway_client_connections_ended_total{reason="slow_body"} 0
     plimsoll_gateway_client_connections_ended_total{reason="unread"} 0
+    plimsoll_gateway_client_connections_ended_total{reason="upgraded_idle"} 0
     # HELP plimsoll_gateway_descriptors_exhausted_total Times that a client had to wait to be accepted because no descriptor was left.
     # TYPE plimsoll_gateway_descriptors_exhausted_total counter
     plimsoll_gateway_descriptors_exhausted_total 0

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic, its helpers too")]
 
 mod analytics;
+mod balancing;
 mod bodies;
 mod configuration;
 mod counting;
@@ -10,7 +11,10 @@ mod drain;
 mod failures;
 mod forwarding;
 mod framing;
+mod health;
 mod paths;
 mod policies;
+mod repeats;
 mod support;
 mod timeouts;
+mod upgrades;

@@ -234,6 +234,11 @@ impl Client {
         self.ask(&format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n"))
     }
 
+    /// So many bytes of whatever comes next.
+    pub fn bytes(&mut self, count: usize) -> String {
+        String::from_utf8(self.read_exact(count).unwrap()).unwrap()
+    }
+
     /// How many bytes have been read and not been asked for.
     pub fn unread(&self) -> usize {
         self.buffer.len()

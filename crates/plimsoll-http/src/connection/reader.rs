@@ -103,6 +103,23 @@ impl<R: AsyncRead + Unpin, H: Head> MessageReader<R, H> {
         Ok(())
     }
 
+    /// What comes next, whatever it is, for a connection that speaks another protocol from here on: first what has arrived already. `None`:
+    /// the peer sends nothing more.
+    ///
+    /// # Errors
+    /// The transport's.
+    pub async fn next_bytes(&mut self) -> io::Result<Option<&[u8]>> {
+        self.buffer.consume(std::mem::take(&mut self.lent));
+        if self.buffer.is_empty() {
+            self.buffer.rest();
+            if self.buffer.fill(&mut self.stream).await? == 0 {
+                return Ok(None);
+            }
+        }
+        self.lent = self.buffer.filled().len();
+        Ok(Some(self.buffer.filled()))
+    }
+
     /// Discards what is left of the current message and reads the next head; `false`: the stream ended before it did.
     async fn advance(&mut self) -> Result<bool, ReadError> {
         self.buffer.consume(std::mem::take(&mut self.lent));
