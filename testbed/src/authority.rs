@@ -2,8 +2,9 @@
 
 use crate::Trouble;
 use rcgen::{
-    BasicConstraints, CertificateParams, DistinguishedName, DnType, IsCa, Issuer, KeyPair,
-    PublicKeyData as _,
+    BasicConstraints, CertificateParams, CertificateRevocationListParams, DistinguishedName,
+    DnType, IsCa, Issuer, KeyIdMethod, KeyPair, PublicKeyData as _, RevokedCertParams, SanType,
+    SerialNumber,
 };
 
 /// An authority that issues certificates. No two have the same name.
@@ -20,6 +21,19 @@ pub struct Issued {
     pub certificate: String,
     /// Its key, in PKCS #8.
     pub key: String,
+    /// Its number, by which it is revoked.
+    pub serial: Vec<u8>,
+}
+
+/// What a certificate is for.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Names<'a> {
+    /// Its subject's common name.
+    pub common_name: &'a str,
+    /// Its alternative names that are URIs.
+    pub uris: &'a [&'a str],
+    /// Those that are host names.
+    pub hosts: &'a [&'a str],
 }
 
 impl Authority {
@@ -28,7 +42,15 @@ impl Authority {
     /// # Errors
     /// [`Trouble::Measured`], as for all of its functions: a certificate could not be made.
     pub fn new() -> Result<Self, Trouble> {
-        Self::made().map_err(failed)
+        Self::made(|_| {}).map_err(failed)
+    }
+
+    /// The same, but it expired years ago.
+    pub fn expired() -> Result<Self, Trouble> {
+        let expired = |params: &mut CertificateParams| {
+            params.not_after = rcgen::date_time_ymd(2020, 1, 1);
+        };
+        Self::made(expired).map_err(failed)
     }
 
     /// Its own certificate as PEM text, which those are to trust who are to trust what it issues.
@@ -49,7 +71,40 @@ impl Authority {
         self.issued(names, expired).map_err(failed)
     }
 
-    fn made() -> Result<Self, rcgen::Error> {
+    /// A certificate for these names and no others.
+    pub fn issue_for(&self, names: Names<'_>) -> Result<Issued, Trouble> {
+        let uris = names.uris.iter().map(|uri| (*uri).try_into());
+        let uris: Vec<_> = uris.collect::<Result<_, _>>().map_err(failed)?;
+        self.issued(names.hosts, |params| {
+            params.distinguished_name = called(names.common_name);
+            let uris = uris.into_iter().map(SanType::URI);
+            params.subject_alt_names.extend(uris);
+        })
+        .map_err(failed)
+    }
+
+    /// Its list of revoked certificates as PEM text: these, until the first day of this year.
+    pub fn revoked(&self, certificates: &[&Issued], until: i32) -> Result<String, Trouble> {
+        let since = rcgen::date_time_ymd(2000, 1, 1);
+        let revoked = certificates.iter().map(|issued| RevokedCertParams {
+            serial_number: SerialNumber::from_slice(&issued.serial),
+            revocation_time: since,
+            reason_code: None,
+            invalidity_date: None,
+        });
+        let list = CertificateRevocationListParams {
+            this_update: since,
+            next_update: rcgen::date_time_ymd(until, 1, 1),
+            crl_number: SerialNumber::from(1),
+            issuing_distribution_point: None,
+            revoked_certs: revoked.collect(),
+            key_identifier_method: KeyIdMethod::Sha256,
+        };
+        let signed = list.signed_by(&self.issuer).map_err(failed)?;
+        signed.pem().map_err(failed)
+    }
+
+    fn made(change: impl FnOnce(&mut CertificateParams)) -> Result<Self, rcgen::Error> {
         let key = KeyPair::generate()?;
         let mut params = CertificateParams::new([])?;
         // One name with two keys would make a forgery of each other's certificates, where a stranger is meant.
@@ -59,6 +114,7 @@ impl Authority {
             .collect();
         params.distinguished_name = called(&format!("authority {number}"));
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        change(&mut params);
         Ok(Self {
             certificate: params.self_signed(&key)?.pem(),
             issuer: Issuer::new(params, key),
@@ -74,10 +130,15 @@ impl Authority {
         let own: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
         let mut params = CertificateParams::new(own)?;
         params.distinguished_name = called(names.first().copied().unwrap_or_default());
+        // Positive, and without a zero in front.
+        let mut serial = key.der_bytes()[1..17].to_vec();
+        serial[0] = serial[0] & 0x7f | 0x40;
+        params.serial_number = Some(SerialNumber::from_slice(&serial));
         change(&mut params);
         Ok(Issued {
             certificate: params.signed_by(&key, &self.issuer)?.pem(),
             key: key.serialize_pem(),
+            serial,
         })
     }
 }

@@ -5,16 +5,21 @@
 //! text, apart from the host's own authorities and from identities that sign themselves.
 
 mod client;
+mod clientele;
 mod identity;
 mod reason;
 mod server;
 mod verify;
 
 pub use client::{ClientTls, Connector, HandshakeError, TlsSettings, TlsVersion};
-pub use identity::Identity;
+pub use clientele::{Clientele, Demand, revocation_lists};
+pub use identity::{Identity, certificates};
 pub use reason::{objection, reason};
 pub use server::{Clients, ServerSettings, ServerTls};
 pub use verify::Trust;
+
+pub use rustls::pki_types::{CertificateDer, CertificateRevocationListDer, UnixTime};
+pub use rustls::{CertificateError, Error as RustlsError, HandshakeKind};
 
 use rustls::crypto::CryptoProvider;
 use std::sync::Arc;
@@ -32,6 +37,11 @@ pub enum TlsError {
     /// A certificate cannot be read.
     #[error("holds a certificate that cannot be read: {0}")]
     Certificate(String),
+    /// There is no list of revoked certificates in the text.
+    #[error(
+        "has no list of revoked certificates: write PEM text with `BEGIN X509 CRL`, or one list in DER"
+    )]
+    Revocations,
     /// There is no key in the text.
     #[error("has no private key: write PEM text with a `BEGIN PRIVATE KEY` that is not encrypted")]
     NoKey,

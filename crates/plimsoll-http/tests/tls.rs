@@ -179,7 +179,9 @@ async fn each_client_shows_its_own_identity() {
 #[test]
 fn an_identity_must_hold_together() {
     let authority = Authority::new().unwrap();
-    let Issued { certificate, key } = authority.issue(&["a"]).unwrap();
+    let Issued {
+        certificate, key, ..
+    } = authority.issue(&["a"]).unwrap();
     let other = authority.issue(&["b"]).unwrap().key;
     let check = |certificate: &str, key: &str, expected: &str| {
         let error = Identity::from_pem(certificate, key).unwrap_err();

@@ -3,6 +3,7 @@
 use super::{ClientConnection, ServerConnection};
 use crate::limits::Limits;
 use crate::stream::{ReadHalf, Stream, WriteHalf, reset, unite};
+use crate::tls::CertificateDer;
 use std::io;
 use std::net::SocketAddr;
 
@@ -25,6 +26,12 @@ impl TcpServer {
     /// When the connection is gone already.
     pub fn peer(&self) -> io::Result<SocketAddr> {
         self.output.stream().peer_addr()
+    }
+
+    /// The certificates that the client has shown, its own first; none in clear.
+    #[must_use]
+    pub fn peer_certificates(&self) -> Vec<CertificateDer<'static>> {
+        self.output.stream().peer_certificates()
     }
 
     /// The stream, for another protocol, and what of it has been read already. What is queued is dropped.

@@ -4,7 +4,7 @@
 //! both halves belong to one task, and it is held for one poll only.
 
 use super::Stream;
-use crate::tls::TlsStream;
+use crate::tls::{CertificateDer, TlsStream};
 use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
@@ -92,6 +92,18 @@ impl ReadHalf {
 }
 
 impl WriteHalf {
+    /// The certificates that the peer has shown, its own first; none in clear.
+    pub(crate) fn peer_certificates(&self) -> Vec<CertificateDer<'static>> {
+        match self {
+            Self::Clear(_) => Vec::new(),
+            Self::Tls(half) => {
+                let stream = half.stream();
+                let shown = stream.get_ref().1.peer_certificates();
+                shown.map(<[_]>::to_vec).unwrap_or_default()
+            }
+        }
+    }
+
     pub(crate) fn peer_addr(&self) -> io::Result<SocketAddr> {
         match self {
             Self::Clear(half) => half.peer_addr(),

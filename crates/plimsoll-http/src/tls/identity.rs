@@ -63,7 +63,10 @@ impl fmt::Debug for Identity {
 }
 
 /// Every certificate of a PEM text; at least one.
-pub(super) fn certificates(pem: &str) -> Result<Vec<CertificateDer<'static>>, TlsError> {
+///
+/// # Errors
+/// [`TlsError`]: there is none, or something that is none.
+pub fn certificates(pem: &str) -> Result<Vec<CertificateDer<'static>>, TlsError> {
     let found = CertificateDer::pem_slice_iter(pem.as_bytes())
         .collect::<Result<Vec<_>, _>>()
         .map_err(|error| TlsError::Certificate(error.to_string()))?;

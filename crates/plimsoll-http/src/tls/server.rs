@@ -1,10 +1,8 @@
 //! The server's end of TLS.
 
-use super::verify::roots;
-use super::{Identity, TlsError, TlsStream, provider};
+use super::{Clientele, Identity, TlsError, TlsStream, provider};
 use rustls::ServerConfig;
 use rustls::crypto::ring::Ticketer;
-use rustls::server::WebPkiClientVerifier;
 use rustls::version::{TLS12, TLS13};
 use std::io;
 use std::sync::Arc;
@@ -27,8 +25,8 @@ pub struct ServerSettings<'a> {
 pub enum Clients<'a> {
     /// Anybody; no certificate is asked for.
     Anybody,
-    /// Who shows a certificate that one of the authorities in this PEM text has issued.
-    Certified(&'a str),
+    /// Who shows a certificate that these accept.
+    Certified(&'a Clientele),
 }
 
 /// Secures a server's connections, with TLS 1.2 or 1.3. Sessions may be resumed for some hours, which takes no memory of the server.
@@ -39,7 +37,7 @@ impl ServerTls {
     /// Sets up what connections have in common.
     ///
     /// # Errors
-    /// [`TlsError`], about the text of the authorities: the identity has been checked already.
+    /// [`TlsError::Tickets`]
     ///
     /// # Panics
     /// Never: ring supports both versions.
@@ -49,18 +47,24 @@ impl ServerTls {
             .expect("invariant: ring supports TLS 1.2 and 1.3");
         let builder = match settings.clients {
             Clients::Anybody => builder.with_no_client_auth(),
-            Clients::Certified(authorities) => {
-                let roots = Arc::new(roots(authorities)?);
-                let verifier = WebPkiClientVerifier::builder_with_provider(roots, provider())
-                    .build()
-                    .map_err(|error| TlsError::Certificate(error.to_string()))?;
-                builder.with_client_cert_verifier(verifier)
+            Clients::Certified(clientele) => {
+                builder.with_client_cert_verifier(clientele.verifier())
             }
         };
         let mut config = builder.with_cert_resolver(settings.identity.server_resolver());
         config.alpn_protocols = settings.alpn.iter().map(|name| name.to_vec()).collect();
         config.ticketer = Ticketer::new().map_err(|error| TlsError::Tickets(error.to_string()))?;
         Ok(Self(Arc::new(config)))
+    }
+
+    /// The same, but it resumes what `before` could resume: to be used only where nothing has changed of whom the server serves, for who
+    /// resumes a session is not judged anew.
+    #[must_use]
+    pub fn resuming(self, before: &Self) -> Self {
+        let mut config = Arc::unwrap_or_clone(self.0);
+        config.ticketer = Arc::clone(&before.0.ticketer);
+        config.session_storage = Arc::clone(&before.0.session_storage);
+        Self(Arc::new(config))
     }
 
     /// Carries out the handshake on an accepted connection. Deadlines are the caller's.

@@ -1,7 +1,7 @@
 //! The listener over TLS: who is shown, who is served, and what stubs and the journal see of it.
 
 use crate::world::{Client, Mock, config};
-use plimsoll_http::tls::{Clients, Identity, ServerSettings, ServerTls};
+use plimsoll_http::tls::{Clientele, Clients, Demand, Identity, ServerSettings, ServerTls};
 use plimsoll_mock::{Https, MockConfig, Timeouts};
 use plimsoll_testbed::authority::{Authority, Issued};
 use rustls::pki_types::pem::PemObject as _;
@@ -105,11 +105,9 @@ fn a_body_that_is_too_long_for_one_record_arrives_whole() {
 #[test]
 fn only_clients_with_a_certificate_are_served_if_it_is_required() {
     let (authority, stranger) = (Authority::new().unwrap(), Authority::new().unwrap());
+    let clientele = Clientele::new(authority.certificate(), vec![], Demand::Required).unwrap();
     let mock = Mock::start(MockConfig {
-        https: Some(https(
-            &authority,
-            Clients::Certified(authority.certificate()),
-        )),
+        https: Some(https(&authority, Clients::Certified(&clientele))),
         ..config()
     });
     let address = mock.listening[1].1;

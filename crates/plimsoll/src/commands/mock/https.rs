@@ -1,7 +1,9 @@
 //! The mock's flags about TLS and HTTP/2: WireMock's, with PEM files in place of its keystores.
 
 use crate::exit::Failure;
-use plimsoll_http::tls::{Clients, Identity, ServerSettings, ServerTls, TlsError};
+use plimsoll_http::tls::{
+    Clientele, Clients, Demand, Identity, ServerSettings, ServerTls, TlsError,
+};
 use plimsoll_mock::Https;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -64,14 +66,15 @@ impl Flags {
             (Some(certificate), Some(key)) => identity(certificate, key)?,
             _ => own_identity(address)?,
         };
-        let authorities = self.https_client_ca.as_deref();
-        let authorities = authorities
-            .map(|path| Ok((path, read(path)?)))
-            .transpose()?;
+        let clientele = self.https_client_ca.as_deref().map(|path| {
+            Clientele::new(&read(path)?, Vec::new(), Demand::Required)
+                .map_err(|error| refused(path, &error))
+        });
+        let clientele = clientele.transpose()?;
         let tls = ServerTls::new(ServerSettings {
             identity: &identity,
-            clients: match &authorities {
-                Some((_, pem)) => Clients::Certified(pem),
+            clients: match &clientele {
+                Some(clientele) => Clients::Certified(clientele),
                 None => Clients::Anybody,
             },
             alpn: if self.disable_http2_tls {
@@ -80,10 +83,9 @@ impl Flags {
                 &[b"h2", b"http/1.1"]
             },
         });
-        let path = authorities.as_ref().map_or(Path::new(""), |(path, _)| path);
         Ok(Some(Https {
             listen: SocketAddr::new(address, port),
-            tls: tls.map_err(|error| refused(path, &error))?,
+            tls: tls.map_err(|error| Failure::Environment(error.to_string()))?,
         }))
     }
 }
