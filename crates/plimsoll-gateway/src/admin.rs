@@ -1,14 +1,17 @@
-//! The admin listener: `/metrics`, `/healthz`. One endpoint a file; who may ask is decided in [`guard`].
+//! The admin listener: `/metrics`, `/healthz`, `/reload`. One endpoint a file; who may ask is decided in [`guard`].
 //!
 //! Served by the first shard. Loopback only, by the configuration's rule.
 
 mod guard;
 mod health;
 mod metrics;
+mod reload;
 
 use crate::analytics::Written;
 use crate::config::GatewayConfig;
+use crate::generation::Blueprint;
 use crate::metrics::ShardMetrics;
+use crate::reload::Asked;
 use guard::Guard;
 use plimsoll_http::pages::{self, Page};
 use plimsoll_http::{Listener, RequestHead, accept};
@@ -16,7 +19,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
 /// Admin connections at a time; further ones wait to be accepted.
@@ -34,13 +37,15 @@ pub(crate) struct Admin {
     sources: Arc<Sources>,
 }
 
-/// What is counted, and what counters refer to by index.
+/// What is counted, and who reloads.
 #[derive(Debug)]
 struct Sources {
-    routes: Vec<String>,
-    upstreams: Vec<String>,
     shards: Vec<Arc<ShardMetrics>>,
+    /// What is served by: its names, and what each shard counts by them.
+    generation: watch::Receiver<Arc<Blueprint>>,
     analytics: Option<Arc<Written>>,
+    /// Who reads the configuration anew, if anybody does.
+    reloader: Option<mpsc::Sender<Asked>>,
     stop: watch::Receiver<bool>,
 }
 
@@ -49,21 +54,19 @@ impl Admin {
     pub(crate) fn new(
         config: &GatewayConfig,
         shards: Vec<Arc<ShardMetrics>>,
+        generation: watch::Receiver<Arc<Blueprint>>,
         analytics: Option<Arc<Written>>,
+        reloader: Option<mpsc::Sender<Asked>>,
         stop: watch::Receiver<bool>,
     ) -> Option<Self> {
         let admin = config.admin.as_ref()?;
         Some(Self {
             guard: Guard::new(&admin.hosts),
             sources: Arc::new(Sources {
-                routes: config
-                    .routes
-                    .iter()
-                    .map(|route| route.path.clone())
-                    .collect(),
-                upstreams: config.upstreams.iter().map(|u| u.name.clone()).collect(),
                 shards,
+                generation,
                 analytics,
+                reloader,
                 stop,
             }),
         })
@@ -76,8 +79,11 @@ impl Admin {
             tokio::select! {
                 accepted = accept(&listener), if clients.len() < CONNECTIONS => {
                     let (guard, sources) = (self.guard.clone(), Arc::clone(&self.sources));
-                    clients.spawn_local(pages::serve(accepted?, IDLE, move |head| {
-                        guard.check(head).unwrap_or_else(|| page(head, &sources))
+                    clients.spawn_local(pages::serve(accepted?, IDLE, async move |head: &RequestHead| {
+                        match guard.check(head) {
+                            Some(refusal) => refusal,
+                            None => page(head, &sources).await,
+                        }
                     }));
                 }
                 Some(_) = clients.join_next() => {}
@@ -87,12 +93,14 @@ impl Admin {
 }
 
 /// The endpoints.
-fn page(head: &RequestHead, sources: &Sources) -> Page {
+async fn page(head: &RequestHead, sources: &Sources) -> Page {
     match (head.method(), head.path()) {
         ("GET" | "HEAD", "/metrics") => metrics::page(sources),
         ("GET" | "HEAD", "/healthz") => health::page(sources),
+        ("POST", "/reload") => reload::page(sources).await,
         (_, "/metrics" | "/healthz") => refusal(405, "only GET and HEAD"),
-        _ => refusal(404, "the admin listener has /metrics and /healthz"),
+        (_, "/reload") => refusal(405, "only POST"),
+        _ => refusal(404, "the admin listener has /metrics, /healthz and /reload"),
     }
 }
 

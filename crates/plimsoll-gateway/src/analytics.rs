@@ -40,8 +40,12 @@ pub(crate) struct Feed {
 }
 
 impl Feed {
-    /// Adds a record; never waits.
-    pub(crate) fn push(&mut self, record: Record, text: Text<'_>) {
+    /// Adds a record that refers to `names`; never waits.
+    pub(crate) fn push(&mut self, record: Record, text: Text<'_>, names: &Arc<Names>) {
+        if !Arc::ptr_eq(&self.batch.names, names) {
+            self.hand_over();
+            self.batch.names = Arc::clone(names);
+        }
         self.batch.push(record, text);
         if self.batch.len() >= BATCH_RECORDS || self.batch.text_bytes() >= BATCH_TEXT_BYTES {
             self.hand_over();
@@ -53,10 +57,10 @@ impl Feed {
         if self.batch.len() == 0 {
             return;
         }
-        let fresh = self
-            .empty
-            .try_recv()
-            .unwrap_or_else(|_| Batch::new(self.batch.shard));
+        let Batch { shard, names, .. } = &self.batch;
+        let mut fresh =
+            (self.empty.try_recv()).unwrap_or_else(|_| Batch::new(*shard, Arc::clone(names)));
+        fresh.names = Arc::clone(names);
         let batch = std::mem::replace(&mut self.batch, fresh);
         if let Err(TrySendError::Full(mut batch) | TrySendError::Disconnected(mut batch)) =
             self.full.try_send(batch)
@@ -73,7 +77,7 @@ impl Feed {
         if lost == 0 {
             return;
         }
-        let last = std::mem::replace(&mut self.batch, Batch::new(0));
+        let last = std::mem::replace(&mut self.batch, Batch::new(0, Arc::default()));
         if self.full.send(last).is_err() {
             self.metrics.analytics_lost.add(lost);
         }
@@ -87,11 +91,11 @@ mod tests {
 
     #[test]
     fn a_writer_that_stands_still_costs_records_and_never_time() {
-        let metrics = Arc::new(ShardMetrics::new(0, 0));
+        let metrics = Arc::new(ShardMetrics::default());
         let (full, _writer_that_never_reads) = mpsc::sync_channel(1);
         let (_, empty) = mpsc::sync_channel(1);
         let mut feed = Feed {
-            batch: Batch::new(0),
+            batch: Batch::new(0, Arc::default()),
             full,
             empty,
             metrics: Arc::clone(&metrics),
@@ -100,8 +104,9 @@ mod tests {
             method: "GET",
             path: "/",
         };
+        let names = Arc::default();
         for _ in 0..BATCH_RECORDS * 3 {
-            feed.push(Record::default(), text);
+            feed.push(Record::default(), text, &names);
         }
         assert_eq!(metrics.analytics_lost.get(), BATCH_RECORDS as u64 * 2);
     }

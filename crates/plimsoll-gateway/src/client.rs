@@ -4,12 +4,14 @@
 
 use crate::answer::{Answer, Delivery};
 use crate::exchange::{self, After, Scratch};
+use crate::generation::Generation;
 use crate::shard::Shard;
 use plimsoll_base::counters::Counter;
 use plimsoll_http::{Elapsed, Framing, ReadError, TcpServer, Watch};
 use std::cell::OnceCell;
 use std::future::{Future, poll_fn};
 use std::io;
+use std::net::IpAddr;
 use std::pin::pin;
 use std::rc::Rc;
 use std::task::Poll;
@@ -27,8 +29,11 @@ pub(crate) struct Client {
     pub(crate) watch: Watch,
     /// The peer's address, as text.
     pub(crate) peer: String,
+    address: IpAddr,
     /// Whether the peer is one of the trusted proxies.
     pub(crate) trusted: bool,
+    /// Which generation has said so.
+    judged_by: u64,
     pub(crate) scratch: Scratch,
 }
 
@@ -50,7 +55,7 @@ pub(crate) async fn serve(shard: Rc<Shard>, stream: TcpStream) {
     };
     let drained = shard.drain.notified();
     let mut drained = pin!(drained);
-    let mut deadline = now + shard.service.timeouts.request_head;
+    let mut deadline = now + shard.timeouts().request_head;
     loop {
         match client.wait(&shard, deadline, drained.as_mut()).await {
             Waited::Request => {}
@@ -60,7 +65,7 @@ pub(crate) async fn serve(shard: Rc<Shard>, stream: TcpStream) {
         }
         match exchange::serve(&shard, &mut client).await {
             After::Keep if shard.draining.get() => return client.close().await,
-            After::Keep => deadline = Instant::now() + shard.service.timeouts.idle,
+            After::Keep => deadline = Instant::now() + shard.timeouts().idle,
             After::Close if client.has_unread() => return client.linger().await,
             After::Close => return client.close().await,
             After::Abort => return client.connection.reset(),
@@ -70,14 +75,26 @@ pub(crate) async fn serve(shard: Rc<Shard>, stream: TcpStream) {
 
 impl Client {
     fn new(shard: &Shard, stream: TcpStream, now: Instant) -> io::Result<Self> {
-        let peer = stream.peer_addr()?.ip().to_canonical();
+        let address = stream.peer_addr()?.ip().to_canonical();
+        let generation = shard.current();
+        let service = &generation.service;
         Ok(Self {
-            connection: TcpServer::from_stream(stream, shard.service.limits.request),
-            watch: Watch::new(now + shard.service.timeouts.request_head),
-            peer: peer.to_string(),
-            trusted: shard.service.trusts(peer),
+            connection: TcpServer::from_stream(stream, service.limits.request),
+            watch: Watch::new(now + service.timeouts.request_head),
+            peer: address.to_string(),
+            address,
+            trusted: service.trusts(address),
+            judged_by: generation.number,
             scratch: Scratch::default(),
         })
+    }
+
+    /// Sees the client as `generation` does, by which its next request is served.
+    pub(crate) fn under(&mut self, generation: &Generation) {
+        if self.judged_by != generation.number {
+            self.judged_by = generation.number;
+            self.trusted = generation.service.trusts(self.address);
+        }
     }
 
     /// Waits for a request: for its first byte until `deadline`, and from then on for the rest of its head as long as a head may take.
@@ -107,7 +124,7 @@ impl Client {
             Ok(Ok(true)) => {
                 // The clock is read only if the head is not there as a whole, which is when it has just begun.
                 let since = OnceCell::new();
-                let limit = shard.service.timeouts.request_head;
+                let limit = shard.timeouts().request_head;
                 let deadline = || *since.get_or_init(Instant::now) + limit;
                 self.watch.until(deadline, requests.next_head()).await
             }
@@ -138,10 +155,7 @@ impl Client {
 
     /// Tells the client why its bytes are no request, and ends the connection.
     async fn refuse(mut self, shard: &Shard, answer: &Answer) {
-        let unrouted = shard.metrics.routes.last();
-        if let Some(metrics) = unrouted {
-            metrics.answered(answer.status());
-        }
+        shard.current().tally.unrouted().answered(answer.status());
         for counter in [Counter::Malformed, Counter::Received, Counter::Served] {
             shard.counters.add(counter, 1);
         }

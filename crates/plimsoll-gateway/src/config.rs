@@ -9,10 +9,11 @@ mod wire;
 
 pub use schema::schema;
 
+use crate::doors::DoorId;
 use crate::forwarded::Network;
 use crate::policy::key::Digest;
 use crate::policy::rate_limit::Scope;
-use plimsoll_base::document::{Document, Problems};
+use plimsoll_base::document::{Document, Problem, Problems};
 use plimsoll_base::units::Rate;
 use plimsoll_http::Limits;
 use std::net::SocketAddr;
@@ -32,6 +33,14 @@ pub struct GatewayConfig {
     pub(crate) counters: Option<PathBuf>,
     pub(crate) timeouts: Timeouts,
     pub(crate) limits: ConnectionLimits,
+    pub(crate) places: Places,
+}
+
+/// Where things are said that may be refused only later; the problems have no message yet.
+#[derive(Debug)]
+pub(crate) struct Places {
+    pub(crate) admin: Problem,
+    pub(crate) analytics: Problem,
 }
 
 impl GatewayConfig {
@@ -69,6 +78,16 @@ impl GatewayConfig {
 pub(crate) struct ListenerConfig {
     pub(crate) name: String,
     pub(crate) address: SocketAddr,
+}
+
+impl ListenerConfig {
+    /// What the listener is known by.
+    pub(crate) fn door(&self) -> DoorId {
+        DoorId {
+            name: self.name.clone(),
+            address: self.address,
+        }
+    }
 }
 
 /// The listener for `/metrics` and `/healthz`.

@@ -24,6 +24,8 @@ mod upgrade;
 use crate::analytics::{Record, Text};
 use crate::answer::{Answer, Delivery};
 use crate::client::Client;
+use crate::generation::Generation;
+use crate::service::Service;
 use crate::shard::Shard;
 use admission::Refused;
 use outgoing::Outgoing;
@@ -42,6 +44,13 @@ pub(crate) enum After {
     Close,
     /// It is reset: what the client got is not a complete answer.
     Abort,
+}
+
+/// What an exchange is served by: a shard, and the generation that was its current one when the exchange began.
+#[derive(Debug, Clone, Copy)]
+struct Under<'a> {
+    shard: &'a Shard,
+    generation: &'a Generation,
 }
 
 /// How an exchange ended.
@@ -66,24 +75,28 @@ const DISCARDED_BYTES: u64 = 64 * 1024;
 /// Serves the request whose head `client` has read.
 pub(crate) async fn serve(shard: &Shard, client: &mut Client) -> After {
     let received = Instant::now();
+    let generation = &*shard.current();
+    let under = Under { shard, generation };
+    let service = &*generation.service;
+    client.under(generation);
     shard.counters.add(Counter::Received, 1);
-    let progress = Progress::new(received, &shard.service.timeouts);
-    let admitted = admission::admit(shard, client, received);
+    let progress = Progress::new(received, &service.timeouts);
+    let admitted = admission::admit(service, client, received);
     let (route, key, ended) = match &admitted {
         Ok(plan) => {
-            let ended = forward::forward(shard, client, plan, &progress).await;
+            let ended = forward::forward(under, client, plan, &progress).await;
             (Some(plan.route), plan.caller.key, ended)
         }
         Err(Refused { route, refusal }) => {
             let keep = may_discard_body(client);
-            let ended = answer(shard, client, &refusal.answer, keep).await;
-            let metrics = &shard.metrics.routes[route.unwrap_or(shard.service.routes.len())];
+            let ended = answer(shard, service, client, &refusal.answer, keep).await;
+            let metrics = generation.tally.route(*route);
             metrics.rate_limited.add(u64::from(refusal.rate_limited));
             (*route, None, ended)
         }
     };
     let times = progress.times(Instant::now());
-    let metrics = &shard.metrics.routes[route.unwrap_or(shard.service.routes.len())];
+    let metrics = generation.tally.route(route);
     let aborted = ended.after == After::Abort;
     if ended.status != 0 {
         metrics.answered(ended.status);
@@ -101,7 +114,7 @@ pub(crate) async fn serve(shard: &Shard, client: &mut Client) -> After {
     }
     if let Some(feed) = &shard.analytics {
         let record = Record {
-            start_micros: shard.service.nanos(received) / 1000,
+            start_micros: service.nanos(received) / 1000,
             route,
             key,
             status: ended.status,
@@ -114,7 +127,8 @@ pub(crate) async fn serve(shard: &Shard, client: &mut Client) -> After {
             client_micros: micros(times.client),
         };
         let Scratch { method, path, .. } = &client.scratch;
-        feed.borrow_mut().push(record, Text { method, path });
+        let names = &generation.blueprint.names;
+        feed.borrow_mut().push(record, Text { method, path }, names);
     }
     ended.after
 }
@@ -138,7 +152,13 @@ fn may_discard_body(client: &Client) -> bool {
 }
 
 /// Sends an answer of the gateway itself.
-async fn answer(shard: &Shard, client: &mut Client, answer: &Answer, keep: bool) -> Ended {
+async fn answer(
+    shard: &Shard,
+    service: &Service,
+    client: &mut Client,
+    answer: &Answer,
+    keep: bool,
+) -> Ended {
     let head = client.connection.requests.head();
     let keep = keep && head.keep_alive() && !shard.draining.get();
     let delivery = Delivery {
@@ -149,7 +169,7 @@ async fn answer(shard: &Shard, client: &mut Client, answer: &Answer, keep: bool)
     let output = &mut client.connection.output;
     answer.write(output.buffer(), delivery);
     shard.counters.add(Counter::Served, 1);
-    let deadline = Instant::now() + shard.service.timeouts.idle;
+    let deadline = Instant::now() + service.timeouts.idle;
     let flushed = client.watch.until(|| deadline, output.flush()).await;
     Ended {
         status: answer.status(),

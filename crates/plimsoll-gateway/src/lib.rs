@@ -3,6 +3,7 @@
 //! ```text
 //! server --one per core--> shard --one per connection--> client --one per request--> exchange --> upstream
 //!    \-- admin (/metrics, /healthz)   \-- analytics feed --> writer thread
+//!    \-- reload: reads the configuration anew --a generation--> every shard
 //! ```
 //!
 //! Give it a [`GatewayConfig`] and call [`run`]; it serves until it is told to stop, then drains. Reading files and the
@@ -14,13 +15,17 @@ mod answer;
 mod client;
 mod clock;
 mod config;
+mod controls;
+mod doors;
 mod error;
 mod exchange;
 mod fields;
 mod forwarded;
+mod generation;
 mod metrics;
 mod path;
 mod policy;
+mod reload;
 mod router;
 mod server;
 mod service;
@@ -28,5 +33,6 @@ mod shard;
 mod upstream;
 
 pub use config::{GatewayConfig, schema};
+pub use controls::{Controls, Reload, Source};
 pub use error::GatewayError;
 pub use server::run;

@@ -4,6 +4,8 @@
 
 pub(crate) use plimsoll_http::meters::{Buckets, Counter};
 
+use std::sync::Arc;
+
 /// Status classes, 1xx to 5xx, and the place of a status among them.
 pub(crate) const CLASSES: [&str; 5] = ["1xx", "2xx", "3xx", "4xx", "5xx"];
 
@@ -78,12 +80,63 @@ pub(crate) struct EndMetrics {
     pub(crate) upgraded_idle: Counter,
 }
 
-/// All counters of one shard.
+/// What one shard counts by route and by upstream of a generation. Counters outlive a generation: the next one that has a route of
+/// the same path, or an upstream of the same name, goes on with them.
 #[derive(Debug)]
-pub(crate) struct ShardMetrics {
+pub(crate) struct Tally {
     /// By route; the last is for requests that no route covers.
-    pub(crate) routes: Box<[RouteMetrics]>,
-    pub(crate) upstreams: Box<[UpstreamMetrics]>,
+    pub(crate) routes: Box<[Arc<RouteMetrics>]>,
+    pub(crate) upstreams: Box<[Arc<UpstreamMetrics>]>,
+}
+
+impl Tally {
+    /// Counters for `routes` and `upstreams`: those of `before` for what it has of them, new ones for the rest.
+    pub(crate) fn following(
+        routes: &[String],
+        upstreams: &[String],
+        before: Option<(&Self, &[String], &[String])>,
+    ) -> Self {
+        let known = |names: &[String], name: &String| names.iter().position(|known| known == name);
+        let route = |path: &String| {
+            before.and_then(|(tally, routes, _)| {
+                Some(Arc::clone(&tally.routes[known(routes, path)?]))
+            })
+        };
+        let upstream = |name: &String| {
+            before.and_then(|(tally, _, upstreams)| {
+                Some(Arc::clone(&tally.upstreams[known(upstreams, name)?]))
+            })
+        };
+        let unrouted = before.and_then(|(tally, ..)| tally.routes.last().map(Arc::clone));
+        Self {
+            routes: routes
+                .iter()
+                .map(|path| route(path).unwrap_or_default())
+                .chain([unrouted.unwrap_or_default()])
+                .collect(),
+            upstreams: upstreams
+                .iter()
+                .map(|name| upstream(name).unwrap_or_default())
+                .collect(),
+        }
+    }
+
+    /// The counters of a route, or of requests that none covers.
+    pub(crate) fn route(&self, route: Option<usize>) -> &RouteMetrics {
+        route.map_or_else(|| self.unrouted(), |index| &self.routes[index])
+    }
+
+    /// The counters of requests that no route covers.
+    pub(crate) fn unrouted(&self) -> &RouteMetrics {
+        self.routes
+            .last()
+            .expect("invariant: there is one more than there are routes")
+    }
+}
+
+/// What one shard counts whatever its configuration.
+#[derive(Debug, Default)]
+pub(crate) struct ShardMetrics {
     /// Client connections open now.
     pub(crate) connections: Counter,
     /// Client connections refused because there were too many.
@@ -102,20 +155,24 @@ pub(crate) struct ShardMetrics {
     pub(crate) upstream_time: Buckets,
 }
 
-impl ShardMetrics {
-    /// Counters at zero.
-    pub(crate) fn new(routes: usize, upstreams: usize) -> Self {
-        Self {
-            routes: (0..=routes).map(|_| RouteMetrics::default()).collect(),
-            upstreams: (0..upstreams).map(|_| UpstreamMetrics::default()).collect(),
-            connections: Counter::default(),
-            connections_refused: Counter::default(),
-            ended: EndMetrics::default(),
-            exhausted: Counter::default(),
-            panicked: Counter::default(),
-            analytics_lost: Counter::default(),
-            gateway_time: Buckets::default(),
-            upstream_time: Buckets::default(),
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counters_follow_their_names_into_the_next_generation() {
+        let names = |names: &[&str]| names.iter().map(|n| (*n).to_owned()).collect::<Vec<_>>();
+        let (routes, upstreams) = (names(&["/", "/a"]), names(&["x"]));
+        let first = Tally::following(&routes, &upstreams, None);
+        for (count, route) in (1..).zip(&first.routes) {
+            route.aborted.add(count);
         }
+        first.upstreams[0].retries.add(7);
+        let (later, behind) = (names(&["/b", "/a"]), names(&["y", "x"]));
+        let second = Tally::following(&later, &behind, Some((&first, &routes, &upstreams)));
+        let aborted: Vec<u64> = second.routes.iter().map(|r| r.aborted.get()).collect();
+        assert_eq!(aborted, [0, 2, 3]);
+        let retries: Vec<u64> = second.upstreams.iter().map(|u| u.retries.get()).collect();
+        assert_eq!(retries, [0, 7]);
     }
 }

@@ -1,25 +1,30 @@
 //! Starting and stopping: binds, resolves, starts the shards, and ends when they have drained.
 
 use crate::admin::{Admin, AdminListener};
-use crate::analytics::{Feed, Names, Writer};
+use crate::analytics::{Feed, Writer};
 use crate::config::GatewayConfig;
+use crate::controls::Controls;
+use crate::doors::Door;
 use crate::error::GatewayError;
+use crate::generation::Blueprint;
 use crate::metrics::{Counter, ShardMetrics};
-use crate::service::Service;
-use crate::shard::Shard;
-use crate::upstream::{Placement, Upstream};
+use crate::reload::{self, Asked, Change, Fixed, Reloader};
+use crate::service::Origin;
+use crate::shard::{Shard, Share};
+use crate::upstream::Placement;
 use plimsoll_http::{CountersFile, Listener, connections_possible, run_shards};
-use std::cell::{Cell, RefCell};
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::rc::Rc;
+use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex};
-use tokio::sync::{Notify, watch};
+use std::thread::JoinHandle;
+use tokio::sync::{mpsc, watch};
 
 /// Takes one line of text for the operator; called from several threads.
 pub(crate) type Log = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// Serves `config` on `shards` threads until `stop` becomes true or its sender is dropped, then drains. Blocks.
+/// Serves `config` on `shards` threads until it is told to stop, then drains. Blocks.
 ///
 /// `on_ready` is called once, with the name and address of every listener, when connections are accepted; the admin
 /// listener's name is `admin`. `log` gets one line of text for each thing that its operator should know.
@@ -30,78 +35,63 @@ pub fn run(
     config: &GatewayConfig,
     shards: usize,
     on_ready: impl FnOnce(Vec<(String, SocketAddr)>),
-    stop: watch::Receiver<bool>,
+    controls: impl Into<Controls>,
     log: impl Fn(&str) + Send + Sync + 'static,
 ) -> Result<(), GatewayError> {
+    let Controls { stop, reload } = controls.into();
     let log: Log = Arc::new(log);
     let shards = shards.max(1);
     let addresses = resolve(config)?;
     let listeners = bind(config)?;
-    let since_epoch = crate::clock::since_epoch();
-    let started = tokio::time::Instant::now();
-    let service = Service::new(config, started, since_epoch);
-    let upstreams = config.upstreams.iter();
-    let health: Vec<_> = upstreams.map(|u| Upstream::health_of(u, started)).collect();
-    let service = Arc::new(service.within(room_for_clients(config, shards, &log)));
-    let metrics = make_metrics(config, shards);
+    let origin = Origin::new(tokio::time::Instant::now(), crate::clock::since_epoch());
+    let room = room_for_clients(config, shards, &log);
+    let blueprint = Blueprint::new(config, addresses, &origin, shards, room, None);
+    let (current, generations) = watch::channel(Arc::new(blueprint));
+    let metrics: Vec<Arc<ShardMetrics>> = (0..shards).map(|_| Arc::default()).collect();
     let counters = make_counters(config, shards)?;
-    let (writer, feeds) = start_analytics(config, since_epoch, &metrics, &log)?;
+    let (writer, feeds) = start_analytics(config, &metrics, &log)?;
+    let (changes, changed) = (0..shards).map(|_| mpsc::channel(1)).unzip();
+    let (ask, asked) = mpsc::channel(reload::WAITING);
     let admin = Admin::new(
         config,
         metrics.clone(),
+        generations.clone(),
         writer.as_ref().map(Writer::written),
+        reload.is_some().then_some(ask),
         stop.clone(),
     );
     on_ready(listeners.names()?);
-    let shares = share_out(listeners.main, feeds);
-    let results = run_shards(shards, "gateway", |index| {
-        let placement = Placement {
-            shard: index,
-            shards,
+    let reloader = reload.map(|reload| {
+        let reloader = Reloader {
+            source: reload.source,
+            origin,
+            log: Arc::clone(&log),
+            fixed: Fixed::of(config),
+            doors: config.listeners.iter().map(|l| l.door()).collect(),
+            shards: changes,
+            current,
         };
+        start_reloader(reloader, reload.hangups, asked, stop.clone())
+    });
+    let reloader = reloader.transpose()?;
+    let first = generations.borrow().clone();
+    let shares = share_out(listeners.main, feeds, changed, &first, &metrics, &counters);
+    let results = run_shards(shards, "gateway", |index| {
         let share = (shares[index].lock().ok())
             .and_then(|mut share| share.take())
             .expect("invariant: each shard starts once");
-        let shard = Shard {
-            index,
-            service: Arc::clone(&service),
-            upstreams: (config.upstreams.iter().zip(&addresses).zip(&health))
-                .map(|((upstream, addresses), health)| {
-                    let limits = config.limits.response;
-                    let health = health.clone();
-                    Upstream::new(upstream, addresses, health, limits, &placement, started)
-                })
-                .collect(),
-            metrics: Arc::clone(&metrics[index]),
-            counters: counters.row(index),
-            analytics: share.feed.map(RefCell::new),
-            draining: Cell::new(false),
-            drain: Notify::new(),
-        };
         let admin = admin.as_ref().zip(listeners.admin.as_ref());
         let admin = admin.filter(|_| index == 0);
-        serve_shard(Rc::new(shard), share.listeners, admin, stop.clone())
+        serve_shard(share, admin, stop.clone())
     })?;
-    let refused = writer.map_or(0, Writer::join);
-    let cut_off = results.into_iter().sum::<io::Result<usize>>()?;
-    let queue_full: u64 = metrics.iter().map(|shard| shard.analytics_lost.get()).sum();
-    if queue_full + refused > 0 {
-        log(&format!(
-            "{} analytics records were lost: {refused} that the file did not take, {queue_full} that the writer could not keep up with",
-            queue_full + refused
-        ));
+    if let Some(reloader) = reloader {
+        reloader.join().expect("the reloader panicked");
     }
-    tell_of_limits(&metrics, &log);
-    if cut_off > 0 {
-        log(&format!(
-            "stopped; {cut_off} connections were cut off when the drain timeout passed"
-        ));
-    }
-    Ok(())
+    tell_of_the_end(writer, &metrics, results, &log)
 }
 
 /// How many clients there may be at a time: descriptors are needed for connections to upstreams, too.
-fn room_for_clients(config: &GatewayConfig, shards: usize, log: &Log) -> u32 {
+pub(crate) fn room_for_clients(config: &GatewayConfig, shards: usize, log: &Log) -> u32 {
     let configured = config.limits.connections;
     let behind = config.upstreams.iter().map(|upstream| {
         let each = u64::from(upstream.max_pending) + u64::from(upstream.idle_connections);
@@ -114,6 +104,31 @@ fn room_for_clients(config: &GatewayConfig, shards: usize, log: &Log) -> u32 {
         ));
     }
     configured.min(possible)
+}
+
+/// Says what was lost and cut off, and which limits clients have met.
+fn tell_of_the_end(
+    writer: Option<Writer>,
+    metrics: &[Arc<ShardMetrics>],
+    results: Vec<io::Result<usize>>,
+    log: &Log,
+) -> Result<(), GatewayError> {
+    let refused = writer.map_or(0, Writer::join);
+    let cut_off = results.into_iter().sum::<io::Result<usize>>()?;
+    let queue_full: u64 = metrics.iter().map(|shard| shard.analytics_lost.get()).sum();
+    if queue_full + refused > 0 {
+        log(&format!(
+            "{} analytics records were lost: {refused} that the file did not take, {queue_full} that the writer could not keep up with",
+            queue_full + refused
+        ));
+    }
+    tell_of_limits(metrics, log);
+    if cut_off > 0 {
+        log(&format!(
+            "stopped; {cut_off} connections were cut off when the drain timeout passed"
+        ));
+    }
+    Ok(())
 }
 
 /// Says which limits clients have met.
@@ -134,36 +149,41 @@ fn tell_of_limits(metrics: &[Arc<ShardMetrics>], log: &Log) {
     }
 }
 
-/// What a shard takes with it when it starts.
-struct Share {
-    /// Let go of as soon as the shard has its own descriptors, so that the ports close with the last shard's.
-    listeners: Arc<[Listener]>,
-    feed: Option<Feed>,
-}
-
-/// One share for each feed. The locks are only for moving a share into its thread: each is taken once.
+/// One share for each shard. The locks are only for moving a share into its thread: each is taken once.
 fn share_out(
-    listeners: Vec<(String, Listener)>,
+    listeners: Vec<Door>,
     feeds: Vec<Option<Feed>>,
+    changed: Vec<mpsc::Receiver<Change>>,
+    first: &Arc<Blueprint>,
+    metrics: &[Arc<ShardMetrics>],
+    counters: &CountersFile,
 ) -> Vec<Mutex<Option<Share>>> {
-    let listeners: Arc<[Listener]> = listeners.into_iter().map(|(_, socket)| socket).collect();
-    let share = |feed| Share {
-        listeners: Arc::clone(&listeners),
-        feed,
-    };
-    let shares = feeds.into_iter().map(share);
-    shares.map(|share| Mutex::new(Some(share))).collect()
+    let open = Arc::new(AtomicU32::new(0));
+    let shards = metrics.len();
+    let each = feeds.into_iter().zip(changed).zip(metrics).enumerate();
+    each.map(|(shard, ((feed, changes), metrics))| {
+        Mutex::new(Some(Share {
+            blueprint: Arc::clone(first),
+            placement: Placement { shard, shards },
+            open: Arc::clone(&open),
+            metrics: Arc::clone(metrics),
+            counters: counters.row(shard),
+            feed,
+            doors: listeners.clone(),
+            changes,
+        }))
+    })
+    .collect()
 }
 
 async fn serve_shard(
-    shard: Rc<Shard>,
-    listeners: Arc<[Listener]>,
+    share: Share,
     admin: Option<(&Admin, &AdminListener)>,
     stop: watch::Receiver<bool>,
 ) -> io::Result<usize> {
-    let sockets = (listeners.iter().map(Listener::for_shard)).collect::<io::Result<Vec<_>>>()?;
-    drop(listeners);
-    let clients = Rc::clone(&shard).run(sockets, stop);
+    let (shard, doors, changes) = Shard::new(share);
+    let shard = Rc::new(shard);
+    let clients = Rc::clone(&shard).run(doors, changes, stop);
     let result = match admin {
         Some((admin, AdminListener(listener))) => {
             let socket = listener.for_shard()?;
@@ -181,17 +201,32 @@ async fn serve_shard(
     result
 }
 
+/// Starts the thread that reloads. It ends with the first shard.
+fn start_reloader(
+    reloader: Reloader,
+    hangups: watch::Receiver<u64>,
+    asked: mpsc::Receiver<Asked>,
+    stop: watch::Receiver<bool>,
+) -> io::Result<JoinHandle<()>> {
+    let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    std::thread::Builder::new()
+        .name("reload".to_owned())
+        .spawn(move || runtime.block_on(reloader.run(hangups, asked, stop)))
+}
+
 /// The bound sockets.
 struct Listeners {
-    main: Vec<(String, Listener)>,
+    main: Vec<Door>,
     admin: Option<AdminListener>,
 }
 
 impl Listeners {
     fn names(&self) -> io::Result<Vec<(String, SocketAddr)>> {
         let mut names = Vec::new();
-        for (name, listener) in &self.main {
-            names.push((name.clone(), listener.local_addr()?));
+        for door in &self.main {
+            if let Some(listener) = &door.listener {
+                names.push((door.id.name.clone(), listener.local_addr()?));
+            }
         }
         if let Some(AdminListener(listener)) = &self.admin {
             names.push(("admin".to_owned(), listener.local_addr()?));
@@ -200,17 +235,20 @@ impl Listeners {
     }
 }
 
+/// Binds one listener.
+pub(crate) fn bind_one(name: &str, address: SocketAddr) -> Result<Listener, GatewayError> {
+    Listener::bind(address).map_err(|source| GatewayError::Listen {
+        name: name.to_owned(),
+        address,
+        source,
+    })
+}
+
 fn bind(config: &GatewayConfig) -> Result<Listeners, GatewayError> {
-    let bind_one = |name: &str, address: SocketAddr| {
-        Listener::bind(address).map_err(|source| GatewayError::Listen {
-            name: name.to_owned(),
-            address,
-            source,
-        })
-    };
     let main = config.listeners.iter().map(|listener| {
-        let socket = bind_one(&listener.name, listener.address)?;
-        Ok((listener.name.clone(), socket))
+        let id = listener.door();
+        let listener = Some(Arc::new(bind_one(&id.name, id.address)?));
+        Ok(Door { id, listener })
     });
     let admin = config.admin.as_ref();
     Ok(Listeners {
@@ -222,7 +260,7 @@ fn bind(config: &GatewayConfig) -> Result<Listeners, GatewayError> {
 }
 
 /// One address for each endpoint of each upstream.
-fn resolve(config: &GatewayConfig) -> Result<Vec<Vec<SocketAddr>>, GatewayError> {
+pub(crate) fn resolve(config: &GatewayConfig) -> Result<Vec<Vec<SocketAddr>>, GatewayError> {
     let resolve_one = |upstream: &str, host: &str, port: u16| {
         let host = host.trim_matches(['[', ']']);
         let fail = |reason: String| GatewayError::Resolve {
@@ -250,12 +288,6 @@ fn resolve(config: &GatewayConfig) -> Result<Vec<Vec<SocketAddr>>, GatewayError>
         .collect()
 }
 
-fn make_metrics(config: &GatewayConfig, shards: usize) -> Vec<Arc<ShardMetrics>> {
-    let (routes, upstreams) = (config.routes.len(), config.upstreams.len());
-    let of_one = |_| Arc::new(ShardMetrics::new(routes, upstreams));
-    (0..shards).map(of_one).collect()
-}
-
 fn make_counters(config: &GatewayConfig, shards: usize) -> Result<CountersFile, GatewayError> {
     CountersFile::create(config.counters.as_deref(), shards).map_err(|source| {
         GatewayError::Counters {
@@ -269,32 +301,17 @@ type Analytics = (Option<Writer>, Vec<Option<Feed>>);
 
 fn start_analytics(
     config: &GatewayConfig,
-    since_epoch: std::time::Duration,
     metrics: &[Arc<ShardMetrics>],
     log: &Log,
 ) -> Result<Analytics, GatewayError> {
     let Some(path) = &config.analytics else {
         return Ok((None, metrics.iter().map(|_| None).collect()));
     };
-    let keys = |route: &crate::config::RouteConfig| {
-        let digests = route.key.iter().flat_map(|key| &key.digests);
-        digests.map(|digest| digest.to_hex()).collect()
-    };
-    let names = Names {
-        start_micros: u64::try_from(since_epoch.as_micros()).unwrap_or(0),
-        routes: config
-            .routes
-            .iter()
-            .map(|route| route.path.clone())
-            .collect(),
-        keys: config.routes.iter().map(keys).collect(),
-    };
-    let (writer, feeds) =
-        Writer::start(path, names, metrics, Arc::clone(log)).map_err(|source| {
-            GatewayError::Analytics {
-                path: path.clone(),
-                source,
-            }
-        })?;
+    let (writer, feeds) = Writer::start(path, metrics, Arc::clone(log)).map_err(|source| {
+        GatewayError::Analytics {
+            path: path.clone(),
+            source,
+        }
+    })?;
     Ok((Some(writer), feeds.into_iter().map(Some).collect()))
 }

@@ -1,4 +1,4 @@
-//! What every shard serves: routes with their policies, limits and names. Made once from the configuration, then only read.
+//! What every shard serves: routes with their policies, limits and names. Made from one reading of the configuration, then only read.
 //!
 //! The one thing in it that changes is the atomic state of rate limits, see [`crate::policy::rate_limit`].
 
@@ -9,7 +9,6 @@ use crate::policy::key::KeyPolicy;
 use crate::policy::rate_limit::RateLimitPolicy;
 use crate::router::Router;
 use std::net::IpAddr;
-use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -23,9 +22,29 @@ pub(crate) struct Service {
     pub(crate) limits: ConnectionLimits,
     /// Names this gateway in `Via`; differs from every other gateway's.
     pub(crate) pseudonym: String,
-    /// Client connections open now, over all shards. Changed once per connection, never per request.
-    pub(crate) connections: AtomicU32,
+    started: Instant,
+}
+
+/// What stays the same through every reload.
+#[derive(Debug)]
+pub(crate) struct Origin {
     pub(crate) started: Instant,
+    /// The same moment by the time of day.
+    pub(crate) since_epoch: Duration,
+    pseudonym: String,
+}
+
+impl Origin {
+    /// A gateway that starts at this moment, which makes its pseudonym its own.
+    pub(crate) fn new(started: Instant, since_epoch: Duration) -> Self {
+        let identity = since_epoch.as_nanos() ^ (u128::from(std::process::id()) << 64);
+        let identity = crate::policy::key::Digest::of(&identity.to_le_bytes()).to_hex();
+        Self {
+            started,
+            since_epoch,
+            pseudonym: format!("plimsoll-{}", &identity[..8]),
+        }
+    }
 }
 
 /// A route at run time.
@@ -50,23 +69,22 @@ pub(crate) struct KeyField {
 }
 
 impl Service {
-    /// The service that `config` describes. `since_epoch` makes its pseudonym its own.
-    pub(crate) fn new(config: &GatewayConfig, started: Instant, since_epoch: Duration) -> Self {
-        let identity = since_epoch.as_nanos() ^ (u128::from(std::process::id()) << 64);
-        let identity = crate::policy::key::Digest::of(&identity.to_le_bytes()).to_hex();
+    /// The service that `config` describes. How far rate limits are used up is taken over from `before`.
+    pub(crate) fn new(config: &GatewayConfig, origin: &Origin, before: Option<&Self>) -> Self {
+        let route = |route: &RouteConfig| {
+            let same = |known: &&Route| known.path == route.path;
+            let before = before.and_then(|before| before.routes.iter().find(same));
+            let preserve_host = config.upstreams[route.upstream].preserve_host;
+            Route::new(route, preserve_host, before)
+        };
         Self {
             router: Router::new(config.routes.iter().map(|route| route.path.as_str())),
-            routes: config
-                .routes
-                .iter()
-                .map(|route| Route::new(route, config.upstreams[route.upstream].preserve_host))
-                .collect(),
+            routes: config.routes.iter().map(route).collect(),
             trusted_proxies: config.trusted_proxies.clone(),
             timeouts: config.timeouts,
             limits: config.limits,
-            pseudonym: format!("plimsoll-{}", &identity[..8]),
-            connections: AtomicU32::new(0),
-            started,
+            pseudonym: origin.pseudonym.clone(),
+            started: origin.started,
         }
     }
 
@@ -90,13 +108,17 @@ impl Service {
 }
 
 impl Route {
-    fn new(config: &RouteConfig, preserve_host: bool) -> Self {
+    fn new(config: &RouteConfig, preserve_host: bool, before: Option<&Self>) -> Self {
         let keys = config.key.as_ref();
         let key_policy = keys.map(|key| Policy::Key(KeyPolicy::new(&key.header, &key.digests)));
         let rate_limit = config.rate_limit.map(|limit| {
-            let keys = keys.map_or(0, |key| key.digests.len());
+            let digests = keys.map_or(&[][..], |key| &key.digests);
             let rate = limit.rate.as_per_second();
-            Policy::RateLimit(RateLimitPolicy::new(rate, limit.burst, limit.scope, keys))
+            let mut policy = RateLimitPolicy::new(rate, limit.burst, limit.scope, digests.len());
+            if let Some((known, keys)) = before.and_then(Self::limited) {
+                policy.follow(known, |index| keys?.place(digests.get(index)?));
+            }
+            Policy::RateLimit(policy)
         });
         Self {
             path: config.path.clone(),
@@ -110,5 +132,18 @@ impl Route {
                 hide: key.hide,
             }),
         }
+    }
+    /// Its rate limit, and the keys that this counts by.
+    fn limited(&self) -> Option<(&RateLimitPolicy, Option<&KeyPolicy>)> {
+        let mut policies = self.policies.iter();
+        let limit = policies.find_map(|policy| match policy {
+            Policy::RateLimit(limit) => Some(limit),
+            Policy::Key(_) => None,
+        })?;
+        let keys = self.policies.iter().find_map(|policy| match policy {
+            Policy::Key(keys) => Some(keys),
+            Policy::RateLimit(_) => None,
+        });
+        Some((limit, keys))
     }
 }

@@ -1,21 +1,24 @@
-//! One shard: accepts clients, owns their tasks, and sees them through when the gateway stops.
+//! One shard: accepts clients, owns their tasks, takes over what a reload brings, and sees its clients through when the gateway stops.
 
 use crate::analytics::Feed;
 use crate::answer::{Answer, Delivery};
 use crate::client;
+use crate::config::Timeouts;
+use crate::doors::{Door, Doors};
+use crate::generation::{Blueprint, Generation};
 use crate::metrics::ShardMetrics;
-use crate::service::Service;
-use crate::upstream::Upstream;
+use crate::reload::Change;
+use crate::upstream::Placement;
 use plimsoll_base::counters::Counter;
-use plimsoll_http::{Row, accept_or_tell};
+use plimsoll_http::Row;
 use std::cell::{Cell, RefCell};
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Notify, watch};
+use tokio::net::TcpStream;
+use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
@@ -25,10 +28,11 @@ const TICK: Duration = Duration::from_millis(200);
 /// What the connections of one shard share. Only its own thread touches it.
 #[derive(Debug)]
 pub(crate) struct Shard {
-    /// Which one it is, from 0.
-    pub(crate) index: usize,
-    pub(crate) service: Arc<Service>,
-    pub(crate) upstreams: Vec<Upstream>,
+    /// What requests are served by that come now.
+    current: RefCell<Rc<Generation>>,
+    placement: Placement,
+    /// Client connections open now, over all shards. Changed once per connection, never per request.
+    open: Arc<AtomicU32>,
     pub(crate) metrics: Arc<ShardMetrics>,
     /// What outlives the process.
     pub(crate) counters: Row,
@@ -39,46 +43,94 @@ pub(crate) struct Shard {
     pub(crate) drain: Notify,
 }
 
+/// What a shard takes with it when it starts.
+pub(crate) struct Share {
+    pub(crate) blueprint: Arc<Blueprint>,
+    pub(crate) placement: Placement,
+    pub(crate) open: Arc<AtomicU32>,
+    pub(crate) metrics: Arc<ShardMetrics>,
+    pub(crate) counters: Row,
+    pub(crate) feed: Option<Feed>,
+    /// Let go of as soon as the shard has its own descriptors, so that the ports close with the last shard's.
+    pub(crate) doors: Vec<Door>,
+    /// What reloads bring.
+    pub(crate) changes: mpsc::Receiver<Change>,
+}
+
 impl Shard {
-    /// Serves the clients of `listeners` until `stop`, then drains. Returns how many exchanges had to be cut off.
+    /// The shard that a share makes; what it listens on is left out.
+    pub(crate) fn new(share: Share) -> (Self, Vec<Door>, mpsc::Receiver<Change>) {
+        let first = Generation::new(share.blueprint, &share.placement, None);
+        let shard = Self {
+            current: RefCell::new(Rc::new(first)),
+            placement: share.placement,
+            open: share.open,
+            metrics: share.metrics,
+            counters: share.counters,
+            analytics: share.feed.map(RefCell::new),
+            draining: Cell::new(false),
+            drain: Notify::new(),
+        };
+        (shard, share.doors, share.changes)
+    }
+
+    /// What a request is served by that comes now.
+    pub(crate) fn current(&self) -> Rc<Generation> {
+        Rc::clone(&self.current.borrow())
+    }
+
+    /// How long things may take that begin now.
+    pub(crate) fn timeouts(&self) -> Timeouts {
+        self.current.borrow().service.timeouts
+    }
+
+    /// Serves the clients of `doors` until `stop`, then drains. Returns how many exchanges had to be cut off.
     pub(crate) async fn run(
         self: Rc<Self>,
-        listeners: Vec<TcpListener>,
+        doors: Vec<Door>,
+        mut changes: mpsc::Receiver<Change>,
         mut stop: watch::Receiver<bool>,
     ) -> io::Result<usize> {
         let mut clients = JoinSet::new();
         let mut tick = interval(TICK);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut accepting: JoinSet<io::Result<(TcpListener, TcpStream)>> = JoinSet::new();
-        for listener in listeners {
-            accepting.spawn_local(accept_one(listener, Arc::clone(&self.metrics)));
-        }
-        let result = loop {
+        let mut entrances = Doors::new(Arc::clone(&self.metrics));
+        let mut result = entrances.become_these(doors);
+        while result.is_ok() {
             tokio::select! {
-                Some(accepted) = accepting.join_next() => {
-                    match accepted.unwrap_or_else(|panic| Err(io::Error::other(panic))) {
-                        Ok((listener, stream)) => {
-                            accepting.spawn_local(accept_one(listener, Arc::clone(&self.metrics)));
-                            self.admit(&mut clients, stream);
-                        }
-                        Err(error) => break Err(error),
-                    }
-                }
+                accepted = entrances.accept() => match accepted {
+                    Ok((stream, door)) => self.admit(&mut clients, stream, &door.name),
+                    Err(error) => result = Err(error),
+                },
                 Some(ended) = clients.join_next(), if !clients.is_empty() => self.departed(&clients, ended),
+                Some(change) = changes.recv() => result = self.change(change, &mut entrances),
                 _ = tick.tick() => self.tick(),
-                _ = stopped(&mut stop) => break Ok(()),
+                _ = stopped(&mut stop) => break,
             }
-        };
-        accepting.shutdown().await;
+        }
+        // Whoever waits for a change to be taken over learns that it will not be.
+        drop(changes);
+        entrances.close().await;
         let cut_off = self.drain(&mut clients).await;
         result.map(|()| cut_off)
     }
 
+    /// Serves by another generation from the next request on, and says so.
+    fn change(&self, change: Change, entrances: &mut Doors) -> io::Result<()> {
+        let next = Generation::new(change.blueprint, &self.placement, Some(&self.current()));
+        self.current.replace(Rc::new(next));
+        let result = entrances.become_these(change.doors);
+        if change.done.send(()).is_err() {
+            // Whoever wanted to know has gone; the change stands.
+        }
+        result
+    }
+
     /// Takes a client in, or turns it away if there are too many.
-    fn admit(self: &Rc<Self>, clients: &mut JoinSet<()>, stream: TcpStream) {
-        let limit = self.service.limits.connections;
-        if self.service.connections.fetch_add(1, Ordering::Relaxed) >= limit {
-            self.service.connections.fetch_sub(1, Ordering::Relaxed);
+    fn admit(self: &Rc<Self>, clients: &mut JoinSet<()>, stream: TcpStream, _door: &str) {
+        let limit = self.current.borrow().service.limits.connections;
+        if self.open.fetch_add(1, Ordering::Relaxed) >= limit {
+            self.open.fetch_sub(1, Ordering::Relaxed);
             self.metrics.connections_refused.add(1);
             self.counters.add(Counter::TurnedAway, 1);
             turn_away(&stream);
@@ -92,7 +144,7 @@ impl Shard {
     fn departed(&self, clients: &JoinSet<()>, ended: Result<(), JoinError>) {
         // One connection's defect is not the others' end; it is counted, and the panic has told where it happened.
         self.metrics.panicked.add(u64::from(ended.is_err()));
-        self.service.connections.fetch_sub(1, Ordering::Relaxed);
+        self.open.fetch_sub(1, Ordering::Relaxed);
         self.metrics.connections.set(clients.len() as u64);
     }
 
@@ -101,11 +153,12 @@ impl Shard {
             feed.borrow_mut().hand_over();
         }
         let now = Instant::now();
-        for (upstream, metrics) in self.upstreams.iter().zip(&self.metrics.upstreams) {
+        let current = self.current();
+        for (upstream, metrics) in current.upstreams.iter().zip(&current.tally.upstreams) {
             upstream.close_expired(now);
             metrics.connections_idle.set(upstream.idle() as u64);
             upstream.start_checks();
-            if let Some(health) = upstream.health().filter(|_| self.index == 0) {
+            if let Some(health) = upstream.health().filter(|_| self.placement.shard == 0) {
                 let out = health.out_of_use(now);
                 metrics.ejected.set(out.ejected as u64);
                 metrics.down.set(out.down as u64);
@@ -119,7 +172,7 @@ impl Shard {
     async fn drain(&self, clients: &mut JoinSet<()>) -> usize {
         self.draining.set(true);
         self.drain.notify_waiters();
-        let grace = self.service.timeouts.drain;
+        let grace = self.timeouts().drain;
         let ended = async {
             while let Some(ended) = clients.join_next().await {
                 self.departed(clients, ended);
@@ -139,14 +192,6 @@ impl Shard {
             feed.into_inner().finish();
         }
     }
-}
-
-async fn accept_one(
-    listener: TcpListener,
-    metrics: Arc<ShardMetrics>,
-) -> io::Result<(TcpListener, TcpStream)> {
-    let stream = accept_or_tell(&listener, || metrics.exhausted.add(1)).await?;
-    Ok((listener, stream))
 }
 
 /// Ready when the gateway is told to stop, also by the disappearance of whoever could tell it.

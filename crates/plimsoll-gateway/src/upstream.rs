@@ -72,6 +72,7 @@ pub(crate) struct Wish<'a> {
 }
 
 /// What choosing among upstreams of every shard needs to know about them.
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Placement {
     /// Which shard this is.
     pub(crate) shard: usize,

@@ -21,8 +21,12 @@ pub struct Page {
 }
 
 /// Answers requests of one client until it closes, sends a body, breaks the protocol, or lets `patience` pass over a request, over its
-/// answer or between two. Nothing is to be cached.
-pub async fn serve(stream: TcpStream, patience: Duration, answer: impl Fn(&RequestHead) -> Page) {
+/// answer or between two; making the answer may take as long as it takes. Nothing is to be cached.
+pub async fn serve(
+    stream: TcpStream,
+    patience: Duration,
+    answer: impl AsyncFn(&RequestHead) -> Page,
+) {
     let limits = Limits {
         body_bytes: 0,
         ..Limits::default()
@@ -34,7 +38,7 @@ pub async fn serve(stream: TcpStream, patience: Duration, answer: impl Fn(&Reque
         let request = watch.until(|| deadline, connection.requests.next_head());
         let Ok(Ok(true)) = request.await else { return };
         let head = connection.requests.head();
-        let page = answer(head);
+        let page = answer(head).await;
         let keep = head.keep_alive() && head.framing() == Framing::None;
         let to_head = head.method() == "HEAD";
         let out = connection.output.buffer();
@@ -49,6 +53,7 @@ pub async fn serve(stream: TcpStream, patience: Duration, answer: impl Fn(&Reque
         if !to_head {
             out.extend_from_slice(page.body.as_bytes());
         }
+        let deadline = Instant::now() + patience;
         let flushed = watch.until(|| deadline, connection.output.flush()).await;
         if !keep || !matches!(flushed, Ok(Ok(()))) {
             return;
@@ -68,7 +73,7 @@ mod tests {
         let address = listener.local_addr().unwrap();
         let server = async {
             let (stream, _) = listener.accept().await.unwrap();
-            let page = |head: &RequestHead| Page {
+            let page = async |head: &RequestHead| Page {
                 status: 200,
                 content_type: "text/plain",
                 body: format!("{}\n", head.path()),
@@ -109,7 +114,7 @@ mod tests {
         let (client, accepted) = tokio::join!(client, listener.accept());
         let stream = accepted.unwrap().0;
         let start = Instant::now();
-        let page = |_: &RequestHead| unreachable!("nothing was asked");
+        let page = async |_: &RequestHead| unreachable!("nothing was asked");
         serve(stream, Duration::from_secs(5), page).await;
         assert_eq!(start.elapsed().as_secs(), 5);
         drop(client);

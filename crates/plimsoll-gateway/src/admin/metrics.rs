@@ -1,11 +1,13 @@
 //! `/metrics`: every counter, in Prometheus' text format (version 0.0.4), added up over the shards.
 
 use super::Sources;
+use crate::generation::Blueprint;
 use crate::metrics::{
-    Buckets, CLASSES, Counter, EndMetrics, RouteMetrics, ShardMetrics, UpstreamMetrics,
+    Buckets, CLASSES, Counter, EndMetrics, RouteMetrics, ShardMetrics, Tally, UpstreamMetrics,
 };
 use plimsoll_http::exposition::{CONTENT_TYPE, Exposition};
 use plimsoll_http::pages::Page;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// Every metric's name begins with this.
@@ -13,8 +15,12 @@ const PREFIX: &str = "plimsoll_gateway";
 
 pub(super) fn page(sources: &Sources) -> Page {
     let mut text = Exposition::new(PREFIX);
-    routes(&mut text, sources);
-    upstreams(&mut text, sources);
+    let generation = Arc::clone(&sources.generation.borrow());
+    routes(&mut text, &generation);
+    upstreams(&mut text, &generation);
+    let help = "Which reading of the configuration is served by, from 1.";
+    text.head("generation", "gauge", help);
+    text.sample("generation", &[], generation.number);
     clients(&mut text, sources);
     analytics(&mut text, sources);
     let help = "Time that the gateway itself took for a forwarded exchange.";
@@ -40,9 +46,16 @@ fn sum<'a>(sources: &'a Sources, counter: impl Fn(&'a ShardMetrics) -> &'a Count
         .sum()
 }
 
-fn routes(text: &mut Exposition, sources: &Sources) {
+/// The sum over the shards of what they count by routes and upstreams.
+fn tallied<'a>(generation: &'a Blueprint, counter: impl Fn(&'a Tally) -> &'a Counter) -> u64 {
+    let tallies = generation.tallies.iter();
+    tallies.map(|tally| counter(tally).get()).sum()
+}
+
+fn routes(text: &mut Exposition, generation: &Blueprint) {
     let names = || {
-        sources
+        generation
+            .names
             .routes
             .iter()
             .map(String::as_str)
@@ -54,7 +67,7 @@ fn routes(text: &mut Exposition, sources: &Sources) {
     text.head("requests_total", "counter", help);
     for (route, name) in names() {
         for (class, word) in CLASSES.iter().enumerate().skip(1) {
-            let value = sum(sources, |shard| &shard.routes[route].answers[class]);
+            let value = tallied(generation, |tally| &tally.routes[route].answers[class]);
             text.sample("requests_total", &[("route", name), ("class", word)], value);
         }
     }
@@ -79,7 +92,7 @@ fn routes(text: &mut Exposition, sources: &Sources) {
     for (column, help, counter) in columns {
         text.head(column, "counter", help);
         for (route, name) in names() {
-            let value = sum(sources, |shard| counter(&shard.routes[route]));
+            let value = tallied(generation, |tally| counter(&tally.routes[route]));
             text.sample(column, &[("route", name)], value);
         }
     }
@@ -87,13 +100,13 @@ fn routes(text: &mut Exposition, sources: &Sources) {
     text.head("upgraded_connections", "gauge", help);
     for (route, name) in names() {
         // Read before, so that one which ends in between is not counted below nothing.
-        let ended = sum(sources, |shard| &shard.routes[route].upgraded_ended);
-        let begun = sum(sources, |shard| &shard.routes[route].upgraded);
+        let ended = tallied(generation, |tally| &tally.routes[route].upgraded_ended);
+        let begun = tallied(generation, |tally| &tally.routes[route].upgraded);
         text.sample("upgraded_connections", &[("route", name)], begun - ended);
     }
 }
 
-fn upstreams(text: &mut Exposition, sources: &Sources) {
+fn upstreams(text: &mut Exposition, generation: &Blueprint) {
     type Column = (&'static str, fn(&UpstreamMetrics) -> &Counter);
     let kinds: [Column; 5] = [
         ("connect", |u| &u.connect_failed),
@@ -107,9 +120,9 @@ fn upstreams(text: &mut Exposition, sources: &Sources) {
         "counter",
         "Failures of an upstream, by kind.",
     );
-    for (upstream, name) in sources.upstreams.iter().enumerate() {
+    for (upstream, name) in generation.upstream_names.iter().enumerate() {
         for (kind, counter) in kinds {
-            let value = sum(sources, |shard| counter(&shard.upstreams[upstream]));
+            let value = tallied(generation, |tally| counter(&tally.upstreams[upstream]));
             text.sample(
                 "upstream_errors_total",
                 &[("upstream", name), ("kind", kind)],
@@ -149,11 +162,11 @@ fn upstreams(text: &mut Exposition, sources: &Sources) {
             |u| &u.connections_idle,
         ),
     ];
-    singles(text, sources, &columns);
-    endpoints(text, sources);
+    singles(text, generation, &columns);
+    endpoints(text, generation);
 }
 
-fn endpoints(text: &mut Exposition, sources: &Sources) {
+fn endpoints(text: &mut Exposition, generation: &Blueprint) {
     let columns: [Single; 4] = [
         (
             "upstream_ejections_total",
@@ -180,7 +193,7 @@ fn endpoints(text: &mut Exposition, sources: &Sources) {
             |u| &u.down,
         ),
     ];
-    singles(text, sources, &columns);
+    singles(text, generation, &columns);
 }
 
 /// Name, kind, help and place of a number that every upstream has.
@@ -191,11 +204,11 @@ type Single = (
     fn(&UpstreamMetrics) -> &Counter,
 );
 
-fn singles(text: &mut Exposition, sources: &Sources, columns: &[Single]) {
+fn singles(text: &mut Exposition, generation: &Blueprint, columns: &[Single]) {
     for (column, kind, help, counter) in columns {
         text.head(column, kind, help);
-        for (upstream, name) in sources.upstreams.iter().enumerate() {
-            let value = sum(sources, |shard| counter(&shard.upstreams[upstream]));
+        for (upstream, name) in generation.upstream_names.iter().enumerate() {
+            let value = tallied(generation, |tally| counter(&tally.upstreams[upstream]));
             text.sample(column, &[("upstream", name)], value);
         }
     }

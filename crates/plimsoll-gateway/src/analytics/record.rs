@@ -1,7 +1,10 @@
 //! One request as analytics sees it, and batches of such records.
 
+use crate::config::{GatewayConfig, RouteConfig};
 use crate::policy::key::KeyIndex;
 use std::io::Write as _;
+use std::sync::Arc;
+use std::time::Duration;
 
 /// The numbers of one exchange. Times are microseconds.
 #[derive(Debug, Clone, Copy, Default)]
@@ -43,14 +46,17 @@ pub(crate) struct Text<'a> {
 pub(super) struct Batch {
     /// Where it goes back to when it has been written.
     pub(super) shard: usize,
+    /// What its records refer to: all of them were begun under one configuration.
+    pub(super) names: Arc<Names>,
     records: Vec<(Record, usize, usize)>,
     text: String,
 }
 
 impl Batch {
-    pub(super) fn new(shard: usize) -> Self {
+    pub(super) fn new(shard: usize, names: Arc<Names>) -> Self {
         Self {
             shard,
+            names,
             records: Vec::with_capacity(super::BATCH_RECORDS),
             text: String::new(),
         }
@@ -88,7 +94,7 @@ impl Batch {
 }
 
 /// The names that records refer to by index.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Names {
     /// When the gateway started, microseconds since 1970.
     pub(crate) start_micros: u64,
@@ -96,6 +102,22 @@ pub(crate) struct Names {
     pub(crate) routes: Vec<String>,
     /// Hexadecimal SHA-256 of each key of each route.
     pub(crate) keys: Vec<Vec<String>>,
+}
+
+impl Names {
+    /// The names of a gateway's configuration that started at this time of day.
+    pub(crate) fn of(config: &GatewayConfig, since_epoch: Duration) -> Self {
+        let keys = |route: &RouteConfig| {
+            let digests = route.key.iter().flat_map(|key| &key.digests);
+            digests.map(|digest| digest.to_hex()).collect()
+        };
+        let routes = config.routes.iter();
+        Self {
+            start_micros: u64::try_from(since_epoch.as_micros()).unwrap_or(0),
+            routes: routes.clone().map(|route| route.path.clone()).collect(),
+            keys: routes.map(keys).collect(),
+        }
+    }
 }
 
 /// Appends `record` to `out` as one line of JSON. `time` is RFC 3339 in UTC with microseconds.
@@ -140,7 +162,7 @@ mod tests {
             routes: vec!["/".to_owned(), "/api".to_owned()],
             keys: vec![vec![], vec!["aa".to_owned(), "bb".to_owned()]],
         };
-        let mut batch = Batch::new(0);
+        let mut batch = Batch::new(0, Arc::default());
         batch.push(
             Record::default(),
             Text {

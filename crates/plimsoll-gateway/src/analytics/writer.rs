@@ -1,7 +1,7 @@
 //! The thread that writes records to the file.
 
 use super::lines::Lines;
-use super::record::{Batch, Names, write_line};
+use super::record::{Batch, write_line};
 use super::{Feed, QUEUED_BATCHES};
 use crate::metrics::ShardMetrics;
 use crate::server::Log;
@@ -36,7 +36,6 @@ impl Writer {
     /// When the file cannot be opened or the thread cannot be made.
     pub(crate) fn start(
         path: &Path,
-        names: Names,
         shards: &[Arc<ShardMetrics>],
         log: Log,
     ) -> io::Result<(Self, Vec<Feed>)> {
@@ -48,7 +47,7 @@ impl Writer {
             let (back, empty) = sync_channel(QUEUED_BATCHES);
             returns.push(back);
             feeds.push(Feed {
-                batch: Batch::new(shard),
+                batch: Batch::new(shard, Arc::default()),
                 full: full.clone(),
                 empty,
                 metrics: Arc::clone(metrics),
@@ -64,7 +63,7 @@ impl Writer {
         };
         let thread = std::thread::Builder::new()
             .name("analytics".to_owned())
-            .spawn(move || write_all(destination, &names, &queue, &returns))?;
+            .spawn(move || write_all(destination, &queue, &returns))?;
         Ok((Self { thread, written }, feeds))
     }
 
@@ -85,7 +84,6 @@ impl Writer {
 
 fn write_all(
     mut destination: Destination<impl Write>,
-    names: &Names,
     queue: &Receiver<Batch>,
     returns: &[SyncSender<Batch>],
 ) {
@@ -93,7 +91,7 @@ fn write_all(
     while let Ok(mut batch) = queue.recv() {
         lines.clear();
         for (record, text) in batch.iter() {
-            write_line(&mut lines, names, record, text);
+            write_line(&mut lines, &batch.names, record, text);
         }
         destination.write(&lines, batch.len() as u64);
         batch.clear();

@@ -5,8 +5,8 @@ mod upstreams;
 
 use super::wire::{GatewayFile, LimitsBlock, RouteBlock, UpstreamBlock};
 use super::{
-    AdminConfig, ConnectionLimits, EndpointConfig, GatewayConfig, ListenerConfig, RouteConfig,
-    Timeouts, UpstreamConfig,
+    AdminConfig, ConnectionLimits, EndpointConfig, GatewayConfig, ListenerConfig, Places,
+    RouteConfig, Timeouts, UpstreamConfig,
 };
 use crate::forwarded::Network;
 use crate::path;
@@ -65,6 +65,10 @@ pub(super) fn check(document: &Document, mut wire: GatewayFile) -> Result<Gatewa
             upgraded: duration(timeouts.upgraded, Duration::from_secs(300)),
         },
         limits: limits(c, &limits_block),
+        places: Places {
+            admin: document.problem("admin.address", ""),
+            analytics: document.problem("analytics.file", ""),
+        },
     };
     Problems::from_iter(checker.problems).or_ok(config)
 }

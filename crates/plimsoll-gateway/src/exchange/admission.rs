@@ -8,7 +8,7 @@ use crate::fields;
 use crate::path;
 use crate::policy::{self, Caller, Refusal};
 use crate::router;
-use crate::shard::Shard;
+use crate::service::Service;
 use plimsoll_http::{ConnectionOptions, Framing, RequestHead, Version};
 use std::borrow::Cow;
 use tokio::time::Instant;
@@ -36,8 +36,7 @@ pub(super) struct Refused {
 }
 
 /// Judges the request that `client` has read.
-pub(super) fn admit(shard: &Shard, client: &mut Client, now: Instant) -> Result<Plan, Refused> {
-    let service = &*shard.service;
+pub(super) fn admit(service: &Service, client: &mut Client, now: Instant) -> Result<Plan, Refused> {
     let head = client.connection.requests.head();
     let Scratch {
         outgoing,

@@ -5,10 +5,11 @@ use super::progress::{Party, Progress, Upload};
 use super::pump::{Coding, Flow, PumpError, pump};
 use super::relay::{RelayError, Relayed, Terms, relay};
 use super::tunnel::{self, Moved};
-use super::{After, Ended, answer, may_discard_body};
+use super::{After, Ended, Under, answer, may_discard_body};
 use crate::answer::Answer;
 use crate::client::Client;
 use crate::metrics::UpstreamMetrics;
+use crate::service::Service;
 use crate::shard::Shard;
 use crate::upstream::{Slot, Wish};
 use plimsoll_base::counters::Counter;
@@ -55,20 +56,21 @@ impl Failure {
 
 /// Forwards the request in `client`'s scratch and answers it, one way or another.
 pub(super) async fn forward(
-    shard: &Shard,
+    under: Under<'_>,
     client: &mut Client,
     plan: &Plan,
     progress: &Progress,
 ) -> Ended {
-    let metrics = &shard.metrics.upstreams[plan.upstream];
-    match attempts(shard, client, plan, progress).await {
+    let Under { shard, generation } = under;
+    let metrics = &generation.tally.upstreams[plan.upstream];
+    match attempts(under, client, plan, progress).await {
         Ok(after) => Ended {
             status: progress.answered.get().unwrap_or(0),
             after,
         },
         Err(failure) => {
             count(shard, metrics, progress, &failure);
-            fail(shard, client, progress, &failure).await
+            fail(shard, &generation.service, client, progress, &failure).await
         }
     }
 }
@@ -76,13 +78,13 @@ pub(super) async fn forward(
 /// Tries until an endpoint answers: other endpoints where no connection could be made, a new connection where an idle one
 /// turned out to be closed and the request is safe to repeat.
 async fn attempts(
-    shard: &Shard,
+    under: Under<'_>,
     client: &mut Client,
     plan: &Plan,
     progress: &Progress,
 ) -> Result<After, Failure> {
-    let upstream = &shard.upstreams[plan.upstream];
-    let metrics = &shard.metrics.upstreams[plan.upstream];
+    let upstream = &under.generation.upstreams[plan.upstream];
+    let metrics = &under.generation.tally.upstreams[plan.upstream];
     let mut tried = Vec::new();
     let mut failure = Failure::Unavailable;
     let mut retrying = false;
@@ -111,7 +113,7 @@ async fn attempts(
                 continue;
             }
         };
-        let result = attempt(shard, client, &slot, &mut connection, plan, progress).await;
+        let result = attempt(under, client, &slot, &mut connection, plan, progress).await;
         if let Some((status, at)) = progress.head.get() {
             slot.answered(status, at);
         }
@@ -123,7 +125,7 @@ async fn attempts(
                     from_client: &progress.bytes_in,
                     to_client: &progress.bytes_out,
                 };
-                return Ok(tunnel::run(shard, client, connection, plan.route, &moved).await);
+                return Ok(tunnel::run(under, client, connection, plan.route, &moved).await);
             }
             Err(failure) => failure,
         };
@@ -208,14 +210,15 @@ async fn new_connection(slot: &Slot<'_>, progress: &Progress) -> Result<TcpClien
 
 /// Sends the request over `connection` and relays the answer.
 async fn attempt(
-    shard: &Shard,
+    under: Under<'_>,
     client: &mut Client,
     slot: &Slot<'_>,
     connection: &mut TcpClient,
     plan: &Plan,
     progress: &Progress,
 ) -> Result<Relayed, Failure> {
-    let head_limit = shard.upstreams[plan.upstream].response_head_timeout;
+    let Under { shard, generation } = under;
+    let head_limit = generation.upstreams[plan.upstream].response_head_timeout;
     let outgoing = &client.scratch.outgoing;
     let terms = Terms {
         plan,
@@ -315,7 +318,13 @@ fn is_client_late(progress: &Progress) -> bool {
 }
 
 /// Ends a failed exchange: with an answer while none has begun, else by breaking the connection.
-async fn fail(shard: &Shard, client: &mut Client, progress: &Progress, failure: &Failure) -> Ended {
+async fn fail(
+    shard: &Shard,
+    service: &Service,
+    client: &mut Client,
+    progress: &Progress,
+    failure: &Failure,
+) -> Ended {
     let told = match failure {
         _ if progress.answered.get().is_some() => None,
         Failure::Unavailable => Some(Answer::new(503, "no endpoint is available")),
@@ -348,7 +357,7 @@ async fn fail(shard: &Shard, client: &mut Client, progress: &Progress, failure: 
             let unsent = matches!(failure, Failure::Unavailable | Failure::Connect(_));
             let complete = matches!(progress.upload.get(), Upload::Complete(_));
             let keep = complete || (unsent && may_discard_body(client));
-            answer(shard, client, &told, keep).await
+            answer(shard, service, client, &told, keep).await
         }
         None => Ended {
             status: progress.answered.get().unwrap_or(0),

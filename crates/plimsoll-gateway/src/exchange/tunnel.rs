@@ -3,9 +3,8 @@
 //! Each direction holds one read of what it moves and reads no more before that is written, so a slow reader slows the sender. The end of
 //! one direction is passed on and leaves the other open. A switch is final: the client's connection ends with it.
 
-use super::After;
+use super::{After, Under};
 use crate::client::Client;
-use crate::shard::Shard;
 use plimsoll_http::decode::Head;
 use plimsoll_http::{Elapsed, MessageReader, Output, TcpClient};
 use std::cell::Cell;
@@ -24,13 +23,14 @@ pub(super) struct Moved<'a> {
 
 /// Moves bytes until the connection is over. What becomes of the client's is returned, the upstream's ends here.
 pub(super) async fn run(
-    shard: &Shard,
+    under: Under<'_>,
     client: &mut Client,
     mut upstream: TcpClient,
     route: usize,
     moved: &Moved<'_>,
 ) -> After {
-    let metrics = &shard.metrics.routes[route];
+    let Under { shard, generation } = under;
+    let metrics = generation.tally.route(Some(route));
     metrics.upgraded.add(1);
     let last = Cell::new(Instant::now());
     let ended = {
@@ -39,7 +39,7 @@ pub(super) async fn run(
         let up = one_way(&mut connection.requests, output, moved.from_client, &last);
         let down = one_way(responses, &mut connection.output, moved.to_client, &last);
         let (up, down) = (pin!(up), pin!(down));
-        let limit = shard.service.timeouts.upgraded;
+        let limit = generation.service.timeouts.upgraded;
         client
             .watch
             .until(|| last.get() + limit, both(up, down))

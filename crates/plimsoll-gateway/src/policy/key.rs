@@ -76,6 +76,11 @@ impl KeyPolicy {
         }
     }
 
+    /// Where a digest is in the list.
+    pub(crate) fn place(&self, digest: &Digest) -> Option<KeyIndex> {
+        self.by_digest.get(digest).copied()
+    }
+
     /// The key that a request carries. A leading `Bearer ` is not part of the key.
     pub(crate) fn identify(&self, fields: &Fields) -> Result<KeyIndex, Unidentified> {
         let mut values = fields.get_all(&self.header);

@@ -10,6 +10,7 @@ pub(crate) mod gcra;
 use super::key::KeyIndex;
 use crate::answer::Answer;
 use gcra::{Decision, Gcra};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What has a budget of its own.
@@ -27,8 +28,9 @@ pub(crate) struct RateLimitPolicy {
     limit: Gcra,
     burst: u32,
     scope: Scope,
-    /// Theoretical arrival times, in nanoseconds since the gateway started: one per key, or a single one.
-    cells: Box<[AtomicU64]>,
+    /// Theoretical arrival times, in nanoseconds since the gateway started: one per key, or a single one. A reload shares them with the
+    /// generation before, whose last exchanges may still spend.
+    cells: Box<[Arc<AtomicU64>]>,
 }
 
 impl RateLimitPolicy {
@@ -42,7 +44,25 @@ impl RateLimitPolicy {
             limit: Gcra::new(rate, burst),
             burst,
             scope,
-            cells: (0..cells).map(|_| AtomicU64::new(0)).collect(),
+            cells: (0..cells).map(|_| Arc::default()).collect(),
+        }
+    }
+
+    /// Goes on where `before` is, if it counts by the same: `place` says where a key of this policy is in that one.
+    pub(crate) fn follow(&mut self, before: &Self, place: impl Fn(usize) -> Option<KeyIndex>) {
+        if self.scope != before.scope {
+            return;
+        }
+        for (index, cell) in self.cells.iter_mut().enumerate() {
+            let known = match self.scope {
+                Scope::Route => before.cells.first(),
+                Scope::Key => {
+                    place(index).and_then(|KeyIndex(known)| before.cells.get(known as usize))
+                }
+            };
+            if let Some(known) = known {
+                *cell = Arc::clone(known);
+            }
         }
     }
 
@@ -111,6 +131,22 @@ mod tests {
         let per_route = RateLimitPolicy::new(1.0, 2, Scope::Route, 2);
         let outcomes: Vec<bool> = [a, b, a].map(|key| per_route.spend(key, 0).is_ok()).into();
         assert_eq!(outcomes, [true, true, false]);
+    }
+
+    #[test]
+    fn a_reload_gives_nobody_a_new_budget() {
+        let before = RateLimitPolicy::new(1.0, 2, Scope::Key, 2);
+        let [a, b] = [Some(KeyIndex(0)), Some(KeyIndex(1))];
+        assert!(before.spend(b, 0).is_ok());
+        assert!(before.spend(b, 0).is_ok());
+        // The first key is new, the second was the other one's second.
+        let mut after = RateLimitPolicy::new(1.0, 2, Scope::Key, 2);
+        after.follow(&before, |index| (index == 1).then_some(KeyIndex(1)));
+        assert!(after.spend(a, 0).is_ok());
+        assert!(after.spend(b, 0).is_err());
+        let mut wider = RateLimitPolicy::new(1.0, 2, Scope::Route, 0);
+        wider.follow(&before, |_| None);
+        assert!(wider.spend(None, 0).is_ok());
     }
 
     #[test]

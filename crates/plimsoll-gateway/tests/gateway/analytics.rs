@@ -225,6 +225,9 @@ fn the_metrics_page_is_prometheus_text() {
     # HELP plimsoll_gateway_upstream_endpoints_down Endpoints that fail their health checks.
     # TYPE plimsoll_gateway_upstream_endpoints_down gauge
     plimsoll_gateway_upstream_endpoints_down{upstream="up"} 0
+    # HELP plimsoll_gateway_generation Which reading of the configuration is served by, from 1.
+    # TYPE plimsoll_gateway_generation gauge
+    plimsoll_gateway_generation 1
     # HELP plimsoll_gateway_client_connections_refused_total Client connections turned away because there were too many.
     # TYPE plimsoll_gateway_client_connections_refused_total counter
     plimsoll_gateway_client_connections_refused_total 0

@@ -14,6 +14,7 @@ mod framing;
 mod health;
 mod paths;
 mod policies;
+mod reload;
 mod repeats;
 mod support;
 mod timeouts;

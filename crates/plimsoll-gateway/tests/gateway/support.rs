@@ -1,8 +1,8 @@
 //! A gateway in a thread, upstreams that follow a script, and clients that read one response at a time.
 
-use plimsoll_gateway::{GatewayConfig, run};
+use plimsoll_gateway::{Controls, GatewayConfig, Reload, run};
 use std::collections::HashMap;
-use std::io::{Read as _, Write as _};
+use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::sync::{Arc, Mutex, mpsc};
@@ -19,6 +19,16 @@ pub struct Gateway {
     stop: watch::Sender<bool>,
     log: Arc<Mutex<Vec<String>>>,
     thread: Option<JoinHandle<()>>,
+    /// What it reads when it reloads.
+    text: Arc<Mutex<String>>,
+    hangups: watch::Sender<u64>,
+}
+
+/// A listener, an admin listener, and this.
+pub fn configuration(rest: &str) -> String {
+    format!(
+        "version: 1\nlisteners: {{ main: {{ address: \":0\" }} }}\nadmin: {{ address: \":0\" }}\n{rest}"
+    )
 }
 
 impl Gateway {
@@ -28,11 +38,13 @@ impl Gateway {
     }
 
     pub fn with_shards(shards: usize, rest: &str) -> Self {
-        let text = format!(
-            "version: 1\nlisteners: {{ main: {{ address: \":0\" }} }}\nadmin: {{ address: \":0\" }}\n{rest}"
-        );
+        Self::of(shards, configuration(rest))
+    }
+
+    /// Starts a gateway with a whole configuration.
+    pub fn of(shards: usize, text: String) -> Self {
         let config = GatewayConfig::parse("gateway.yaml", &text).unwrap_or_else(|e| panic!("{e}"));
-        Self::run(shards, config)
+        Self::run(shards, config, text)
     }
 
     /// One route `/` to `upstream`, and counters in `file`.
@@ -44,18 +56,30 @@ impl Gateway {
         let mut config =
             GatewayConfig::parse("gateway.yaml", &text).unwrap_or_else(|e| panic!("{e}"));
         config.keep_counters(file.to_owned());
-        Self::run(shards, config)
+        Self::run(shards, config, text)
     }
 
-    fn run(shards: usize, config: GatewayConfig) -> Self {
+    fn run(shards: usize, config: GatewayConfig, text: String) -> Self {
         let (stop, stopped) = watch::channel(false);
+        let (hangups, hung_up) = watch::channel(0);
+        let text = Arc::new(Mutex::new(text));
+        let read = Arc::clone(&text);
+        let controls = Controls {
+            stop: stopped,
+            reload: Some(Reload {
+                hangups: hung_up,
+                source: Box::new(move || {
+                    GatewayConfig::parse("gateway.yaml", &read.lock().unwrap())
+                }),
+            }),
+        };
         let (ready, addresses) = mpsc::channel();
         let log = Arc::new(Mutex::new(Vec::new()));
         let told = Arc::clone(&log);
         let thread = std::thread::spawn(move || {
             let log = move |line: &str| told.lock().unwrap().push(line.to_owned());
             let on_ready = |names| ready.send(names).unwrap();
-            run(&config, shards, on_ready, stopped, log).unwrap();
+            run(&config, shards, on_ready, controls, log).unwrap();
         });
         let addresses = addresses.recv_timeout(PATIENCE).unwrap();
         Self {
@@ -63,7 +87,32 @@ impl Gateway {
             stop,
             log,
             thread: Some(thread),
+            text,
+            hangups,
         }
+    }
+
+    /// What the gateway is to read when it reloads.
+    pub fn rewrite(&self, text: impl Into<String>) {
+        *self.text.lock().unwrap() = text.into();
+    }
+
+    /// Has it reload; its answer.
+    pub fn reload(&self) -> Message {
+        self.admin()
+            .ask("POST /reload HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    }
+
+    /// The same with this to read, which it is to take over.
+    pub fn becomes(&self, text: impl Into<String>) {
+        self.rewrite(text);
+        let answer = self.reload();
+        assert_eq!(answer.status(), 200, "{}", answer.body_text());
+    }
+
+    /// Has it reload by the signal.
+    pub fn hang_up(&self) {
+        self.hangups.send_modify(|count| *count += 1);
     }
 
     /// One route `/` to `upstream`, and `rest`.
@@ -183,8 +232,8 @@ impl Upstream {
 }
 
 /// One end of a connection.
-pub struct Client {
-    pub stream: TcpStream,
+pub struct Client<S = TcpStream> {
+    pub stream: S,
     buffer: Vec<u8>,
 }
 
@@ -207,6 +256,12 @@ impl Client {
     pub fn new(stream: TcpStream) -> Self {
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream.set_nodelay(true).unwrap();
+        Self::over(stream)
+    }
+}
+
+impl<S: Read + Write> Client<S> {
+    pub fn over(stream: S) -> Self {
         Self {
             stream,
             buffer: Vec::new(),

@@ -54,7 +54,7 @@ impl Server {
                     accept(&listener).await.map(|stream| (stream, slot))
                 } => match accepted {
                     Ok((stream, slot)) => clients.push(Box::pin(async move {
-                        pages::serve(stream, PATIENCE, |head| self.answer(head, totals)).await;
+                        pages::serve(stream, PATIENCE, async |head: &RequestHead| self.answer(head, totals)).await;
                         drop(slot);
                     })),
                     Err(_) => return std::future::pending().await,

@@ -1,6 +1,6 @@
 //! `plimsoll gateway` as a process, in front of our mock.
 
-use crate::program::{Server, Workspace, exchange, get};
+use crate::program::{Server, Workspace, exchange, get, signal};
 use plimsoll_base::counters::{Counter, Totals};
 
 fn config(upstream: &str, more: &str) -> String {
@@ -95,4 +95,37 @@ fn counters_survive_a_kill() {
         (totals.get(Counter::Received), totals.get(Counter::Served)),
         (9, 9)
     );
+}
+
+#[test]
+fn a_hangup_has_the_file_read_anew() {
+    let workspace = Workspace::new();
+    let mock = Server::start(&workspace, &["mock", "--port", "0"]);
+    let write = |path: &str| {
+        let route = format!("routes: [{{ path: {path}, upstream: mock }}]\n");
+        workspace.write("gateway.yaml", &config(&mock.main().to_string(), &route));
+    };
+    write("/other");
+    let gateway = Server::start(&workspace, &["gateway", "--config", "gateway.yaml"]);
+    let status = || {
+        let answer = get(gateway.main(), "/json/valid");
+        answer.split(' ').nth(1).map(str::to_owned)
+    };
+    assert_eq!(status().as_deref(), Some("404"));
+    write("/json");
+    signal(gateway.pid(), "HUP");
+    let loaded = (0..10_000).any(|_| {
+        get(gateway.listening["admin"], "/metrics").contains("plimsoll_gateway_generation 2")
+    });
+    assert!(loaded);
+    assert_eq!(status().as_deref(), Some("200"));
+    write("not-a-path");
+    let refused = exchange(
+        gateway.listening["admin"],
+        "POST /reload HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+    );
+    assert!(refused.contains("422 "), "{refused}");
+    assert!(refused.contains("gateway.yaml:"), "{refused}");
+    assert_eq!(status().as_deref(), Some("200"));
+    assert_eq!(gateway.stop(), Some(0));
 }

@@ -197,6 +197,11 @@ impl Server {
         events.map(|event| event["request"].clone()).collect()
     }
 
+    /// Its process.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Kills it at once.
     pub fn kill(&mut self) {
         self.child.kill().unwrap();

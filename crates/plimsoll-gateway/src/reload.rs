@@ -1,0 +1,230 @@
+//! Reloading: reads the configuration anew on a thread of its own, and hands the generation that it makes to every shard.
+//!
+//! ```text
+//! SIGHUP, POST /reload --> Reloader: source() --problems--> refused, the old generation lives on
+//!                             \-- bind, resolve, Blueprint --> every shard takes it over and says so --> acknowledged
+//! ```
+//!
+//! After the acknowledgement no request is served by the generation before but those that were being served already.
+
+use crate::config::GatewayConfig;
+use crate::controls::Source;
+use crate::doors::{Door, DoorId};
+use crate::error::GatewayError;
+use crate::generation::Blueprint;
+use crate::server::{Log, bind_one, resolve, room_for_clients};
+use crate::service::Origin;
+use plimsoll_base::document::Problems;
+use std::fmt;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use tokio::sync::{mpsc, oneshot, watch};
+
+/// Reloads that may wait for the one before; further ones are told to come back.
+pub(crate) const WAITING: usize = 16;
+
+/// What a shard gets from a reload.
+#[derive(Debug)]
+pub(crate) struct Change {
+    pub(crate) blueprint: Arc<Blueprint>,
+    /// Every door that is open from now on.
+    pub(crate) doors: Vec<Door>,
+    /// To be told when the shard serves by it.
+    pub(crate) done: oneshot::Sender<()>,
+}
+
+/// Somebody who wants the configuration read anew, and to know what came of it.
+pub(crate) type Asked = oneshot::Sender<Result<Loaded, Refusal>>;
+
+/// What a reload has led to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Loaded {
+    /// The generation that every shard serves by.
+    pub(crate) generation: u64,
+    /// Listeners that it opened, and where they listen.
+    pub(crate) opened: Vec<(String, SocketAddr)>,
+}
+
+/// Why a configuration was not taken over.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    /// What is written is wrong.
+    Invalid(Problems),
+    /// It cannot be carried out: an address is taken, a name has none.
+    Impossible(GatewayError),
+    /// The gateway stops.
+    Stopping,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Invalid(problems) => problems.fmt(f),
+            Self::Impossible(error) => error.fmt(f),
+            Self::Stopping => f.write_str("the gateway is stopping"),
+        }
+    }
+}
+
+/// The one who reloads.
+pub(crate) struct Reloader {
+    pub(crate) source: Source,
+    pub(crate) origin: Origin,
+    pub(crate) log: Log,
+    /// What cannot change while the gateway runs.
+    pub(crate) fixed: Fixed,
+    /// Doors that are open.
+    pub(crate) doors: Vec<DoorId>,
+    pub(crate) shards: Vec<mpsc::Sender<Change>>,
+    /// The generation that was acknowledged last, for who reports on it.
+    pub(crate) current: watch::Sender<Arc<Blueprint>>,
+}
+
+/// Parts of a configuration that are set up once.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Fixed {
+    admin: Option<SocketAddr>,
+    analytics: Option<PathBuf>,
+}
+
+impl Fixed {
+    pub(crate) fn of(config: &GatewayConfig) -> Self {
+        Self {
+            admin: config.admin.as_ref().map(|admin| admin.address),
+            analytics: config.analytics.clone(),
+        }
+    }
+}
+
+impl Reloader {
+    /// Reloads whenever `hangups` changes or somebody asks, until `stop`.
+    pub(crate) async fn run(
+        mut self,
+        mut hangups: watch::Receiver<u64>,
+        mut asked: mpsc::Receiver<Asked>,
+        mut stop: watch::Receiver<bool>,
+    ) {
+        loop {
+            let asker = tokio::select! {
+                _ = stop.wait_for(|stop| *stop) => return,
+                () = self.shards[0].closed() => return,
+                Ok(()) = hangups.changed() => None,
+                Some(asker) = asked.recv() => Some(asker),
+            };
+            let result = self.reload().await;
+            self.tell(&result);
+            if let Some(asker) = asker
+                && asker.send(result).is_err()
+            {
+                // The client has gone; the log has it.
+            }
+        }
+    }
+
+    fn tell(&self, result: &Result<Loaded, Refusal>) {
+        let log = &self.log;
+        match result {
+            Ok(loaded) => {
+                let number = loaded.generation;
+                log(&format!(
+                    "the configuration was loaded anew: generation {number}"
+                ));
+                for (name, address) in &loaded.opened {
+                    log(&format!("listening on {address} ({name})"));
+                }
+            }
+            Err(refusal) => log(&format!(
+                "the configuration was not loaded, and the old one stays:\n{refusal}"
+            )),
+        }
+    }
+
+    async fn reload(&mut self) -> Result<Loaded, Refusal> {
+        let config = (self.source)().map_err(Refusal::Invalid)?;
+        self.refuse_what_is_fixed(&config)?;
+        let addresses = resolve(&config).map_err(Refusal::Impossible)?;
+        let doors = self.doors(&config).map_err(Refusal::Impossible)?;
+        let before = Arc::clone(&self.current.borrow());
+        let shards = self.shards.len();
+        let room = room_for_clients(&config, shards, &self.log);
+        let next = Blueprint::new(
+            &config,
+            addresses,
+            &self.origin,
+            shards,
+            room,
+            Some(&before),
+        );
+        let next = Arc::new(next);
+        let opened = addresses_of(&doors)?;
+        self.hand_out(&next, &doors).await?;
+        self.doors = doors.into_iter().map(|door| door.id).collect();
+        let generation = next.number;
+        self.current.send_replace(next);
+        Ok(Loaded { generation, opened })
+    }
+
+    fn refuse_what_is_fixed(&self, config: &GatewayConfig) -> Result<(), Refusal> {
+        let new = Fixed::of(config);
+        let mut problems = Vec::new();
+        if new.admin != self.fixed.admin {
+            problems.push(config.places.admin.clone());
+        }
+        if new.analytics != self.fixed.analytics {
+            problems.push(config.places.analytics.clone());
+        }
+        let problems = problems.into_iter().map(|mut problem| {
+            "this cannot change while the gateway runs: restart it, or leave it as it was"
+                .clone_into(&mut problem.message);
+            problem
+        });
+        Problems::from_iter(problems)
+            .or_ok(())
+            .map_err(Refusal::Invalid)
+    }
+
+    /// The doors of a configuration: those that are open already, and new ones bound.
+    fn doors(&self, config: &GatewayConfig) -> Result<Vec<Door>, GatewayError> {
+        let listeners = config.listeners.iter();
+        listeners
+            .map(|listener| {
+                let id = listener.door();
+                let listener = match self.doors.contains(&id) {
+                    true => None,
+                    false => Some(Arc::new(bind_one(&id.name, id.address)?)),
+                };
+                Ok(Door { id, listener })
+            })
+            .collect()
+    }
+
+    /// Gives every shard its part, and waits until all of them serve by it.
+    async fn hand_out(&self, next: &Arc<Blueprint>, doors: &[Door]) -> Result<(), Refusal> {
+        let mut acknowledged = Vec::new();
+        for shard in &self.shards {
+            let (done, taken) = oneshot::channel();
+            let change = Change {
+                blueprint: Arc::clone(next),
+                doors: doors.to_vec(),
+                done,
+            };
+            shard.send(change).await.map_err(|_| Refusal::Stopping)?;
+            acknowledged.push(taken);
+        }
+        for taken in acknowledged {
+            taken.await.map_err(|_| Refusal::Stopping)?;
+        }
+        Ok(())
+    }
+}
+
+/// Where the doors listen that were bound just now.
+fn addresses_of(doors: &[Door]) -> Result<Vec<(String, SocketAddr)>, Refusal> {
+    let new = doors.iter().filter_map(|door| {
+        let address = door.listener.as_ref()?.local_addr();
+        Some(address.map(|address| (door.id.name.clone(), address)))
+    });
+    new.collect::<Result<_, _>>()
+        .map_err(|error| Refusal::Impossible(error.into()))
+}
