@@ -10,6 +10,7 @@
 //! the types of [`scalar`]. What the values mean is left to the part that owns the file.
 
 mod decode;
+mod json;
 mod overlay;
 mod path;
 mod problem;
@@ -54,6 +55,23 @@ impl Document {
             sources: vec![file.to_owned()],
             root: yaml::parse(file, text)?,
         })
+    }
+
+    /// Parses JSON and nothing else (RFC 8259). `file` is the name that problems carry.
+    ///
+    /// # Errors
+    /// Text that is not JSON (the parser stops there), duplicate keys, and text beyond [`MAX_TEXT_BYTES`] or [`MAX_DEPTH`].
+    pub fn parse_json(file: &str, text: &str) -> Result<Self, Problems> {
+        Ok(Self {
+            sources: vec![file.to_owned()],
+            root: json::parse(file, text)?,
+        })
+    }
+
+    /// The document without its positions.
+    #[must_use]
+    pub fn to_json(&self) -> serde_json::Value {
+        self.root.to_json()
     }
 
     /// Decodes the whole document, under the strict [`Rules::default`].

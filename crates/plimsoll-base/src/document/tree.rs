@@ -71,6 +71,23 @@ impl Node {
         }
     }
 
+    /// The value without positions. Depth is bounded by the parser.
+    pub fn to_json(&self) -> serde_json::Value {
+        match &self.value {
+            NodeValue::Null => serde_json::Value::Null,
+            NodeValue::Boolean(value) => (*value).into(),
+            NodeValue::Integer(value) => (*value).into(),
+            NodeValue::Negative(value) => (*value).into(),
+            NodeValue::Float(value) => (*value).into(),
+            NodeValue::Text(text) => text.clone().into(),
+            NodeValue::Sequence(items) => items.iter().map(Self::to_json).collect(),
+            NodeValue::Mapping(entries) => entries
+                .iter()
+                .map(|entry| (entry.key.clone(), entry.node.to_json()))
+                .collect(),
+        }
+    }
+
     /// Removes the mapping entry at `path`.
     pub fn remove(&mut self, path: &[Segment]) {
         let Some((last, parents)) = path.split_last() else {
