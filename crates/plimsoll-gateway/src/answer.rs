@@ -2,14 +2,19 @@
 //!
 //! Responses of an upstream are relayed by [`crate::exchange`] and never pass through here.
 
+use crate::cause::Cause;
 use plimsoll_http::encode;
+use std::borrow::Cow;
 
 /// A complete answer that needs no upstream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Answer {
     status: u16,
     message: String,
-    fields: Vec<(&'static str, String)>,
+    fields: Vec<(Cow<'static, str>, String)>,
+    cause: Option<Cause>,
+    /// Content type and text, where it is not the JSON body that names status and message.
+    body: Option<Box<(Cow<'static, str>, String)>>,
 }
 
 /// How an answer is put on the wire.
@@ -30,12 +35,42 @@ impl Answer {
             status,
             message: message.into(),
             fields: Vec::new(),
+            cause: None,
+            body: None,
         }
     }
 
+    /// Says why, so that [`crate::voice`] can put it differently.
+    pub(crate) fn because(mut self, cause: Cause) -> Self {
+        self.cause = Some(cause);
+        self
+    }
+
     /// Adds a header field.
-    pub(crate) fn with_field(mut self, name: &'static str, value: String) -> Self {
-        self.fields.push((name, value));
+    pub(crate) fn with_field(mut self, name: impl Into<Cow<'static, str>>, value: String) -> Self {
+        self.fields.push((name.into(), value));
+        self
+    }
+
+    /// Without the fields that were added.
+    pub(crate) fn without_fields(mut self) -> Self {
+        self.fields.clear();
+        self
+    }
+
+    /// With another status.
+    pub(crate) fn with_status(mut self, status: u16) -> Self {
+        self.status = status;
+        self
+    }
+
+    /// With this body instead of the one that names status and message.
+    pub(crate) fn with_body(
+        mut self,
+        content_type: impl Into<Cow<'static, str>>,
+        body: String,
+    ) -> Self {
+        self.body = Some(Box::new((content_type.into(), body)));
         self
     }
 
@@ -44,20 +79,45 @@ impl Answer {
         self.status
     }
 
+    /// The reason, for people.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// The reason, if it is one of those that other gateways have words for.
+    pub(crate) fn cause(&self) -> Option<Cause> {
+        self.cause
+    }
+
+    /// Whether it has a body of its own.
+    pub(crate) fn has_body(&self) -> bool {
+        self.body.is_some()
+    }
+
     /// The additional fields.
     #[cfg(test)]
-    pub(crate) fn fields(&self) -> &[(&'static str, String)] {
-        &self.fields
+    pub(crate) fn fields(&self) -> Vec<(&str, &str)> {
+        let fields = self.fields.iter();
+        fields.map(|(name, value)| (&**name, &**value)).collect()
     }
 
     /// Writes the whole message to `out`.
     pub(crate) fn write(&self, out: &mut Vec<u8>, delivery: Delivery) {
-        let body =
-            serde_json::json!({ "error": self.message, "status": self.status }).to_string() + "\n";
+        let named;
+        let (content_type, body) = match self.body.as_deref() {
+            Some((content_type, body)) => (&**content_type, body),
+            None => {
+                let json = serde_json::json!({ "error": self.message, "status": self.status });
+                named = json.to_string() + "\n";
+                ("application/json", &named)
+            }
+        };
         encode::status_line(out, self.status, None);
-        encode::field(out, "Content-Type", "application/json");
         for (name, value) in &self.fields {
             encode::field(out, name, value);
+        }
+        if !content_type.is_empty() {
+            encode::field(out, "Content-Type", content_type);
         }
         encode::content_length(out, body.len() as u64);
         if delivery.close {
@@ -93,8 +153,8 @@ mod tests {
         };
         insta::assert_snapshot!(written(false, true), @r#"
         HTTP/1.1 503 Service Unavailable
-        Content-Type: application/json
         Retry-After: 1
+        Content-Type: application/json
         Content-Length: 41
         Connection: close
 

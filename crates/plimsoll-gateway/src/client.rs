@@ -61,7 +61,7 @@ pub(crate) async fn serve(shard: Rc<Shard>, stream: TcpStream) {
             Waited::Request => {}
             Waited::Ended => return,
             Waited::Broken => return client.connection.reset(),
-            Waited::Refused(answer) => return client.refuse(&shard, &answer).await,
+            Waited::Refused(answer) => return client.refuse(&shard, answer).await,
         }
         match exchange::serve(&shard, &mut client).await {
             After::Keep if shard.draining.get() => return client.close().await,
@@ -154,8 +154,10 @@ impl Client {
     }
 
     /// Tells the client why its bytes are no request, and ends the connection.
-    async fn refuse(mut self, shard: &Shard, answer: &Answer) {
-        shard.current().tally.unrouted().answered(answer.status());
+    async fn refuse(mut self, shard: &Shard, answer: Answer) {
+        let current = shard.current();
+        let answer = current.service.voice.say(answer);
+        current.tally.unrouted().answered(answer.status());
         for counter in [Counter::Malformed, Counter::Received, Counter::Served] {
             shard.counters.add(counter, 1);
         }

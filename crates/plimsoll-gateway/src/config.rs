@@ -7,17 +7,23 @@ mod check;
 mod schema;
 mod wire;
 
+pub(crate) use check::endpoint;
 pub use schema::schema;
 
+use crate::control::Control;
 use crate::doors::DoorId;
 use crate::forwarded::Network;
 use crate::policy::key::Digest;
 use crate::policy::rate_limit::Scope;
+use crate::policy::rules::Rules;
+use crate::policy::session::Counts;
+use crate::voice::Voice;
 use plimsoll_base::document::{Document, Problem, Problems};
 use plimsoll_base::units::Rate;
 use plimsoll_http::Limits;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A valid `gateway.yaml`.
@@ -33,6 +39,10 @@ pub struct GatewayConfig {
     pub(crate) counters: Option<PathBuf>,
     pub(crate) timeouts: Timeouts,
     pub(crate) limits: ConnectionLimits,
+    /// In whose words it answers itself.
+    pub(crate) voice: Voice,
+    /// What answers on routes of [`Serves::Control`].
+    pub(crate) control: Option<Arc<Control>>,
     pub(crate) places: Places,
 }
 
@@ -41,6 +51,16 @@ pub struct GatewayConfig {
 pub(crate) struct Places {
     pub(crate) admin: Problem,
     pub(crate) analytics: Problem,
+}
+
+impl Places {
+    /// Of a configuration in which neither can change.
+    pub(crate) fn nowhere() -> Self {
+        Self {
+            admin: Problem::of_file("", ""),
+            analytics: Problem::of_file("", ""),
+        }
+    }
 }
 
 impl GatewayConfig {
@@ -66,10 +86,11 @@ impl GatewayConfig {
         self.counters = Some(file);
     }
 
-    /// How many routes there are.
+    /// How many routes there are to upstreams.
     #[must_use]
     pub fn route_count(&self) -> usize {
-        self.routes.len()
+        let lead_on = |route: &&RouteConfig| matches!(route.serves, Serves::Upstream(_));
+        self.routes.iter().filter(lead_on).count()
     }
 }
 
@@ -152,6 +173,15 @@ pub(crate) struct RetryConfig {
     pub(crate) per_second: u32,
 }
 
+impl Default for RetryConfig {
+    fn default() -> Self {
+        Self {
+            percent: 20,
+            per_second: 10,
+        }
+    }
+}
+
 /// Host and port of an endpoint, resolved when the gateway starts.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct EndpointConfig {
@@ -192,12 +222,34 @@ pub(crate) enum HashBy {
 pub(crate) struct RouteConfig {
     pub(crate) path: String,
     pub(crate) strip: bool,
-    /// Index into [`GatewayConfig::upstreams`].
-    pub(crate) upstream: usize,
+    /// Put before the forwarded path; empty, or absolute and without a trailing slash.
+    pub(crate) prepend: String,
+    pub(crate) serves: Serves,
+    pub(crate) rules: Option<Rules>,
     /// Protocols that clients may switch to, lower case; none of them HTTP.
     pub(crate) upgrades: Vec<String>,
     pub(crate) key: Option<KeyConfig>,
+    pub(crate) session: Option<SessionConfig>,
     pub(crate) rate_limit: Option<RateLimitConfig>,
+}
+
+/// What a route leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Serves {
+    /// Index into [`GatewayConfig::upstreams`].
+    Upstream(usize),
+    /// The control API.
+    Control,
+}
+
+/// Authentication of a route by keys that come and go: those of the control API.
+#[derive(Debug)]
+pub(crate) struct SessionConfig {
+    pub(crate) header: String,
+    pub(crate) hide: bool,
+    /// Under which name keys open it.
+    pub(crate) api: String,
+    pub(crate) counts: Counts,
 }
 
 /// Key authentication of a route.

@@ -13,6 +13,7 @@
 //! and withdrawn if it does not get there whole. Keeping and closing the client's connection is [`crate::client`]'s.
 
 mod admission;
+mod control;
 mod forward;
 mod outgoing;
 mod progress;
@@ -27,7 +28,7 @@ use crate::client::Client;
 use crate::generation::Generation;
 use crate::service::Service;
 use crate::shard::Shard;
-use admission::Refused;
+use admission::{Admitted, Plan, Refused};
 use outgoing::Outgoing;
 use plimsoll_base::counters::Counter;
 use plimsoll_http::Framing;
@@ -82,17 +83,23 @@ pub(crate) async fn serve(shard: &Shard, client: &mut Client) -> After {
     shard.counters.add(Counter::Received, 1);
     let progress = Progress::new(received, &service.timeouts);
     let admitted = admission::admit(service, client, received);
-    let (route, key, ended) = match &admitted {
-        Ok(plan) => {
-            let ended = forward::forward(under, client, plan, &progress).await;
+    let was_forwarded = matches!(admitted, Ok(Admitted::Forward(_)));
+    let (route, key, ended) = match admitted {
+        Ok(Admitted::Forward(plan)) => {
+            let ended = forward::forward(under, client, &plan, &progress).await;
+            tell_breaker(service, &plan, ended);
             (Some(plan.route), plan.caller.key, ended)
+        }
+        Ok(Admitted::Control { route }) => {
+            let ended = control::serve(shard, service, client, &progress).await;
+            (Some(route), None, ended)
         }
         Err(Refused { route, refusal }) => {
             let keep = may_discard_body(client);
-            let ended = answer(shard, service, client, &refusal.answer, keep).await;
-            let metrics = generation.tally.route(*route);
+            let ended = answer(shard, service, client, refusal.answer, keep).await;
+            let metrics = generation.tally.route(route);
             metrics.rate_limited.add(u64::from(refusal.rate_limited));
-            (*route, None, ended)
+            (route, None, ended)
         }
     };
     let times = progress.times(Instant::now());
@@ -108,7 +115,7 @@ pub(crate) async fn serve(shard: &Shard, client: &mut Client) -> After {
         }
     }
     metrics.aborted.add(u64::from(aborted));
-    if admitted.is_ok() {
+    if was_forwarded {
         shard.metrics.gateway_time.record(times.gateway);
         shard.metrics.upstream_time.record(times.upstream);
     }
@@ -131,6 +138,16 @@ pub(crate) async fn serve(shard: &Shard, client: &mut Client) -> After {
         feed.borrow_mut().push(record, Text { method, path }, names);
     }
     ended.after
+}
+
+/// Counts an outcome with the breaker that let the exchange pass. That its client went away says nothing about the upstream.
+fn tell_breaker(service: &Service, plan: &Plan, ended: Ended) {
+    if let (Some(breaker), Some(passed)) = (&plan.effects.breaker, plan.passed)
+        && ended.status != 0
+    {
+        let now = service.nanos(Instant::now());
+        breaker.record(passed, ended.status >= 500, now);
+    }
 }
 
 fn micros(time: Duration) -> u64 {
@@ -156,7 +173,7 @@ async fn answer(
     shard: &Shard,
     service: &Service,
     client: &mut Client,
-    answer: &Answer,
+    answer: Answer,
     keep: bool,
 ) -> Ended {
     let head = client.connection.requests.head();
@@ -167,6 +184,7 @@ async fn answer(
         http10: head.version() == plimsoll_http::Version::Http10,
     };
     let output = &mut client.connection.output;
+    let answer = service.voice.say(answer);
     answer.write(output.buffer(), delivery);
     shard.counters.add(Counter::Served, 1);
     let deadline = Instant::now() + service.timeouts.idle;

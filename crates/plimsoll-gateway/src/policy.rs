@@ -1,21 +1,29 @@
 //! Policies: what a route demands of a request before it is forwarded.
 //!
 //! An open set, one file each. A policy looks at a request head and lets it pass or refuses it; it never waits and
-//! never touches the body. Policies run in the order in which [`Policy`] lists them.
+//! never touches the body. Policies run in the order in which [`Policy`] lists them. What holds for some paths of a route
+//! only is a rule, see [`rules`], and comes before them.
 
 pub(crate) mod key;
 pub(crate) mod rate_limit;
+pub(crate) mod rules;
+pub(crate) mod session;
 
 use crate::answer::Answer;
+use crate::keys::KeyHash;
+use crate::keys::allowance::Left;
 use key::{KeyIndex, KeyPolicy};
 use plimsoll_http::RequestHead;
 use rate_limit::RateLimitPolicy;
+use session::SessionPolicy;
 
 /// One demand of a route.
 #[derive(Debug)]
 pub(crate) enum Policy {
     /// Who is calling.
     Key(KeyPolicy),
+    /// Who is calling, and what is left of what this key may do.
+    Session(SessionPolicy),
     /// How often.
     RateLimit(RateLimitPolicy),
 }
@@ -25,6 +33,10 @@ pub(crate) enum Policy {
 pub(crate) struct Caller {
     /// The key that was presented and accepted.
     pub(crate) key: Option<KeyIndex>,
+    /// The key of the control API that was presented and accepted.
+    pub(crate) session: Option<KeyHash>,
+    /// What is left of its quota, if it has one.
+    pub(crate) left: Option<Left>,
 }
 
 /// A refusal: what the client is told, and for which of the metrics it counts.
@@ -44,6 +56,15 @@ pub(crate) fn admit(policies: &[Policy], head: &RequestHead, now: u64) -> Result
                     answer: policy.answer(refused),
                     rate_limited: false,
                 })?);
+            }
+            Policy::Session(policy) => {
+                let identified = policy.admit(head.fields(), now);
+                let identified = identified.map_err(|unwanted| Refusal {
+                    answer: policy.answer(unwanted),
+                    rate_limited: unwanted.is_limit(),
+                })?;
+                caller.session = Some(identified.hash);
+                caller.left = identified.left;
             }
             Policy::RateLimit(policy) => policy.spend(caller.key, now).map_err(|wait| Refusal {
                 answer: policy.answer(wait),

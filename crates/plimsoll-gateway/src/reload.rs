@@ -19,6 +19,7 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot, watch};
 
 /// Reloads that may wait for the one before; further ones are told to come back.
@@ -64,6 +65,21 @@ impl fmt::Display for Refusal {
             Self::Impossible(error) => error.fmt(f),
             Self::Stopping => f.write_str("the gateway is stopping"),
         }
+    }
+}
+
+/// Has the configuration read anew, and waits until it is served; says why it is not. Not for the shards' threads.
+pub(crate) fn ask(reloader: Option<&mpsc::Sender<Asked>>) -> Result<(), String> {
+    let reloader = reloader.ok_or("this gateway was not started from files")?;
+    let (asker, answer) = oneshot::channel();
+    reloader.try_send(asker).map_err(|error| match error {
+        TrySendError::Full(_) => "too many reloads are waiting",
+        TrySendError::Closed(_) => "the gateway is stopping",
+    })?;
+    match answer.blocking_recv() {
+        Ok(Ok(_)) => Ok(()),
+        Ok(Err(refusal)) => Err(refusal.to_string()),
+        Err(_) => Err("the gateway is stopping".to_owned()),
     }
 }
 

@@ -52,6 +52,13 @@ pub fn run(
     let (writer, feeds) = start_analytics(config, &metrics, &log)?;
     let (changes, changed) = (0..shards).map(|_| mpsc::channel(1)).unzip();
     let (ask, asked) = mpsc::channel(reload::WAITING);
+    if let Some(control) = &config.control {
+        let ask = reload.is_some().then(|| ask.clone());
+        control.start(
+            Arc::clone(&log),
+            Box::new(move || reload::ask(ask.as_ref())),
+        );
+    }
     let admin = Admin::new(
         config,
         metrics.clone(),

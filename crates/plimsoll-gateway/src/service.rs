@@ -2,13 +2,18 @@
 //!
 //! The one thing in it that changes is the atomic state of rate limits, see [`crate::policy::rate_limit`].
 
-use crate::config::{ConnectionLimits, GatewayConfig, RouteConfig, Timeouts};
+use crate::config::{ConnectionLimits, GatewayConfig, RouteConfig, Serves, Timeouts};
+use crate::control::Control;
 use crate::forwarded::Network;
 use crate::policy::Policy;
 use crate::policy::key::KeyPolicy;
 use crate::policy::rate_limit::RateLimitPolicy;
+use crate::policy::rules::Rules;
+use crate::policy::session::SessionPolicy;
 use crate::router::Router;
+use crate::voice::Voice;
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -23,6 +28,10 @@ pub(crate) struct Service {
     /// Names this gateway in `Via`; differs from every other gateway's.
     pub(crate) pseudonym: String,
     started: Instant,
+    /// In whose words it answers itself.
+    pub(crate) voice: Voice,
+    /// What answers on routes of [`Serves::Control`].
+    pub(crate) control: Option<Arc<Control>>,
 }
 
 /// What stays the same through every reload.
@@ -52,10 +61,13 @@ impl Origin {
 pub(crate) struct Route {
     pub(crate) path: String,
     pub(crate) strip: bool,
-    pub(crate) upstream: usize,
+    /// Put before the forwarded path.
+    pub(crate) prepend: String,
+    pub(crate) serves: Serves,
     pub(crate) preserve_host: bool,
     /// Protocols that clients may switch to, lower case.
     pub(crate) upgrades: Vec<String>,
+    pub(crate) rules: Option<Rules>,
     pub(crate) policies: Vec<Policy>,
     pub(crate) key_field: Option<KeyField>,
 }
@@ -74,8 +86,7 @@ impl Service {
         let route = |route: &RouteConfig| {
             let same = |known: &&Route| known.path == route.path;
             let before = before.and_then(|before| before.routes.iter().find(same));
-            let preserve_host = config.upstreams[route.upstream].preserve_host;
-            Route::new(route, preserve_host, before)
+            Route::new(route, config, origin, before)
         };
         Self {
             router: Router::new(config.routes.iter().map(|route| route.path.as_str())),
@@ -85,6 +96,8 @@ impl Service {
             limits: config.limits,
             pseudonym: origin.pseudonym.clone(),
             started: origin.started,
+            voice: config.voice,
+            control: config.control.clone(),
         }
     }
 
@@ -108,7 +121,26 @@ impl Service {
 }
 
 impl Route {
-    fn new(config: &RouteConfig, preserve_host: bool, before: Option<&Self>) -> Self {
+    fn new(
+        config: &RouteConfig,
+        gateway: &GatewayConfig,
+        origin: &Origin,
+        before: Option<&Self>,
+    ) -> Self {
+        let preserve_host = match config.serves {
+            Serves::Upstream(index) => gateway.upstreams[index].preserve_host,
+            Serves::Control => false,
+        };
+        let session = config.session.as_ref().zip(gateway.control.as_ref());
+        let session_policy = session.map(|(session, control)| {
+            Policy::Session(SessionPolicy {
+                header: session.header.clone(),
+                api: session.api.clone().into_boxed_str(),
+                keys: Arc::clone(&control.keys),
+                counts: session.counts,
+                started: u64::try_from(origin.since_epoch.as_nanos()).unwrap_or(u64::MAX),
+            })
+        });
         let keys = config.key.as_ref();
         let key_policy = keys.map(|key| Policy::Key(KeyPolicy::new(&key.header, &key.digests)));
         let rate_limit = config.rate_limit.map(|limit| {
@@ -123,14 +155,22 @@ impl Route {
         Self {
             path: config.path.clone(),
             strip: config.strip,
-            upstream: config.upstream,
+            prepend: config.prepend.clone(),
+            rules: config.rules.clone(),
+            serves: config.serves,
             preserve_host,
             upgrades: config.upgrades.clone(),
-            policies: key_policy.into_iter().chain(rate_limit).collect(),
-            key_field: keys.map(|key| KeyField {
-                name: key.header.clone(),
-                hide: key.hide,
-            }),
+            policies: key_policy
+                .into_iter()
+                .chain(session_policy)
+                .chain(rate_limit)
+                .collect(),
+            key_field: (keys.map(|key| (&key.header, key.hide)))
+                .or(session.map(|(session, _)| (&session.header, session.hide)))
+                .map(|(name, hide)| KeyField {
+                    name: name.clone(),
+                    hide,
+                }),
         }
     }
     /// Its rate limit, and the keys that this counts by.
@@ -138,11 +178,11 @@ impl Route {
         let mut policies = self.policies.iter();
         let limit = policies.find_map(|policy| match policy {
             Policy::RateLimit(limit) => Some(limit),
-            Policy::Key(_) => None,
+            Policy::Key(_) | Policy::Session(_) => None,
         })?;
         let keys = self.policies.iter().find_map(|policy| match policy {
             Policy::Key(keys) => Some(keys),
-            Policy::RateLimit(_) => None,
+            Policy::RateLimit(_) | Policy::Session(_) => None,
         });
         Some((limit, keys))
     }

@@ -133,7 +133,8 @@ impl Shard {
             self.open.fetch_sub(1, Ordering::Relaxed);
             self.metrics.connections_refused.add(1);
             self.counters.add(Counter::TurnedAway, 1);
-            turn_away(&stream);
+            let answer = Answer::new(503, "too many connections");
+            turn_away(&stream, &self.current().service.voice.say(answer));
             return;
         }
         self.counters.add(Counter::Accepted, 1);
@@ -202,14 +203,14 @@ async fn stopped(stop: &mut watch::Receiver<bool>) {
 }
 
 /// Tells a client at once that there is no room. A socket this young takes a few bytes without waiting.
-fn turn_away(stream: &TcpStream) {
+fn turn_away(stream: &TcpStream, answer: &Answer) {
     let mut out = Vec::new();
     let delivery = Delivery {
         to_head: false,
         close: true,
         http10: false,
     };
-    Answer::new(503, "too many connections").write(&mut out, delivery);
+    answer.write(&mut out, delivery);
     if stream.try_write(&out).is_err() {
         // Then the client sees the connection end, which says the same.
     }

@@ -1,16 +1,18 @@
 //! From what `gateway.yaml` says to what it means; everything that is wrong with it is collected, nothing stops early.
 
 mod policies;
+mod rules;
 mod upstreams;
 
 use super::wire::{GatewayFile, LimitsBlock, RouteBlock, UpstreamBlock};
 use super::{
     AdminConfig, ConnectionLimits, EndpointConfig, GatewayConfig, ListenerConfig, Places,
-    RouteConfig, Timeouts, UpstreamConfig,
+    RouteConfig, Serves, Timeouts, UpstreamConfig,
 };
 use crate::forwarded::Network;
 use crate::path;
 use crate::router;
+use crate::voice::Voice;
 use plimsoll_base::document::{Document, DurationText, Entries, Path, Problem, Problems};
 use plimsoll_http::Limits;
 use std::collections::HashMap;
@@ -65,6 +67,8 @@ pub(super) fn check(document: &Document, mut wire: GatewayFile) -> Result<Gatewa
             upgraded: duration(timeouts.upgraded, Duration::from_secs(300)),
         },
         limits: limits(c, &limits_block),
+        voice: Voice::Own,
+        control: None,
         places: Places {
             admin: document.problem("admin.address", ""),
             analytics: document.problem("analytics.file", ""),
@@ -207,7 +211,8 @@ fn endpoints(c: &mut Checker<'_>, at: &Path, texts: &[String]) -> Vec<EndpointCo
     endpoints
 }
 
-fn endpoint(text: &str) -> Result<EndpointConfig, String> {
+/// Reads `http://host:port`.
+pub(crate) fn endpoint(text: &str) -> Result<EndpointConfig, String> {
     if text.starts_with("https://") {
         return Err(
             "TLS to upstreams is not available in this version: write `http://…`".to_owned(),
@@ -271,9 +276,12 @@ fn routes(
         routes.push(RouteConfig {
             path: block.path.clone(),
             strip: block.strip,
-            upstream: upstream.unwrap_or(0),
+            prepend: prepend(c, &at.key("prepend"), block.prepend.as_deref()),
+            rules: rules::rules(c, &at.key("rules"), &block.rules),
+            serves: Serves::Upstream(upstream.unwrap_or(0)),
             upgrades: upgrades(c, &at.key("upgrades"), &block.upgrades),
             key,
+            session: None,
             rate_limit,
         });
     }
@@ -305,6 +313,22 @@ fn upgrades(c: &mut Checker<'_>, at: &Path, texts: &[String]) -> Vec<String> {
         protocols.push(protocol);
     }
     protocols
+}
+
+/// What is put before forwarded paths, without a slash at its end.
+fn prepend(c: &mut Checker<'_>, at: &Path, written: Option<&str>) -> String {
+    let Some(written) = written else {
+        return String::new();
+    };
+    let prefix = written.trim_end_matches('/');
+    let is_normal = prefix.is_empty() || path::normalise(prefix).is_ok_and(|path| path == prefix);
+    if !written.starts_with('/') || !is_normal {
+        c.refuse(
+            at,
+            format!("`{written}` is not a path in its normal form: write for instance `/v1`"),
+        );
+    }
+    prefix.to_owned()
 }
 
 fn check_prefix(c: &mut Checker<'_>, at: &Path, prefix: &str, before: &[RouteConfig]) {

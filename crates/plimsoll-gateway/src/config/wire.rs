@@ -2,6 +2,8 @@
 //!
 //! Nothing is judged here but types and units; [`super::check`] turns this into the domain.
 
+pub(super) mod rules;
+
 use deserr::Deserr;
 use plimsoll_base::document::{BytesText, DurationText, Entries, RateText, Text};
 use schemars::JsonSchema;
@@ -200,9 +202,17 @@ pub(super) struct RouteBlock {
     #[deserr(default)]
     #[schemars(default)]
     pub(super) upgrades: Vec<String>,
+    /// Put before the forwarded path, `/v1`; an upstream whose service begins below its root.
+    #[deserr(default)]
+    pub(super) prepend: Option<String>,
     /// What is demanded of requests.
     #[deserr(default)]
     pub(super) policies: Option<PoliciesBlock>,
+    /// What holds for some of its paths only. Of the rules that match a request the first `reply`, `exempt`, `deny` or `allow` decides,
+    /// and the first of each other kind counts.
+    #[deserr(default)]
+    #[schemars(default)]
+    pub(super) rules: Vec<rules::RuleBlock>,
     /// Allow this route to demand less than a route that encloses it. Without this, that is refused.
     #[deserr(default)]
     #[schemars(default)]

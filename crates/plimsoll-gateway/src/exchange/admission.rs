@@ -1,20 +1,24 @@
 //! Admission: from a request head to a plan for forwarding it, or to the answer that refuses it.
 
 use super::Scratch;
-use super::outgoing::Origin;
+use super::outgoing::{Origin, Target};
 use crate::answer::Answer;
+use crate::cause::Cause;
 use crate::client::Client;
+use crate::config::Serves;
 use crate::fields;
 use crate::path;
+use crate::policy::rules::Effects;
+use crate::policy::rules::breaker::Passed;
 use crate::policy::{self, Caller, Refusal};
 use crate::router;
-use crate::service::Service;
+use crate::service::{Route, Service};
 use plimsoll_http::{ConnectionOptions, Framing, RequestHead, Version};
 use std::borrow::Cow;
 use tokio::time::Instant;
 
 /// An admitted request. Its forwarded head is in the connection's scratch.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(super) struct Plan {
     pub(super) route: usize,
     pub(super) upstream: usize,
@@ -25,6 +29,20 @@ pub(super) struct Plan {
     pub(super) keep_alive: bool,
     /// Sending it twice does no harm (RFC 9110 §9.2.1) and nothing of it is gone once sent.
     pub(super) repeatable: bool,
+    /// What rules make of it. By reference counts, for the rules may be replaced while it is under way.
+    pub(super) effects: Effects,
+    /// In which state its breaker let it pass, if it has one.
+    pub(super) passed: Option<Passed>,
+}
+
+/// What becomes of a request that nothing refuses.
+#[derive(Debug)]
+pub(super) enum Admitted {
+    Forward(Plan),
+    /// The control API answers it.
+    Control {
+        route: usize,
+    },
 }
 
 /// A request that is not forwarded.
@@ -36,7 +54,11 @@ pub(super) struct Refused {
 }
 
 /// Judges the request that `client` has read.
-pub(super) fn admit(service: &Service, client: &mut Client, now: Instant) -> Result<Plan, Refused> {
+pub(super) fn admit(
+    service: &Service,
+    client: &mut Client,
+    now: Instant,
+) -> Result<Admitted, Refused> {
     let head = client.connection.requests.head();
     let Scratch {
         outgoing,
@@ -62,34 +84,81 @@ pub(super) fn admit(service: &Service, client: &mut Client, now: Instant) -> Res
         ));
     }
     let Some(index) = service.router.find(&path) else {
-        return Err(refused(None, Answer::new(404, "no route for this path")));
+        let answer = Answer::new(404, "no route for this path").because(Cause::NoRoute);
+        return Err(refused(None, answer));
     };
     let route = &service.routes[index];
-    let caller =
-        policy::admit(&route.policies, head, service.nanos(now)).map_err(|refusal| Refused {
-            route: Some(index),
-            refusal,
-        })?;
-    let forwarded = match route.strip {
-        true => router::strip(&route.path, &path),
-        false => &path,
+    let Serves::Upstream(upstream) = route.serves else {
+        return Ok(Admitted::Control { route: index });
     };
+    let below = router::strip(&route.path, &path);
+    let Judged {
+        effects,
+        caller,
+        passed,
+    } = judge(route, head, (&path, below), service.nanos(now)).map_err(|refusal| Refused {
+        route: Some(index),
+        refusal,
+    })?;
+    let forwarded = if route.strip { below } else { &path };
     let origin = Origin {
         peer: &client.peer,
         trusted: client.trusted,
         pseudonym: &service.pseudonym,
     };
-    outgoing.write(head, forwarded, route, &options, origin);
+    let target = Target {
+        path: forwarded,
+        route,
+        edits: effects.request.as_deref(),
+    };
+    outgoing.write(head, target, &options, origin);
     let safe = matches!(head.method(), "GET" | "HEAD" | "OPTIONS");
-    Ok(Plan {
+    Ok(Admitted::Forward(Plan {
         route: index,
-        upstream: route.upstream,
+        upstream,
         caller,
         framing: head.framing(),
         to_head: head.method() == "HEAD",
         http10: head.version() == Version::Http10,
         keep_alive: head.keep_alive(),
         repeatable: safe && head.framing() == Framing::None,
+        effects,
+        passed,
+    }))
+}
+
+/// What a route makes of a request that it lets pass.
+struct Judged {
+    effects: Effects,
+    caller: Caller,
+    passed: Option<Passed>,
+}
+
+/// Puts a request before the rules and policies of its route. A breaker comes last: what passes it is counted.
+fn judge(
+    route: &Route,
+    head: &RequestHead,
+    (path, below): (&str, &str),
+    now: u64,
+) -> Result<Judged, Refusal> {
+    let plain = |answer| Refusal {
+        answer,
+        rate_limited: false,
+    };
+    let effects = match &route.rules {
+        None => Effects::default(),
+        Some(rules) => rules.judge(head, path, below).map_err(plain)?,
+    };
+    let caller = match effects.exempt {
+        true => Caller::default(),
+        false => policy::admit(&route.policies, head, now)?,
+    };
+    let breaker = effects.breaker.as_ref();
+    let passed = breaker.map(|breaker| breaker.admit(now)).transpose();
+    Ok(Judged {
+        passed: passed.map_err(plain)?,
+        effects,
+        caller,
     })
 }
 

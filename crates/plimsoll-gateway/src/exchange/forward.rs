@@ -7,6 +7,7 @@ use super::relay::{RelayError, Relayed, Terms, relay};
 use super::tunnel::{self, Moved};
 use super::{After, Ended, Under, answer, may_discard_body};
 use crate::answer::Answer;
+use crate::cause::Cause;
 use crate::client::Client;
 use crate::metrics::UpstreamMetrics;
 use crate::service::Service;
@@ -218,7 +219,8 @@ async fn attempt(
     progress: &Progress,
 ) -> Result<Relayed, Failure> {
     let Under { shard, generation } = under;
-    let head_limit = generation.upstreams[plan.upstream].response_head_timeout;
+    let own_limit = generation.upstreams[plan.upstream].response_head_timeout;
+    let head_limit = plan.effects.timeout.unwrap_or(own_limit);
     let outgoing = &client.scratch.outgoing;
     let terms = Terms {
         plan,
@@ -331,22 +333,28 @@ async fn fail(
         Failure::Connect(ConnectError::Exhausted(_)) => {
             Some(Answer::new(503, "the gateway has no connection left"))
         }
-        Failure::Connect(ConnectError::TimedOut) => {
-            Some(Answer::new(504, "connecting to the upstream timed out"))
-        }
-        Failure::Connect(ConnectError::Refused(_)) => {
-            Some(Answer::new(502, "the upstream refused the connection"))
-        }
+        Failure::Connect(ConnectError::TimedOut) => Some(
+            Answer::new(504, "connecting to the upstream timed out")
+                .because(Cause::UpstreamTimeout),
+        ),
+        Failure::Connect(ConnectError::Refused(_)) => Some(
+            Answer::new(502, "the upstream refused the connection").because(Cause::UpstreamFailed),
+        ),
         Failure::Relay(RelayError::Malformed | RelayError::Upstream(ReadError::Protocol(_))) => {
-            Some(Answer::new(502, "the upstream's response is malformed"))
+            Some(
+                Answer::new(502, "the upstream's response is malformed")
+                    .because(Cause::UpstreamFailed),
+            )
         }
-        Failure::Relay(RelayError::Upstream(_)) => {
-            Some(Answer::new(502, "the upstream closed the connection"))
-        }
+        Failure::Relay(RelayError::Upstream(_)) => Some(
+            Answer::new(502, "the upstream closed the connection").because(Cause::UpstreamFailed),
+        ),
         Failure::Elapsed if is_client_late(progress) => {
             Some(Answer::new(408, "the request's body took too long"))
         }
-        Failure::Elapsed => Some(Answer::new(504, "the upstream took too long")),
+        Failure::Elapsed => {
+            Some(Answer::new(504, "the upstream took too long").because(Cause::UpstreamTimeout))
+        }
         Failure::ClientBody(ReadError::Protocol(error)) => {
             Some(Answer::new(error.status(), error.to_string()))
         }
@@ -357,7 +365,7 @@ async fn fail(
             let unsent = matches!(failure, Failure::Unavailable | Failure::Connect(_));
             let complete = matches!(progress.upload.get(), Upload::Complete(_));
             let keep = complete || (unsent && may_discard_body(client));
-            answer(shard, service, client, &told, keep).await
+            answer(shard, service, client, told, keep).await
         }
         None => Ended {
             status: progress.answered.get().unwrap_or(0),

@@ -2,6 +2,7 @@
 
 use super::upgrade;
 use crate::fields::{Kind, accepts_trailers, kind};
+use crate::policy::rules::edits::FieldEdits;
 use crate::service::Route;
 use plimsoll_http::{ConnectionOptions, Framing, RequestHead, Version, encode};
 
@@ -26,21 +27,32 @@ pub(super) struct Origin<'a> {
     pub(super) pseudonym: &'a str,
 }
 
+/// Where a request goes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Target<'a> {
+    /// As it is forwarded, but for what the route puts before it.
+    pub(super) path: &'a str,
+    pub(super) route: &'a Route,
+    /// What a rule does to the request's fields.
+    pub(super) edits: Option<&'a FieldEdits>,
+}
+
 impl Outgoing {
-    /// Makes the head of `head` on its way through `route`, to be sent to `path`.
+    /// Makes the head of `head` on its way to `target`.
     pub(super) fn write(
         &mut self,
         head: &RequestHead,
-        path: &str,
-        route: &Route,
+        target: Target<'_>,
         options: &ConnectionOptions<'_>,
         origin: Origin<'_>,
     ) {
+        let route = target.route;
         let out = &mut self.bytes;
         out.clear();
         out.extend_from_slice(head.method().as_bytes());
         out.push(b' ');
-        out.extend_from_slice(path.as_bytes());
+        out.extend_from_slice(route.prepend.as_bytes());
+        out.extend_from_slice(target.path.as_bytes());
         if let Some(query) = head.query() {
             out.push(b'?');
             out.extend_from_slice(query.as_bytes());
@@ -52,7 +64,7 @@ impl Outgoing {
         } else {
             self.host_at = Some(out.len());
         }
-        write_passing(out, head, route, options, origin.trusted);
+        write_passing(out, head, target, options, origin.trusted);
         write_forwarded(out, head, origin);
         out.extend_from_slice(match head.version() {
             Version::Http10 => b"Via: 1.0 ".as_slice(),
@@ -95,12 +107,16 @@ impl Outgoing {
 fn write_passing(
     out: &mut Vec<u8>,
     head: &RequestHead,
-    route: &Route,
+    target: Target<'_>,
     options: &ConnectionOptions<'_>,
     trusted: bool,
 ) {
     for (name, value) in head.fields().iter() {
-        let key_field = route
+        if target.edits.is_some_and(|edits| edits.drops(name)) {
+            continue;
+        }
+        let key_field = target
+            .route
             .key_field
             .as_ref()
             .filter(|field| field.name.eq_ignore_ascii_case(name));
@@ -116,6 +132,9 @@ fn write_passing(
         if passes {
             encode::field(out, name, value);
         }
+    }
+    for (name, value) in target.edits.iter().flat_map(|edits| &edits.set) {
+        encode::field(out, name, value);
     }
 }
 

@@ -5,6 +5,8 @@ use super::progress::{Party, Progress, Upload};
 use super::pump::{Coding, Flow, PumpError, pump};
 use super::upgrade;
 use crate::fields::{Kind, kind};
+use crate::keys::allowance::Left;
+use crate::policy::rules::edits::FieldEdits;
 use plimsoll_base::counters::Counter;
 use plimsoll_http::{
     ConnectionOptions, Framing, Output, ReadError, ResponseHead, ResponseReader, Row, encode,
@@ -76,7 +78,7 @@ pub(super) async fn relay<R: AsyncRead + Unpin, W: AsyncWrite + Unpin>(
         return Ok(Relayed::Switch);
     }
     let shape = Shape::of(head, terms, progress);
-    write_head(client.buffer(), head, shape, terms.plan.http10);
+    write_head(client.buffer(), head, shape, terms.plan);
     terms.counters.add(Counter::Served, 1);
     progress.answered.set(Some(head.status()));
     let flow = Flow {
@@ -109,7 +111,12 @@ fn switch(
     let protocol = upgrade::chosen(terms.offered, head).filter(|_| sent);
     let protocol = protocol.ok_or(RelayError::Malformed)?;
     encode::status_line(out, 101, Some(head.reason()));
-    write_passing(out, head, BodyShape::None);
+    write_passing(
+        out,
+        head,
+        BodyShape::None,
+        terms.plan.effects.response.as_deref(),
+    );
     upgrade::write(out, protocol);
     encode::end_head(out);
     terms.counters.add(Counter::Served, 1);
@@ -133,7 +140,7 @@ async fn final_head<R: AsyncRead + Unpin, W: AsyncWrite + Unpin>(
             100..200 => {
                 let out = client.buffer();
                 encode::status_line(out, head.status(), None);
-                write_passing(out, head, BodyShape::None);
+                write_passing(out, head, BodyShape::None, None);
                 encode::end_head(out);
                 client.flush().await.map_err(|_| RelayError::Client)?;
                 progress.moved(Instant::now());
@@ -180,9 +187,16 @@ impl Shape {
     }
 }
 
-fn write_head(out: &mut Vec<u8>, head: &ResponseHead, shape: Shape, http10: bool) {
+fn write_head(out: &mut Vec<u8>, head: &ResponseHead, shape: Shape, plan: &Plan) {
+    let edits = plan.effects.response.as_deref();
     encode::status_line(out, head.status(), Some(head.reason()));
-    write_passing(out, head, shape.body);
+    write_passing(out, head, shape.body, edits);
+    for (name, value) in edits.iter().flat_map(|edits| &edits.set) {
+        encode::field(out, name, value);
+    }
+    if let Some(left) = plan.caller.left {
+        write_quota(out, left);
+    }
     match shape.body {
         BodyShape::Length(bytes) => encode::content_length(out, bytes),
         BodyShape::Chunked => encode::transfer_chunked(out),
@@ -197,16 +211,31 @@ fn write_head(out: &mut Vec<u8>, head: &ResponseHead, shape: Shape, http10: bool
     }
     if shape.close {
         encode::field(out, "Connection", "close");
-    } else if http10 {
+    } else if plan.http10 {
         encode::field(out, "Connection", "keep-alive");
     }
     encode::end_head(out);
 }
 
+/// Says what is left of the key's quota, in Tyk's fields.
+fn write_quota(out: &mut Vec<u8>, left: Left) {
+    encode::field(out, "X-RateLimit-Limit", left.max.to_string());
+    encode::field(out, "X-RateLimit-Remaining", left.remaining.to_string());
+    encode::field(out, "X-RateLimit-Reset", left.renews.to_string());
+}
+
 /// Writes the upstream's fields that pass.
-fn write_passing(out: &mut Vec<u8>, head: &ResponseHead, body: BodyShape) {
+fn write_passing(
+    out: &mut Vec<u8>,
+    head: &ResponseHead,
+    body: BodyShape,
+    edits: Option<&FieldEdits>,
+) {
     let options = ConnectionOptions::of(head.fields());
     for (name, value) in head.fields().iter() {
+        if edits.is_some_and(|edits| edits.drops(name)) {
+            continue;
+        }
         let passes = match kind(name) {
             Kind::HopByHop => false,
             Kind::Trailer => body == BodyShape::Chunked,

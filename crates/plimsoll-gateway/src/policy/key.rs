@@ -4,6 +4,7 @@
 //! nothing about how much of a guessed key is right.
 
 use crate::answer::Answer;
+use crate::cause::Cause;
 use plimsoll_http::Fields;
 use sha2::{Digest as _, Sha256};
 use std::collections::HashMap;
@@ -106,14 +107,17 @@ impl KeyPolicy {
                     false => "ApiKey",
                 };
                 Answer::new(401, "this route needs one key")
+                    .because(Cause::KeyMissing)
                     .with_field("WWW-Authenticate", scheme.to_owned())
             }
-            Unidentified::Unknown => Answer::new(403, "this key may not use this route"),
+            Unidentified::Unknown => {
+                Answer::new(403, "this key may not use this route").because(Cause::KeyUnknown)
+            }
         }
     }
 }
 
-fn strip_bearer(value: &[u8]) -> &[u8] {
+pub(super) fn strip_bearer(value: &[u8]) -> &[u8] {
     match value.split_at_checked(7) {
         Some((scheme, key)) if scheme.eq_ignore_ascii_case(b"bearer ") => key.trim_ascii(),
         // Space at the end of a field is no part of it, so this is the scheme with nothing behind it.

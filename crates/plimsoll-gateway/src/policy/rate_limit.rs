@@ -9,6 +9,7 @@ pub(crate) mod gcra;
 
 use super::key::KeyIndex;
 use crate::answer::Answer;
+use crate::cause::Cause;
 use gcra::{Decision, Gcra};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -102,6 +103,10 @@ impl RateLimitPolicy {
         let wait = whole_seconds(wait);
         let window = whole_seconds(self.limit.window());
         Answer::new(429, "rate limit exceeded")
+            .because(match self.scope {
+                Scope::Key => Cause::KeyRate,
+                Scope::Route => Cause::RouteRate,
+            })
             .with_field("Retry-After", wait.to_string())
             .with_field("RateLimit", format!("\"{name}\";r=0;t={wait}"))
             .with_field(
@@ -174,9 +179,9 @@ mod tests {
         assert_eq!(
             policy.answer(1_500_000_000).fields(),
             [
-                ("Retry-After", "2".to_owned()),
-                ("RateLimit", "\"key\";r=0;t=2".to_owned()),
-                ("RateLimit-Policy", "\"key\";q=10;w=20".to_owned()),
+                ("Retry-After", "2"),
+                ("RateLimit", "\"key\";r=0;t=2"),
+                ("RateLimit-Policy", "\"key\";q=10;w=20"),
             ]
         );
     }

@@ -16,6 +16,8 @@ mod paths;
 mod policies;
 mod reload;
 mod repeats;
+mod rules;
 mod support;
 mod timeouts;
+mod tyk;
 mod upgrades;

@@ -1,6 +1,6 @@
 //! A gateway in a thread, upstreams that follow a script, and clients that read one response at a time.
 
-use plimsoll_gateway::{Controls, GatewayConfig, Reload, run};
+use plimsoll_gateway::{Controls, GatewayConfig, Reload, Source, run};
 use std::collections::HashMap;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -60,17 +60,25 @@ impl Gateway {
     }
 
     fn run(shards: usize, config: GatewayConfig, text: String) -> Self {
-        let (stop, stopped) = watch::channel(false);
-        let (hangups, hung_up) = watch::channel(0);
         let text = Arc::new(Mutex::new(text));
         let read = Arc::clone(&text);
+        let source = Box::new(move || GatewayConfig::parse("gateway.yaml", &read.lock().unwrap()));
+        Self::reading(shards, config, source, text)
+    }
+
+    fn reading(
+        shards: usize,
+        config: GatewayConfig,
+        source: Source,
+        text: Arc<Mutex<String>>,
+    ) -> Self {
+        let (stop, stopped) = watch::channel(false);
+        let (hangups, hung_up) = watch::channel(0);
         let controls = Controls {
             stop: stopped,
             reload: Some(Reload {
                 hangups: hung_up,
-                source: Box::new(move || {
-                    GatewayConfig::parse("gateway.yaml", &read.lock().unwrap())
-                }),
+                source,
             }),
         };
         let (ready, addresses) = mpsc::channel();
@@ -113,6 +121,12 @@ impl Gateway {
     /// Has it reload by the signal.
     pub fn hang_up(&self) {
         self.hangups.send_modify(|count| *count += 1);
+    }
+
+    /// A gateway of Tyk's files, which it reads anew when it reloads.
+    pub fn of_tyk(shards: usize, tyk: plimsoll_gateway::Tyk, config: GatewayConfig) -> Self {
+        let source = Box::new(move || tyk.reload().map(|(config, _)| config));
+        Self::reading(shards, config, source, Arc::default())
     }
 
     /// One route `/` to `upstream`, and `rest`.

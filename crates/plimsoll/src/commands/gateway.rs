@@ -4,15 +4,21 @@ use crate::commands::server;
 use crate::exit::{Ending, Failure};
 use crate::{out, signals};
 use plimsoll_base::document::{Problem, Problems};
-use plimsoll_gateway::{Controls, GatewayConfig, GatewayError, Reload, Source};
+use plimsoll_gateway::{Controls, GatewayConfig, GatewayError, Reload, Source, Tyk};
 use std::path::PathBuf;
 
 /// Forward requests by path, with key authentication, rate limits and analytics.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The configuration (`plimsoll schema gateway` describes it).
-    #[arg(long)]
-    config: PathBuf,
+    #[arg(long, required_unless_present = "tyk", conflicts_with = "tyk")]
+    config: Option<PathBuf>,
+    /// Tyk's `tyk.conf`, and with it the API definitions and policies that it names (docs/tyk.md says what becomes of each field).
+    #[arg(long, value_name = "TYK.CONF")]
+    tyk: Option<PathBuf>,
+    /// Answer as HTTP wants it where Tyk's own answers leave something out: 502, `WWW-Authenticate`, `Retry-After`.
+    #[arg(long, requires = "tyk")]
+    strict_http: bool,
     /// Port of the first listener, in place of the configured one.
     #[arg(long)]
     port: Option<u16>,
@@ -28,9 +34,8 @@ pub struct Args {
 
 /// Serves until a signal; SIGHUP has it read its configuration anew.
 pub fn run(args: Args) -> Result<Ending, Failure> {
-    let Args { config, port, .. } = &args;
-    let source = reader(config.clone(), *port);
-    let mut config = source().map_err(|problems| Failure::Input(problems.to_string()))?;
+    let wrong = |problems: Problems| Failure::Input(problems.to_string());
+    let (source, mut config) = read(&args).map_err(wrong)?;
     if let Some(file) = args.counters {
         config.keep_counters(file);
     }
@@ -44,18 +49,30 @@ pub fn run(args: Args) -> Result<Ending, Failure> {
     Ok(Ending::Passed)
 }
 
-/// Reads the configuration, as often as it is asked to.
-fn reader(path: PathBuf, port: Option<u16>) -> Source {
-    Box::new(move || {
-        let file = path.display().to_string();
-        let text = std::fs::read_to_string(&path)
-            .map_err(|error| Problems::from_iter([Problem::of_file(&file, error.to_string())]))?;
-        let mut config = GatewayConfig::parse(&file, &text)?;
+/// The configuration, and how it is read anew, as often as it is asked to.
+fn read(args: &Args) -> Result<(Source, GatewayConfig), Problems> {
+    let port = args.port;
+    let placed = move |mut config: GatewayConfig| {
         if let Some(port) = port {
             config.set_port(port);
         }
-        Ok(config)
-    })
+        config
+    };
+    if let Some(conf) = &args.tyk {
+        let (tyk, config, notes) = Tyk::open(conf, args.strict_http)?;
+        notes.iter().for_each(|note| out::note(note));
+        let source = Box::new(move || tyk.reload().map(|(config, _)| placed(config)));
+        return Ok((source, placed(config)));
+    }
+    let path = args.config.clone().unwrap_or_default();
+    let source: Source = Box::new(move || {
+        let file = path.display().to_string();
+        let text = std::fs::read_to_string(&path)
+            .map_err(|error| Problems::from_iter([Problem::of_file(&file, error.to_string())]))?;
+        GatewayConfig::parse(&file, &text).map(placed)
+    });
+    let config = source()?;
+    Ok((source, config))
 }
 
 fn failure(error: GatewayError) -> Failure {

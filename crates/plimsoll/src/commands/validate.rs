@@ -5,11 +5,11 @@ use crate::commands::{mock, run};
 use crate::exit::{Ending, Failure};
 use crate::out;
 use plimsoll_base::document::Document;
-use plimsoll_gateway::GatewayConfig;
+use plimsoll_gateway::{GatewayConfig, Tyk};
 use std::path::{Path, PathBuf};
 
-/// Judge input without executing it: an experiment (file, or directory with `experiment.yaml`), a gateway's configuration, or a
-/// directory of stub mappings (with `mappings/` in it).
+/// Judge input without executing it: an experiment (file, or directory with `experiment.yaml`), a gateway's configuration, Tyk's
+/// `tyk.conf` or one of its API definitions, or a directory of stub mappings (with `mappings/` in it).
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The file or directory.
@@ -29,6 +29,13 @@ pub fn run(args: Args) -> Result<Ending, Failure> {
     let text = std::fs::read_to_string(path).map_err(|e| Failure::Input(format!("{name}: {e}")))?;
     let document = Document::parse_yaml(&name, &text)
         .map_err(|problems| Failure::Input(problems.to_string()))?;
+    // Tyk's files are JSON, and have these at their top level.
+    if document.contains("app_path") {
+        return tyk(path);
+    }
+    if document.contains("proxy.listen_path") {
+        return definition(&name, &text);
+    }
     // An experiment has neither of these at its top level.
     let is_gateway = ["routes", "listeners"]
         .iter()
@@ -59,6 +66,28 @@ fn gateway(name: &str, text: &str) -> Result<Ending, Failure> {
         "{name}: a valid gateway configuration: {} routes\n",
         config.route_count()
     ))?;
+    Ok(Ending::Passed)
+}
+
+/// `tyk.conf`, with the definitions and policies that it names.
+fn tyk(path: &Path) -> Result<Ending, Failure> {
+    let (_, config, notes) =
+        Tyk::open(path, false).map_err(|problems| Failure::Input(problems.to_string()))?;
+    notes.iter().for_each(|note| out::note(note));
+    let apis = config.route_count();
+    out::print(&format!(
+        "{}: valid: {apis} APIs of Tyk's\n",
+        path.display()
+    ))?;
+    Ok(Ending::Passed)
+}
+
+/// One API definition of Tyk's.
+fn definition(name: &str, text: &str) -> Result<Ending, Failure> {
+    let notes = plimsoll_gateway::check_definition(name, text)
+        .map_err(|problems| Failure::Input(problems.to_string()))?;
+    notes.iter().for_each(|note| out::note(note));
+    out::print(&format!("{name}: a valid API definition of Tyk's\n"))?;
     Ok(Ending::Passed)
 }
 

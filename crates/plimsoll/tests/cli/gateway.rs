@@ -129,3 +129,55 @@ fn a_hangup_has_the_file_read_anew() {
     assert_eq!(status().as_deref(), Some("200"));
     assert_eq!(gateway.stop(), Some(0));
 }
+
+/// Tyk's files, with one open API and one that demands a key.
+fn tyk_files(workspace: &Workspace, upstream: &str) {
+    let conf = serde_json::json!({
+        "listen_port": 0, "secret": "of-the-operator", "app_path": "apps", "hash_keys": true, "log_level": "info",
+        "storage": { "type": "redis", "host": "127.0.0.1", "port": 1 },
+    });
+    workspace.write("tyk.conf", &conf.to_string());
+    for (id, keyless) in [("open", true), ("keyed", false)] {
+        let api = serde_json::json!({
+            "name": id, "api_id": id, "org_id": "default", "use_keyless": keyless, "active": true,
+            "version_data": { "not_versioned": true, "versions": { "Default": { "name": "Default", "use_extended_paths": true } } },
+            "proxy": { "listen_path": format!("/{id}/"), "target_url": format!("http://{upstream}/"), "strip_listen_path": true },
+        });
+        workspace.write(&format!("apps/{id}.json"), &api.to_string());
+    }
+}
+
+#[test]
+fn tyks_files_are_served_and_keys_made() {
+    let workspace = Workspace::new();
+    let mock = Server::start(&workspace, &["mock", "--port", "0"]);
+    tyk_files(&workspace, &mock.main().to_string());
+    let gateway = Server::start(
+        &workspace,
+        &["gateway", "--tyk", "tyk.conf", "--shards", "2"],
+    );
+    let ask = |request: String| exchange(gateway.main(), &request);
+    let keyed = |key: &str| {
+        let answer = ask(format!(
+            "GET /keyed/json/valid HTTP/1.1\r\nHost: a\r\nAuthorization: {key}\r\nConnection: close\r\n\r\n"
+        ));
+        answer.split(' ').nth(1).unwrap().to_owned()
+    };
+    assert!(get(gateway.main(), "/open/json/valid").starts_with("HTTP/1.1 200 "));
+    assert_eq!(keyed("not-yet"), "403");
+    let session =
+        r#"{ "rate": 2, "per": 3600, "access_rights": { "keyed": { "api_id": "keyed" } } }"#;
+    let made = ask(format!(
+        "POST /tyk/keys/not-yet HTTP/1.1\r\nHost: a\r\nX-Tyk-Authorization: of-the-operator\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{session}",
+        session.len()
+    ));
+    assert!(
+        made.contains(r#"{"key":"not-yet","status":"ok","action":"added","key_hash":""#),
+        "{made}"
+    );
+    assert_eq!(
+        ["200", "200", "429"].map(|_| keyed("not-yet")),
+        ["200", "200", "429"]
+    );
+    assert_eq!(gateway.stop(), Some(0));
+}

@@ -5,6 +5,7 @@ use super::super::{KeyConfig, RateLimitConfig, RouteConfig};
 use super::Checker;
 use crate::policy::key::Digest;
 use crate::policy::rate_limit::Scope;
+use crate::policy::rules::Rules;
 use plimsoll_base::document::Path;
 
 /// Fields that a key cannot travel in, because the proxy gives them a meaning of its own.
@@ -135,6 +136,10 @@ pub(super) fn weaker(outer: &RouteConfig, inner: &RouteConfig) -> Option<&'stati
             return Some("accepts more keys and is weaker");
         }
         _ => {}
+    }
+    let closes = |route: &RouteConfig| route.rules.as_ref().is_some_and(Rules::close_paths);
+    if closes(outer) && !closes(inner) {
+        return Some("closes no paths and is weaker");
     }
     match (&outer.rate_limit, &inner.rate_limit) {
         (Some(_), None) => Some("has no rate limit and is weaker"),

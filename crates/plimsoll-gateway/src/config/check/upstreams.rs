@@ -94,10 +94,12 @@ pub(super) fn check(c: &mut Checker<'_>, at: &Path, block: Option<&CheckBlock>) 
 
 /// How many requests may be sent a second time.
 pub(super) fn retry(c: &mut Checker<'_>, at: &Path, block: Option<&RetryBlock>) -> RetryConfig {
+    let default = RetryConfig::default();
     let written = block.and_then(|block| block.percent);
+    let per_second = block.and_then(|block| block.per_second);
     RetryConfig {
-        percent: percent(c, at, "percent", written.unwrap_or(20)),
-        per_second: block.and_then(|block| block.per_second).unwrap_or(10),
+        percent: percent(c, at, "percent", written.unwrap_or(default.percent)),
+        per_second: per_second.unwrap_or(default.per_second),
     }
 }
 

@@ -1,0 +1,31 @@
+//! Why the gateway answers a request itself: the reasons for which somebody else's gateway has words of its own.
+
+/// A reason that [`crate::voice`] may put differently. Answers for any other reason have none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cause {
+    /// No route covers the path.
+    NoRoute,
+    /// A key is demanded and there is none.
+    KeyMissing,
+    /// There is no such key, or it may not use this route.
+    KeyUnknown,
+    KeyInactive,
+    KeyExpired,
+    /// The key's own rate limit.
+    KeyRate,
+    /// The rate limit of the route as a whole.
+    RouteRate,
+    /// The key has used up its quota.
+    Quota,
+    /// A rule closes this path.
+    PathForbidden,
+    /// A rule allows less than the stated length.
+    BodyTooLarge,
+    /// A rule limits the length, and none is stated.
+    LengthRequired,
+    BreakerOpen,
+    /// The upstream took too long.
+    UpstreamTimeout,
+    /// No connection to the upstream, or it broke off, or what came was not HTTP.
+    UpstreamFailed,
+}

@@ -1,0 +1,318 @@
+//! Tyk's control API: keys, definitions, reload, health. Each endpoint is a file of its own.
+//!
+//! It is reached on the listener itself, below `/tyk`, and knows its callers by a secret. Endpoints may block (they read files), so they
+//! run beside the shards. What of Tyk's API there is not is refused by name.
+
+mod add_api;
+mod create_key;
+mod delete_api;
+mod delete_key;
+mod get_api;
+mod get_key;
+mod hello;
+mod list_apis;
+mod list_keys;
+mod new_key;
+mod ready;
+mod reload;
+mod update_api;
+mod update_key;
+
+use crate::answer::Answer;
+use crate::clock;
+use crate::keys::{KeyHash, KeyStore, Limits};
+use crate::policy::key::Digest;
+use crate::server::Log;
+use crate::tyk::{ApiEntry, Loaded, Settings};
+use plimsoll_base::document::Problems;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+
+/// Where the API begins.
+pub(crate) const PREFIX: &str = "/tyk";
+/// Bytes that a call's body may have.
+pub(crate) const MOST_BODY: usize = 1024 * 1024;
+/// Between two lines about calls with a wrong secret, in seconds.
+const BETWEEN_LINES: u64 = 1;
+
+/// What reads everything anew and serves it; `Err` says why the old lives on.
+pub(crate) type Reload = Box<dyn Fn() -> Result<(), String> + Send + Sync>;
+
+/// What the endpoints work on. It outlives every reload.
+pub(crate) struct Control {
+    settings: Settings,
+    secret: Digest,
+    pub(crate) keys: Arc<KeyStore>,
+    /// The definitions that are served now. Blocking: calls alone take it.
+    apis: RwLock<Arc<Vec<ApiEntry>>>,
+    /// What a running gateway can do: set once, when it starts.
+    running: OnceLock<Running>,
+    /// When a wrong secret was last told, in seconds since 1970, and how many were not since.
+    told: AtomicU64,
+    untold: AtomicU64,
+}
+
+/// What is there while the gateway runs.
+struct Running {
+    log: Log,
+    reload: Reload,
+}
+
+/// One call.
+#[derive(Debug)]
+pub(crate) struct Call {
+    pub(crate) method: String,
+    /// The whole path.
+    pub(crate) path: String,
+    /// Without the `?`.
+    pub(crate) query: String,
+    /// `X-Tyk-Authorization`.
+    pub(crate) secret: Option<Vec<u8>>,
+    pub(crate) body: Vec<u8>,
+    /// The caller's address.
+    pub(crate) peer: String,
+    /// The gateway is about to stop.
+    pub(crate) draining: bool,
+}
+
+/// An endpoint: what it does with a call. The text is what `{id}` stands for.
+type Endpoint = fn(&Control, &Call, &str) -> Answer;
+
+/// Every endpoint: method, path below the prefix, what it does.
+const ENDPOINTS: &[(&str, &str, Endpoint)] = &[
+    ("GET", "/keys", list_keys::answer),
+    ("POST", "/keys/create", create_key::answer),
+    ("POST", "/keys/{id}", create_key::answer),
+    ("PUT", "/keys/{id}", update_key::answer),
+    ("GET", "/keys/{id}", get_key::answer),
+    ("DELETE", "/keys/{id}", delete_key::answer),
+    ("GET", "/apis", list_apis::answer),
+    ("POST", "/apis", add_api::answer),
+    ("GET", "/apis/{id}", get_api::answer),
+    ("PUT", "/apis/{id}", update_api::answer),
+    ("DELETE", "/apis/{id}", delete_api::answer),
+    ("GET", "/reload", reload::answer),
+    ("GET", "/reload/group", reload::answer),
+];
+
+/// The rest of Tyk's API, by how its paths begin.
+const LATER: &[&str] = &[
+    "/keys/preview",
+    "/keys/policy/",
+    "/org/",
+    "/oauth/",
+    "/certs",
+    "/policies",
+    "/cache/",
+    "/debug",
+    "/schema",
+    "/health",
+    "/batch",
+    "/versions",
+];
+
+impl Control {
+    /// The API of a gateway with these settings, and what it serves first.
+    ///
+    /// # Errors
+    /// Every problem of the files.
+    pub(crate) fn new(settings: Settings) -> Result<(Self, Loaded), Problems> {
+        let loaded = settings.load()?;
+        let keys = KeyStore::new(Limits::default());
+        keys.set_policies(loaded.policies.clone());
+        let control = Self {
+            secret: Digest::of(settings.secret().as_bytes()),
+            settings,
+            keys: Arc::new(keys),
+            apis: RwLock::new(Arc::new(loaded.apis.clone())),
+            running: OnceLock::new(),
+            told: AtomicU64::new(0),
+            untold: AtomicU64::new(0),
+        };
+        Ok((control, loaded))
+    }
+
+    pub(crate) fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Reads definitions and policies anew. Policies count at once; routes do when the configuration is put in force.
+    ///
+    /// # Errors
+    /// Every problem of the files; then everything stays as it is.
+    pub(crate) fn load(&self) -> Result<Loaded, Problems> {
+        let loaded = self.settings.load()?;
+        self.keys.set_policies(loaded.policies.clone());
+        let apis = Arc::new(loaded.apis.clone());
+        *self.apis.write().unwrap_or_else(PoisonError::into_inner) = apis;
+        Ok(loaded)
+    }
+
+    /// The gateway runs.
+    pub(crate) fn start(&self, log: Log, reload: Reload) {
+        if self.running.set(Running { log, reload }).is_err() {
+            // It runs already, and goes on with what it was given then.
+        }
+    }
+
+    /// Answers one call.
+    pub(crate) fn answer(&self, call: &Call) -> Answer {
+        let [hello, ready] = self.settings.health_paths();
+        let path = call.path.trim_end_matches('/');
+        if path == hello {
+            return hello::answer(self, call, "");
+        }
+        if path == ready {
+            return ready::answer(self, call, "");
+        }
+        if let Some(refused) = self.refuse_stranger(call) {
+            return refused;
+        }
+        let below = path.strip_prefix(PREFIX).unwrap_or_default();
+        let mut is_known = false;
+        for (method, pattern, endpoint) in ENDPOINTS {
+            if let Some(id) = capture(pattern, below) {
+                is_known = true;
+                if *method == call.method {
+                    return endpoint(self, call, id);
+                }
+            }
+        }
+        if LATER.iter().any(|later| below.starts_with(later)) {
+            return error(
+                501,
+                "this endpoint of Tyk's is not available in this version",
+            );
+        }
+        match is_known {
+            true => error(405, "Method not supported"),
+            false => error(404, "there is no such endpoint"),
+        }
+    }
+
+    /// The refusal of a call without the secret. Hashes are compared, so that the time taken says nothing about it.
+    fn refuse_stranger(&self, call: &Call) -> Option<Answer> {
+        let known = call
+            .secret
+            .as_ref()
+            .is_some_and(|secret| Digest::of(secret) == self.secret);
+        if known {
+            return None;
+        }
+        let now = clock::since_epoch().as_secs();
+        let told = self.told.load(Ordering::Relaxed);
+        let is_due = now >= told + BETWEEN_LINES
+            && (self
+                .told
+                .compare_exchange(told, now, Ordering::Relaxed, Ordering::Relaxed))
+            .is_ok();
+        match (is_due, self.running.get()) {
+            (true, Some(running)) => {
+                let before = match self.untold.swap(0, Ordering::Relaxed) {
+                    0 => String::new(),
+                    count => format!(", and {count} calls before"),
+                };
+                let line = format!(
+                    "control API: wrong or missing secret from {}{before}",
+                    call.peer
+                );
+                (running.log)(&line);
+            }
+            _ => {
+                self.untold.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        let message = "Attempted administrative access with invalid or missing key!";
+        Some(error(403, message))
+    }
+
+    fn apis(&self) -> Arc<Vec<ApiEntry>> {
+        Arc::clone(&self.apis.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The file of a definition: the one that it came from, or the one that it would be written to. `None` for an id that is no file's name.
+    fn file_of(&self, id: &str) -> Option<PathBuf> {
+        let is_name = !id.is_empty()
+            && id.len() <= 128
+            && id
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'));
+        let known = self
+            .apis()
+            .iter()
+            .find(|api| api.id == id)
+            .map(|api| api.file.clone());
+        known.or_else(|| is_name.then(|| self.settings.app_path().join(format!("{id}.json"))))
+    }
+}
+
+impl Call {
+    /// The value of a parameter of the query.
+    fn parameter(&self, name: &str) -> Option<&str> {
+        let pairs = self
+            .query
+            .split('&')
+            .filter_map(|pair| pair.split_once('='));
+        pairs
+            .filter(|(own, _)| *own == name)
+            .map(|(_, value)| value)
+            .next()
+    }
+
+    /// Whether a parameter says yes.
+    fn says(&self, name: &str) -> bool {
+        matches!(self.parameter(name), Some("1" | "true"))
+    }
+
+    /// The hash of the key that a path names: itself, if the call says that it is hashed.
+    fn hash(&self, id: &str) -> Option<KeyHash> {
+        match self.says("hashed") {
+            true => KeyHash::from_hex(id),
+            false => Some(KeyHash::of(id.as_bytes())),
+        }
+    }
+}
+
+/// What `{id}` stands for where `path` is of this pattern, empty if it has none.
+fn capture<'a>(pattern: &str, path: &'a str) -> Option<&'a str> {
+    match pattern.strip_suffix("{id}") {
+        None => (pattern == path).then_some(""),
+        Some(before) => path
+            .strip_prefix(before)
+            .filter(|id| !id.is_empty() && !id.contains('/')),
+    }
+}
+
+/// Seconds since 1970.
+fn now() -> u32 {
+    u32::try_from(clock::since_epoch().as_secs()).unwrap_or(u32::MAX)
+}
+
+/// An answer of JSON.
+fn json_answer(status: u16, body: &Value) -> Answer {
+    Answer::new(status, "").with_body("application/json", body.to_string())
+}
+
+/// Tyk's form of an error.
+fn error(status: u16, message: impl Into<String>) -> Answer {
+    json_answer(
+        status,
+        &json!({ "status": "error", "message": message.into() }),
+    )
+}
+
+/// Tyk's form of a change that was made.
+fn changed(key: &str, action: &str) -> Answer {
+    json_answer(
+        200,
+        &json!({ "key": key, "status": "ok", "action": action }),
+    )
+}
+
+impl std::fmt::Debug for Control {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Control").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,44 @@
+//! `POST /tyk/keys/create`: a key with a name of its own; `POST /tyk/keys/{id}`: with this one.
+
+use super::{Call, Control, error, new_key};
+use crate::answer::Answer;
+use crate::keys::KeyHash;
+use crate::keys::store::Quotas;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+pub(super) fn answer(control: &Control, call: &Call, id: &str) -> Answer {
+    let rules = control.settings.key_rules();
+    if !id.is_empty() && id.len() < rules.shortest {
+        let message = format!("a key has at least {} characters", rules.shortest);
+        return error(400, message);
+    }
+    let session = match new_key::session(control, call) {
+        Ok(session) => session,
+        Err(refused) => return refused,
+    };
+    let org = session.shape.get("org_id").and_then(|org| org.as_str());
+    let name = match id {
+        "" => match fresh(org.unwrap_or_default(), rules.self_describing) {
+            Ok(name) => name,
+            Err(why) => return error(500, format!("no key can be made: {why}")),
+        },
+        id => id.to_owned(),
+    };
+    let hash = KeyHash::of(name.as_bytes());
+    new_key::put(control, (hash, &name), session, ("added", Quotas::Reset))
+}
+
+/// A key that nobody can guess, in one of Tyk's two forms.
+fn fresh(org: &str, self_describing: bool) -> Result<String, String> {
+    let mut random = [0; 16];
+    ring::rand::SecureRandom::fill(&ring::rand::SystemRandom::new(), &mut random)
+        .map_err(|_| "the system has no random numbers".to_owned())?;
+    let id = format!("{:032x}", u128::from_be_bytes(random));
+    Ok(match self_describing {
+        true => {
+            STANDARD.encode(serde_json::json!({ "org": org, "id": id, "h": "sha256" }).to_string())
+        }
+        false => format!("{org}{id}"),
+    })
+}

@@ -1,0 +1,12 @@
+//! `GET /tyk/apis/{id}`: one definition, as its file has it.
+
+use super::{Call, Control, error, json_answer};
+use crate::answer::Answer;
+
+pub(super) fn answer(control: &Control, _: &Call, id: &str) -> Answer {
+    let apis = control.apis();
+    match apis.iter().find(|api| api.id == id) {
+        Some(api) => json_answer(200, &api.text),
+        None => error(404, "API not found"),
+    }
+}

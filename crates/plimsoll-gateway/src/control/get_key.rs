@@ -1,0 +1,13 @@
+//! `GET /tyk/keys/{id}`: the session of a key, with what is left of its quota.
+
+use super::{Call, Control, error, json_answer, now};
+use crate::answer::Answer;
+
+pub(super) fn answer(control: &Control, call: &Call, id: &str) -> Answer {
+    let hash = call.hash(id);
+    let session = hash.and_then(|hash| control.keys.with(hash, |key| key.session(now())));
+    match session {
+        Some(session) => json_answer(200, &session.into()),
+        None => error(404, "Key not found"),
+    }
+}

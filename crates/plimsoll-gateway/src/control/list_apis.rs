@@ -1,0 +1,9 @@
+//! `GET /tyk/apis`: every definition that was loaded, as its file has it.
+
+use super::{Call, Control, json_answer};
+use crate::answer::Answer;
+
+pub(super) fn answer(control: &Control, _: &Call, _: &str) -> Answer {
+    let apis = control.apis();
+    json_answer(200, &apis.iter().map(|api| api.text.clone()).collect())
+}

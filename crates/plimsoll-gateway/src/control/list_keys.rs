@@ -1,0 +1,14 @@
+//! `GET /tyk/keys`: every key, in clear or as its hash.
+
+use super::{Call, Control, error, json_answer};
+use crate::answer::Answer;
+use serde_json::json;
+
+pub(super) fn answer(control: &Control, _: &Call, _: &str) -> Answer {
+    let rules = control.settings.key_rules();
+    if rules.hashed && !rules.listing {
+        let message = "Hashed key listing is disabled in config (enable_hashed_keys_listing)";
+        return error(404, message);
+    }
+    json_answer(200, &json!({ "keys": control.keys.list() }))
+}

@@ -1,0 +1,57 @@
+//! What creating and changing a key have in common: from a call's body to a key in the store.
+
+use super::{Call, Control, error, json_answer, now};
+use crate::answer::Answer;
+use crate::keys::KeyHash;
+use crate::keys::session::{self, Session};
+use crate::keys::store::{NewKey, Quotas};
+use plimsoll_base::document::Document;
+use serde_json::json;
+
+/// The session that a call brings.
+pub(super) fn session(control: &Control, call: &Call) -> Result<Session, Answer> {
+    let text = std::str::from_utf8(&call.body).map_err(|_| error(500, "Unmarshalling failed"))?;
+    let document = Document::parse_json("session", text)
+        .map_err(|problems| error(500, format!("Unmarshalling failed: {problems}")))?;
+    let mut session =
+        session::read(&document).map_err(|problems| error(400, problems.to_string()))?;
+    let rules = control.settings.key_rules();
+    if session.grant.access.is_empty() && session.grant.policies.is_empty() && !rules.master_keys {
+        let message = "Failed to create key, keys must have at least one Access Rights record set.";
+        return Err(error(400, message));
+    }
+    let policies = control.keys.policies();
+    for name in &session.grant.policies {
+        let Some(policy) = policies.get(name) else {
+            return Err(error(400, format!("there is no policy `{name}`")));
+        };
+        if session.expires == 0 && policy.key_expires_in > 0 {
+            session.expires = now().saturating_add(policy.key_expires_in);
+        }
+    }
+    Ok(session)
+}
+
+/// Puts a key into the store and answers as Tyk does.
+pub(super) fn put(
+    control: &Control,
+    (hash, name): (KeyHash, &str),
+    session: Session,
+    (action, quotas): (&str, Quotas),
+) -> Answer {
+    let rules = control.settings.key_rules();
+    let key = NewKey {
+        hash,
+        plain: (!rules.hashed).then(|| name.to_owned()),
+        session,
+        now: now(),
+    };
+    if let Err(full) = control.keys.put(key, quotas) {
+        return error(507, full.to_string());
+    }
+    let mut answer = json!({ "key": name, "status": "ok", "action": action });
+    if rules.hashed {
+        answer["key_hash"] = hash.to_hex().into();
+    }
+    json_answer(200, &answer)
+}

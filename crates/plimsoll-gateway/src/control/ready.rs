@@ -1,0 +1,20 @@
+//! `/ready`: whether requests are taken. They are without Redis, too; Tyk's then says no.
+
+use super::{Call, Control, error, json_answer};
+use crate::answer::Answer;
+use serde_json::json;
+
+pub(super) fn answer(_: &Control, call: &Call, _: &str) -> Answer {
+    if !matches!(&*call.method, "GET" | "HEAD") {
+        return error(405, "Method not supported");
+    }
+    if call.draining {
+        return error(503, "Server is shutting down");
+    }
+    let body = json!({
+        "status": "pass",
+        "version": env!("CARGO_PKG_VERSION"),
+        "description": "Tyk GW Ready",
+    });
+    json_answer(200, &body)
+}

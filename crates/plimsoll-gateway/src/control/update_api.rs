@@ -1,0 +1,19 @@
+//! `PUT /tyk/apis/{id}`: writes a definition's file anew. It is served after the next reload.
+
+use super::{Call, Control, add_api, changed, error};
+use crate::answer::Answer;
+
+pub(super) fn answer(control: &Control, call: &Call, id: &str) -> Answer {
+    let (own, text) = match add_api::definition(call) {
+        Ok(read) => read,
+        Err(refused) => return refused,
+    };
+    if own != id {
+        let message = "Request APIID does not match that in Definition! For Update operations these must match.";
+        return error(400, message);
+    }
+    match control.file_of(id).filter(|file| file.is_file()) {
+        Some(file) => add_api::write(&file, text).unwrap_or_else(|| changed(id, "modified")),
+        None => error(404, "API not found"),
+    }
+}

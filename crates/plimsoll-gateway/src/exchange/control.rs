@@ -1,0 +1,105 @@
+//! Exchanges of the control API: the request's body is read whole, and the call answered beside the shard's thread.
+
+use super::progress::Progress;
+use super::{After, Ended, answer, may_discard_body};
+use crate::answer::Answer;
+use crate::client::Client;
+use crate::control::{Call, MOST_BODY};
+use crate::service::Service;
+use crate::shard::Shard;
+use plimsoll_http::{Elapsed, Framing, ReadError, encode};
+use tokio::time::Instant;
+
+/// Why a call's body is not there.
+enum Unread {
+    /// It is answered instead.
+    Refused(Answer),
+    /// The client has gone.
+    Broken,
+}
+
+/// Answers the call whose head `client` has read.
+pub(super) async fn serve(
+    shard: &Shard,
+    service: &Service,
+    client: &mut Client,
+    progress: &Progress,
+) -> Ended {
+    let body = match read_body(client, progress).await {
+        Ok(body) => body,
+        Err(Unread::Refused(refusal)) => {
+            return answer(shard, service, client, refusal, false).await;
+        }
+        Err(Unread::Broken) => {
+            return Ended {
+                status: 0,
+                after: After::Abort,
+            };
+        }
+    };
+    let head = client.connection.requests.head();
+    let call = Call {
+        method: head.method().to_owned(),
+        path: client.scratch.path.clone(),
+        query: head.query().unwrap_or_default().to_owned(),
+        secret: head.fields().get("x-tyk-authorization").map(<[u8]>::to_vec),
+        body,
+        peer: client.peer.clone(),
+        draining: shard.draining.get(),
+    };
+    let control =
+        (service.control.clone()).expect("invariant: routes to the control API come with it");
+    let answered = tokio::task::spawn_blocking(move || control.answer(&call)).await;
+    let told = answered.unwrap_or_else(|_| Answer::new(500, "the control API has a defect"));
+    let keep = may_discard_body(client);
+    answer(shard, service, client, told, keep).await
+}
+
+async fn read_body(client: &mut Client, progress: &Progress) -> Result<Vec<u8>, Unread> {
+    let head = client.connection.requests.head();
+    if head.framing() == Framing::None {
+        return Ok(Vec::new());
+    }
+    let expects = head.expects_continue();
+    let mut body = Vec::new();
+    let connection = &mut client.connection;
+    let reading = async {
+        if expects {
+            let out = connection.output.buffer();
+            encode::status_line(out, 100, None);
+            encode::end_head(out);
+            connection
+                .output
+                .flush()
+                .await
+                .map_err(|_| Unread::Broken)?;
+        }
+        loop {
+            match connection.requests.next_data().await {
+                Ok(Some(data)) if body.len() + data.len() > MOST_BODY => {
+                    return Err(Unread::Refused(Answer::new(
+                        413,
+                        "a call's body has at most 1 MiB",
+                    )));
+                }
+                Ok(Some(data)) => body.extend_from_slice(data),
+                Ok(None) => return Ok(()),
+                Err(ReadError::Protocol(error)) => {
+                    return Err(Unread::Refused(Answer::new(
+                        error.status(),
+                        error.to_string(),
+                    )));
+                }
+                Err(ReadError::Closed | ReadError::Io(_)) => return Err(Unread::Broken),
+            }
+        }
+    };
+    let deadline: Instant = progress.deadline();
+    match client.watch.until(|| deadline, reading).await {
+        Ok(read) => read.map(|()| body),
+        Err(Elapsed) => Err(Unread::Refused(Answer::new(
+            408,
+            "the call's body took too long",
+        ))),
+    }
+}

@@ -1,0 +1,439 @@
+//! All keys, found by hash from every shard.
+//!
+//! Split into [`SEGMENTS`] by hash, each with a lock: finding a key takes a shared one, which readers do not hold up each other with;
+//! only making and withdrawing a key takes it whole. What keys spend is counted in atomic numbers under the shared lock.
+
+use super::KeyHash;
+use super::allowance::Spent;
+use super::session::Session;
+use super::terms::{Effective, Policies, Terms};
+use hashbrown::HashTable;
+use serde_json::{Map, Value};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, Weak};
+
+/// Parts that are locked apart from each other.
+const SEGMENTS: usize = 64;
+
+/// How much is kept.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    /// Keys beyond which none is made.
+    pub(crate) keys: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { keys: 2_000_000 }
+    }
+}
+
+/// There are as many keys as there may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("there are {0} keys already, and no more may be")]
+pub(crate) struct TooManyKeys(usize);
+
+/// The keys. Shared by all shards and whoever manages keys.
+#[derive(Debug)]
+pub(crate) struct KeyStore {
+    segments: Box<[RwLock<Segment>]>,
+    limits: Limits,
+    count: AtomicUsize,
+    /// Blocking: taken only when a key is made or policies change. By the text of their shapes.
+    shared: Mutex<Shared>,
+    /// Gateways that share the keys' rates, this one included.
+    gateways: AtomicU32,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    terms: HashMap<String, Weak<Terms>>,
+    policies: Arc<Policies>,
+}
+
+#[derive(Debug, Default)]
+struct Segment {
+    /// Places in `keys`.
+    places: HashTable<u32>,
+    keys: Vec<Key>,
+}
+
+/// A key.
+#[derive(Debug)]
+pub(crate) struct Key {
+    pub(crate) hash: KeyHash,
+    terms: Arc<Terms>,
+    /// Over all APIs that have no allowance of their own.
+    spent: Spent,
+    /// Seconds since 1970; 0: never.
+    pub(crate) expires: u32,
+    pub(crate) created: u32,
+    /// What most keys do not have.
+    extra: Option<Box<Extra>>,
+}
+
+#[derive(Debug, Default)]
+struct Extra {
+    /// The key in plain text, where the operator wants keys listed.
+    plain: Option<Box<str>>,
+    own: Map<String, Value>,
+    /// For APIs with an allowance of their own.
+    accounts: Box<[Spent]>,
+}
+
+/// What becomes of a quota when its key is changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Quotas {
+    Reset,
+    Keep,
+}
+
+/// A key to be made or changed.
+#[derive(Debug)]
+pub(crate) struct NewKey {
+    pub(crate) hash: KeyHash,
+    pub(crate) plain: Option<String>,
+    pub(crate) session: Session,
+    /// Seconds since 1970.
+    pub(crate) now: u32,
+}
+
+impl KeyStore {
+    pub(crate) fn new(limits: Limits) -> Self {
+        Self {
+            segments: (0..SEGMENTS).map(|_| RwLock::default()).collect(),
+            limits,
+            count: AtomicUsize::new(0),
+            shared: Mutex::default(),
+            gateways: AtomicU32::new(1),
+        }
+    }
+
+    /// How many keys there are.
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.count.load(Ordering::Relaxed)
+    }
+
+    /// How many gateways share the keys' rates.
+    pub(crate) fn gateways(&self) -> u32 {
+        self.gateways.load(Ordering::Relaxed)
+    }
+
+    /// Looks at a key, if there is one.
+    pub(crate) fn with<R>(&self, hash: KeyHash, look: impl FnOnce(&Key) -> R) -> Option<R> {
+        let segment = self.segment(hash);
+        let place = *segment.place(hash)?;
+        segment.keys.get(place as usize).map(look)
+    }
+
+    /// Makes a key, or changes the one that there is.
+    ///
+    /// # Errors
+    /// When there are too many.
+    pub(crate) fn put(&self, new: NewKey, quotas: Quotas) -> Result<(), TooManyKeys> {
+        let terms = self.terms(new.session.shape, new.session.grant);
+        let accounts = terms.effective.load().accounts();
+        let mut segment = self.segment_mut(new.hash);
+        let place = segment.place(new.hash).copied();
+        let old = place.and_then(|place| segment.keys.get(place as usize));
+        let kept = old.filter(|_| quotas == Quotas::Keep);
+        let spent = kept.map_or_else(Spent::default, |key| Spent::copy_of(&key.spent));
+        if let Some((remaining, renews)) = new.session.quota {
+            let max = terms
+                .effective
+                .load()
+                .allowance
+                .quota
+                .map_or(0, |quota| i64::from(quota.max));
+            let used = u32::try_from((max - remaining).clamp(0, max)).unwrap_or(0);
+            if kept.is_none() {
+                spent.set_quota(renews, used);
+            }
+        }
+        let has_extra = new.plain.is_some() || !new.session.own.is_empty() || accounts > 0;
+        let extra = has_extra.then(|| {
+            Box::new(Extra {
+                plain: new.plain.map(String::into_boxed_str),
+                own: new.session.own,
+                accounts: (0..accounts).map(|_| Spent::default()).collect(),
+            })
+        });
+        let key = Key {
+            hash: new.hash,
+            terms,
+            spent,
+            expires: new.session.expires,
+            created: old.map_or(new.now, |key| key.created),
+            extra,
+        };
+        match place {
+            Some(place) => segment.keys[place as usize] = key,
+            None => {
+                if self.count.fetch_add(1, Ordering::Relaxed) >= self.limits.keys {
+                    self.count.fetch_sub(1, Ordering::Relaxed);
+                    return Err(TooManyKeys(self.limits.keys));
+                }
+                segment.add(key);
+            }
+        }
+        Ok(())
+    }
+
+    /// Withdraws a key; says whether there was one.
+    pub(crate) fn remove(&self, hash: KeyHash) -> bool {
+        let removed = self.segment_mut(hash).take(hash);
+        if removed {
+            self.count.fetch_sub(1, Ordering::Relaxed);
+        }
+        removed
+    }
+
+    /// Every key as it is listed: in plain text where that is kept, else its hash.
+    pub(crate) fn list(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        for segment in &self.segments {
+            let segment = segment.read().unwrap_or_else(PoisonError::into_inner);
+            names.extend(segment.keys.iter().map(Key::name));
+        }
+        names.sort_unstable();
+        names
+    }
+
+    /// Puts other policies in force, for all keys.
+    pub(crate) fn set_policies(&self, policies: Policies) {
+        let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        shared.policies = Arc::new(policies);
+        shared.terms.retain(|_, terms| terms.strong_count() > 0);
+        for terms in shared.terms.values().filter_map(Weak::upgrade) {
+            terms.follow(&shared.policies);
+        }
+    }
+
+    /// The policies in force.
+    pub(crate) fn policies(&self) -> Arc<Policies> {
+        let shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(&shared.policies)
+    }
+
+    /// The one copy of such terms.
+    fn terms(&self, shape: Map<String, Value>, grant: super::terms::Grant) -> Arc<Terms> {
+        let text = Value::Object(shape.clone()).to_string();
+        let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(terms) = shared.terms.get(&text).and_then(Weak::upgrade) {
+            return terms;
+        }
+        // Before it would grow: nobody uses some of them any more.
+        if shared.terms.len() == shared.terms.capacity() {
+            shared.terms.retain(|_, terms| terms.strong_count() > 0);
+        }
+        let terms = Arc::new(Terms::new(shape, grant, &shared.policies));
+        shared.terms.insert(text, Arc::downgrade(&terms));
+        terms
+    }
+
+    fn segment(&self, hash: KeyHash) -> RwLockReadGuard<'_, Segment> {
+        let segment = &self.segments[index(hash)];
+        segment.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn segment_mut(&self, hash: KeyHash) -> std::sync::RwLockWriteGuard<'_, Segment> {
+        let segment = &self.segments[index(hash)];
+        segment.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The segment goes by the number's highest bits, the place in its table by the others.
+fn index(hash: KeyHash) -> usize {
+    let highest = hash.number() >> (64 - SEGMENTS.trailing_zeros());
+    usize::try_from(highest).expect("invariant: six bits are left")
+}
+
+fn spread(hash: KeyHash) -> u64 {
+    hash.number() << SEGMENTS.trailing_zeros()
+}
+
+impl Segment {
+    fn place(&self, hash: KeyHash) -> Option<&u32> {
+        let is = |place: &u32| self.keys[*place as usize].hash == hash;
+        self.places.find(spread(hash), is)
+    }
+
+    fn add(&mut self, key: Key) {
+        let place = u32::try_from(self.keys.len()).expect("invariant: fewer keys than 2^32");
+        let keys = &self.keys;
+        let spread_of = |place: &u32| spread(keys[*place as usize].hash);
+        self.places
+            .insert_unique(spread(key.hash), place, spread_of);
+        self.keys.push(key);
+    }
+
+    /// The last key takes the place of the one that goes.
+    fn take(&mut self, hash: KeyHash) -> bool {
+        let is = |place: &u32| self.keys[*place as usize].hash == hash;
+        let Ok(entry) = self.places.find_entry(spread(hash), is) else {
+            return false;
+        };
+        let (place, _) = entry.remove();
+        let last = self.keys.len() - 1;
+        if place as usize != last {
+            let moved = self.keys[last].hash;
+            let is_last = |other: &u32| *other as usize == last;
+            if let Some(known) = self.places.find_mut(spread(moved), is_last) {
+                *known = place;
+            }
+        }
+        self.keys.swap_remove(place as usize);
+        true
+    }
+}
+
+impl Key {
+    /// What it is granted now.
+    pub(crate) fn effective(&self) -> arc_swap::Guard<Arc<Effective>> {
+        self.terms.effective.load()
+    }
+
+    /// What it has spent: over all APIs, or with one that has an allowance of its own.
+    pub(crate) fn spent(&self, account: Option<usize>) -> &Spent {
+        let own = account.and_then(|index| self.extra.as_ref()?.accounts.get(index));
+        own.unwrap_or(&self.spent)
+    }
+
+    fn name(&self) -> String {
+        let plain = self.extra.as_ref().and_then(|extra| extra.plain.as_deref());
+        plain.map_or_else(|| self.hash.to_hex(), str::to_owned)
+    }
+
+    /// The session that it was made of, with what is left of its quota at `now` (seconds since 1970).
+    pub(crate) fn session(&self, now: u32) -> Map<String, Value> {
+        let mut session = self.terms.shape.clone();
+        if let Some(extra) = &self.extra {
+            session.extend(extra.own.clone());
+        }
+        session.insert("expires".to_owned(), self.expires.into());
+        if !session.contains_key("date_created")
+            && let Ok(created) = jiff::Timestamp::from_second(i64::from(self.created))
+        {
+            session.insert("date_created".to_owned(), created.to_string().into());
+        }
+        let effective = self.effective();
+        let left = effective
+            .allowance
+            .quota
+            .map(|quota| self.spent.left(quota, now));
+        if let Some(left) = left {
+            session.insert("quota_remaining".to_owned(), left.remaining.into());
+            session.insert("quota_renews".to_owned(), left.renews.into());
+        }
+        session
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keys::session;
+    use plimsoll_base::document::Document;
+
+    const NOW: u32 = 1_700_000_000;
+
+    fn new_key(name: &str, session: &str) -> NewKey {
+        let document = Document::parse_json("key", session).unwrap();
+        NewKey {
+            hash: KeyHash::of(name.as_bytes()),
+            plain: None,
+            session: session::read(&document).unwrap(),
+            now: NOW,
+        }
+    }
+
+    const PLAIN: &str = r#"{"rate": 10, "per": 1, "quota_max": 5, "quota_renewal_rate": 60, "access_rights": {"a": {"api_id": "a"}}}"#;
+
+    #[test]
+    fn keys_are_found_until_they_are_withdrawn() {
+        let store = KeyStore::new(Limits { keys: 1000 });
+        let names: Vec<String> = (0..1000).map(|index| format!("key-{index}")).collect();
+        for name in &names {
+            store.put(new_key(name, PLAIN), Quotas::Reset).unwrap();
+        }
+        assert!(
+            store
+                .put(new_key("one more", PLAIN), Quotas::Reset)
+                .is_err()
+        );
+        let hash = |name: &String| KeyHash::of(name.as_bytes());
+        for name in names.iter().step_by(3) {
+            assert!(store.remove(hash(name)));
+            assert!(!store.remove(hash(name)));
+        }
+        for (index, name) in names.iter().enumerate() {
+            let found = store.with(hash(name), |key| key.hash);
+            let expected = (index % 3 != 0).then(|| hash(name));
+            assert_eq!(found, expected, "{name}");
+        }
+        assert_eq!((store.len(), store.list().len()), (666, 666));
+    }
+
+    #[test]
+    fn a_change_keeps_or_resets_what_is_spent() {
+        let store = KeyStore::new(Limits::default());
+        store.put(new_key("a", PLAIN), Quotas::Reset).unwrap();
+        let hash = KeyHash::of(b"a");
+        let now = crate::keys::allowance::Moment {
+            nanos: 1,
+            unix: NOW,
+        };
+        let spend = || {
+            store.with(hash, |key| {
+                let allowance = key.effective().allowance;
+                key.spent(None).spend(&allowance, 1, now).unwrap();
+                key.session(NOW)["quota_remaining"].clone()
+            })
+        };
+        assert_eq!(spend(), Some(4.into()));
+        store.put(new_key("a", PLAIN), Quotas::Keep).unwrap();
+        assert_eq!(spend(), Some(3.into()));
+        store.put(new_key("a", PLAIN), Quotas::Reset).unwrap();
+        assert_eq!(spend(), Some(4.into()));
+        assert_eq!(store.len(), 1);
+    }
+
+    #[test]
+    fn keys_with_the_same_session_share_its_terms() {
+        let store = KeyStore::new(Limits::default());
+        for name in ["a", "b"] {
+            store.put(new_key(name, PLAIN), Quotas::Reset).unwrap();
+        }
+        let terms =
+            |name: &str| store.with(KeyHash::of(name.as_bytes()), |key| Arc::as_ptr(&key.terms));
+        assert_eq!(terms("a"), terms("b"));
+        assert_eq!(store.shared.lock().unwrap().terms.len(), 1);
+    }
+
+    /// Resident memory of this process, in bytes.
+    fn resident() -> usize {
+        let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
+        pages.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096
+    }
+
+    /// As full as the tables are with a million: a quarter of it in a quarter of the memory.
+    #[test]
+    fn a_million_keys_take_less_than_96_mb() {
+        let store = KeyStore::new(Limits::default());
+        let template = new_key("", PLAIN);
+        let before = resident();
+        for index in 0..250_000u32 {
+            let key = NewKey {
+                hash: KeyHash::of(&index.to_le_bytes()),
+                plain: None,
+                session: template.session.clone(),
+                now: NOW,
+            };
+            store.put(key, Quotas::Reset).unwrap();
+        }
+        let taken = resident().saturating_sub(before);
+        assert!(store.len() == 250_000 && taken < 24_000_000, "{taken}");
+    }
+}

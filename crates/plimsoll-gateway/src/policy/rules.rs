@@ -1,0 +1,151 @@
+//! Rules: what holds for some paths and methods of a route only. Each kind is a file of its own.
+//!
+//! ```text
+//! path, method --first reply/exempt/deny/allow that matches--> answer, or on (exempt: past key and limits)
+//!              --first of each other kind that matches-------> what the exchange is to do differently
+//! ```
+//!
+//! A route without rules has none of this: it is asked for nothing.
+
+pub(crate) mod body_limit;
+pub(crate) mod breaker;
+pub(crate) mod edits;
+pub(crate) mod matcher;
+pub(crate) mod reply;
+
+use crate::answer::Answer;
+use crate::cause::Cause;
+use breaker::Breaker;
+use edits::FieldEdits;
+use matcher::PathMatcher;
+use plimsoll_http::RequestHead;
+use reply::Reply;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The rules of one route, in order.
+#[derive(Debug, Clone)]
+pub(crate) struct Rules {
+    rules: Vec<Rule>,
+    /// Some rule allows: what none allows is denied.
+    closed: bool,
+}
+
+/// One rule.
+#[derive(Debug, Clone)]
+pub(crate) struct Rule {
+    pub(crate) paths: PathMatcher,
+    /// Any, if empty.
+    pub(crate) methods: Vec<String>,
+    pub(crate) what: What,
+}
+
+/// What a rule is about.
+#[derive(Debug, Clone)]
+pub(crate) enum What {
+    /// Answer at once.
+    Reply(Reply),
+    /// No key is demanded and no limit counts.
+    Exempt,
+    Deny,
+    Allow,
+    /// Bytes that a request's body may have.
+    BodyLimit(u64),
+    /// How long the upstream may take until its response's head.
+    Timeout(Duration),
+    Breaker(Arc<Breaker>),
+    RequestFields(Arc<FieldEdits>),
+    ResponseFields(Arc<FieldEdits>),
+}
+
+/// What the rules that match a request make of it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Effects {
+    pub(crate) exempt: bool,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) breaker: Option<Arc<Breaker>>,
+    pub(crate) request: Option<Arc<FieldEdits>>,
+    pub(crate) response: Option<Arc<FieldEdits>>,
+}
+
+impl Rules {
+    pub(crate) fn new(rules: Vec<Rule>) -> Self {
+        let closed = rules.iter().any(|rule| matches!(rule.what, What::Allow));
+        Self { rules, closed }
+    }
+
+    /// Whether some of the route's paths are closed.
+    pub(crate) fn close_paths(&self) -> bool {
+        self.closed
+            || self
+                .rules
+                .iter()
+                .any(|rule| matches!(rule.what, What::Deny))
+    }
+
+    /// Puts a request before the rules. `path` is normalised, `below` what follows the route's own path in it. A breaker is named and
+    /// not asked: it has to know that nothing else refuses.
+    pub(crate) fn judge(
+        &self,
+        head: &RequestHead,
+        path: &str,
+        below: &str,
+    ) -> Result<Effects, Answer> {
+        let decoded = matcher::Decoded::of(path, below);
+        let matching: Vec<&What> = self
+            .rules
+            .iter()
+            .filter(|rule| rule.covers(head.method(), &decoded))
+            .map(|rule| &rule.what)
+            .collect();
+        let mut effects = Effects {
+            exempt: self.access(&matching)?,
+            ..Effects::default()
+        };
+        for what in matching {
+            match what {
+                What::Reply(_) | What::Exempt | What::Deny | What::Allow => {}
+                What::BodyLimit(limit) => body_limit::check(head, *limit)?,
+                What::Timeout(timeout) => effects.timeout = effects.timeout.or(Some(*timeout)),
+                What::Breaker(breaker) => {
+                    effects.breaker.get_or_insert_with(|| Arc::clone(breaker));
+                }
+                What::RequestFields(edits) => {
+                    effects.request.get_or_insert_with(|| Arc::clone(edits));
+                }
+                What::ResponseFields(edits) => {
+                    effects.response.get_or_insert_with(|| Arc::clone(edits));
+                }
+            }
+        }
+        Ok(effects)
+    }
+
+    /// Whether the request is exempt from key and limits; the first rule about access decides.
+    fn access(&self, matching: &[&What]) -> Result<bool, Answer> {
+        for what in matching {
+            match what {
+                What::Reply(reply) => return Err(reply.answer()),
+                What::Exempt => return Ok(true),
+                What::Deny => return Err(forbidden()),
+                What::Allow => return Ok(false),
+                _ => {}
+            }
+        }
+        if self.closed {
+            return Err(forbidden());
+        }
+        Ok(false)
+    }
+}
+
+impl Rule {
+    fn covers(&self, method: &str, decoded: &matcher::Decoded<'_>) -> bool {
+        let of_method = self.methods.is_empty() || self.methods.iter().any(|own| own == method);
+        of_method && self.paths.matches(decoded)
+    }
+}
+
+fn forbidden() -> Answer {
+    Answer::new(403, "this path is closed").because(Cause::PathForbidden)
+}

@@ -1,0 +1,97 @@
+//! Fields of a message that are removed or set on its way through.
+
+/// Which fields. Names are distinct without regard to case, and none is one that the proxy itself makes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct FieldEdits {
+    pub(crate) remove: Vec<String>,
+    pub(crate) set: Vec<(String, String)>,
+}
+
+/// Fields that a rule may not touch: the proxy makes them, or framing and connections hang on them.
+const MADE_HERE: [&str; 12] = [
+    "host",
+    "connection",
+    "content-length",
+    "transfer-encoding",
+    "te",
+    "trailer",
+    "upgrade",
+    "expect",
+    "via",
+    "keep-alive",
+    "proxy-connection",
+    "http2-settings",
+];
+
+/// Why a field cannot be edited, if it cannot.
+pub(crate) fn refusal(name: &str, value: &str) -> Option<String> {
+    let is_token = !name.is_empty()
+        && name
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b));
+    let lower = name.to_ascii_lowercase();
+    if !is_token {
+        return Some(format!("`{name}` is not the name of a field"));
+    }
+    if MADE_HERE.contains(&&*lower) || lower.starts_with("x-forwarded-") || lower == "forwarded" {
+        return Some(format!("`{name}` is made by the gateway itself"));
+    }
+    let is_value = value
+        .bytes()
+        .all(|b| b == b'\t' || (b' '..0x7f).contains(&b) || b >= 0x80);
+    (!is_value || value.trim() != value)
+        .then(|| format!("the value of `{name}` has a control character, or space at an end"))
+}
+
+impl FieldEdits {
+    /// Whether a field of the message as it came is left out.
+    pub(crate) fn drops(&self, name: &str) -> bool {
+        let is = |own: &String| own.eq_ignore_ascii_case(name);
+        self.remove.iter().any(is) || self.set.iter().any(|(own, _)| is(own))
+    }
+
+    /// These after `before`: where both speak of a field, these have the last word.
+    pub(crate) fn after(&self, before: &Self) -> Self {
+        let kept = |name: &str| !self.drops(name);
+        let remove = before.remove.iter().filter(|name| kept(name));
+        let set = before.set.iter().filter(|(name, _)| kept(name));
+        Self {
+            remove: remove.chain(&self.remove).cloned().collect(),
+            set: set.chain(&self.set).cloned().collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_later_word_counts() {
+        let edits = |remove: &[&str], set: &[(&str, &str)]| FieldEdits {
+            remove: remove.iter().map(|&name| name.to_owned()).collect(),
+            set: (set.iter().map(|&(n, v)| (n.to_owned(), v.to_owned()))).collect(),
+        };
+        let global = edits(&["a"], &[("b", "1"), ("c", "1")]);
+        let own = edits(&["B"], &[("A", "2")]);
+        let both = own.after(&global);
+        assert_eq!(both, edits(&["B"], &[("c", "1"), ("A", "2")]));
+        assert!(both.drops("a") && both.drops("b") && both.drops("C") && !both.drops("d"));
+    }
+
+    #[test]
+    fn what_the_proxy_makes_is_not_edited() {
+        for (name, value) in [
+            ("Host", "x"),
+            ("X-Forwarded-For", "x"),
+            ("transfer-encoding", "x"),
+            ("a b", "x"),
+            ("", "x"),
+            ("X-A", "a\r\nb"),
+            ("X-A", " a"),
+        ] {
+            assert!(refusal(name, value).is_some(), "{name:?} {value:?}");
+        }
+        assert_eq!(refusal("X-A", "ä b"), None);
+    }
+}

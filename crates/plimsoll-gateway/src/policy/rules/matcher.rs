@@ -1,0 +1,185 @@
+//! Which paths a rule is about.
+//!
+//! Patterns are held against the decoded path, so that no spelling of it gets past them.
+
+use regex::Regex;
+use std::borrow::Cow;
+
+/// A compiled pattern.
+#[derive(Debug, Clone)]
+pub(crate) struct PathMatcher {
+    pattern: Regex,
+    against: Against,
+}
+
+/// What a pattern is held against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Against {
+    /// What follows the route's own path.
+    Below,
+    /// That, or the whole path: either will do.
+    Either,
+}
+
+/// A path with its escapes resolved.
+#[derive(Debug)]
+pub(crate) struct Decoded<'a> {
+    whole: Cow<'a, str>,
+    below: Cow<'a, str>,
+}
+
+impl<'a> Decoded<'a> {
+    /// `below` is what follows the route's own path in `path`.
+    pub(crate) fn of(path: &'a str, below: &'a str) -> Self {
+        Self {
+            whole: decode(path),
+            below: decode(below),
+        }
+    }
+}
+
+impl PathMatcher {
+    /// Whole segments from the route's own path on: `/admin` covers `/admin` and `/admin/x`; `{name}` stands for one segment.
+    ///
+    /// # Errors
+    /// What is wrong with the text.
+    pub(crate) fn below(text: &str) -> Result<Self, String> {
+        let Some(rest) = text.strip_prefix('/') else {
+            return Err("a path begins with `/`: write for instance `/orders/{id}`".to_owned());
+        };
+        let mut pattern = "^".to_owned();
+        for segment in rest.split('/').filter(|segment| !segment.is_empty()) {
+            pattern += "/";
+            let is_name = segment.len() > 2 && segment.starts_with('{') && segment.ends_with('}');
+            match is_name {
+                true => pattern += "[^/]+",
+                false if segment.contains(['{', '}']) => {
+                    return Err(format!(
+                        "`{segment}` is no segment: `{{name}}` stands for a whole one"
+                    ));
+                }
+                false => pattern += &regex::escape(segment),
+            }
+        }
+        pattern += "(/|$)";
+        Self::compile(&pattern, Against::Below)
+    }
+
+    /// A regular expression that is found anywhere, with `{name}` for one segment: as Tyk reads the paths of its definitions.
+    ///
+    /// # Errors
+    /// What is wrong with the text.
+    pub(crate) fn tyk(text: &str, ignore_case: bool) -> Result<Self, String> {
+        let mut pattern = if ignore_case { "(?i)" } else { "" }.to_owned();
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once('{') {
+            // Braces that hold digits repeat what is before them; all others name a segment.
+            let (name, behind) = after
+                .split_once('}')
+                .ok_or_else(|| format!("`{text}` has a brace that is not closed"))?;
+            pattern += before;
+            let repeats = !name.is_empty() && name.bytes().all(|b| b.is_ascii_digit() || b == b',');
+            match repeats {
+                true => pattern += &format!("{{{name}}}"),
+                false => pattern += "([^/]+)",
+            }
+            rest = behind;
+        }
+        pattern += rest;
+        Self::compile(&pattern, Against::Either)
+    }
+
+    fn compile(pattern: &str, against: Against) -> Result<Self, String> {
+        // Patterns come from a file; none may take more memory than this.
+        const COMPILED_BYTES: usize = 1 << 20;
+        let built = regex::RegexBuilder::new(pattern)
+            .size_limit(COMPILED_BYTES)
+            .build();
+        let pattern =
+            built.map_err(|error| format!("`{pattern}` is not a regular expression: {error}"))?;
+        Ok(Self { pattern, against })
+    }
+
+    /// Whether a path is one of these.
+    pub(crate) fn matches(&self, path: &Decoded<'_>) -> bool {
+        self.pattern.is_match(&path.below)
+            || (self.against == Against::Either && self.pattern.is_match(&path.whole))
+    }
+}
+
+/// Escapes resolved once, as a server does that looks for a file or a handler.
+fn decode(path: &str) -> Cow<'_, str> {
+    if !path.contains('%') {
+        return Cow::Borrowed(path);
+    }
+    let bytes = path.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        let digits = (*byte == b'%').then(|| path.get(at + 1..at + 3)).flatten();
+        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(octet) => {
+                out.push(octet);
+                at += 3;
+            }
+            None => {
+                out.push(*byte);
+                at += 1;
+            }
+        }
+    }
+    Cow::Owned(String::from_utf8_lossy(&out).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn own_paths_cover_whole_segments() {
+        let check = |pattern: &str, below: &str, expected: bool| {
+            let matcher = PathMatcher::below(pattern).unwrap();
+            let actual = matcher.matches(&Decoded::of(&format!("/api{below}"), below));
+            assert_eq!(actual, expected, "{pattern} {below}");
+        };
+        check("/admin", "/admin", true);
+        check("/admin", "/admin/x", true);
+        check("/admin", "/administrator", false);
+        check("/admin", "/x/admin", false);
+        check("/admin/", "/admin", true);
+        check("/", "/anything", true);
+        check("/orders/{id}", "/orders/7", true);
+        check("/orders/{id}", "/orders/7/lines", true);
+        check("/orders/{id}", "/orders", false);
+        check("/orders/{id}/lines", "/orders/7/lines", true);
+        check("/a.b", "/axb", false);
+        check("/api", "/x", false);
+        check("/a b", "/a%20b", true);
+        assert!(PathMatcher::below("admin").is_err());
+        assert!(PathMatcher::below("/x{id}").is_err());
+    }
+
+    #[test]
+    fn paths_of_tyk_are_found_anywhere_in_either_form() {
+        let check = |pattern: &str, below: &str, expected: bool| {
+            let matcher = PathMatcher::tyk(pattern, false).unwrap();
+            let actual = matcher.matches(&Decoded::of(&format!("/api{below}"), below));
+            assert_eq!(actual, expected, "{pattern} {below}");
+        };
+        check("/admin", "/x/administrator", true);
+        check("^/admin", "/x/admin", false);
+        check("^/api/admin", "/admin", true);
+        check("/widgets/{id}$", "/widgets/7", true);
+        check("/widgets/{id}$", "/widgets/7/x", false);
+        check("/n/[0-9]{2,3}$", "/n/42", true);
+        check("/n/[0-9]{2}$", "/n/421", false);
+        check("/Admin", "/admin", false);
+        assert!(
+            PathMatcher::tyk("/Admin", true)
+                .unwrap()
+                .matches(&Decoded::of("/admin", "/admin"))
+        );
+        assert!(PathMatcher::tyk("/a(", false).is_err());
+        assert!(PathMatcher::tyk("/{a", false).is_err());
+    }
+}

@@ -1,0 +1,136 @@
+//! Keys that come and go: the request must carry one that is active, may use this API, and has rate and quota left.
+//!
+//! One look at the [`KeyStore`] a request. Refused requests learn nothing about keys that they do not hold: what is looked up is a hash.
+
+use super::key::strip_bearer;
+use crate::answer::Answer;
+use crate::cause::Cause;
+use crate::keys::allowance::{Allowance, Exceeded, Left, Moment};
+use crate::keys::store::Key;
+use crate::keys::terms::Access;
+use crate::keys::{KeyHash, KeyStore};
+use plimsoll_http::Fields;
+use std::sync::Arc;
+
+/// What one API demands of keys.
+#[derive(Debug, Clone)]
+pub(crate) struct SessionPolicy {
+    /// The field that carries the key.
+    pub(crate) header: String,
+    /// Under which name keys open it.
+    pub(crate) api: Box<str>,
+    pub(crate) keys: Arc<KeyStore>,
+    pub(crate) counts: Counts,
+    /// When the gateway started, in nanoseconds since 1970.
+    pub(crate) started: u64,
+}
+
+/// Which limits of a key count here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Counts {
+    pub(crate) rate: bool,
+    pub(crate) quota: bool,
+}
+
+/// A key that may pass.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Identified {
+    pub(crate) hash: KeyHash,
+    /// Of its quota, if it has one.
+    pub(crate) left: Option<Left>,
+}
+
+/// Why a request may not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unwanted {
+    Missing,
+    /// There is no such key.
+    Unknown,
+    Inactive,
+    Expired,
+    /// The key does not open this API.
+    Elsewhere,
+    Exceeded(Exceeded),
+}
+
+impl SessionPolicy {
+    /// Identifies a request and counts it. `now` is in nanoseconds since the gateway started.
+    pub(crate) fn admit(&self, fields: &Fields, now: u64) -> Result<Identified, Unwanted> {
+        let mut values = fields.get_all(&self.header);
+        let (Some(value), None) = (values.next(), values.next()) else {
+            return Err(Unwanted::Missing);
+        };
+        let key = strip_bearer(value);
+        if key.is_empty() {
+            return Err(Unwanted::Missing);
+        }
+        let hash = KeyHash::of(key);
+        let unix = self.started.saturating_add(now) / 1_000_000_000;
+        let moment = Moment {
+            nanos: now,
+            unix: u32::try_from(unix).unwrap_or(u32::MAX),
+        };
+        let judged = self.keys.with(hash, |key| self.judge(key, moment));
+        let left = judged.unwrap_or(Err(Unwanted::Unknown))?;
+        Ok(Identified { hash, left })
+    }
+
+    fn judge(&self, key: &Key, now: Moment) -> Result<Option<Left>, Unwanted> {
+        let effective = key.effective();
+        if effective.inactive {
+            return Err(Unwanted::Inactive);
+        }
+        if key.expires != 0 && now.unix >= key.expires {
+            return Err(Unwanted::Expired);
+        }
+        let own = match &effective.access {
+            Access::All => None,
+            Access::Listed(apis) => *apis.get(&self.api).ok_or(Unwanted::Elsewhere)?,
+        };
+        let allowance = own.map_or(effective.allowance, |own| own.allowance);
+        let allowance = Allowance {
+            rate: allowance.rate.filter(|_| self.counts.rate),
+            quota: allowance.quota.filter(|_| self.counts.quota),
+        };
+        let spent = key.spent(own.map(|own| own.account));
+        let spent = spent.spend(&allowance, self.keys.gateways(), now);
+        spent.map_err(Unwanted::Exceeded)
+    }
+
+    /// What the client is told.
+    pub(crate) fn answer(&self, unwanted: Unwanted) -> Answer {
+        let scheme = match self.header.eq_ignore_ascii_case("authorization") {
+            true => "Bearer",
+            false => "ApiKey",
+        };
+        let challenged = |message, cause| {
+            let answer = Answer::new(401, message).because(cause);
+            answer.with_field("WWW-Authenticate", scheme.to_owned())
+        };
+        match unwanted {
+            Unwanted::Missing => challenged("this route needs one key", Cause::KeyMissing),
+            Unwanted::Expired => challenged("this key has expired", Cause::KeyExpired),
+            Unwanted::Unknown | Unwanted::Elsewhere => {
+                Answer::new(403, "this key may not use this route").because(Cause::KeyUnknown)
+            }
+            Unwanted::Inactive => {
+                Answer::new(403, "this key is inactive").because(Cause::KeyInactive)
+            }
+            Unwanted::Exceeded(Exceeded::Rate { wait }) => {
+                let seconds = wait.div_ceil(1_000_000_000).max(1);
+                let answer = Answer::new(429, "rate limit exceeded").because(Cause::KeyRate);
+                answer.with_field("Retry-After", seconds.to_string())
+            }
+            Unwanted::Exceeded(Exceeded::Quota { .. }) => {
+                Answer::new(403, "the key's quota is used up").because(Cause::Quota)
+            }
+        }
+    }
+}
+
+impl Unwanted {
+    /// Whether a limit is met, and nothing is wrong with the key.
+    pub(crate) fn is_limit(self) -> bool {
+        matches!(self, Self::Exceeded(_))
+    }
+}

@@ -1,0 +1,302 @@
+//! Tyk in file mode: `tyk.conf`, API definitions and policies, read into the gateway's own configuration.
+//!
+//! ```text
+//! tyk.conf ──────────┐
+//! app_path/*.json ───┼─ fields (which are known) ─ wire structs ─ compile ─► GatewayConfig
+//! policies.json ─────┘                                                  └──► what keys may do
+//! ```
+//!
+//! One gateway serves it: routes, upstreams, policies and rules are those of `gateway.yaml`. What the control API does is
+//! [`crate::control`]'s.
+
+mod compile;
+mod conf;
+mod definition;
+pub(crate) mod fields;
+mod files;
+mod policies;
+
+pub(crate) use conf::KeyRules;
+
+use crate::config::GatewayConfig;
+use crate::control::{self, Control};
+use crate::keys::terms::Policies;
+use compile::Api;
+use conf::Conf;
+use files::File;
+use plimsoll_base::document::{Document, Nulls, Problem, Problems, Rules};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Tyk's files and what runs by them. It outlives every reload.
+#[derive(Debug)]
+pub struct Tyk {
+    control: Arc<Control>,
+}
+
+impl Tyk {
+    /// Reads `tyk.conf` and all that it leads to: the configuration that they mean, and what the operator should know. With `strict`
+    /// the gateway's own answers keep what HTTP asks for and Tyk leaves out.
+    ///
+    /// # Errors
+    /// Every problem of every file.
+    pub fn open(conf: &Path, strict: bool) -> Result<(Self, GatewayConfig, Vec<String>), Problems> {
+        let settings = Settings::read(conf, strict)?;
+        let (control, loaded) = Control::new(settings)?;
+        let tyk = Self {
+            control: Arc::new(control),
+        };
+        let (config, notes) = tyk.complete(loaded);
+        Ok((tyk, config, notes))
+    }
+
+    /// Reads definitions and policies anew; `tyk.conf` itself stays as it was.
+    ///
+    /// # Errors
+    /// Every problem of every file; then policies stay as they were, too.
+    pub fn reload(&self) -> Result<(GatewayConfig, Vec<String>), Problems> {
+        let loaded = self.control.load()?;
+        Ok(self.complete(loaded))
+    }
+
+    fn complete(&self, loaded: Loaded) -> (GatewayConfig, Vec<String>) {
+        let Loaded {
+            mut config, notes, ..
+        } = loaded;
+        let health = self.control.settings().health_paths();
+        let paths = health.iter().map(String::as_str).chain([control::PREFIX]);
+        config.routes.extend(paths.map(compile::control_route));
+        config.control = Some(Arc::clone(&self.control));
+        (config, notes)
+    }
+}
+
+/// The rules by which Tyk's files are decoded: `null` is nothing.
+const RULES: Rules<'static> = Rules {
+    later: &[],
+    nulls: Nulls::Allowed,
+};
+
+/// A `tyk.conf` that was read.
+pub(crate) struct Settings {
+    conf: Conf,
+    strict: bool,
+    /// Its fields that are ignored.
+    ignored: Vec<String>,
+}
+
+/// Definitions and policies as they were found.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    pub(crate) config: GatewayConfig,
+    pub(crate) apis: Vec<ApiEntry>,
+    pub(crate) policies: Policies,
+    /// What the operator should know.
+    pub(crate) notes: Vec<String>,
+}
+
+/// A definition, for whoever lists them.
+#[derive(Debug, Clone)]
+pub(crate) struct ApiEntry {
+    pub(crate) id: String,
+    pub(crate) file: PathBuf,
+    /// The file's content.
+    pub(crate) text: Value,
+}
+
+impl Settings {
+    /// Reads `tyk.conf`.
+    ///
+    /// # Errors
+    /// Every problem of it.
+    pub(crate) fn read(path: &Path, strict: bool) -> Result<Self, Problems> {
+        let File { name, text } = files::read(path)?;
+        Self::parse(&name, &text, strict)
+    }
+
+    fn parse(name: &str, text: &str, strict: bool) -> Result<Self, Problems> {
+        let document = Document::parse_json(name, text)?;
+        let (mut refused, ignored) = fields::judge(fields::CONF, &document).into_parts();
+        let wire: Result<conf::Wire, Problems> = document.decode_with(RULES);
+        match wire.and_then(|wire| conf::check(&document, wire)) {
+            Ok(conf) => refused.or_ok(Self {
+                conf,
+                strict,
+                ignored: noted(name, &ignored).into_iter().collect(),
+            }),
+            Err(problems) => {
+                refused.extend(problems);
+                Err(refused)
+            }
+        }
+    }
+
+    pub(crate) fn secret(&self) -> &str {
+        &self.conf.secret
+    }
+
+    pub(crate) fn key_rules(&self) -> KeyRules {
+        self.conf.keys
+    }
+
+    pub(crate) fn app_path(&self) -> &Path {
+        &self.conf.app_path
+    }
+
+    /// The paths that answer whether it lives, and whether it takes requests.
+    pub(crate) fn health_paths(&self) -> [String; 2] {
+        [&self.conf.health, &self.conf.readiness].map(|name| format!("/{name}"))
+    }
+
+    /// Reads definitions and policies as they are now.
+    ///
+    /// # Errors
+    /// Every problem of all of them.
+    pub(crate) fn load(&self) -> Result<Loaded, Problems> {
+        let definitions = files::definitions(&self.conf.app_path)?;
+        let policies = self.conf.policies.as_deref().map(files::read).transpose()?;
+        self.compile(&definitions, policies.as_ref())
+    }
+
+    fn compile(&self, files: &[File], policies: Option<&File>) -> Result<Loaded, Problems> {
+        let mut problems = Problems::default();
+        let mut notes = self.ignored.clone();
+        let mut apis = Vec::new();
+        for file in files {
+            match definition(file, &mut notes) {
+                Ok((api, refused)) => {
+                    problems.extend(refused);
+                    apis.push(api);
+                }
+                Err(wrong) => problems.extend(wrong),
+            }
+        }
+        let policies = match policies
+            .map(|file| self.policies(file, &mut notes))
+            .transpose()
+        {
+            Ok(policies) => policies.unwrap_or_default(),
+            Err(wrong) => {
+                problems.extend(wrong);
+                Policies::new()
+            }
+        };
+        problems.extend(same_ids(&apis));
+        let config = match compile::compile(&self.conf, &apis, self.strict) {
+            Ok(config) => problems.or_ok(config)?,
+            Err(wrong) => {
+                problems.extend(wrong);
+                return Err(problems);
+            }
+        };
+        Ok(Loaded {
+            config,
+            apis: entries(apis),
+            policies,
+            notes,
+        })
+    }
+
+    fn policies(&self, file: &File, notes: &mut Vec<String>) -> Result<Policies, Problems> {
+        let document = Document::parse_json(&file.name, &file.text)?;
+        let (policies, ignored) = policies::read(&document)?;
+        notes.extend(noted(&file.name, &ignored));
+        Ok(policies)
+    }
+}
+
+/// Checks one definition for itself, as a file called `name`; the fields of it that are ignored.
+///
+/// # Errors
+/// Every problem of it.
+pub fn check_definition(name: &str, text: &str) -> Result<Vec<String>, Problems> {
+    let conf = "{\"secret\": \"any\", \"app_path\": \"apps\"}";
+    let settings = Settings::parse("tyk.conf", conf, false)?;
+    let file = File {
+        name: name.to_owned(),
+        text: text.to_owned(),
+    };
+    settings.compile(&[file], None).map(|loaded| loaded.notes)
+}
+
+/// A definition, and what of it is refused: what else is wrong with it is yet to be found.
+fn definition(file: &File, notes: &mut Vec<String>) -> Result<(Api, Problems), Problems> {
+    let document = Document::parse_json(&file.name, &file.text)?;
+    let (mut refused, ignored) = fields::judge(fields::DEFINITION, &document).into_parts();
+    let definition: definition::Definition = match document.decode_with(RULES) {
+        Ok(definition) => definition,
+        Err(problems) => {
+            refused.extend(problems);
+            return Err(refused);
+        }
+    };
+    notes.extend(noted(&file.name, &ignored));
+    if definition.active == Some(false) {
+        let name = &file.name;
+        notes.push(format!(
+            "{name}: `active` is false, so this API is closed; Tyk would serve it"
+        ));
+    }
+    let stem = || {
+        PathBuf::from(&file.name)
+            .file_stem()
+            .map(|stem| stem.to_string_lossy().into_owned())
+    };
+    let id = definition.api_id.clone().filter(|id| !id.is_empty());
+    let api = Api {
+        file: PathBuf::from(&file.name),
+        id: id.or_else(stem).unwrap_or_default(),
+        document,
+        definition,
+    };
+    Ok((api, refused))
+}
+
+/// Keys open APIs by their ids, so no two have the same.
+fn same_ids(apis: &[Api]) -> Vec<Problem> {
+    let places = apis.iter().enumerate();
+    let repeated =
+        places.filter(|(index, api)| apis[..*index].iter().any(|other| other.id == api.id));
+    repeated
+        .map(|(_, api)| {
+            let message = format!("another definition has the id `{}` already", api.id);
+            api.document.problem("api_id", message)
+        })
+        .collect()
+}
+
+fn entries(apis: Vec<Api>) -> Vec<ApiEntry> {
+    apis.into_iter()
+        .map(|api| ApiEntry {
+            text: api.document.to_json(),
+            file: api.file,
+            id: api.id,
+        })
+        .collect()
+}
+
+fn noted(name: &str, ignored: &[String]) -> Option<String> {
+    (!ignored.is_empty()).then(|| format!("{name}: ignored: {}", ignored.join(", ")))
+}
+
+/// What decoding a file of this kind says about it.
+#[cfg(test)]
+fn decode_errors(kind: &fields::Kind, text: &str) -> String {
+    use plimsoll_base::document::Entries;
+    let document = Document::parse_json("file", text).unwrap();
+    let problems = if kind.name == fields::CONF.name {
+        document.decode_with::<conf::Wire>(RULES).err()
+    } else if kind.name == fields::DEFINITION.name {
+        document.decode_with::<definition::Definition>(RULES).err()
+    } else if kind.name == fields::POLICY.name {
+        let text = format!("{{\"p\": {text}}}");
+        let document = Document::parse_json("file", &text).unwrap();
+        document.decode_with::<Entries<policies::Wire>>(RULES).err()
+    } else {
+        crate::keys::session::read(&document).err()
+    };
+    problems
+        .map(|problems| problems.to_string())
+        .unwrap_or_default()
+}

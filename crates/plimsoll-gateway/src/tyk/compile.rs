@@ -1,0 +1,295 @@
+//! From Tyk's files to the gateway's own configuration: each definition becomes a route and an upstream, with policies and rules.
+
+mod rules;
+mod target;
+
+use super::conf::Conf;
+use super::definition::Definition;
+use crate::config::{
+    Balance, ConnectionLimits, GatewayConfig, ListenerConfig, Places, RateLimitConfig, RetryConfig,
+    RouteConfig, Serves, SessionConfig, Timeouts, UpstreamConfig,
+};
+use crate::path;
+use crate::policy::rate_limit::Scope;
+use crate::policy::rules::Rules;
+use crate::policy::session::Counts;
+use crate::voice::{TykVoice, Voice};
+use plimsoll_base::document::{Document, Path, Problem, Problems};
+use plimsoll_base::units::Rate;
+use plimsoll_http::Limits;
+use std::time::Duration;
+
+/// A definition that was read, with its place.
+pub(super) struct Api {
+    pub(super) document: Document,
+    pub(super) definition: Definition,
+    pub(super) id: String,
+    pub(super) file: std::path::PathBuf,
+}
+
+/// Collects problems of one definition.
+struct Check<'a> {
+    document: &'a Document,
+    problems: Vec<Problem>,
+}
+
+impl Check<'_> {
+    fn refuse(&mut self, path: impl Into<Path>, message: impl Into<String>) {
+        self.problems.push(self.document.problem(path, message));
+    }
+}
+
+/// The configuration that `tyk.conf` and its definitions mean, but for the routes of the control API.
+pub(super) fn compile(conf: &Conf, apis: &[Api], strict: bool) -> Result<GatewayConfig, Problems> {
+    let mut problems = Vec::new();
+    let (mut routes, mut upstreams): (Vec<RouteConfig>, Vec<UpstreamConfig>) = Default::default();
+    for (index, api) in apis.iter().enumerate() {
+        let mut c = Check {
+            document: &api.document,
+            problems: Vec::new(),
+        };
+        if !is_open(&api.definition) {
+            continue;
+        }
+        let path = listen_path(&mut c, &api.definition.proxy.listen_path, conf);
+        let same = apis[..index]
+            .iter()
+            .filter(|other| is_open(&other.definition))
+            .find(|other| {
+                stem(&other.definition.proxy.listen_path) == stem(&api.definition.proxy.listen_path)
+            });
+        if let Some(other) = same {
+            let message = format!("the API `{}` listens on this path already", other.id);
+            c.refuse("proxy.listen_path", message);
+        }
+        let target = target::target(&mut c, &api.definition.proxy);
+        routes.push(route(
+            &mut c,
+            api,
+            path,
+            target.prepend,
+            upstreams.len(),
+            conf,
+        ));
+        upstreams.push(upstream(api, target.endpoints, conf));
+        problems.append(&mut c.problems);
+    }
+    let config = GatewayConfig {
+        listeners: vec![ListenerConfig {
+            name: "main".to_owned(),
+            address: conf.address,
+        }],
+        admin: None,
+        trusted_proxies: Vec::new(),
+        upstreams,
+        routes,
+        analytics: None,
+        counters: None,
+        timeouts: Timeouts {
+            request_head: Duration::from_secs(10),
+            idle: Duration::from_secs(60),
+            body_rate: 1024,
+            total: Duration::from_secs(600),
+            drain: conf.drain,
+            upgraded: Duration::from_secs(300),
+        },
+        limits: limits(conf),
+        voice: Voice::Tyk(TykVoice {
+            strict,
+            generator: !conf.hide_generator && !strict,
+        }),
+        control: None,
+        places: Places::nowhere(),
+    };
+    Problems::from_iter(problems).or_ok(config)
+}
+
+/// Whether an API is served at all.
+pub(super) fn is_open(definition: &Definition) -> bool {
+    definition.active != Some(false) && definition.internal != Some(true)
+}
+
+/// Without the slash at its end, which makes no difference.
+fn stem(listen_path: &str) -> &str {
+    listen_path.trim_end_matches('/')
+}
+
+/// A route to the control API.
+pub(super) fn control_route(path: &str) -> RouteConfig {
+    RouteConfig {
+        path: path.to_owned(),
+        strip: false,
+        prepend: String::new(),
+        serves: Serves::Control,
+        rules: None,
+        key: None,
+        session: None,
+        rate_limit: None,
+        upgrades: Vec::new(),
+    }
+}
+
+fn listen_path(c: &mut Check<'_>, written: &str, conf: &Conf) -> String {
+    let stem = stem(written);
+    let path = if stem.is_empty() { "/" } else { stem };
+    let is_normal =
+        written.starts_with('/') && path::normalise(path).is_ok_and(|normal| normal == path);
+    if !is_normal {
+        let message =
+            format!("`{written}` is not a path in its normal form: write for instance `/orders/`");
+        c.refuse("proxy.listen_path", message);
+    }
+    let is_health = [&conf.health, &conf.readiness]
+        .iter()
+        .any(|name| path[1..] == ***name);
+    if is_health || path.split('/').nth(1) == Some("tyk") {
+        c.refuse(
+            "proxy.listen_path",
+            "this path is the gateway's own: choose another",
+        );
+    }
+    path.to_owned()
+}
+
+fn route(
+    c: &mut Check<'_>,
+    api: &Api,
+    path: String,
+    prepend: String,
+    upstream: usize,
+    conf: &Conf,
+) -> RouteConfig {
+    let definition = &api.definition;
+    let on = |flag: Option<bool>| flag.unwrap_or(false);
+    let keyless = on(definition.use_keyless);
+    let version = version(c, definition);
+    let rules = version.map_or_else(Vec::new, |(name, version)| {
+        rules::rules(c, name, version, conf.ignore_case)
+    });
+    RouteConfig {
+        path,
+        strip: on(definition.proxy.strip_listen_path),
+        prepend,
+        serves: Serves::Upstream(upstream),
+        rules: (!rules.is_empty()).then(|| Rules::new(rules)),
+        key: None,
+        session: (!keyless).then(|| session(c, api)),
+        rate_limit: (!on(definition.disable_rate_limit))
+            .then(|| rate_limit(c, definition))
+            .flatten(),
+        upgrades: conf.upgrades.clone(),
+    }
+}
+
+/// The one version of an API.
+fn version<'a>(
+    c: &mut Check<'_>,
+    definition: &'a Definition,
+) -> Option<(&'a str, &'a super::definition::Version)> {
+    let data = definition.version_data.as_ref()?;
+    let mut versions = data.versions.iter().flat_map(|versions| versions.iter());
+    let first = versions.next();
+    if first.is_some() && data.not_versioned != Some(true) {
+        c.refuse(
+            "version_data.not_versioned",
+            "an API has one version here: write `true`",
+        );
+    }
+    if versions.next().is_some() {
+        c.refuse(
+            "version_data.versions",
+            "an API has one version here: leave one",
+        );
+    }
+    first
+}
+
+fn session(c: &mut Check<'_>, api: &Api) -> SessionConfig {
+    let definition = &api.definition;
+    let configured = definition
+        .auth_configs
+        .as_ref()
+        .and_then(|configs| configs.auth_token.as_ref());
+    let name = configured
+        .or(definition.auth.as_ref())
+        .and_then(|auth| auth.auth_header_name.as_deref());
+    let header = name
+        .filter(|name| !name.is_empty())
+        .unwrap_or("Authorization");
+    if let Some(message) = crate::policy::rules::edits::refusal(header, "") {
+        c.refuse("auth.auth_header_name", message);
+    }
+    SessionConfig {
+        header: header.to_owned(),
+        hide: definition.strip_auth_data.unwrap_or(false),
+        api: api.id.clone(),
+        counts: Counts {
+            rate: !definition.disable_rate_limit.unwrap_or(false),
+            quota: !definition.disable_quota.unwrap_or(false),
+        },
+    }
+}
+
+fn rate_limit(c: &mut Check<'_>, definition: &Definition) -> Option<RateLimitConfig> {
+    let limit = definition.global_rate_limit.as_ref()?;
+    let (rate, per) = (limit.rate.unwrap_or(0.0), limit.per.unwrap_or(0.0));
+    if limit.disabled == Some(true) || rate <= 0.0 {
+        return None;
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "rates are positive; the cast saturates"
+    )]
+    let burst = (rate.floor() as u32).max(1);
+    match Rate::per_second(rate / per) {
+        Some(rate) if per > 0.0 => Some(RateLimitConfig {
+            rate,
+            burst,
+            scope: Scope::Route,
+        }),
+        _ => {
+            c.refuse(
+                "global_rate_limit.per",
+                "a rate needs `per`, its seconds: write for instance `1`",
+            );
+            None
+        }
+    }
+}
+
+fn upstream(
+    api: &Api,
+    endpoints: Vec<crate::config::EndpointConfig>,
+    conf: &Conf,
+) -> UpstreamConfig {
+    UpstreamConfig {
+        name: api.id.clone(),
+        endpoints,
+        balance: Balance::RoundRobin,
+        preserve_host: api.definition.proxy.preserve_host_header.unwrap_or(false),
+        max_pending: 1024,
+        idle_connections: conf.idle_connections,
+        idle_timeout: Duration::from_secs(30),
+        connect_timeout: Duration::from_secs(2),
+        response_head_timeout: conf.response_head,
+        ejection: None,
+        check: None,
+        retry: RetryConfig::default(),
+    }
+}
+
+fn limits(conf: &Conf) -> ConnectionLimits {
+    let request = Limits {
+        body_bytes: conf.body,
+        ..Limits::default()
+    };
+    ConnectionLimits {
+        connections: 10_000,
+        request,
+        response: Limits {
+            body_bytes: u64::MAX,
+            ..request
+        },
+    }
+}

@@ -1,0 +1,248 @@
+//! What of `tyk.conf` is read: wire structs of supported fields, and what they mean.
+
+use deserr::Deserr;
+use plimsoll_base::document::{Document, Problem, Problems};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The secret in Tyk's published samples, which everybody knows.
+const SAMPLE_SECRET: &str = "352d20ee67be67f6340b4c0605b044b7";
+
+/// A valid `tyk.conf`.
+#[derive(Clone)]
+pub(super) struct Conf {
+    pub(super) address: SocketAddr,
+    pub(super) secret: String,
+    pub(super) app_path: PathBuf,
+    pub(super) policies: Option<PathBuf>,
+    pub(super) keys: KeyRules,
+    pub(super) health: String,
+    pub(super) readiness: String,
+    pub(super) drain: Duration,
+    pub(super) response_head: Duration,
+    pub(super) idle_connections: u32,
+    pub(super) hide_generator: bool,
+    pub(super) ignore_case: bool,
+    pub(super) body: u64,
+    /// Protocols that clients may switch to.
+    pub(super) upgrades: Vec<String>,
+}
+
+/// What holds for keys that are made.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct KeyRules {
+    /// Keys are shown as hashes alone.
+    pub(crate) hashed: bool,
+    /// A key names its organisation and how it is hashed.
+    pub(crate) self_describing: bool,
+    pub(crate) listing: bool,
+    pub(crate) shortest: usize,
+    pub(crate) master_keys: bool,
+}
+
+#[derive(Debug, Deserr)]
+pub(super) struct Wire {
+    #[deserr(default)]
+    listen_address: Option<String>,
+    #[deserr(default)]
+    listen_port: Option<u16>,
+    #[deserr(default)]
+    secret: Option<String>,
+    #[deserr(default)]
+    app_path: Option<String>,
+    #[deserr(default)]
+    policies: Option<PoliciesWire>,
+    #[deserr(default)]
+    hash_keys: Option<bool>,
+    #[deserr(default)]
+    hash_key_function: Option<String>,
+    #[deserr(default)]
+    enable_hashed_keys_listing: Option<bool>,
+    #[deserr(default)]
+    min_token_length: Option<u32>,
+    #[deserr(default)]
+    allow_master_keys: Option<bool>,
+    #[deserr(default)]
+    health_check_endpoint_name: Option<String>,
+    #[deserr(default)]
+    readiness_check_endpoint_name: Option<String>,
+    #[deserr(default)]
+    graceful_shutdown_timeout_duration: Option<u32>,
+    #[deserr(default)]
+    proxy_default_timeout: Option<f64>,
+    #[deserr(default)]
+    max_idle_connections_per_host: Option<u32>,
+    #[deserr(default)]
+    hide_generator_header: Option<bool>,
+    #[deserr(default)]
+    ignore_endpoint_case: Option<bool>,
+    #[deserr(default)]
+    http_server_options: Option<ServerWire>,
+}
+
+#[derive(Debug, Deserr)]
+struct PoliciesWire {
+    #[deserr(default)]
+    policy_source: Option<String>,
+    #[deserr(default)]
+    policy_record_name: Option<String>,
+}
+
+#[derive(Debug, Deserr)]
+struct ServerWire {
+    #[deserr(default)]
+    max_request_body_size: Option<u64>,
+    #[deserr(default)]
+    enable_websockets: Option<bool>,
+}
+
+/// What is wrong, collected.
+struct Check<'a> {
+    document: &'a Document,
+    problems: Vec<Problem>,
+}
+
+impl Check<'_> {
+    fn refuse(&mut self, path: &str, message: &str) {
+        self.problems.push(self.document.problem(path, message));
+    }
+}
+
+/// The configuration that a decoded file means.
+pub(super) fn check(document: &Document, wire: Wire) -> Result<Conf, Problems> {
+    let mut c = Check {
+        document,
+        problems: Vec::new(),
+    };
+    let c = &mut c;
+    let address = address(c, &wire);
+    let secret = secret(c, &wire, address);
+    let idle_connections = wire.max_idle_connections_per_host.filter(|n| *n > 0);
+    let seconds = wire.proxy_default_timeout.filter(|seconds| *seconds > 0.0);
+    let keys = KeyRules {
+        hashed: wire.hash_keys.unwrap_or(false),
+        self_describing: wire
+            .hash_key_function
+            .as_deref()
+            .is_some_and(|name| !name.is_empty()),
+        listing: wire.enable_hashed_keys_listing.unwrap_or(false),
+        shortest: wire.min_token_length.filter(|n| *n > 0).unwrap_or(3) as usize,
+        master_keys: wire.allow_master_keys.unwrap_or(false),
+    };
+    let server = wire.http_server_options.as_ref();
+    let conf = Conf {
+        address,
+        secret,
+        policies: policies(c, wire.policies.as_ref()),
+        keys,
+        health: endpoint_name(
+            c,
+            "health_check_endpoint_name",
+            wire.health_check_endpoint_name,
+            "hello",
+        ),
+        readiness: endpoint_name(
+            c,
+            "readiness_check_endpoint_name",
+            wire.readiness_check_endpoint_name,
+            "ready",
+        ),
+        drain: Duration::from_secs(u64::from(
+            wire.graceful_shutdown_timeout_duration.unwrap_or(30),
+        )),
+        response_head: Duration::from_secs_f64(seconds.unwrap_or(30.0).min(86_400.0)),
+        idle_connections: idle_connections.unwrap_or(256).min(4096),
+        hide_generator: wire.hide_generator_header.unwrap_or(false),
+        ignore_case: wire.ignore_endpoint_case.unwrap_or(false),
+        upgrades: match server.and_then(|server| server.enable_websockets) {
+            Some(true) => vec!["websocket".to_owned()],
+            _ => Vec::new(),
+        },
+        body: server
+            .and_then(|server| server.max_request_body_size)
+            .filter(|bytes| *bytes > 0)
+            .unwrap_or(1 << 30),
+        app_path: app_path(c, wire.app_path),
+    };
+    Problems::from_iter(std::mem::take(&mut c.problems)).or_ok(conf)
+}
+
+fn address(c: &mut Check<'_>, wire: &Wire) -> SocketAddr {
+    let text = wire.listen_address.as_deref().unwrap_or("");
+    let host = match text {
+        "" | "localhost" => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        text => text.parse().unwrap_or_else(|_| {
+            c.refuse(
+                "listen_address",
+                "write an IP address, for instance `0.0.0.0`",
+            );
+            IpAddr::V4(Ipv4Addr::LOCALHOST)
+        }),
+    };
+    SocketAddr::new(host, wire.listen_port.unwrap_or(8080))
+}
+
+fn secret(c: &mut Check<'_>, wire: &Wire, address: SocketAddr) -> String {
+    let secret = wire.secret.clone().unwrap_or_default();
+    if secret.is_empty() {
+        c.refuse("secret", "the control API needs a secret: write one");
+    }
+    if secret == SAMPLE_SECRET && !address.ip().is_loopback() {
+        c.refuse("secret", "this is the secret of Tyk's published samples, which everybody knows: off loopback write another");
+    }
+    secret
+}
+
+fn app_path(c: &mut Check<'_>, written: Option<String>) -> PathBuf {
+    match written.filter(|path| !path.is_empty()) {
+        Some(path) => PathBuf::from(path),
+        None => {
+            c.refuse(
+                "app_path",
+                "the directory of API definitions is missing: add it",
+            );
+            PathBuf::new()
+        }
+    }
+}
+
+fn policies(c: &mut Check<'_>, wire: Option<&PoliciesWire>) -> Option<PathBuf> {
+    let wire = wire?;
+    let source = wire.policy_source.as_deref().unwrap_or("");
+    let record = wire.policy_record_name.as_deref().unwrap_or("");
+    match (source, record) {
+        ("file", "") => {
+            c.refuse(
+                "policies.policy_record_name",
+                "the file of policies is missing: add it",
+            );
+            None
+        }
+        ("file", record) => Some(PathBuf::from(record)),
+        // Tyk's own default without a source is a file, too.
+        ("", "") => None,
+        ("", record) if record.ends_with(".json") => Some(PathBuf::from(record)),
+        _ => {
+            c.refuse(
+                "policies.policy_source",
+                "policies come from a file alone: write `file`",
+            );
+            None
+        }
+    }
+}
+
+fn endpoint_name(c: &mut Check<'_>, field: &str, written: Option<String>, default: &str) -> String {
+    let name = written
+        .filter(|name| !name.is_empty())
+        .unwrap_or_else(|| default.to_owned());
+    if !name
+        .bytes()
+        .all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
+        || name.starts_with('.')
+    {
+        c.refuse(field, "write one segment of a path, for instance `hello`");
+    }
+    name
+}

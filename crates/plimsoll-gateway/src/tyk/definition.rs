@@ -1,0 +1,237 @@
+//! What of an API definition is read: wire structs of supported fields. What they mean is [`super::compile`]'s.
+
+use deserr::Deserr;
+use plimsoll_base::document::{Entries, Text};
+
+#[derive(Debug, Deserr)]
+pub(super) struct Definition {
+    #[deserr(default)]
+    pub(super) api_id: Option<String>,
+    #[deserr(default)]
+    pub(super) active: Option<bool>,
+    #[deserr(default)]
+    pub(super) internal: Option<bool>,
+    #[deserr(default)]
+    pub(super) use_keyless: Option<bool>,
+    #[deserr(default)]
+    #[expect(
+        dead_code,
+        reason = "the way of authentication when none is switched on, too; read for its type"
+    )]
+    pub(super) use_standard_auth: Option<bool>,
+    #[deserr(default)]
+    pub(super) auth: Option<Auth>,
+    #[deserr(default)]
+    pub(super) auth_configs: Option<AuthConfigs>,
+    #[deserr(default)]
+    pub(super) strip_auth_data: Option<bool>,
+    pub(super) proxy: Proxy,
+    #[deserr(default)]
+    pub(super) version_data: Option<VersionData>,
+    #[deserr(default)]
+    pub(super) disable_rate_limit: Option<bool>,
+    #[deserr(default)]
+    pub(super) disable_quota: Option<bool>,
+    #[deserr(default)]
+    pub(super) global_rate_limit: Option<GlobalRateLimit>,
+}
+
+#[derive(Debug, Deserr)]
+pub(super) struct AuthConfigs {
+    #[deserr(default, rename = "authToken")]
+    pub(super) auth_token: Option<Auth>,
+}
+
+#[derive(Debug, Deserr)]
+pub(super) struct Auth {
+    #[deserr(default)]
+    pub(super) auth_header_name: Option<String>,
+}
+
+#[derive(Debug, Deserr)]
+pub(super) struct Proxy {
+    pub(super) listen_path: String,
+    #[deserr(default)]
+    pub(super) target_url: Option<String>,
+    #[deserr(default)]
+    pub(super) strip_listen_path: Option<bool>,
+    #[deserr(default)]
+    pub(super) preserve_host_header: Option<bool>,
+    #[deserr(default)]
+    pub(super) enable_load_balancing: Option<bool>,
+    #[deserr(default)]
+    pub(super) target_list: Option<Vec<String>>,
+}
+
+#[derive(Debug, Deserr)]
+pub(super) struct GlobalRateLimit {
+    #[deserr(default)]
+    pub(super) rate: Option<f64>,
+    #[deserr(default)]
+    pub(super) per: Option<f64>,
+    #[deserr(default)]
+    pub(super) disabled: Option<bool>,
+}
+
+#[derive(Debug, Deserr)]
+pub(super) struct VersionData {
+    #[deserr(default)]
+    pub(super) not_versioned: Option<bool>,
+    #[deserr(default)]
+    pub(super) versions: Option<Entries<Version>>,
+}
+
+#[derive(Debug, Deserr)]
+pub(super) struct Version {
+    #[deserr(default)]
+    pub(super) use_extended_paths: Option<bool>,
+    #[deserr(default)]
+    pub(super) paths: Option<PlainPaths>,
+    #[deserr(default)]
+    pub(super) extended_paths: Option<ExtendedPaths>,
+    #[deserr(default)]
+    pub(super) ignore_endpoint_case: Option<bool>,
+    #[deserr(default)]
+    pub(super) global_headers: Option<Entries<Text>>,
+    #[deserr(default)]
+    pub(super) global_headers_remove: Option<Vec<String>>,
+    #[deserr(default)]
+    pub(super) global_headers_disabled: Option<bool>,
+    #[deserr(default)]
+    pub(super) global_response_headers: Option<Entries<Text>>,
+    #[deserr(default)]
+    pub(super) global_response_headers_remove: Option<Vec<String>>,
+    #[deserr(default)]
+    pub(super) global_response_headers_disabled: Option<bool>,
+    #[deserr(default)]
+    pub(super) global_size_limit: Option<u64>,
+    #[deserr(default)]
+    pub(super) global_size_limit_disabled: Option<bool>,
+}
+
+#[derive(Debug, Deserr)]
+pub(super) struct PlainPaths {
+    #[deserr(default)]
+    pub(super) ignored: Option<Vec<String>>,
+    #[deserr(default)]
+    pub(super) white_list: Option<Vec<String>>,
+    #[deserr(default)]
+    pub(super) black_list: Option<Vec<String>>,
+}
+
+#[derive(Debug, Deserr)]
+pub(super) struct ExtendedPaths {
+    #[deserr(default)]
+    pub(super) ignored: Option<Vec<Listed>>,
+    #[deserr(default)]
+    pub(super) white_list: Option<Vec<Listed>>,
+    #[deserr(default)]
+    pub(super) black_list: Option<Vec<Listed>>,
+    #[deserr(default)]
+    pub(super) mock_response: Option<Vec<Mock>>,
+    #[deserr(default)]
+    pub(super) hard_timeouts: Option<Vec<HardTimeout>>,
+    #[deserr(default)]
+    pub(super) circuit_breakers: Option<Vec<CircuitBreaker>>,
+    #[deserr(default)]
+    pub(super) transform_headers: Option<Vec<HeaderInjection>>,
+    #[deserr(default)]
+    pub(super) transform_response_headers: Option<Vec<HeaderInjection>>,
+    #[deserr(default)]
+    pub(super) size_limits: Option<Vec<SizeLimit>>,
+}
+
+/// A path of the lists that open and close.
+#[derive(Debug, Deserr)]
+pub(super) struct Listed {
+    pub(super) path: String,
+    #[deserr(default)]
+    pub(super) method: Option<String>,
+    #[deserr(default)]
+    pub(super) method_actions: Option<Entries<MethodAction>>,
+    #[deserr(default)]
+    pub(super) ignore_case: Option<bool>,
+    #[deserr(default)]
+    pub(super) disabled: Option<bool>,
+}
+
+#[derive(Debug, Deserr)]
+pub(super) struct MethodAction {
+    #[deserr(default)]
+    pub(super) action: Option<String>,
+    #[deserr(default)]
+    pub(super) code: Option<u16>,
+    #[deserr(default)]
+    pub(super) data: Option<String>,
+    #[deserr(default)]
+    pub(super) headers: Option<Entries<Text>>,
+}
+
+#[derive(Debug, Deserr)]
+pub(super) struct Mock {
+    pub(super) path: String,
+    #[deserr(default)]
+    pub(super) method: Option<String>,
+    #[deserr(default)]
+    pub(super) code: Option<u16>,
+    #[deserr(default)]
+    pub(super) body: Option<String>,
+    #[deserr(default)]
+    pub(super) headers: Option<Entries<Text>>,
+    #[deserr(default)]
+    pub(super) ignore_case: Option<bool>,
+    #[deserr(default)]
+    pub(super) disabled: Option<bool>,
+}
+
+#[derive(Debug, Deserr)]
+pub(super) struct HardTimeout {
+    pub(super) path: String,
+    #[deserr(default)]
+    pub(super) method: Option<String>,
+    #[deserr(default)]
+    pub(super) timeout: Option<f64>,
+    #[deserr(default)]
+    pub(super) disabled: Option<bool>,
+}
+
+#[derive(Debug, Deserr)]
+pub(super) struct CircuitBreaker {
+    pub(super) path: String,
+    #[deserr(default)]
+    pub(super) method: Option<String>,
+    #[deserr(default)]
+    pub(super) threshold_percent: Option<f64>,
+    #[deserr(default)]
+    pub(super) samples: Option<u32>,
+    #[deserr(default)]
+    pub(super) return_to_service_after: Option<u32>,
+    #[deserr(default)]
+    pub(super) disable_half_open_state: Option<bool>,
+    #[deserr(default)]
+    pub(super) disabled: Option<bool>,
+}
+
+#[derive(Debug, Deserr)]
+pub(super) struct HeaderInjection {
+    pub(super) path: String,
+    #[deserr(default)]
+    pub(super) method: Option<String>,
+    #[deserr(default)]
+    pub(super) delete_headers: Option<Vec<String>>,
+    #[deserr(default)]
+    pub(super) add_headers: Option<Entries<Text>>,
+    #[deserr(default)]
+    pub(super) disabled: Option<bool>,
+}
+
+#[derive(Debug, Deserr)]
+pub(super) struct SizeLimit {
+    pub(super) path: String,
+    #[deserr(default)]
+    pub(super) method: Option<String>,
+    #[deserr(default)]
+    pub(super) size_limit: Option<u64>,
+    #[deserr(default)]
+    pub(super) disabled: Option<bool>,
+}

@@ -1,0 +1,101 @@
+//! `docs/tyk.md`: the list as a page, and proof that what it calls supported is read. `UPDATE=1 cargo test -p plimsoll-gateway --lib tyk`
+//! writes it.
+
+use super::{CONF, Class, DEFINITION, Kind, POLICY, SESSION};
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+const INTRODUCTION: &str = "# Tyk, field by field
+
+What `plimsoll gateway --tyk tyk.standalone.conf` makes of every field of Tyk's files, and of sessions that its control API takes. Generated from the gateway's own list, by which it judges
+files: a test holds this page to it (`UPDATE=1 cargo test -p plimsoll-gateway --lib tyk` writes it anew) and shows that each supported field is read.
+
+**Supported**: it means what it means to Tyk, but for what is said beside it. **Ignored**: it cannot change who gets in or what is sent; those that a file sets are named at start.
+**Refused**: it restricts access or changes content and is not supported, so a file that sets it is refused, with its place. A field at nothing (`false`, `0`, `\"\"`, `[]`, `{}`, `null`) says nothing and is
+accepted in every class; a field that is not listed is refused if it says anything. `*` stands for any name or place.
+";
+
+fn page() -> String {
+    let mut page = INTRODUCTION.to_owned();
+    for kind in [CONF, DEFINITION, POLICY, SESSION] {
+        let of =
+            |class: fn(&Class) -> bool| kind.fields.iter().filter(|field| class(&field.1)).count();
+        let name = kind.name.trim_start_matches("an ").trim_start_matches("a ");
+        let first = match name.contains('.') {
+            true => name[..1].to_owned(),
+            false => name[..1].to_uppercase(),
+        };
+        writeln!(
+            page,
+            "\n## {first}{}\n\n{} fields: {} supported, {} ignored, {} refused.\n\n| field | here | |\n|---|---|---|",
+            &name[1..],
+            kind.fields.len(),
+            of(|class| *class == Class::Supported),
+            of(|class| *class == Class::Ignored),
+            of(|class| matches!(class, Class::Refused(_))),
+        )
+        .unwrap();
+        for field in kind.fields {
+            row(&mut page, field);
+        }
+    }
+    page
+}
+
+fn row(page: &mut String, super::Field(path, class, note): &super::Field) {
+    let (word, harmless) = match class {
+        Class::Supported => ("supported", String::new()),
+        Class::Ignored => ("ignored", String::new()),
+        Class::Refused([]) => ("**refused**", String::new()),
+        Class::Refused(values) => {
+            let quoted: Vec<String> = values.iter().map(|value| format!("`{value}`")).collect();
+            ("**refused**", format!("; accepted: {}", quoted.join(", ")))
+        }
+    };
+    writeln!(page, "| `{path}` | {word} | {note}{harmless} |").unwrap();
+}
+
+#[test]
+fn the_page_is_what_the_gateway_does() {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/tyk.md");
+    let page = page();
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(path, page).unwrap();
+        return;
+    }
+    let current = std::fs::read_to_string(path).unwrap_or_default();
+    let same = current == page;
+    assert!(same, "docs/tyk.md is not what UPDATE=1 would write");
+}
+
+/// A document in which only the field at `path` is there, with a value that no field has.
+fn with_nonsense(path: &str) -> String {
+    let names: Vec<&str> = path.split('.').collect();
+    let nonsense = serde_json::json!([[[{ "nonsense": true }]]]);
+    let whole = (0..names.len()).rev().fold(nonsense, |inner, index| {
+        let above = index.checked_sub(1).map(|above| names[above]);
+        match (names[index], above) {
+            ("*", Some("versions" | "access_rights")) => serde_json::json!({ "x": inner }),
+            ("*", _) => serde_json::json!([inner]),
+            (name, _) => serde_json::json!({ name: inner }),
+        }
+    });
+    whole.to_string()
+}
+
+/// Whether reading a file of this kind stumbles over nonsense at `path`.
+fn reads(kind: &Kind, path: &str) -> bool {
+    let name = path.rsplit('.').find(|name| *name != "*").unwrap();
+    crate::tyk::decode_errors(kind, &with_nonsense(path)).contains(name)
+}
+
+#[test]
+fn what_is_called_supported_is_read() {
+    for kind in [CONF, DEFINITION, POLICY, SESSION] {
+        for super::Field(path, class, _) in kind.fields {
+            if *class == Class::Supported {
+                assert!(reads(kind, path), "{} does not read `{path}`", kind.name);
+            }
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! `policies.json`: what keys are granted by name.
+
+use super::fields;
+use crate::keys::session::{AccessWire, access};
+use crate::keys::terms::{Figures, Grant, Parts, Policies, PolicyGrant};
+use deserr::Deserr;
+use plimsoll_base::document::{Document, Entries, Nulls, Path, Problem, Problems, Rules};
+use serde_json::Value;
+
+#[derive(Debug, Deserr)]
+pub(super) struct Wire {
+    #[deserr(default)]
+    rate: Option<f64>,
+    #[deserr(default)]
+    per: Option<f64>,
+    #[deserr(default)]
+    quota_max: Option<i64>,
+    #[deserr(default)]
+    quota_renewal_rate: Option<i64>,
+    #[deserr(default)]
+    access_rights: Option<Entries<AccessWire>>,
+    #[deserr(default)]
+    is_inactive: Option<bool>,
+    #[deserr(default)]
+    key_expires_in: Option<i64>,
+    #[deserr(default)]
+    partitions: Option<PartitionsWire>,
+}
+
+#[derive(Debug, Deserr)]
+struct PartitionsWire {
+    #[deserr(default)]
+    quota: Option<bool>,
+    #[deserr(default)]
+    rate_limit: Option<bool>,
+    #[deserr(default)]
+    acl: Option<bool>,
+    #[deserr(default)]
+    per_api: Option<bool>,
+}
+
+/// The policies of a file, and which of its fields are ignored.
+pub(super) fn read(document: &Document) -> Result<(Policies, Vec<String>), Problems> {
+    let Value::Object(entries) = document.to_json() else {
+        let message = "policies are a mapping of names to policies: write `{ \"name\": { … } }`";
+        return Err(Problem::clone(&document.problem(Path::root(), message)).into());
+    };
+    let (mut problems, mut ignored) = (Problems::default(), Vec::new());
+    for (name, value) in &entries {
+        let at = Path::root().key(name);
+        let (refused, passed_over) =
+            fields::judge_below(fields::POLICY, document, &at, value).into_parts();
+        problems.extend(refused);
+        ignored.extend(passed_over.iter().map(|path| format!("{name}.{path}")));
+    }
+    let rules = Rules {
+        nulls: Nulls::Allowed,
+        ..Rules::default()
+    };
+    match document.decode_with::<Entries<Wire>>(rules) {
+        Ok(wires) => {
+            let policies = wires.0.into_iter().map(|(name, wire)| (name, policy(wire)));
+            problems.or_ok((policies.collect(), ignored))
+        }
+        Err(wrong) => {
+            problems.extend(wrong);
+            Err(problems)
+        }
+    }
+}
+
+fn policy(wire: Wire) -> PolicyGrant {
+    let on = |flag: Option<bool>| flag.unwrap_or(false);
+    let parts = wire.partitions.as_ref().map_or([false; 3], |parts| {
+        let access = on(parts.acl) || on(parts.per_api);
+        [on(parts.rate_limit), on(parts.quota), access]
+    });
+    let parts = if parts == [false; 3] {
+        [true; 3]
+    } else {
+        parts
+    };
+    PolicyGrant {
+        grant: Grant {
+            inactive: on(wire.is_inactive),
+            figures: Figures {
+                rate: wire.rate.unwrap_or(0.0),
+                per: wire.per.unwrap_or(0.0),
+                quota_max: wire.quota_max.unwrap_or(0),
+                quota_renewal: wire.quota_renewal_rate.unwrap_or(0),
+            },
+            access: access(wire.access_rights),
+            policies: Vec::new(),
+        },
+        parts: Parts {
+            rate: parts[0],
+            quota: parts[1],
+            access: parts[2],
+        },
+        key_expires_in: u32::try_from(wire.key_expires_in.unwrap_or(0).max(0)).unwrap_or(u32::MAX),
+    }
+}

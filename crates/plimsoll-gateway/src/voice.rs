@@ -1,0 +1,151 @@
+//! In whose words the gateway's own answers are given: its own, or Tyk's, whose clients know them.
+//!
+//! What happened is decided before; only status, fields and body of the answer change here.
+
+use crate::answer::Answer;
+use crate::cause::Cause;
+
+/// Whose words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Voice {
+    #[default]
+    Own,
+    Tyk(TykVoice),
+}
+
+/// How closely Tyk's answers are followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TykVoice {
+    /// Keep what HTTP asks for and Tyk leaves out: 502, `WWW-Authenticate`, `Retry-After`.
+    pub(crate) strict: bool,
+    /// Send `X-Generator`.
+    pub(crate) generator: bool,
+}
+
+impl Voice {
+    /// The answer as this voice gives it.
+    pub(crate) fn say(self, answer: Answer) -> Answer {
+        match self {
+            Self::Own => answer,
+            Self::Tyk(_) if answer.has_body() => answer,
+            Self::Tyk(tyk) => tyk.say(answer),
+        }
+    }
+}
+
+impl TykVoice {
+    fn say(self, answer: Answer) -> Answer {
+        if answer.cause() == Some(Cause::NoRoute) {
+            return answer.with_body("text/plain; charset=utf-8", "Not Found".to_owned());
+        }
+        let (status, message) = match answer.cause() {
+            Some(cause) => words(cause, self.strict),
+            None => (answer.status(), answer.message()),
+        };
+        let message = serde_json::Value::from(message);
+        let body = format!("{{\n    \"error\": {message}\n}}");
+        let mut said = answer.with_status(status);
+        if !self.strict {
+            said = said.without_fields();
+        }
+        if self.generator {
+            said = said.with_field("X-Generator", "tyk.io".to_owned());
+        }
+        said.with_body("application/json", body)
+    }
+}
+
+/// Tyk's status and message (5.x, `templates/error.json`).
+fn words(cause: Cause, strict: bool) -> (u16, &'static str) {
+    match cause {
+        Cause::NoRoute => (404, "Not Found"),
+        Cause::KeyMissing => (401, "Authorization field missing"),
+        Cause::KeyUnknown => (403, "Access to this API has been disallowed"),
+        Cause::KeyInactive => (403, "Key is inactive, please renew"),
+        Cause::KeyExpired => (401, "Key has expired, please renew"),
+        Cause::KeyRate => (429, "Rate Limit Exceeded"),
+        Cause::RouteRate => (429, "API Rate Limit Exceeded"),
+        Cause::Quota => (403, "Quota exceeded"),
+        Cause::PathForbidden => (403, "Requested endpoint is forbidden"),
+        Cause::BodyTooLarge if strict => (413, "Request is too large"),
+        Cause::BodyTooLarge => (400, "Request is too large"),
+        Cause::LengthRequired => (411, "Content length is required for this request"),
+        Cause::BreakerOpen => (503, "Service temporarily unavailable."),
+        Cause::UpstreamTimeout => (504, "Upstream service reached hard timeout."),
+        Cause::UpstreamFailed if strict => (502, "There was a problem proxying the request"),
+        Cause::UpstreamFailed => (500, "There was a problem proxying the request"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::answer::Delivery;
+
+    fn said(voice: Voice, answer: Answer) -> String {
+        let mut out = Vec::new();
+        let delivery = Delivery {
+            to_head: false,
+            close: false,
+            http10: false,
+        };
+        voice.say(answer).write(&mut out, delivery);
+        String::from_utf8(out).unwrap().replace('\r', "")
+    }
+
+    fn missing_key() -> Answer {
+        Answer::new(401, "this route needs one key")
+            .because(Cause::KeyMissing)
+            .with_field("WWW-Authenticate", "Bearer".to_owned())
+    }
+
+    #[test]
+    fn tyk_leaves_out_what_the_strict_form_keeps() {
+        let tyk = |strict| {
+            Voice::Tyk(TykVoice {
+                strict,
+                generator: !strict,
+            })
+        };
+        insta::assert_snapshot!(said(tyk(false), missing_key()), @r#"
+        HTTP/1.1 401 Unauthorized
+        X-Generator: tyk.io
+        Content-Type: application/json
+        Content-Length: 46
+
+        {
+            "error": "Authorization field missing"
+        }
+        "#);
+        insta::assert_snapshot!(said(tyk(true), missing_key()), @r#"
+        HTTP/1.1 401 Unauthorized
+        WWW-Authenticate: Bearer
+        Content-Type: application/json
+        Content-Length: 46
+
+        {
+            "error": "Authorization field missing"
+        }
+        "#);
+        let failed = || Answer::new(502, "the upstream refused").because(Cause::UpstreamFailed);
+        assert!(said(tyk(false), failed()).starts_with("HTTP/1.1 500 "));
+        assert!(said(tyk(true), failed()).starts_with("HTTP/1.1 502 "));
+        assert!(said(Voice::Own, failed()).contains("\"error\":\"the upstream refused\""));
+    }
+
+    #[test]
+    fn a_path_without_a_route_is_told_in_plain_text() {
+        let tyk = Voice::Tyk(TykVoice {
+            strict: false,
+            generator: true,
+        });
+        let none = Answer::new(404, "no route for this path").because(Cause::NoRoute);
+        insta::assert_snapshot!(said(tyk, none), @r"
+        HTTP/1.1 404 Not Found
+        Content-Type: text/plain; charset=utf-8
+        Content-Length: 9
+
+        Not Found
+        ");
+    }
+}
