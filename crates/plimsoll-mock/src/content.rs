@@ -1,5 +1,6 @@
 //! One value that content patterns are held against: a header's, a parameter's, a body. What patterns make of it is kept with it.
 
+use crate::json::Json;
 use crate::xml::Document;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -10,7 +11,9 @@ use std::cell::OnceCell;
 pub(crate) struct Content<'a> {
     bytes: Cow<'a, [u8]>,
     /// The value as JSON, parsed once for however many stubs ask.
-    json: OnceCell<Option<Value>>,
+    json: OnceCell<Option<Json>>,
+    /// The same as serde_json has it, for those who work with that.
+    value: OnceCell<Option<Value>>,
     /// Likewise as XML.
     xml: OnceCell<Option<Document>>,
 }
@@ -21,6 +24,7 @@ impl<'a> Content<'a> {
         Self {
             bytes: bytes.into(),
             json: OnceCell::new(),
+            value: OnceCell::new(),
             xml: OnceCell::new(),
         }
     }
@@ -41,12 +45,15 @@ impl<'a> Content<'a> {
     }
 
     /// The value as JSON, if it is. What follows the first document does not matter, as it does not to Jackson.
-    pub(crate) fn json(&self) -> Option<&Value> {
-        let first = || {
-            let mut documents = serde_json::Deserializer::from_slice(&self.bytes).into_iter();
-            documents.next()?.ok()
-        };
+    pub(crate) fn json(&self) -> Option<&Json> {
+        let first = || Json::first_of(&self.bytes);
         self.json.get_or_init(first).as_ref()
+    }
+
+    /// The same as serde_json has it.
+    pub(crate) fn value(&self) -> Option<&Value> {
+        let value = || self.json().map(Json::to_value);
+        self.value.get_or_init(value).as_ref()
     }
 
     /// The value as XML, if it is.

@@ -4,7 +4,8 @@
 //! Placeholders are described in JsonUnit's documentation ("Ignore values", "Regular expressions", "Type placeholders").
 
 use crate::java_regex::{JavaRegex, TooCostly};
-use serde_json::{Map, Number, Value};
+use crate::json::{Json, Members};
+use serde_json::{Number, Value};
 
 /// Whether the order of an array's items counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,23 +75,23 @@ impl Expected {
     }
 
     /// Whether `actual` is what is expected.
-    pub(crate) fn holds(&self, actual: &Value) -> Result<bool, TooCostly> {
+    pub(crate) fn holds(&self, actual: &Json) -> Result<bool, TooCostly> {
         self.equal(&self.node, actual)
     }
 
-    fn equal(&self, expected: &Node, actual: &Value) -> Result<bool, TooCostly> {
+    fn equal(&self, expected: &Node, actual: &Json) -> Result<bool, TooCostly> {
         Ok(match (expected, actual) {
             (Node::Ignored | Node::IgnoredElement, _)
-            | (Node::Null, Value::Null)
-            | (Node::AnyString, Value::String(_))
-            | (Node::AnyNumber, Value::Number(_))
-            | (Node::AnyBoolean, Value::Bool(_)) => true,
-            (Node::Boolean(expected), Value::Bool(actual)) => expected == actual,
-            (Node::Number(expected), Value::Number(actual)) => same_number(expected, actual),
-            (Node::String(expected), Value::String(actual)) => expected == actual,
-            (Node::Regex(regex), Value::String(actual)) => regex.matches(actual)?,
-            (Node::Array(expected), Value::Array(actual)) => self.equal_items(expected, actual)?,
-            (Node::Object(expected), Value::Object(actual)) => {
+            | (Node::Null, Json::Null)
+            | (Node::AnyString, Json::String(_))
+            | (Node::AnyNumber, Json::Number(_))
+            | (Node::AnyBoolean, Json::Bool(_)) => true,
+            (Node::Boolean(expected), Json::Bool(actual)) => expected == actual,
+            (Node::Number(expected), Json::Number(actual)) => same_number(expected, actual),
+            (Node::String(expected), Json::String(actual)) => expected == actual,
+            (Node::Regex(regex), Json::String(actual)) => regex.matches(actual)?,
+            (Node::Array(expected), Json::Array(actual)) => self.equal_items(expected, actual)?,
+            (Node::Object(expected), Json::Object(actual)) => {
                 self.equal_properties(expected, actual)?
             }
             _ => false,
@@ -100,7 +101,7 @@ impl Expected {
     fn equal_properties(
         &self,
         expected: &[(String, Node)],
-        actual: &Map<String, Value>,
+        actual: &Members,
     ) -> Result<bool, TooCostly> {
         let mut found = 0;
         for (name, node) in expected {
@@ -118,7 +119,7 @@ impl Expected {
         Ok(self.extra == Extra::Ignored || found == actual.len())
     }
 
-    fn equal_items(&self, expected: &[Node], actual: &[Value]) -> Result<bool, TooCostly> {
+    fn equal_items(&self, expected: &[Node], actual: &[Json]) -> Result<bool, TooCostly> {
         let lengths_fit = match self.extra {
             Extra::Refused => actual.len() == expected.len(),
             Extra::Ignored => actual.len() >= expected.len(),
@@ -139,7 +140,7 @@ impl Expected {
 
     /// Whether every expected item has an actual one of its own that is equal to it. A placeholder may be equal to several, so an item
     /// that has found its own may have to leave it to another (Kuhn's augmenting paths).
-    fn equal_in_any_order(&self, expected: &[Node], actual: &[Value]) -> Result<bool, TooCostly> {
+    fn equal_in_any_order(&self, expected: &[Node], actual: &[Json]) -> Result<bool, TooCostly> {
         let mut owner: Vec<Option<usize>> = vec![None; actual.len()];
         let mut equal = Vec::with_capacity(expected.len());
         for node in expected {
@@ -234,7 +235,11 @@ mod tests {
 
     fn check(expected: &Value, order: Order, extra: Extra, actual: &Value, equal: bool) {
         let prepared = Expected::prepare(expected, order, extra).unwrap();
-        assert_eq!(prepared.holds(actual), Ok(equal), "{expected} and {actual}");
+        assert_eq!(
+            prepared.holds(&actual.into()),
+            Ok(equal),
+            "{expected} and {actual}"
+        );
     }
 
     #[test]

@@ -7,9 +7,9 @@ mod function;
 mod parse;
 
 use crate::java_regex::TooCostly;
+use crate::json::{Json, Members};
 use filter::Filter;
 use function::Function;
-use serde_json::{Map, Value};
 use std::borrow::Cow;
 
 /// A compiled path.
@@ -38,13 +38,13 @@ enum Segment {
 
 /// What a path leads to.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Found<'a> {
+pub(crate) enum Found<'v> {
     /// A path that can lead to one place only leads nowhere.
     Nothing,
     /// The value at that one place.
-    One(Cow<'a, Value>),
+    One(Cow<'v, Json>),
     /// The values, perhaps none, of a path that can lead to several places.
-    Many(Vec<Cow<'a, Value>>),
+    Many(Vec<Cow<'v, Json>>),
 }
 
 impl JsonPath {
@@ -54,12 +54,12 @@ impl JsonPath {
     }
 
     /// Where the path leads in `root`.
-    pub(crate) fn find<'a>(&self, root: &'a Value) -> Result<Found<'a>, TooCostly> {
+    pub(crate) fn find<'v>(&self, root: &'v Json) -> Result<Found<'v>, TooCostly> {
         self.find_from(Cow::Borrowed(root), root)
     }
 
     /// The same from a value inside `root`, for the paths of filters.
-    fn find_from<'a>(&self, start: Cow<'a, Value>, root: &Value) -> Result<Found<'a>, TooCostly> {
+    fn find_from<'v>(&self, start: Cow<'v, Json>, root: &Json) -> Result<Found<'v>, TooCostly> {
         let mut found = vec![start];
         for segment in &self.segments {
             let mut next = Vec::new();
@@ -87,11 +87,11 @@ impl JsonPath {
 
 impl Segment {
     /// Adds what this segment leads to from `value`.
-    fn apply<'a>(
+    fn apply<'v>(
         &self,
-        value: Cow<'a, Value>,
-        root: &Value,
-        out: &mut Vec<Cow<'a, Value>>,
+        value: Cow<'v, Json>,
+        root: &Json,
+        out: &mut Vec<Cow<'v, Json>>,
     ) -> Result<(), TooCostly> {
         match value {
             Cow::Borrowed(value) => self.apply_borrowed(value, root, out),
@@ -109,11 +109,11 @@ impl Segment {
         }
     }
 
-    fn apply_borrowed<'a>(
+    fn apply_borrowed<'v>(
         &self,
-        value: &'a Value,
-        root: &Value,
-        out: &mut Vec<Cow<'a, Value>>,
+        value: &'v Json,
+        root: &Json,
+        out: &mut Vec<Cow<'v, Json>>,
     ) -> Result<(), TooCostly> {
         match self {
             Self::Name(name) => out.extend(
@@ -142,14 +142,14 @@ impl Segment {
                 out.extend(items.iter().map(Cow::Borrowed));
             }
             Self::Filter(filter) => match value {
-                Value::Array(items) => {
+                Json::Array(items) => {
                     for item in items {
                         if filter.accepts(item, root)? {
                             out.push(Cow::Borrowed(item));
                         }
                     }
                 }
-                Value::Object(_) if filter.accepts(value, root)? => out.push(Cow::Borrowed(value)),
+                Json::Object(_) if filter.accepts(value, root)? => out.push(Cow::Borrowed(value)),
                 _ => {}
             },
             Self::Descend(segment) => segment.descend(value, root, out)?,
@@ -159,13 +159,13 @@ impl Segment {
     }
 
     /// Applies this segment to an object or array and to all of them below it. A filter is asked about each of them, not about their items.
-    fn descend<'a>(
+    fn descend<'v>(
         &self,
-        value: &'a Value,
-        root: &Value,
-        out: &mut Vec<Cow<'a, Value>>,
+        value: &'v Json,
+        root: &Json,
+        out: &mut Vec<Cow<'v, Json>>,
     ) -> Result<(), TooCostly> {
-        if !value.is_object() && !value.is_array() {
+        if value.as_object().is_none() && value.as_array().is_none() {
             return Ok(());
         }
         match self {
@@ -184,29 +184,29 @@ impl Segment {
 }
 
 /// The values of an object or the items of an array.
-fn children(value: &Value) -> Box<dyn Iterator<Item = &Value> + '_> {
+fn children(value: &Json) -> Box<dyn Iterator<Item = &Json> + '_> {
     match value {
-        Value::Array(items) => Box::new(items.iter()),
-        Value::Object(map) => Box::new(map.values()),
+        Json::Array(items) => Box::new(items.iter()),
+        Json::Object(members) => Box::new(members.iter().map(|(_, value)| value)),
         _ => Box::new(std::iter::empty()),
     }
 }
 
-fn only(map: &Map<String, Value>, names: &[String]) -> Value {
+fn only(members: &Members, names: &[String]) -> Json {
     let kept = names
         .iter()
-        .filter_map(|name| Some((name.clone(), map.get(name)?.clone())));
-    Value::Object(kept.collect())
+        .filter_map(|name| Some((name.into(), members.get(name)?.clone())));
+    Json::Object(kept.collect())
 }
 
-fn item(value: &Value, index: i64) -> Option<&Value> {
+fn item(value: &Json, index: i64) -> Option<&Json> {
     let items = value.as_array()?;
     let length = i64::try_from(items.len()).ok()?;
     let index = if index < 0 { index + length } else { index };
     items.get(usize::try_from(index).ok()?)
 }
 
-fn slice(items: &[Value], from: Option<i64>, to: Option<i64>) -> &[Value] {
+fn slice(items: &[Json], from: Option<i64>, to: Option<i64>) -> &[Json] {
     let length = i64::try_from(items.len()).unwrap_or(i64::MAX);
     let place = |index: i64| {
         let index = if index < 0 { index + length } else { index };
@@ -219,7 +219,7 @@ fn slice(items: &[Value], from: Option<i64>, to: Option<i64>) -> &[Value] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     fn store() -> Value {
         json!({
@@ -236,11 +236,12 @@ mod tests {
     /// What a path leads to, as JSON; `null` for nothing.
     fn check(path: &str, expected: Value) {
         let document = store();
+        let document = Json::from(&document);
         let found = JsonPath::compile(path).unwrap().find(&document).unwrap();
         let actual = match found {
             Found::Nothing => Value::Null,
-            Found::One(value) => value.into_owned(),
-            Found::Many(values) => values.into_iter().map(Cow::into_owned).collect(),
+            Found::One(value) => value.to_value(),
+            Found::Many(values) => values.iter().map(|value| value.to_value()).collect(),
         };
         assert_eq!(actual, expected, "{path}");
     }

@@ -35,6 +35,7 @@ mod java_date_format;
 mod java_json;
 mod java_regex;
 mod journal;
+mod json;
 mod json_equality;
 mod json_path;
 mod kept_body;

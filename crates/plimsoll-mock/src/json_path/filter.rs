@@ -4,8 +4,8 @@
 
 use super::{Found, JsonPath};
 use crate::java_regex::{JavaRegex, TooCostly};
+use crate::json::Json;
 use crate::json_equality::same_number;
-use serde_json::Value;
 use std::borrow::Cow;
 
 /// A predicate on one value.
@@ -22,7 +22,7 @@ pub(super) enum Filter {
 /// One side of a comparison.
 #[derive(Debug, Clone)]
 pub(super) enum Operand {
-    Literal(Value),
+    Literal(Json),
     /// A path from the value that is filtered.
     Here(JsonPath),
     /// A path from the whole document.
@@ -70,7 +70,7 @@ pub(super) const COMPARISONS: &[(&str, Comparison)] = &[
 
 impl Filter {
     /// Whether `value`, a part of `root`, is kept.
-    pub(super) fn accepts(&self, value: &Value, root: &Value) -> Result<bool, TooCostly> {
+    pub(super) fn accepts(&self, value: &Json, root: &Json) -> Result<bool, TooCostly> {
         match self {
             Self::Or(filters) => any(filters, value, root, true),
             Self::And(filters) => any(filters, value, root, false).map(|failed| !failed),
@@ -81,9 +81,9 @@ impl Filter {
                 Ok(comparison.holds(left.as_deref(), right.as_deref()))
             }
             Self::Matches(operand, regex) => match operand.value(value, root)?.as_deref() {
-                Some(Value::String(text)) => regex.matches(text),
-                Some(scalar @ (Value::Number(_) | Value::Bool(_))) => {
-                    regex.matches(&scalar.to_string())
+                Some(Json::String(text)) => regex.matches(text),
+                Some(scalar @ (Json::Number(_) | Json::Bool(_))) => {
+                    regex.matches(&scalar.to_value().to_string())
                 }
                 _ => Ok(false),
             },
@@ -92,7 +92,7 @@ impl Filter {
 }
 
 /// Whether any filter's answer is `wanted`.
-fn any(filters: &[Filter], value: &Value, root: &Value, wanted: bool) -> Result<bool, TooCostly> {
+fn any(filters: &[Filter], value: &Json, root: &Json, wanted: bool) -> Result<bool, TooCostly> {
     for filter in filters {
         if filter.accepts(value, root)? == wanted {
             return Ok(true);
@@ -103,11 +103,11 @@ fn any(filters: &[Filter], value: &Value, root: &Value, wanted: bool) -> Result<
 
 impl Operand {
     /// What it stands for; `None` where its path leads nowhere.
-    fn value<'a>(
-        &'a self,
-        here: &'a Value,
-        root: &'a Value,
-    ) -> Result<Option<Cow<'a, Value>>, TooCostly> {
+    fn value<'v>(
+        &'v self,
+        here: &'v Json,
+        root: &'v Json,
+    ) -> Result<Option<Cow<'v, Json>>, TooCostly> {
         let found = match self {
             Self::Literal(value) => return Ok(Some(Cow::Borrowed(value))),
             Self::Here(path) => path.find_from(Cow::Borrowed(here), root)?,
@@ -118,14 +118,14 @@ impl Operand {
             Found::One(value) => Some(value),
             Found::Many(values) => {
                 let values = values.into_iter().map(Cow::into_owned);
-                Some(Cow::Owned(values.collect()))
+                Some(Cow::Owned(Json::Array(values.collect())))
             }
         })
     }
 }
 
 impl Comparison {
-    fn holds(self, left: Option<&Value>, right: Option<&Value>) -> bool {
+    fn holds(self, left: Option<&Json>, right: Option<&Json>) -> bool {
         let (Some(left), Some(right)) = (left, right) else {
             return self == Self::Unequal || self == Self::NotIn && left.is_none();
         };
@@ -139,7 +139,7 @@ impl Comparison {
             Self::In => has(right, left),
             Self::NotIn => !has(right, left),
             Self::Contains => match (left, right) {
-                (Value::String(text), Value::String(part)) => text.contains(part.as_str()),
+                (Json::String(text), Json::String(part)) => text.contains(&**part),
                 _ => has(left, right),
             },
             Self::Size => right
@@ -156,43 +156,43 @@ impl Comparison {
     }
 }
 
-fn items(value: &Value) -> Option<&[Value]> {
-    value.as_array().map(Vec::as_slice)
+fn items(value: &Json) -> Option<&[Json]> {
+    value.as_array()
 }
 
-fn has(list: &Value, wanted: &Value) -> bool {
+fn has(list: &Json, wanted: &Json) -> bool {
     items(list).is_some_and(|items| items.iter().any(|item| equal(item, wanted)))
 }
 
-fn length(value: &Value) -> Option<u64> {
+fn length(value: &Json) -> Option<u64> {
     let length = match value {
-        Value::String(text) => text.chars().count(),
-        Value::Array(items) => items.len(),
-        Value::Object(map) => map.len(),
+        Json::String(text) => text.chars().count(),
+        Json::Array(items) => items.len(),
+        Json::Object(map) => map.len(),
         _ => return None,
     };
     u64::try_from(length).ok()
 }
 
-fn equal(left: &Value, right: &Value) -> bool {
+fn equal(left: &Json, right: &Json) -> bool {
     match (left, right) {
-        (Value::Number(left), Value::Number(right)) => same_number(left, right),
-        (Value::Number(left), Value::String(right)) => {
+        (Json::Number(left), Json::Number(right)) => same_number(left, right),
+        (Json::Number(left), Json::String(right)) => {
             left.as_f64().is_some() && right.parse().ok() == left.as_f64()
         }
-        (Value::String(left), Value::Number(right)) => *left == right.to_string(),
+        (Json::String(left), Json::Number(right)) => *left == right.to_string(),
         _ => left == right,
     }
 }
 
 /// Whether both are numbers or both texts, in an order that `accepts` takes.
-fn ordered(left: &Value, right: &Value, accepts: fn(i8) -> bool) -> bool {
+fn ordered(left: &Json, right: &Json, accepts: fn(i8) -> bool) -> bool {
     let order = match (left, right) {
-        (Value::Number(left), Value::Number(right)) => left
+        (Json::Number(left), Json::Number(right)) => left
             .as_f64()
             .zip(right.as_f64())
             .and_then(|(left, right)| left.partial_cmp(&right)),
-        (Value::String(left), Value::String(right)) => Some(left.cmp(right)),
+        (Json::String(left), Json::String(right)) => Some(left.cmp(right)),
         _ => None,
     };
     order.is_some_and(|order| accepts(order as i8))

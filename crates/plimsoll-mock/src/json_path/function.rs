@@ -1,6 +1,6 @@
 //! Functions at the end of a path, such as `.length()`. What they cannot be applied to gives nothing.
 
-use serde_json::Value;
+use crate::json::Json;
 
 /// A function of one value.
 #[derive(Debug, Clone, Copy)]
@@ -53,19 +53,23 @@ impl Function {
         }
     }
 
-    pub(super) fn apply(self, value: &Value) -> Option<Value> {
+    pub(super) fn apply(self, value: &Json) -> Option<Json> {
         match self {
             Self::Length => match value {
-                Value::Array(items) => Some(Value::from(items.len())),
-                Value::Object(map) => Some(Value::from(map.len())),
+                Json::Array(items) => Some(Json::count(items.len())),
+                Json::Object(map) => Some(Json::count(map.len())),
                 _ => None,
             },
-            Self::Keys => Some(value.as_object()?.keys().cloned().collect()),
+            Self::Keys => {
+                let names = value.as_object()?.iter();
+                let names = names.map(|(name, _)| Json::String(name.into()));
+                Some(Json::Array(names.collect()))
+            }
             Self::First => super::item(value, 0).cloned(),
             Self::Last => super::item(value, -1).cloned(),
             Self::Index(index) => super::item(value, index).cloned(),
             Self::Min | Self::Max | Self::Sum | Self::Average | Self::Deviation => {
-                self.of_numbers(&numbers(value)).map(Value::from)
+                self.of_numbers(&numbers(value)).map(Json::number)
             }
         }
     }
@@ -91,9 +95,9 @@ impl Function {
     }
 }
 
-fn numbers(value: &Value) -> Vec<f64> {
-    let items = value.as_array().map_or(&[][..], Vec::as_slice);
-    items.iter().filter_map(Value::as_f64).collect()
+fn numbers(value: &Json) -> Vec<f64> {
+    let items = value.as_array().unwrap_or_default();
+    items.iter().filter_map(Json::as_f64).collect()
 }
 
 #[cfg(test)]
@@ -105,7 +109,8 @@ mod tests {
     fn numbers_are_summed_up() {
         let check = |name: &str, expected: Option<f64>| {
             let function = Function::of(name, "").unwrap();
-            let value = function.apply(&json!([1, 2, "x", 3, 4]));
+            let list = json!([1, 2, "x", 3, 4]);
+            let value = function.apply(&Json::from(&list));
             assert_eq!(value.and_then(|value| value.as_f64()), expected, "{name}");
         };
         check("min", Some(1.0));

@@ -4,8 +4,8 @@ use super::filter::{COMPARISONS, Filter, Operand};
 use super::function::Function;
 use super::{JsonPath, Segment};
 use crate::java_regex::JavaRegex;
+use crate::json::Json;
 use crate::stub::lenient_json;
-use serde_json::Value;
 
 /// Filters within filters.
 const DEEPEST: usize = 32;
@@ -265,7 +265,10 @@ impl<'a> Reader<'a> {
             return self.segments().map(Operand::Root);
         }
         let length = match self.rest.as_bytes().first() {
-            Some(b'\'' | b'"') => return self.quoted().map(|text| Operand::Literal(text.into())),
+            Some(b'\'' | b'"') => {
+                let text = self.quoted()?;
+                return Ok(Operand::Literal(Json::String(text.into())));
+            }
             Some(b'[') => closing(self.rest, '[', ']')?,
             Some(b'{') => closing(self.rest, '{', '}')?,
             _ => self
@@ -274,8 +277,9 @@ impl<'a> Reader<'a> {
                 .unwrap_or(self.rest.len()),
         };
         let (text, rest) = self.rest.split_at(length);
-        let literal: Value = serde_json::from_str(&lenient_json::to_strict(text))
-            .map_err(|_| format!("`{text}` is not a value"))?;
+        let strict = lenient_json::to_strict(text);
+        let literal: Json =
+            serde_json::from_str(&strict).map_err(|_| format!("`{text}` is not a value"))?;
         self.rest = rest;
         Ok(Operand::Literal(literal))
     }

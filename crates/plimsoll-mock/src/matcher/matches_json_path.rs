@@ -7,6 +7,7 @@ use super::{Matcher, no_operator};
 use crate::content::Content;
 use crate::java_json;
 use crate::java_regex::TooCostly;
+use crate::json::Json;
 use crate::json_path::{Found, JsonPath};
 use crate::stub::problem::StubProblem;
 use crate::stub::reader::{Node, Object, Problems};
@@ -87,45 +88,53 @@ impl MatchesJsonPath {
     pub(super) fn found(&self, value: &Content<'_>) -> Option<String> {
         match self.path.find(value.json()?).ok()? {
             Found::Nothing => None,
-            Found::One(one) if one.is_object() => Some(java_json::pretty(&one)),
-            Found::One(one) => Some(java_json::printed(&one)),
-            Found::Many(all) => all.first().map(|first| java_json::printed(first)),
+            Found::One(one) if one.as_object().is_some() => {
+                Some(java_json::pretty(&one.to_value()))
+            }
+            Found::One(one) => Some(printed(&one)),
+            Found::Many(all) => all.first().map(|first| printed(first)),
         }
     }
 }
 
 /// Whether a value counts as found: `null`, an empty list and an empty object do not.
-fn is_something(value: &Value) -> bool {
+fn is_something(value: &Json) -> bool {
     match value {
-        Value::Null => false,
-        Value::Array(items) => !items.is_empty(),
-        Value::Object(map) => !map.is_empty(),
+        Json::Null => false,
+        Json::Array(items) => !items.is_empty(),
+        Json::Object(members) => !members.is_empty(),
         _ => true,
     }
+}
+
+/// A value as Java prints it.
+fn printed(value: &Json) -> String {
+    java_json::printed(&value.to_value())
 }
 
 fn holds_on(pattern: &Matcher, found: Found<'_>) -> Result<bool, TooCostly> {
     let items = match found {
         Found::Nothing => return Ok(matches!(pattern, Matcher::Absent)),
         Found::One(value) => match value.as_ref() {
-            Value::Array(items) => items.iter().map(|item| Cow::Owned(item.clone())).collect(),
-            Value::Null => return Ok(matches!(pattern, Matcher::Absent)),
-            one @ Value::Object(_) => {
-                return pattern.holds(Some(&Content::text_of(java_json::pretty(one))));
+            Json::Array(items) => items.iter().map(|item| Cow::Owned(item.clone())).collect(),
+            Json::Null => return Ok(matches!(pattern, Matcher::Absent)),
+            one @ Json::Object(_) => {
+                let text = java_json::pretty(&one.to_value());
+                return pattern.holds(Some(&Content::text_of(text)));
             }
-            one => return pattern.holds(Some(&Content::text_of(java_json::printed(one)))),
+            one => return pattern.holds(Some(&Content::text_of(printed(one)))),
         },
         Found::Many(values) => values,
     };
     if matches!(pattern, Matcher::EqualToJson(_)) {
-        let list: Value = items.into_iter().map(Cow::into_owned).collect();
+        let list: Value = items.iter().map(|item| item.to_value()).collect();
         return pattern.holds(Some(&Content::text_of(list.to_string())));
     }
     if items.is_empty() {
         return Ok(matches!(pattern, Matcher::Absent));
     }
     for item in items {
-        if pattern.holds(Some(&Content::text_of(java_json::printed(&item))))? {
+        if pattern.holds(Some(&Content::text_of(printed(&item))))? {
             return Ok(true);
         }
     }

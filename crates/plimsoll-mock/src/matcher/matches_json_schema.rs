@@ -56,7 +56,7 @@ fn read_version(node: &Node<'_>, problems: &mut Problems) -> Option<Draft> {
 
 impl MatchesJsonSchema {
     pub(super) fn holds(&self, value: &Content<'_>) -> bool {
-        match value.json() {
+        match value.value() {
             Some(document) => self.0.is_valid(document),
             None => self.0.is_valid(&Value::String(value.text().into_owned())),
         }

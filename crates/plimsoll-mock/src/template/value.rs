@@ -100,14 +100,6 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// A part of JSON that was found in it.
-    pub(crate) fn of_json_part(json: Cow<'a, Json>, origin: Origin) -> Self {
-        match json {
-            Cow::Borrowed(json) => Self::of_json_ref(json, origin),
-            Cow::Owned(json) => Self::of_json(json, origin),
-        }
-    }
-
     fn of_number(number: &serde_json::Number) -> Self {
         number.as_i64().map_or_else(
             || Self::Decimal(number.as_f64().unwrap_or(f64::NAN)),

@@ -350,7 +350,7 @@ fn compare_body(
 /// A body as it stands beside a pattern.
 fn body_shown(operator: &str, body: &Content<'_>) -> String {
     match operator {
-        "equalToJson" => body.json().map(java_json::pretty),
+        "equalToJson" => body.value().map(java_json::pretty),
         "equalToXml" => body
             .xml()
             .map(|document: &Document| print::indented(document, 0)),

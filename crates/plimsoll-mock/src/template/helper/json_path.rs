@@ -1,9 +1,9 @@
 //! `jsonPath json 'path' default=`: what a JSONPath finds; several finds, or a found list, are a list.
 
 use super::{Failure, Helper, Invocation, Outcome, Prepare, Prepared, error_text};
+use crate::json::Json;
 use crate::json_path::{Found, JsonPath};
 use crate::template::value::{Origin, Value};
-use serde_json::Value as Json;
 use std::borrow::Cow;
 
 pub(super) const HELPERS: &[Helper] =
@@ -32,10 +32,9 @@ fn json_path<'a>(invocation: Invocation<'_, 'a>) -> Outcome<'a> {
     };
     let default = invocation.option("default").cloned();
     let found = match &subject {
-        Value::Body(request) => find(path, request.body.json().map(Cow::Borrowed))?,
-        Value::Json(Cow::Borrowed(json), _) => find(path, Some(Cow::Borrowed(*json)))?,
-        Value::Json(Cow::Owned(json), _) => find(path, Some(Cow::Owned(json.clone())))?,
-        value => find(path, parsed(&value.print()).map(Cow::Owned))?,
+        Value::Body(request) => find(path, request.body.json())?,
+        Value::Json(json, _) => find(path, Some(&json.as_ref().into()))?,
+        value => find(path, serde_json::from_str(&value.print()).ok().as_ref())?,
     };
     match found {
         Value::Nothing => Ok(default.unwrap_or(Value::Nothing)),
@@ -43,34 +42,16 @@ fn json_path<'a>(invocation: Invocation<'_, 'a>) -> Outcome<'a> {
     }
 }
 
-fn parsed(text: &str) -> Option<Json> {
-    serde_json::from_str(text).ok()
-}
-
-fn find<'a>(path: &JsonPath, json: Option<Cow<'a, Json>>) -> Result<Value<'a>, Failure> {
-    Ok(match json {
-        None => Value::Nothing,
-        Some(Cow::Borrowed(json)) => value_of(path.find(json)?),
-        Some(Cow::Owned(json)) => {
-            let found = path.find(&json)?;
-            match found {
-                Found::Nothing => Value::Nothing,
-                Found::One(json) => Value::of_json(json.into_owned(), Origin::Found),
-                Found::Many(all) => many(all),
-            }
+fn find<'a>(path: &JsonPath, json: Option<&Json>) -> Result<Value<'a>, Failure> {
+    let Some(json) = json else {
+        return Ok(Value::Nothing);
+    };
+    Ok(match path.find(json)? {
+        Found::Nothing => Value::Nothing,
+        Found::One(json) => Value::of_json(json.to_value(), Origin::Found),
+        Found::Many(all) => {
+            let all = all.iter().map(|json| json.to_value()).collect();
+            Value::Json(Cow::Owned(all), Origin::Found)
         }
     })
-}
-
-fn value_of(found: Found<'_>) -> Value<'_> {
-    match found {
-        Found::Nothing => Value::Nothing,
-        Found::One(json) => Value::of_json_part(json, Origin::Found),
-        Found::Many(all) => many(all),
-    }
-}
-
-fn many<'a>(all: Vec<Cow<'_, Json>>) -> Value<'a> {
-    let all = all.into_iter().map(Cow::into_owned).collect();
-    Value::Json(Cow::Owned(Json::Array(all)), Origin::Found)
 }
