@@ -1,6 +1,7 @@
 //! The list of checks. A new one is its file and its line in [`CHECKS`].
 
 mod added;
+mod causes;
 mod clean;
 mod clients;
 mod counts;
@@ -29,7 +30,7 @@ pub struct Check {
 }
 
 /// Every check, cheap ones first.
-static CHECKS: [Check; 17] = [
+static CHECKS: [Check; 18] = [
     counts::CHECK,
     freeze::CHECK,
     peers::CHECK,
@@ -43,6 +44,7 @@ static CHECKS: [Check; 17] = [
     robustness::NGINX,
     robustness::GENERATOR,
     provocation::CHECK,
+    causes::CHECK,
     same::CHECK,
     added::CHECK,
     clean::CHECK,

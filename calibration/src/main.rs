@@ -12,6 +12,7 @@ mod interval_log;
 mod memory_of;
 mod mock;
 mod queueing;
+mod subject;
 mod table;
 mod target;
 
@@ -42,6 +43,15 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
+    if std::env::args().nth(1).as_deref() == Some(subject::WORD) {
+        return match subject::run(std::env::args().skip(2)) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(trouble) => {
+                say(&format!("subject: {trouble}"));
+                ExitCode::from(5)
+            }
+        };
+    }
     match calibrate(&Arguments::parse()) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(3),

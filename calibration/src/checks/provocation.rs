@@ -10,6 +10,9 @@ mod ports;
 mod quota;
 mod stopped;
 
+pub use ports::{SETUP, isolated};
+pub use quota::Group;
+
 use super::Check;
 use crate::bar::Bar;
 use crate::bench::{Bench, Outcome, Repetition, Trouble};

@@ -10,7 +10,8 @@ pub const PROVOCATION: Provocation = Provocation {
     provoke,
 };
 
-const SETUP: &str =
+/// Forty ports.
+pub const SETUP: &str =
     "ip link set lo up && echo 40000 40039 > /proc/sys/net/ipv4/ip_local_port_range && exec \"$@\"";
 
 fn provoke(bench: &Bench) -> Result<Outcome, Trouble> {

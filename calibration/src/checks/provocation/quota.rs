@@ -3,6 +3,7 @@
 use super::{Provocation, SECONDS};
 use crate::bench::{Bench, Outcome, Trouble, measure};
 use crate::mock::Mock;
+use rustix::process::Pid;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -17,19 +18,18 @@ fn provoke(bench: &Bench) -> Result<Outcome, Trouble> {
     let mock = Mock::start(bench, &[])?;
     let load = json!({ "rate": "5000/s", "duration": format!("{SECONDS}s") });
     let running = bench.start(&measure(mock.address, "/json/valid", load), SECONDS)?;
-    let generator = running.generator()?.as_raw_nonzero();
-    std::fs::write(group.0.join("cgroup.procs"), generator.to_string())
-        .map_err(|e| Trouble::at_process("moving the generator into a control group", e))?;
+    group.take(running.generator()?)?;
     let outcome = running.finish()?;
     mock.stop()?;
     Ok(outcome)
 }
 
 /// A control group of our own; removed when dropped.
-struct Group(PathBuf);
+pub struct Group(PathBuf);
 
 impl Group {
-    fn create() -> Result<Self, Trouble> {
+    /// Of 5 ms in 100 ms.
+    pub fn create() -> Result<Self, Trouble> {
         let v2 = Path::new("/sys/fs/cgroup/cgroup.controllers").exists();
         let parent = Path::new(if v2 {
             "/sys/fs/cgroup"
@@ -47,6 +47,13 @@ impl Group {
             write(&group.0.join("cpu.cfs_quota_us"), "5000")?;
         }
         Ok(group)
+    }
+
+    /// Moves a generator into it.
+    pub fn take(&self, generator: Pid) -> Result<(), Trouble> {
+        let pid = generator.as_raw_nonzero().to_string();
+        std::fs::write(self.0.join("cgroup.procs"), pid)
+            .map_err(|e| Trouble::at_process("moving the generator into a control group", e))
     }
 }
 
