@@ -1,5 +1,5 @@
 //! The same exchanges from both ends: the service times of the generator's fragments, and what the component of ours that is the direct
-//! target has timed itself.
+//! target has timed itself. What other components of ours timed meanwhile, further inside, is read along with it.
 //!
 //! Both are taken over the whole seconds of the measured time, by when an exchange ends: fragments are of seconds, and the
 //! component's counters are read at either end of them. What ends in the moment of a reading may be on different sides of it.
@@ -8,12 +8,13 @@
 use crate::component::Topology;
 use crate::error::LabError;
 use crate::experiment::TargetRef;
+use indexmap::IndexMap;
 use plimsoll_base::counters::Totals;
 use plimsoll_base::histogram::TimeHistogram;
 use plimsoll_base::outcome::OutcomeClass;
 use plimsoll_base::time_kind::TimeKind;
 use plimsoll_load::fragment::Fragment;
-use plimsoll_report::record::BothEnds;
+use plimsoll_report::record::{BothEnds, OwnTimes};
 use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -32,25 +33,47 @@ fn read(path: PathBuf) -> Result<Totals, LabError> {
 /// Takes the times of one load at both ends.
 #[derive(Debug)]
 pub struct EndTimes {
-    counters: PathBuf,
+    servers: Vec<Server>,
+    /// The component that the load goes to.
+    target: String,
     /// Whole seconds of the load.
     window: Range<u32>,
     client: TimeHistogram,
+    readings: usize,
+}
+
+/// A component of ours that keeps counters.
+#[derive(Debug)]
+struct Server {
+    name: String,
+    counters: PathBuf,
     readings: Vec<Totals>,
 }
 
 impl EndTimes {
-    /// Nothing yet of a load that is measured in this part of its time; `None` if its target keeps no counters or that holds no whole second.
+    /// Nothing yet of a load to `target` that is measured in this part of its time; `None` if no component keeps counters or that holds
+    /// no whole second. `counters`: the files of components that keep some, by name.
     #[must_use]
-    pub fn new(measured: Range<Duration>, counters: Option<PathBuf>) -> Option<Self> {
+    pub fn new(
+        measured: Range<Duration>,
+        target: &str,
+        counters: impl IntoIterator<Item = (String, PathBuf)>,
+    ) -> Option<Self> {
         let begin = whole_seconds(measured.start + Duration::from_nanos(999_999_999))?;
         let end = whole_seconds(measured.end)?;
-        (begin < end).then_some(())?;
+        let server = |(name, counters)| Server {
+            name,
+            counters,
+            readings: Vec::new(),
+        };
+        let servers: Vec<Server> = counters.into_iter().map(server).collect();
+        (begin < end && !servers.is_empty()).then_some(())?;
         Some(Self {
-            counters: counters?,
+            servers,
+            target: target.to_owned(),
             window: begin..end,
             client: TimeHistogram::new(),
-            readings: Vec::new(),
+            readings: 0,
         })
     }
 
@@ -69,11 +92,11 @@ impl EndTimes {
         }
     }
 
-    /// When the component's counters are to be read next, in a load that began at `start`.
+    /// When the components' counters are to be read next, in a load that began at `start`.
     #[must_use]
     pub fn due(&self, start: Instant) -> Option<Instant> {
         let ends = [self.window.start, self.window.end];
-        let second = *ends.get(self.readings.len())?;
+        let second = *ends.get(self.readings)?;
         Some(start + Duration::from_secs(second.into()))
     }
 
@@ -82,7 +105,10 @@ impl EndTimes {
     /// # Errors
     /// [`LabError`] when there is no such file any more.
     pub fn read(&mut self) -> Result<(), LabError> {
-        self.readings.push(read(self.counters.clone())?);
+        for server in &mut self.servers {
+            server.readings.push(read(server.counters.clone())?);
+        }
+        self.readings += 1;
         Ok(())
     }
 
@@ -91,22 +117,30 @@ impl EndTimes {
     /// # Errors
     /// As [`Self::read`].
     pub fn close(&mut self) -> Result<(), LabError> {
-        match self.readings.len() {
+        match self.readings {
             1 => self.read(),
             _ => Ok(()),
         }
     }
 
-    /// Both ends; `None` if the load ended before the second reading.
+    /// Both ends, where the target keeps counters, and the own times of every component that does; nothing if the load ended before the
+    /// second reading.
     #[must_use]
-    pub fn conclude(self) -> Option<BothEnds> {
-        let [begin, end] = self.readings.as_slice() else {
-            return None;
-        };
-        Some(BothEnds {
+    pub fn conclude(self) -> (Option<BothEnds>, IndexMap<String, OwnTimes>) {
+        let seconds = f64::from(self.window.end - self.window.start);
+        let mut own_times = IndexMap::new();
+        for server in &self.servers {
+            if let [begin, end] = server.readings.as_slice() {
+                let times = end.since(begin).own_times();
+                own_times.insert(server.name.clone(), OwnTimes { seconds, times });
+            }
+        }
+        let server = own_times.get(&self.target);
+        let both_ends = server.map(|own| BothEnds {
             client: self.client,
-            server: end.since(begin).own_times(),
-        })
+            server: own.times.clone(),
+        });
+        (both_ends, own_times)
     }
 }
 
@@ -156,7 +190,8 @@ mod tests {
     fn both_ends_are_of_the_same_whole_seconds() {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("counters");
-        let mut ends = EndTimes::new(phases(1_500, 3_000), Some(file.clone())).unwrap();
+        let servers = ["target", "behind"].map(|name| (name.to_owned(), file.clone()));
+        let mut ends = EndTimes::new(phases(1_500, 3_000), "target", servers).unwrap();
         let start = Instant::now();
         let due = |ends: &EndTimes| Some(ends.due(start)?.duration_since(start).as_secs());
         assert_eq!(due(&ends), Some(2));
@@ -170,19 +205,24 @@ mod tests {
         count(&file, 13);
         ends.close().unwrap();
         assert_eq!(due(&ends), None);
-        let ends = ends.conclude().unwrap();
+        let (ends, own_times) = ends.conclude();
+        let ends = ends.unwrap();
         assert_eq!(ends.client.count(), 2, "of an end of the warm-up too");
         assert!(ends.client.max().unwrap() < 0.01, "timeouts stay out");
         assert_eq!(ends.server.count(), 3);
+        assert_eq!(own_times["behind"].per_s(), Some(1.5));
     }
 
     #[test]
     fn where_there_is_one_end_only_there_are_none() {
         let file = PathBuf::from("counters");
-        let new = |warmup, duration, file| EndTimes::new(phases(warmup, duration), file);
+        let new = |warmup, duration, file: Option<PathBuf>| {
+            let servers = file.map(|file| ("target".to_owned(), file));
+            EndTimes::new(phases(warmup, duration), "target", servers)
+        };
         assert!(new(0, 1_000, None).is_none());
         assert!(new(500, 1_000, Some(file.clone())).is_none());
         let cut_short = new(0, 1_000, Some(file)).unwrap();
-        assert_eq!(cut_short.conclude(), None);
+        assert_eq!(cut_short.conclude(), (None, IndexMap::new()));
     }
 }

@@ -60,6 +60,9 @@ impl Collector {
     /// Takes a fragment into account. Only its measured side enters the arm's data, but for the throughput, which counts
     /// what was answered in the measured time, for whichever arrivals.
     pub fn add(&mut self, fragment: &Fragment) {
+        let fastest = published(fragment, TimeKind::ServiceTime).min();
+        let known = self.data.fastest_service_s.into_iter().chain(fastest);
+        self.data.fastest_service_s = known.reduce(f64::min);
         let answered = answered(fragment);
         let after_its_phase = fragment.length_s == 0.0;
         if fragment.warmup {

@@ -10,27 +10,28 @@ mod launch;
 mod ports;
 mod ready;
 mod values;
+mod watched;
 
 pub use address::{Address, Addresses};
 pub(crate) use launch::inherited;
 pub use values::Values;
+use watched::Watched;
 
 use crate::child::{Child, Exit, STOP_GRACE};
 use crate::error::{LabError, LogTail};
-use crate::experiment::{Component, ComponentKind, Experiment, HTTPS};
-use crate::probe::Sampler;
-use crate::process_tree::ProcessTree;
+use crate::experiment::{Component, ComponentKind, Experiment, External, HTTPS};
+use crate::probe::{Moment, Sampler};
 use crate::shim::Spec;
 use announce::Silence;
 use indexmap::IndexMap;
 use launch::Launch;
 use plimsoll_report::record::ComponentSample;
+use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::task::Poll;
 use std::time::Duration;
-use tokio::time::Instant;
 
 /// How often a command is started anew when another process takes the port that was free a moment ago.
 const PORT_ATTEMPTS: usize = 5;
@@ -59,7 +60,7 @@ struct Running {
     child: Option<Child>,
     log: PathBuf,
     counters: Option<PathBuf>,
-    sampler: Sampler,
+    watched: Watched,
 }
 
 impl Running {
@@ -115,19 +116,7 @@ impl<'a> Topology<'a> {
             .ok_or_else(|| LabError::Internal(format!("there is no component `{name}`")))?;
         let log = self.places.logs.join(format!("{name}.log"));
         let running = match &component.kind {
-            ComponentKind::External(external) => {
-                let mut address = Address::new(&external.host, external.port);
-                address.secure = external.secure;
-                let there = experiment.route(&external.host);
-                ready::reachable(name, &Address::new(&there, external.port)).await?;
-                self.addresses.set(name, address::MAIN, address);
-                Running {
-                    child: None,
-                    log,
-                    counters: None,
-                    sampler: Sampler::default(),
-                }
-            }
+            ComponentKind::External(external) => self.reach(name, external, log).await?,
             ComponentKind::Mock(_) | ComponentKind::Gateway(_) => {
                 self.start_own(component, log).await?
             }
@@ -135,6 +124,26 @@ impl<'a> Topology<'a> {
         };
         self.running.insert(name.to_owned(), running);
         Ok(())
+    }
+
+    /// A component that runs already.
+    async fn reach(
+        &mut self,
+        name: &str,
+        external: &External,
+        log: PathBuf,
+    ) -> Result<Running, LabError> {
+        let mut address = Address::new(&external.host, external.port);
+        address.secure = external.secure;
+        let there = self.experiment.route(&external.host);
+        ready::reachable(name, &Address::new(&there, external.port)).await?;
+        self.addresses.set(name, address::MAIN, address);
+        Ok(Running {
+            child: None,
+            log,
+            counters: None,
+            watched: Watched::open(name, &external.probe).await?,
+        })
     }
 
     /// Stops every component of ours that runs, last started first; gives their names. They are then missing.
@@ -187,14 +196,40 @@ impl<'a> Topology<'a> {
     }
 
     /// The consumption of every component since the sample before; components without one are left out.
-    pub fn sample(&mut self, tree: &ProcessTree, now: Instant) -> Vec<(String, ComponentSample)> {
-        let running = self.running.iter_mut();
+    pub fn sample(&mut self, moment: &Moment) -> Vec<(String, ComponentSample)> {
+        let (running, addresses) = (self.running.iter_mut(), &self.addresses);
         running
             .filter_map(|(name, running)| {
-                let shim = running.child.as_ref()?.shim_pid();
-                Some((name.clone(), running.sampler.sample(tree, shim, now)?))
+                let shim = running.child.as_ref().map(Child::shim_pid);
+                let ports = addresses.ports(name);
+                let sample = running.watched.sample(moment, shim, &ports)?;
+                Some((name.clone(), sample))
             })
             .collect()
+    }
+
+    /// What probes may not see, by component, in words.
+    #[must_use]
+    pub fn denied(&self) -> Vec<(String, String)> {
+        let running = self.running.iter();
+        running
+            .filter_map(|(name, running)| Some((name.clone(), running.watched.denied()?)))
+            .collect()
+    }
+
+    /// Components whose resources are not known, and why.
+    #[must_use]
+    pub fn unseen(&self) -> BTreeMap<String, String> {
+        let running = self.running.iter();
+        running
+            .filter_map(|(name, running)| Some((name.clone(), running.watched.unseen()?)))
+            .collect()
+    }
+
+    /// Processor time that readings of endpoints took lately, beyond what [`Self::sample`] takes.
+    #[must_use]
+    pub fn probing(&self) -> Duration {
+        self.running.values().map(|one| one.watched.cost()).sum()
     }
 
     /// Where components listen.
@@ -212,6 +247,15 @@ impl<'a> Topology<'a> {
     #[must_use]
     pub fn counters(&self, name: &str) -> Option<PathBuf> {
         self.running.get(name)?.counters.clone()
+    }
+
+    /// The counters files of all components that keep some, by name.
+    #[must_use]
+    pub fn all_counters(&self) -> Vec<(String, PathBuf)> {
+        let running = self.running.iter();
+        running
+            .filter_map(|(name, running)| Some((name.clone(), running.counters.clone()?)))
+            .collect()
     }
 
     async fn stop(&mut self, name: &str) {
@@ -252,7 +296,7 @@ impl<'a> Topology<'a> {
             child: Some(child),
             log,
             counters: launch.counters,
-            sampler: Sampler::default(),
+            watched: Watched::Below(Sampler::default()),
         })
     }
 
@@ -288,7 +332,7 @@ impl<'a> Topology<'a> {
                         child: Some(child),
                         log,
                         counters: None,
-                        sampler: Sampler::default(),
+                        watched: Watched::Below(Sampler::default()),
                     });
                 }
                 Err(reason) => {

@@ -29,8 +29,8 @@ pub mod wire;
 
 pub use arm::{Arm, LoadedScenario, TargetRef};
 pub use component::{
-    Command, Component, ComponentKind, External, Gateway, Generator, HTTPS, Https, Listen,
-    Listener, Mock, Placement, Readiness, RenderedFile,
+    Command, Component, ComponentKind, Exporter, External, ExternalProbe, Gateway, Generator,
+    HTTPS, Https, Listen, Listener, Mock, Placement, PrometheusProbe, Readiness, RenderedFile,
 };
 pub use load::LoadSettings;
 pub use method::Method;

@@ -8,12 +8,13 @@ use crate::account::Ledger;
 use crate::both_ends::{EndTimes, counted};
 use crate::collect::Collector;
 use crate::component::{Topology, cgroup, inherited};
+use crate::demand::Pairing;
 use crate::error::{ErrorKind, LabError};
 use crate::experiment::{Arm, Experiment};
 use crate::generator::{Generator, GeneratorSpec};
 use crate::health::Health;
-use crate::probe::{HealthProbe, Part, Sampler};
-use crate::process_tree::ProcessTree;
+use crate::preflight;
+use crate::probe::{Cost, HealthProbe, HostProbe, Moment, Part, Sampler};
 use crate::progress::{Numbered, Progress};
 use crate::recorder::{Recorder, Scene};
 use crate::watch::Watch;
@@ -95,8 +96,7 @@ pub async fn run(
         log: recorder.dir().log(GENERATOR),
     };
     let generator = Generator::start(generator, &plan).await?;
-    let counters = topology.counters(&spec.arm.target.component);
-    let both_ends = EndTimes::new(plan.warmup..plan.total(), counters);
+    let both_ends = end_times(spec, &plan, topology);
     let mut running = RunningLoad::new(spec, &plan, generator, both_ends, recorder.now());
     let finished = running.until_finished(topology, recorder, stop).await;
     let RunningLoad {
@@ -113,7 +113,8 @@ pub async fn run(
     } = running;
     let mut data = collector.into_data();
     data.health = health.conclude(&data, probe.as_ref());
-    data.health.both_ends = both_ends.and_then(EndTimes::conclude);
+    (data.health.both_ends, data.own_times) = both_ends.map(EndTimes::conclude).unwrap_or_default();
+    data.unseen = topology.unseen();
     let totals = match finished {
         Ok(totals) => totals,
         // Its accounts are open, so they are held against nothing.
@@ -154,12 +155,26 @@ pub async fn run(
     Ok(Loaded { data, end, notes })
 }
 
+/// The times at both ends, of components that keep any.
+fn end_times(spec: LoadSpec<'_>, plan: &Plan, topology: &Topology<'_>) -> Option<EndTimes> {
+    let measured = plan.warmup..plan.total();
+    EndTimes::new(
+        measured,
+        &spec.arm.target.component,
+        topology.all_counters(),
+    )
+}
+
 /// A load under way.
 struct RunningLoad {
     generator: Generator,
     sampler: Sampler,
+    host: HostProbe,
+    /// Processor time that the probes of the last sample took.
+    probing: Duration,
+    pairing: Pairing,
     health: Health,
-    /// Where the target keeps counters.
+    /// Where a component keeps counters.
     both_ends: Option<EndTimes>,
     /// From the first sample on.
     probe: Option<HealthProbe>,
@@ -193,6 +208,7 @@ impl RunningLoad {
     ) -> Self {
         let (model, offered) = offered(plan);
         let mut data = ArmData::new(&spec.arm.name, &spec.arm.target.to_string(), model, offered);
+        data.plan = preflight::plan_facts(spec.experiment, spec.arm);
         for scenario in &plan.scenarios {
             groups_of(&scenario.program, &mut |group| {
                 data.groups.entry(group).or_default();
@@ -204,6 +220,9 @@ impl RunningLoad {
             breaches: Vec::new(),
             generator,
             sampler: Sampler::default(),
+            host: HostProbe::default(),
+            probing: Duration::ZERO,
+            pairing: Pairing::default(),
             health: Health::new(plan),
             both_ends,
             probe: None,
@@ -247,6 +266,8 @@ impl RunningLoad {
                             both_ends.add(&fragment);
                         }
                         recorder.fragment(&self.scene, &self.collector, &fragment, &self.latest)?;
+                        let per_s = self.collector.row(&fragment).achieved_per_s;
+                        self.pairing.answered(&fragment, per_s, self.collector.data_mut());
                         self.end_if_broken(&fragment, recorder).await?;
                     }
                     Message::Finished(accounts) => {
@@ -377,47 +398,61 @@ impl RunningLoad {
         topology: &mut Topology<'_>,
         recorder: &mut Recorder<'_>,
     ) -> Result<(), LabError> {
-        let now = Instant::now();
-        let tree = ProcessTree::read();
-        let mut samples = topology.sample(&tree, now);
-        let own = self.sampler.sample(&tree, self.generator.shim_pid(), now);
+        let (cost, now) = (Cost::start(), Instant::now());
+        let moment = Moment::read(now);
+        let mut samples = topology.sample(&moment);
+        let generator = moment.below(self.generator.shim_pid());
+        let own = self.sampler.sample(&moment, &generator, &[]);
         samples.extend(own.map(|sample| (GENERATOR.to_owned(), sample)));
+        let host = self.host.sample(&moment, self.probing);
         if !std::mem::replace(&mut self.sampled, true) {
-            let processes = tree.descendants(self.generator.shim_pid());
-            self.probe = processes.first().map(|process| {
-                let group = cgroup::of(process.pid);
-                HealthProbe::new(process.pid, group.as_deref(), now)
+            self.probe = generator.first().map(|&pid| {
+                let group = cgroup::of(pid);
+                HealthProbe::new(pid, group.as_deref(), now)
             });
+            self.probing = cost.so_far() + topology.probing();
             // Since the load before, or since the start: no second of this load.
             return Ok(());
         }
-        recorder.samples(&samples)?;
         let since_start = recorder.now() - self.scene.start;
         self.sample_health(since_start, now);
+        self.probing = cost.so_far() + topology.probing();
+        for (component, what) in topology.denied() {
+            recorder.warn_once(&component, &format!("component `{component}`: {what}"))?;
+        }
+        recorder.samples(&samples, host.map(|(strain, _)| strain))?;
         for (name, sample) in &samples {
-            // A sample belongs to the phase in which most of its interval lies.
-            let middle = since_start - sample.length_s / 2.0;
-            if (self.warmup..self.scene.total).contains(&middle) {
+            if self.is_measured(since_start - sample.length_s / 2.0) {
                 let components = &mut self.collector.data_mut().components;
                 components.entry(name.clone()).or_default().observe(sample);
             }
         }
+        if let Some((strain, length_s)) = host
+            && self.is_measured(since_start - length_s / 2.0)
+        {
+            self.collector.data_mut().host.observe(strain, length_s);
+        }
+        self.pairing
+            .sampled(since_start, &samples, self.collector.data_mut());
         self.latest = samples;
         Ok(())
     }
 
+    /// Whether a sample of this middle, in seconds since the load began, belongs to the measured time: it does to the phase in which most of
+    /// its interval lies.
+    fn is_measured(&self, middle: f64) -> bool {
+        (self.warmup..self.scene.total).contains(&middle)
+    }
+
     /// Samples what could hold the generator back, `since_start` seconds after the load began.
     fn sample_health(&mut self, since_start: f64, now: Instant) {
-        let Some(probe) = &mut self.probe else {
-            return;
+        let part = match self.is_measured(since_start - SAMPLE_EVERY.as_secs_f64() / 2.0) {
+            true => Part::Measured,
+            false => Part::Outside,
         };
-        let middle = since_start - SAMPLE_EVERY.as_secs_f64() / 2.0;
-        let part = if (self.warmup..self.scene.total).contains(&middle) {
-            Part::Measured
-        } else {
-            Part::Outside
-        };
-        probe.sample(part, now);
+        if let Some(probe) = &mut self.probe {
+            probe.sample(part, now);
+        }
     }
 }
 

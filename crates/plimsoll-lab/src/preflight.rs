@@ -23,7 +23,8 @@ pub use host::HostFacts;
 
 use crate::experiment::{Arm, Experiment};
 use iteration::Iteration;
-use plimsoll_load::plan::{Load, Plan};
+use plimsoll_load::plan::{ConnectionPolicy, Load, Plan};
+use plimsoll_report::record::{PlanCeiling, PlanFacts};
 use stated::Standing;
 use std::fmt;
 
@@ -63,6 +64,36 @@ pub fn look(experiment: &Experiment, host: &HostFacts) -> Vec<Outlook> {
     let arms = experiment.arms.iter();
     arms.map(|arm| Subject::new(experiment, arm).look(host))
         .collect()
+}
+
+/// What the plan of an arm allows at most, as what limits it in the end is judged by it.
+#[must_use]
+pub fn plan_facts(experiment: &Experiment, arm: &Arm) -> PlanFacts {
+    let subject = Subject::new(experiment, arm);
+    let plan = &subject.plan;
+    let users: f64 = (plan.scenarios.iter())
+        .map(|scenario| f64::from(scenario.load.users()))
+        .sum();
+    let at_once = match plan.connections.policy {
+        ConnectionPolicy::Shared(shared) => users.min(f64::from(shared)),
+        _ => users,
+    };
+    let ceilings: Option<Vec<Ceiling>> = (subject.iterations.iter().enumerate())
+        .map(|(index, iteration)| match plan.scenarios[index].load {
+            Load::Closed { .. } => think_time::ceiling(plan, index, iteration),
+            Load::Open { .. } => connections::ceiling(plan, index, iteration),
+        })
+        .collect();
+    PlanFacts {
+        at_once: Some(at_once),
+        waiting: ceilings.map(|ceilings| PlanCeiling {
+            per_s: ceilings.iter().map(|ceiling| ceiling.value).sum(),
+            sentence: (ceilings.iter())
+                .map(|ceiling| format!("{} ({})", ceiling.sentence, ceiling.formula))
+                .collect::<Vec<_>>()
+                .join("; "),
+        }),
+    }
 }
 
 /// An arm with its plan, and what an iteration of each scenario holds.

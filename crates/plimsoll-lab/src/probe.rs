@@ -1,80 +1,111 @@
-//! Probes: what the process tree of a component consumes, sampled about once a second from `/proc`.
+//! Probes: what the processes of a component consume and what holds them up, and the machine below them, sampled about once a second from
+//! `/proc` and the control groups of version 1, 2 or both.
 //!
 //! One file per source. A sampler keeps only what the next difference needs. What the figures mean for a verdict is left to
 //! `plimsoll-report`.
 
+mod conntrack;
+mod cost;
 mod descriptors;
 mod health;
+mod host;
+mod listen_queue;
 mod memory;
+mod memory_limit;
+mod moment;
+mod ports;
+mod pressure;
+mod process;
+mod processors;
+mod prometheus;
+mod quota;
 mod segments;
+mod softnet;
 mod steal;
+mod strain;
 mod threads;
 mod throttling;
 
+pub use cost::Cost;
 pub use health::{HealthProbe, Part};
+pub use host::HostProbe;
+pub use moment::Moment;
+pub use prometheus::Endpoint;
 pub(crate) use steal::MachineTimes;
 
-use crate::process_tree::ProcessTree;
 use plimsoll_report::record::ComponentSample;
+use process::ProcessTotals;
 use std::collections::{HashMap, HashSet};
+use strain::{Place, Strains};
 use threads::{ThreadId, ThreadTimes};
 use tokio::time::Instant;
 
-/// Samples one process tree. Processes and threads may come and go between samples.
+/// Samples the processes of one component. They and their threads may come and go between samples.
 #[derive(Debug, Default)]
 pub struct Sampler {
     before: Option<(Instant, Totals)>,
+    place: Option<Place>,
 }
 
-/// What a process tree has used since its processes started.
+/// What processes have used since they started.
 #[derive(Debug, Default)]
 struct Totals {
     threads: HashMap<ThreadId, ThreadTimes>,
-    /// CPU time by process in nanoseconds, threads that ended included, but only in whole ticks.
-    processes: HashMap<u32, u64>,
+    /// Threads that ended included, but CPU time only in whole ticks.
+    processes: HashMap<u32, ProcessTotals>,
+    strains: Strains,
 }
 
 impl Totals {
-    fn read(pids: &[u32]) -> Self {
+    fn read(pids: &[u32], place: &Place, moment: &Moment) -> Self {
         let processes = pids.iter();
         Self {
             threads: pids.iter().flat_map(|&pid| threads::read(pid)).collect(),
             processes: processes
-                .filter_map(|&pid| Some((pid, threads::process_ns(pid)?)))
+                .filter_map(|&pid| Some((pid, process::read(pid)?)))
                 .collect(),
+            strains: Strains::read(place, moment),
         }
     }
 }
 
 impl Sampler {
-    /// The consumption of everything below the process `shim`, itself excluded, since the sample before; `None` for the
-    /// first one and when nothing runs.
+    /// The consumption of the processes `pids`, of which some listen on `ports`, since the sample before; `None` for the first one
+    /// and when nothing runs.
     pub fn sample(
         &mut self,
-        tree: &ProcessTree,
-        shim: u32,
-        now: Instant,
+        moment: &Moment,
+        pids: &[u32],
+        ports: &[u16],
     ) -> Option<ComponentSample> {
-        let pids: Vec<u32> = tree
-            .descendants(shim)
-            .iter()
-            .filter(|process| !process.ended)
-            .map(|process| process.pid)
-            .collect();
-        let totals = Totals::read(&pids);
+        let Some(first) = pids.first() else {
+            *self = Self::default();
+            return None;
+        };
+        let place = self.place.take().filter(|place| place.is_of(*first));
+        let place = self.place.insert(place.unwrap_or_else(|| Place::of(pids)));
+        let totals = Totals::read(pids, place, moment);
         if totals.threads.is_empty() {
-            self.before = None;
+            *self = Self::default();
             return None;
         }
         let threads = totals.threads.len() as u64;
-        let (then, before) = self.before.replace((now, totals))?;
-        let length_s = now.duration_since(then).as_secs_f64();
+        let (then, before) = self.before.replace((moment.now, totals))?;
+        let length_s = moment.now.duration_since(then).as_secs_f64();
         let (_, totals) = self.before.as_ref()?;
         let mut sample = difference(&before, totals, length_s)?;
         sample.threads = threads;
         sample.rss_bytes = pids.iter().filter_map(|&pid| memory::resident(pid)).sum();
         sample.fds = pids.iter().filter_map(|&pid| descriptors::count(pid)).sum();
+        let strain = totals.strains.since(&before.strains, length_s);
+        sample.strain = place.fill(strain, pids, ports, sample.strain);
         Some(sample)
+    }
+
+    /// What cannot be known of the component for want of permission, in words; `None` where there is nothing to say.
+    #[must_use]
+    pub fn denied(&self) -> Option<&'static str> {
+        self.place.as_ref()?.denied()
     }
 }
 
@@ -101,7 +132,11 @@ fn difference(before: &Totals, after: &Totals, length_s: f64) -> Option<Componen
         // Reading takes a moment: a busy thread may seem to have used slightly more than the time that passed.
         let cores = per_second(running_ns).min(1.0);
         sample.busiest_thread_cores = sample.busiest_thread_cores.max(cores);
-        sample.run_delay += per_second(times.waiting_ns.saturating_sub(earlier.waiting_ns));
+        let waiting = per_second(times.waiting_ns.saturating_sub(earlier.waiting_ns));
+        sample.run_delay += waiting;
+        let ready = (cores + waiting).min(1.0);
+        let readiest = &mut sample.strain.busiest_thread_ready;
+        *readiest = Some(readiest.map_or(ready, |readiest| readiest.max(ready)));
     }
     let ended = before
         .threads
@@ -110,11 +145,23 @@ fn difference(before: &Totals, after: &Totals, length_s: f64) -> Option<Componen
     for pid in ended.map(|id| id.0).collect::<HashSet<_>>() {
         if let (Some(then), Some(now)) = (before.processes.get(&pid), after.processes.get(&pid)) {
             let whole = by_process.entry(pid).or_default();
-            *whole = (*whole).max(now.saturating_sub(*then));
+            *whole = (*whole).max(now.running_ns.saturating_sub(then.running_ns));
         }
     }
     sample.cpu_cores = by_process.values().copied().map(per_second).sum();
+    let busiest = by_process.values().max().copied();
+    sample.strain.busiest_process_cores = busiest.map(per_second);
+    sample.strain.major_faults = Some(faults(before, after));
     Some(sample)
+}
+
+/// Major page faults of processes that are there; of a new one all.
+fn faults(before: &Totals, after: &Totals) -> u64 {
+    let since = |(pid, now): (&u32, &ProcessTotals)| {
+        let then = before.processes.get(pid).copied().unwrap_or_default();
+        now.major_faults.saturating_sub(then.major_faults)
+    };
+    after.processes.iter().map(since).sum()
 }
 
 #[cfg(test)]
@@ -132,9 +179,17 @@ mod tests {
             };
             (id, times)
         };
+        let process = |&(pid, ms): &(u32, u64)| {
+            let totals = ProcessTotals {
+                running_ns: ms * MS,
+                major_faults: 2 * ms,
+            };
+            (pid, totals)
+        };
         Totals {
             threads: threads.iter().map(thread).collect(),
-            processes: processes.iter().map(|&(pid, ms)| (pid, ms * MS)).collect(),
+            processes: processes.iter().map(process).collect(),
+            strains: Strains::default(),
         }
     }
 
@@ -181,18 +236,32 @@ mod tests {
     }
 
     #[test]
+    fn faults_are_those_of_the_interval() {
+        let before = totals(&[], &[(1, 100), (2, 50)]);
+        let after = totals(&[], &[(1, 160), (3, 4)]);
+        assert_eq!(faults(&before, &after), 128);
+    }
+
+    #[test]
     fn this_tests_own_process_is_seen() {
-        let tree = ProcessTree::read();
-        let parent = std::os::unix::process::parent_id();
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let ports = [listener.local_addr().unwrap().port()];
+        let pids = [std::process::id()];
         let mut sampler = Sampler::default();
-        let now = Instant::now();
-        assert_eq!(sampler.sample(&tree, parent, now), None);
-        let sample = sampler
-            .sample(&tree, parent, now + std::time::Duration::from_secs(1))
-            .unwrap();
+        let mut moment = Moment::read(Instant::now());
+        assert_eq!(sampler.sample(&moment, &pids, &ports), None);
+        moment.now += std::time::Duration::from_secs(1);
+        let sample = sampler.sample(&moment, &pids, &ports).unwrap();
         assert!(
             sample.threads >= 1 && sample.rss_bytes > 0 && sample.fds > 0,
             "{sample:?}"
         );
+        let strain = sample.strain;
+        assert_eq!(strain.accept_queue, Some(0), "{strain:?}");
+        assert!(strain.listen_overflows.is_some(), "{strain:?}");
+        assert!(strain.cpu_limit_cores.is_some_and(|cores| cores > 0.0));
+        assert!(strain.fds_share.is_none_or(|share| share > 0.0));
+        assert_eq!(sampler.denied(), None);
+        assert_eq!(sampler.sample(&moment, &[], &ports), None);
     }
 }

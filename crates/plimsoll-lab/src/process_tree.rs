@@ -59,6 +59,13 @@ impl ProcessTree {
         found
     }
 
+    /// Whether a process of this id runs.
+    #[must_use]
+    pub fn contains(&self, pid: u32) -> bool {
+        let mut all = self.children.values().flatten();
+        all.any(|process| process.pid == pid && !process.ended)
+    }
+
     /// Every process of the session `session`.
     pub fn of_session(&self, session: u32) -> impl Iterator<Item = Process> + '_ {
         let all = self.children.values().flatten().copied();

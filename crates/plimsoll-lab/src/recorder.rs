@@ -7,7 +7,9 @@ use crate::progress::{ComponentProgress, Numbered, Progress, SecondProgress};
 use crate::rundir::RunDir;
 use plimsoll_load::fragment::Fragment;
 use plimsoll_report::live::Totals;
-use plimsoll_report::record::{ComponentRow, ComponentSample, EventKind, EventRow, SeriesRow};
+use plimsoll_report::record::{
+    ComponentRow, ComponentSample, EventKind, EventRow, HostRow, HostStrain, SeriesRow,
+};
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
@@ -203,11 +205,15 @@ impl<'a> Recorder<'a> {
         Ok(())
     }
 
-    /// Records samples of components.
+    /// Records samples of components and of the machine.
     ///
     /// # Errors
     /// [`LabError::Storage`].
-    pub fn samples(&mut self, samples: &[(String, ComponentSample)]) -> Result<(), LabError> {
+    pub fn samples(
+        &mut self,
+        samples: &[(String, ComponentSample)],
+        host: Option<HostStrain>,
+    ) -> Result<(), LabError> {
         let t = self.now();
         let rows: Vec<SeriesRow> = samples
             .iter()
@@ -221,8 +227,10 @@ impl<'a> Recorder<'a> {
                     rss_bytes: sample.rss_bytes,
                     fds: sample.fds,
                     threads: sample.threads,
+                    strain: sample.strain,
                 })
             })
+            .chain(host.map(|host| SeriesRow::Host(HostRow { t, host })))
             .collect();
         self.dir.append_series(&rows)
     }

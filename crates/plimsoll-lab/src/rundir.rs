@@ -20,7 +20,7 @@ use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-pub use load::load;
+pub use load::{load, load_summary};
 
 /// The file that says what was run and where the run stands.
 pub const MANIFEST: &str = "manifest.json";

@@ -3,7 +3,10 @@
 //! Pure by rule: nothing here does I/O, reads a clock or knows a terminal. The lab collects [`record::ArmData`] and asks
 //! [`summarise::summarise`] for a [`record::Summary`]; whoever loads a run's files makes a [`view::RunView`] and asks a renderer for text.
 
+pub mod across;
+pub mod bottleneck;
 pub mod diagnosis;
+pub mod history;
 pub mod live;
 pub mod metric;
 pub mod record;

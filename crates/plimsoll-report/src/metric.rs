@@ -29,13 +29,32 @@ const STEP_SCALARS: [(&str, Unit); 7] = [
     ("bytes_sent", Unit::Bytes),
     ("bytes_received", Unit::Bytes),
 ];
-const COMPONENT_FIELDS: [(&str, Unit); 6] = [
+const COMPONENT_FIELDS: [(&str, Unit); 25] = [
     ("cpu_cores_mean", Unit::Cores),
     ("cpu_cores_max", Unit::Cores),
     ("busiest_thread_cores_max", Unit::Cores),
     ("rss_bytes_max", Unit::Bytes),
     ("fds_max", Unit::Count),
     ("threads_max", Unit::Count),
+    ("cpu_limit_cores", Unit::Cores),
+    ("cpu_quota_cores", Unit::Cores),
+    ("cpus_busy_share", Unit::Share),
+    ("busiest_process_cores", Unit::Cores),
+    ("busiest_thread_ready", Unit::Share),
+    ("throttled_share", Unit::Share),
+    ("major_faults", Unit::Count),
+    ("memory_share", Unit::Share),
+    ("cpu_pressure", Unit::Share),
+    ("memory_pressure", Unit::Share),
+    ("io_pressure", Unit::Share),
+    ("fds_share", Unit::Share),
+    ("accept_queue", Unit::Count),
+    ("listen_overflows", Unit::Count),
+    ("segments_sent", Unit::Count),
+    ("segments_again", Unit::Count),
+    ("ports_share", Unit::Share),
+    ("conntrack_share", Unit::Share),
+    ("conntrack_drops", Unit::Count),
 ];
 const TIMES: [&str; 11] = [
     "response_time",
@@ -530,7 +549,7 @@ mod tests {
         );
         check(
             "components.gateway.cpu",
-            "`components.gateway.cpu` is not a metric: after `components.<name>` write one of cpu_cores_mean, cpu_cores_max, busiest_thread_cores_max, rss_bytes_max, fds_max, threads_max",
+            "`components.gateway.cpu` is not a metric: after `components.<name>` write one of cpu_cores_mean, cpu_cores_max, busiest_thread_cores_max, rss_bytes_max, fds_max, threads_max, cpu_limit_cores, cpu_quota_cores, cpus_busy_share, busiest_process_cores, busiest_thread_ready, throttled_share, major_faults, memory_share, cpu_pressure, memory_pressure, io_pressure, fds_share, accept_queue, listen_overflows, segments_sent, segments_again, ports_share, conntrack_share, conntrack_drops",
         );
         for bad in [
             "",

@@ -5,26 +5,34 @@
 //! `statistics`, `validity` and `verdict`; reading and writing files is left to the caller.
 
 mod arm;
+mod cause;
 mod component;
+mod demand;
 mod event;
 mod failure;
 mod health;
 mod manifest;
+mod own_times;
 mod ranges;
 mod series;
+mod strain;
 mod summary;
 mod times;
 
 pub use arm::{ArmBlocks, ArmData, LoadModel, SECOND_RELEASED, Second, TargetLedger};
+pub use cause::{Bottleneck, BottleneckConclusion, Cause, CauseKind, PlanCeiling, PlanFacts};
 pub use component::{ComponentData, ComponentSample, GENERATOR};
+pub use demand::{Demand, DemandLine};
 pub use event::{EventKind, EventRow};
 pub use failure::{Failure, Failures, Seen};
 pub use health::{BothEnds, GeneratorHealth, Halves, Segments};
 pub use manifest::{
     ArmFacts, ComponentFacts, Host, Input, MANIFEST_SCHEMA, Manifest, MethodName, RunState,
 };
+pub use own_times::OwnTimes;
 pub use ranges::{MOST_RANGE_BOUNDS, NoRanges, RangeSummary, Ranges};
-pub use series::{ComponentRow, GroupRow, LoadRow, SecondTimes, SeriesRow, StepRow};
+pub use series::{ComponentRow, GroupRow, HostRow, LoadRow, SecondTimes, SeriesRow, StepRow};
+pub use strain::{HostData, HostStrain, Strain};
 pub use summary::{
     Added, ArmSummary, Bias, BlockSummary, Comparison, ComponentSummary, Difference,
     DifferenceVerdict, Effect, FailureSummary, GroupSummary, IntervalMethod, Outcomes, Reasons,

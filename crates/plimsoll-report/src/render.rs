@@ -4,6 +4,7 @@
 //! `figures`; all numbers are formatted through `words`.
 
 mod advice;
+mod cause;
 mod composition;
 pub mod csv;
 mod figures;
@@ -11,6 +12,17 @@ pub mod html;
 pub mod json;
 pub mod junit;
 pub mod markdown;
+mod strain;
 mod table;
 pub mod terminal;
 mod words;
+
+pub(crate) use words::{conclusion, interval, signed_time};
+
+/// A table of words for the terminal: head, and rows of as many cells.
+pub(crate) fn text_table(head: &[&str], rows: Vec<Vec<String>>) -> String {
+    const ALL: &[usize] = &[1, 3, 4, 5];
+    let mut table = table::Table::new(head.iter().copied()).with_words(ALL);
+    table.rows = rows;
+    table.to_text()
+}

@@ -4,18 +4,26 @@
 //! each other and all share one start's luck (Zhang et al., "Treadmill", ISCA 2016). Reading blocks out of a run is left to `summarise`.
 
 mod bootstrap;
+mod change_points;
 mod detectable;
 mod difference;
 mod distortion;
+mod holm;
 mod interval;
 mod order;
 mod sample;
 mod student;
+mod unpaired;
 
+pub use change_points::{ChangePoint, MOST_RESULTS, change_points};
 pub use detectable::{blocks_to_detect, minimum_detectable};
-pub use difference::{MARGIN_SHARE, judge_difference};
+pub use difference::{
+    MARGIN_SHARE, SIGNIFICANCE, correct, judge_difference, margin_of, verdict_of,
+};
 pub use distortion::{ALWAYS_ALLOWED, Distortion, Figure, Lengthening};
+pub use holm::holm;
 pub(crate) use interval::method_for;
 pub use interval::{BOOTSTRAP_FROM, CONFIDENCE, Interval, Pivot};
 pub use order::quantile_interval;
 pub use sample::Sample;
+pub use unpaired::Welch;

@@ -7,6 +7,7 @@ mod added;
 mod arm;
 mod blocks;
 
+use crate::bottleneck::{self, Case};
 use crate::metric::Metric;
 use crate::record::{
     Added, ArmBlocks, ArmData, ArmSummary, Bias, Comparison, DifferenceVerdict, Effect, Host,
@@ -72,6 +73,9 @@ pub fn summarise(
             }),
         );
     }
+    if *method == Method::Measure {
+        attribute(&mut summaries, arms, facts.host.cpus);
+    }
     if let Method::Compare { baseline } = method {
         rows.extend(added::fill(
             &mut summaries,
@@ -107,6 +111,17 @@ pub fn summarise(
     };
     summary.verdict = verdict::decide(&summary, facts);
     summary
+}
+
+/// Says of each arm what gave way first. A figure that nothing is known of has no cause.
+fn attribute(summaries: &mut IndexMap<String, ArmSummary>, arms: &[ArmBlocks], cpus: u32) {
+    for arm in arms {
+        let merged = merge(arm);
+        let measured = merged.sent > 0;
+        if let Some(summary) = summaries.get_mut(&arm.name).filter(|_| measured) {
+            summary.bottleneck = Some(bottleneck::attribute(&Case::of_one(&merged, cpus)));
+        }
+    }
 }
 
 /// The figures of a part of a load, as the summary would show them, without anything that takes a whole run to say.

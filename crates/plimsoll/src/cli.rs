@@ -1,8 +1,8 @@
 //! The command line: what there is to say, and who handles it.
 
 use crate::commands::{
-    diagnose, doctor, gateway, generator, hey, import, load, mock, report, run as run_experiment,
-    schema, shim, validate,
+    compare, diagnose, doctor, gateway, generator, hey, history, import, load, mock, report,
+    run as run_experiment, schema, shim, validate,
 };
 use crate::{exit, out};
 use clap::{Parser, Subcommand};
@@ -29,6 +29,8 @@ enum Command {
     Mock(Box<mock::Args>),
     Gateway(gateway::Args),
     Report(report::Args),
+    Compare(compare::Args),
+    History(history::Args),
     Validate(validate::Args),
     Schema(schema::Args),
     Doctor(doctor::Args),
@@ -50,6 +52,8 @@ pub fn run() -> ExitCode {
         Command::Mock(args) => mock::run(*args),
         Command::Gateway(args) => gateway::run(args),
         Command::Report(args) => report::run(args),
+        Command::Compare(args) => compare::run(args),
+        Command::History(args) => history::run(args),
         Command::Validate(args) => validate::run(args),
         Command::Schema(args) => schema::run(args),
         Command::Doctor(args) => doctor::run(args),

@@ -1,11 +1,13 @@
 //! One file per subcommand: its arguments, and the few lines that hand them to the crate that does the work.
 
+pub mod compare;
 pub mod diagnose;
 pub mod doctor;
 pub mod fields;
 pub mod gateway;
 pub mod generator;
 pub mod hey;
+pub mod history;
 pub mod import;
 pub mod load;
 pub mod mock;

@@ -88,6 +88,13 @@ impl Addresses {
         listeners.map(|(name, _)| name.as_str()).collect()
     }
 
+    /// The ports of a component's listeners.
+    #[must_use]
+    pub fn ports(&self, component: &str) -> Vec<u16> {
+        let listeners = self.0.get(component).into_iter().flatten();
+        listeners.map(|(_, address)| address.port).collect()
+    }
+
     /// Notes where a listener is.
     pub fn set(&mut self, component: &str, listener: &str, address: Address) {
         let listeners = self.0.entry(component.to_owned()).or_default();

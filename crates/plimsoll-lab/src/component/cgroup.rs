@@ -25,7 +25,11 @@ enum Controller {
 /// [`LabError::Environment`] when this host has no place for one.
 pub(crate) fn limit(name: &str, cores: f64) -> Result<Cgroup, LabError> {
     let text = |path: &str| fs::read_to_string(path).unwrap_or_default();
-    let controller = locate(&text("/proc/self/cgroup"), &text("/proc/self/mountinfo"));
+    let controller = locate(
+        "cpu",
+        &text("/proc/self/cgroup"),
+        &text("/proc/self/mountinfo"),
+    );
     let quota = (cores * PERIOD_US).round();
     match controller {
         Some(Controller::V1(own)) => Ok(Cgroup {
@@ -49,13 +53,41 @@ pub(crate) fn limit(name: &str, cores: f64) -> Result<Cgroup, LabError> {
     }
 }
 
+/// The directories of a process's groups, by what they limit; `None` when that cannot be told. Where both versions are mounted, a
+/// controller is of version 1 if that lists it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Groups {
+    /// CPU time.
+    pub(crate) cpu: Option<PathBuf>,
+    /// Memory.
+    pub(crate) memory: Option<PathBuf>,
+    /// Its group of version 2, which accounts for pressure.
+    pub(crate) unified: Option<PathBuf>,
+}
+
+impl Groups {
+    /// Those of the process `pid`.
+    pub(crate) fn of(pid: u32) -> Self {
+        let text = |path: &str| fs::read_to_string(path).unwrap_or_default();
+        let cgroup = text(&format!("/proc/{pid}/cgroup"));
+        Self::parse(&cgroup, &text("/proc/self/mountinfo"))
+    }
+
+    fn parse(cgroup: &str, mountinfo: &str) -> Self {
+        let of = |controller: &str| match locate(controller, cgroup, mountinfo)? {
+            Controller::V1(own) | Controller::V2 { own, .. } => Some(own),
+        };
+        Self {
+            cpu: of("cpu"),
+            memory: of("memory"),
+            unified: unified(cgroup, mountinfo).map(|(_, own)| own),
+        }
+    }
+}
+
 /// The directory of the group that limits the CPU time of the process `pid`; `None` when that cannot be told.
 pub(crate) fn of(pid: u32) -> Option<PathBuf> {
-    let text = |path: &str| fs::read_to_string(path).unwrap_or_default();
-    let cgroup = text(&format!("/proc/{pid}/cgroup"));
-    match locate(&cgroup, &text("/proc/self/mountinfo"))? {
-        Controller::V1(own) | Controller::V2 { own, .. } => Some(own),
-    }
+    Groups::of(pid).cpu
 }
 
 fn none(reason: &str) -> LabError {
@@ -78,24 +110,32 @@ fn delegating(mount: &Path, own: &Path) -> Option<PathBuf> {
         .next()
 }
 
-/// Finds the CPU controller in `/proc/self/cgroup` (cgroups(7)) and `/proc/self/mountinfo` (proc_pid_mountinfo(5)). Where both
+/// Finds a controller in `/proc/<pid>/cgroup` (cgroups(7)) and `/proc/self/mountinfo` (proc_pid_mountinfo(5)). Where both
 /// versions are mounted, it belongs to version 1 if that lists it.
-fn locate(cgroup: &str, mountinfo: &str) -> Option<Controller> {
-    let memberships = || {
-        cgroup.lines().filter_map(|line| {
-            let mut fields = line.splitn(3, ':').skip(1);
-            Some((fields.next()?, fields.next()?))
-        })
-    };
-    let v1 = memberships().find(|(controllers, _)| controllers.split(',').any(|c| c == "cpu"));
+fn locate(controller: &str, cgroup: &str, mountinfo: &str) -> Option<Controller> {
+    let v1 = memberships(cgroup).find(|(names, _)| names.split(',').any(|c| c == controller));
     if let Some((_, path)) = v1 {
-        let (mount, root) = mounted(mountinfo, "cgroup", "cpu")?;
+        let (mount, root) = mounted(mountinfo, "cgroup", controller)?;
         return Some(Controller::V1(join(&mount, &root, path)));
     }
-    let (_, path) = memberships().find(|(controllers, _)| controllers.is_empty())?;
+    let (mount, own) = unified(cgroup, mountinfo)?;
+    Some(Controller::V2 { mount, own })
+}
+
+/// The mount point of version 2 and the directory of the group in it.
+fn unified(cgroup: &str, mountinfo: &str) -> Option<(PathBuf, PathBuf)> {
+    let (_, path) = memberships(cgroup).find(|(names, _)| names.is_empty())?;
     let (mount, root) = mounted(mountinfo, "cgroup2", "")?;
     let own = join(&mount, &root, path);
-    Some(Controller::V2 { mount, own })
+    Some((mount, own))
+}
+
+/// Controllers and path of each hierarchy.
+fn memberships(cgroup: &str) -> impl Iterator<Item = (&str, &str)> {
+    cgroup.lines().filter_map(|line| {
+        let mut fields = line.splitn(3, ':').skip(1);
+        Some((fields.next()?, fields.next()?))
+    })
 }
 
 /// The mount point and root of a file system of this type with this option; any option when it is empty.
@@ -128,7 +168,7 @@ mod tests {
     #[test]
     fn version_1_2_and_hybrid() {
         let check = |cgroup: &str, mountinfo: &str, expected: Option<Controller>| {
-            assert_eq!(locate(cgroup, mountinfo), expected, "{cgroup}");
+            assert_eq!(locate("cpu", cgroup, mountinfo), expected, "{cgroup}");
         };
         let v1 = "31 24 0:27 / /sys/fs/cgroup/cpu,cpuacct rw,nosuid shared:9 - cgroup cgroup rw,cpu,cpuacct\n";
         let v2 = "30 24 0:26 / /sys/fs/cgroup/unified rw,nosuid shared:8 - cgroup2 cgroup2 rw\n";
@@ -152,5 +192,19 @@ mod tests {
             Some(Controller::V1("/sys/fs/cgroup/cpu/y".into())),
         );
         check("", "", None);
+    }
+
+    #[test]
+    fn each_controller_has_its_own_group() {
+        let mounts = "31 24 0:27 / /c/cpu rw - cgroup cgroup rw,cpu\n32 24 0:28 / /c/memory rw - cgroup cgroup rw,memory\n33 24 0:29 / /c/unified rw - cgroup2 cgroup2 rw\n";
+        let groups = Groups::parse("4:memory:/a/b\n1:cpu:/\n0::/c\n", mounts);
+        let expected = Groups {
+            cpu: Some("/c/cpu/".into()),
+            memory: Some("/c/memory/a/b".into()),
+            unified: Some("/c/unified/c".into()),
+        };
+        assert_eq!(groups, expected);
+        let only_v2 = Groups::parse("0::/c\n", mounts);
+        assert_eq!(only_v2.cpu, only_v2.unified);
     }
 }

@@ -6,6 +6,7 @@ mod gateway;
 mod kind;
 mod mock;
 mod placement;
+mod probe;
 
 pub use command::{Command, Listen, Listener, Readiness, RenderedFile};
 pub use external::External;
@@ -14,6 +15,7 @@ pub use kind::ComponentKind;
 pub use mock::{HTTPS, Https, Mock};
 pub(super) use placement::generator;
 pub use placement::{Generator, Placement};
+pub use probe::{Exporter, ExternalProbe, PrometheusProbe};
 
 use plimsoll_base::document::{Entries, Path as Pointer};
 

@@ -6,13 +6,13 @@ mod components;
 mod connections;
 mod load;
 mod method;
+mod probe;
 mod report;
 mod scenario;
 mod span;
 
 pub use components::{
-    ComponentWire, GatewayWire, GeneratorWire, HttpsWire, ListenWire, MockWire, ProbeWire,
-    ReadyWire,
+    ComponentWire, GatewayWire, GeneratorWire, HttpsWire, ListenWire, MockWire, ReadyWire,
 };
 pub use connections::{ConnectionPerWire, ProtocolWire, ResolveWire, TlsVersionWire, TlsWire};
 pub use load::{
@@ -20,6 +20,7 @@ pub use load::{
     UserChangeWire, UsersWire,
 };
 pub use method::{CompareWire, MeasureWire, MethodMappingWire, MethodWire, ThresholdWire};
+pub use probe::{ExporterWire, ProbeWayWire, ProbeWire};
 pub use report::ReportWire;
 pub use scenario::{
     AtEndWire, AuthWire, CheckWire, ChoiceWire, ExtractWire, FeederWire, MatchWire, OrderWire,

@@ -17,6 +17,11 @@ impl MachineTimes {
         parse(&fs::read_to_string("/proc/stat").ok()?)
     }
 
+    /// The totals in a text of `/proc/stat`.
+    pub(crate) fn parse(stat: &str) -> Option<Self> {
+        parse(stat)
+    }
+
     /// Ticks that were stolen since `before`, and all ticks.
     pub(crate) fn since(self, before: Self) -> (u64, u64) {
         (

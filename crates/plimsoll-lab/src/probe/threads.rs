@@ -1,9 +1,9 @@
-//! CPU time and time spent waiting for a CPU per thread, from `/proc/<pid>/task/<tid>/schedstat`, and the CPU time of whole
-//! processes, threads that ended included, from `/proc/<pid>/stat`.
+//! CPU time and time spent waiting for a CPU per thread, from `/proc/<pid>/task/<tid>/schedstat`.
 //!
 //! Kernels without scheduler statistics have no such file or only zeros; CPU time then comes from `stat`, in ticks, and
 //! waiting is zero.
 
+use super::process;
 use std::fs;
 
 /// A thread: process id, thread id.
@@ -42,17 +42,10 @@ pub(super) fn read(pid: u32) -> Vec<(ThreadId, ThreadTimes)> {
             let times = text("schedstat")
                 .and_then(|schedstat| parse_schedstat(&schedstat))
                 .filter(|times| times.running_ns > 0)
-                .or_else(|| parse_stat(&text("stat")?, rustix::param::clock_ticks_per_second()))?;
+                .or_else(|| parse_stat(&text("stat")?))?;
             Some(((pid, tid), times))
         })
         .collect()
-}
-
-/// The CPU time of a process since its start in nanoseconds, whole ticks only; threads that ended are included.
-pub(super) fn process_ns(pid: u32) -> Option<u64> {
-    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let times = parse_stat(&text, rustix::param::clock_ticks_per_second())?;
-    Some(times.running_ns)
 }
 
 /// `running waiting slices`, the first two in nanoseconds (Documentation/scheduler/sched-stats.rst).
@@ -64,14 +57,11 @@ fn parse_schedstat(text: &str) -> Option<ThreadTimes> {
     })
 }
 
-/// Fields 14 and 15 of proc_pid_stat(5): user and system time in ticks.
-fn parse_stat(text: &str, ticks_per_second: u64) -> Option<ThreadTimes> {
-    let (_, rest) = text.rsplit_once(") ")?;
-    let mut fields = rest.split_ascii_whitespace().skip(11);
-    let user: u64 = fields.next()?.parse().ok()?;
-    let system: u64 = fields.next()?.parse().ok()?;
+/// What a thread's own `stat` says, in ticks.
+fn parse_stat(text: &str) -> Option<ThreadTimes> {
+    let totals = process::parse(text, rustix::param::clock_ticks_per_second())?;
     Some(ThreadTimes {
-        running_ns: (user + system) * (1_000_000_000 / ticks_per_second.max(1)),
+        running_ns: totals.running_ns,
         waiting_ns: 0,
     })
 }
@@ -114,8 +104,5 @@ mod tests {
             expected(9_120_467, 45_086)
         );
         assert_eq!(parse_schedstat(""), None);
-        let stat =
-            "77 (tokio-rt (1)) S 1 77 77 0 -1 4194304 99 0 0 0 7 3 0 0 20 0 1 0 113005 3133440 388";
-        assert_eq!(parse_stat(stat, 100), expected(100_000_000, 0));
     }
 }

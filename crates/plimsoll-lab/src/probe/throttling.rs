@@ -1,4 +1,4 @@
-//! How long CPU quotas held a process back, from `cpu.stat` of its control group and of those above it.
+//! How long and how often CPU quotas held a process back, from `cpu.stat` of its control group and of those above it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,17 +14,27 @@ pub(super) fn seconds(file: &Path) -> Option<f64> {
     parse(&fs::read_to_string(file).ok()?)
 }
 
+/// Periods of the group's quota since it exists, and those of them in which it was used up; `None` when the group is gone.
+pub(super) fn periods(file: &Path) -> Option<(u64, u64)> {
+    parse_periods(&fs::read_to_string(file).ok()?)
+}
+
+fn parse_periods(stat: &str) -> Option<(u64, u64)> {
+    Some((value(stat, "nr_periods")?, value(stat, "nr_throttled")?))
+}
+
 /// Version 1 says `throttled_time` in nanoseconds, version 2 `throttled_usec`; a group without a quota may say neither.
 #[expect(clippy::cast_precision_loss, reason = "exact for 100 days")]
 fn parse(stat: &str) -> Option<f64> {
-    let value = |wanted: &str| -> Option<f64> {
-        let mut lines = stat.lines().filter_map(|line| line.split_once(' '));
-        let (_, value) = lines.find(|(name, _)| *name == wanted)?;
-        value.trim().parse::<u64>().ok().map(|value| value as f64)
-    };
-    value("throttled_time")
-        .map(|nanos| nanos * 1e-9)
-        .or_else(|| value("throttled_usec").map(|micros| micros * 1e-6))
+    value(stat, "throttled_time")
+        .map(|nanos| nanos as f64 * 1e-9)
+        .or_else(|| value(stat, "throttled_usec").map(|micros| micros as f64 * 1e-6))
+}
+
+fn value(stat: &str, wanted: &str) -> Option<u64> {
+    let mut lines = stat.lines().filter_map(|line| line.split_once(' '));
+    let (_, value) = lines.find(|(name, _)| *name == wanted)?;
+    value.trim().parse().ok()
 }
 
 #[cfg(test)]
@@ -43,6 +53,9 @@ mod tests {
             Some(0.25),
         );
         check("usage_usec 9\n", None);
+        let text = "nr_periods 40\nnr_throttled 3\nthrottled_time 250000000\n";
+        assert_eq!(parse_periods(text), Some((40, 3)));
+        assert_eq!(parse_periods("usage_usec 9\n"), None);
     }
 
     #[test]

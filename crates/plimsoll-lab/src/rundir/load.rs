@@ -3,7 +3,7 @@
 use super::{EVENTS, HISTOGRAMS, MANIFEST, SERIES, SUMMARY, interval_log};
 use crate::error::LabError;
 use indexmap::IndexMap;
-use plimsoll_report::record::Manifest;
+use plimsoll_report::record::{Manifest, Summary};
 use plimsoll_report::view::{ArmTimes, RunView};
 use serde::de::DeserializeOwned;
 use std::fs;
@@ -25,6 +25,14 @@ pub fn load(dir: &Path) -> Result<RunView, LabError> {
         histograms,
         manifest,
     })
+}
+
+/// What the run in `dir` was and found, without its seconds.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_summary(dir: &Path) -> Result<(Manifest, Summary), LabError> {
+    Ok((json(&dir.join(MANIFEST))?, json(&dir.join(SUMMARY))?))
 }
 
 fn histograms(dir: &Path, manifest: &Manifest) -> Result<IndexMap<String, ArmTimes>, LabError> {

@@ -1,8 +1,11 @@
 //! One arm in one block: counters, histograms and resource totals, all of which merge exactly.
 
+use super::cause::PlanFacts;
 use super::component::ComponentData;
 use super::failure::Failures;
 use super::health::GeneratorHealth;
+use super::own_times::OwnTimes;
+use super::strain::HostData;
 use indexmap::IndexMap;
 use plimsoll_base::histogram::TimeHistogram;
 use plimsoll_base::outcome::OutcomeClass;
@@ -47,6 +50,10 @@ pub struct ArmData {
     pub model: LoadModel,
     /// The planned mean arrival rate, iterations per second; `None` in the closed model.
     pub offered_per_s: Option<f64>,
+    /// What the plan allows at most.
+    pub plan: PlanFacts,
+    /// The shortest service time of an answered exchange in seconds, the warm-up's included: nearly what one takes that waits for nobody.
+    pub fastest_service_s: Option<f64>,
     /// Measured time in seconds.
     pub seconds: f64,
     /// Arrivals that the plan put into the measured time.
@@ -85,6 +92,12 @@ pub struct ArmData {
     pub failures: Failures,
     /// Resources per component, and of the generator under [`super::GENERATOR`].
     pub components: IndexMap<String, ComponentData>,
+    /// Components of which no resources are known, and why.
+    pub unseen: BTreeMap<String, String>,
+    /// The machine.
+    pub host: HostData,
+    /// What our own mocks and gateways timed themselves, by component.
+    pub own_times: IndexMap<String, OwnTimes>,
     /// What our own mock or gateway counted, one per block in which it was the target.
     pub ledgers: Vec<TargetLedger>,
     /// What is known of the generator's own health.
@@ -132,6 +145,8 @@ impl ArmData {
             target: target.to_owned(),
             model,
             offered_per_s,
+            plan: PlanFacts::default(),
+            fastest_service_s: None,
             seconds: 0.0,
             intended: 0,
             scheduled: 0,
@@ -150,6 +165,9 @@ impl ArmData {
             groups: IndexMap::new(),
             failures: Failures::default(),
             components: IndexMap::new(),
+            unseen: BTreeMap::new(),
+            host: HostData::default(),
+            own_times: IndexMap::new(),
             ledgers: Vec::new(),
             health: GeneratorHealth::default(),
         }
@@ -184,6 +202,14 @@ impl ArmData {
         };
         self.health
             .merge(&other.health, (self.seconds, other.seconds));
+        self.host.merge(&other.host);
+        if self.plan == PlanFacts::default() {
+            self.plan = other.plan.clone();
+        }
+        self.fastest_service_s = match (self.fastest_service_s, other.fastest_service_s) {
+            (Some(own), Some(added)) => Some(own.min(added)),
+            (own, added) => own.or(added),
+        };
         self.seconds += other.seconds;
         self.intended += other.intended;
         self.scheduled += other.scheduled;
@@ -213,6 +239,12 @@ impl ArmData {
                 .entry(name.clone())
                 .or_default()
                 .merge(component);
+        }
+        for (name, times) in &other.own_times {
+            self.own_times.entry(name.clone()).or_default().merge(times);
+        }
+        for (name, reason) in &other.unseen {
+            self.unseen.insert(name.clone(), reason.clone());
         }
         self.ledgers.extend(other.ledgers.iter().cloned());
     }

@@ -1,5 +1,8 @@
 //! Resources of one process tree: samples at about 1 Hz, and what remains of them.
 
+use super::demand::Demand;
+use super::strain::Strain;
+
 /// The name under which the generator's own resources are recorded.
 pub const GENERATOR: &str = "generator";
 
@@ -20,6 +23,8 @@ pub struct ComponentSample {
     pub fds: u64,
     /// Threads.
     pub threads: u64,
+    /// What else may hold others up.
+    pub strain: Strain,
 }
 
 /// Totals and maxima over samples. Merging gives what observing all samples in one would have.
@@ -43,6 +48,10 @@ pub struct ComponentData {
     pub fds_max: u64,
     /// Most threads.
     pub threads_max: u64,
+    /// What else may have held others up.
+    pub strain: Strain,
+    /// Processor time by throughput.
+    pub demand: Demand,
 }
 
 impl ComponentData {
@@ -58,11 +67,16 @@ impl ComponentData {
             rss_bytes_max: sample.rss_bytes,
             fds_max: sample.fds,
             threads_max: sample.threads,
+            strain: sample.strain,
+            demand: Demand::default(),
         });
     }
 
     /// Adds the samples of another block.
     pub fn merge(&mut self, other: &Self) {
+        self.strain
+            .merge(&other.strain, (self.seconds, other.seconds));
+        self.demand.merge(&other.demand);
         self.seconds += other.seconds;
         self.cpu_seconds += other.cpu_seconds;
         self.busiest_thread_seconds += other.busiest_thread_seconds;

@@ -1,11 +1,12 @@
 //! The rows of `series.jsonl`: one per second and arm, one per second and step where an arm has several, one per second and group of steps,
-//! one per second and component.
+//! one per second and component, one per second of the machine.
 //! `t` counts seconds since the run began.
 
+use super::strain::{HostStrain, Strain, without_nulls};
 use plimsoll_base::histogram::TimeHistogram;
 use serde::{Deserialize, Serialize};
 
-/// One row of any shape; they are told apart by their fields: `step` or `group`, else `arm`, else `component`.
+/// One row of any shape; they are told apart by their fields: `step` or `group`, else `arm`, else `component`, else `host`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum SeriesRow {
@@ -17,6 +18,8 @@ pub enum SeriesRow {
     Load(LoadRow),
     /// One sample of a component.
     Component(ComponentRow),
+    /// One sample of the machine.
+    Host(HostRow),
 }
 
 /// One second of one arm's load.
@@ -174,4 +177,17 @@ pub struct ComponentRow {
     pub fds: u64,
     /// Threads.
     pub threads: u64,
+    /// What else may hold others up; absent: not known.
+    #[serde(default, serialize_with = "without_nulls")]
+    pub strain: Strain,
+}
+
+/// One sample of the machine.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct HostRow {
+    /// End of the sample's interval.
+    pub t: f64,
+    /// What may hold up everybody on it; absent: not known.
+    #[serde(serialize_with = "without_nulls")]
+    pub host: HostStrain,
 }

@@ -2,8 +2,10 @@
 //! times in seconds, rates per second, sizes in bytes.
 
 use super::arm::LoadModel;
+use super::cause::Bottleneck;
 use super::manifest::{Host, MethodName};
 use super::ranges::{RangeSummary, Ranges};
+use super::strain::{HostStrain, Strain};
 use super::times::{Statistic, TimeStatistics, Times};
 use crate::threshold::Breach;
 use indexmap::IndexMap;
@@ -184,7 +186,7 @@ pub struct Comparison {
     pub blocks: u32,
     /// Of these, blocks that enter no difference of some arm. A block can also be void for some figures only: see `by_block`.
     pub void_blocks: Vec<u32>,
-    /// Confidence of each interval. Intervals are per comparison: not corrected for their number.
+    /// Confidence of each interval. Intervals are per comparison; verdicts on several arms are corrected for their number by Holm's method.
     pub confidence: f64,
     /// How intervals were computed; `null` when there were too few blocks.
     pub interval: Option<IntervalMethod>,
@@ -259,6 +261,12 @@ pub struct ArmSummary {
     pub checks: BTreeMap<String, CheckCount>,
     /// Resources by component, over this arm's measured time.
     pub components: IndexMap<String, ComponentSummary>,
+    /// The machine over this arm's measured time.
+    #[serde(default)]
+    pub host: HostStrain,
+    /// What gives way first; `null` where the method does not ask.
+    #[serde(default)]
+    pub bottleneck: Option<Bottleneck>,
     /// The figures of each block.
     pub by_block: Vec<BlockSummary>,
     /// Sentences that belong beside the figures.
@@ -365,6 +373,13 @@ pub struct Difference {
     pub high: f64,
     /// What follows.
     pub verdict: DifferenceVerdict,
+    /// The chance of such a difference if there is none; where several arms are compared, corrected for their number by Holm's method. `null`
+    /// in records that do not say.
+    #[serde(default)]
+    pub p: Option<f64>,
+    /// The larger p-value of the two one-sided tests that it lies within ± `margin`, corrected likewise.
+    #[serde(default)]
+    pub p_equivalent: Option<f64>,
     /// A difference within ± this counts as none.
     pub margin: f64,
     /// The smallest difference that this many blocks find with 80 % power at 5 % (two-sided).
@@ -490,6 +505,9 @@ pub struct ComponentSummary {
     pub fds_max: Option<u64>,
     /// Most threads.
     pub threads_max: Option<u64>,
+    /// What else may have held others up.
+    #[serde(flatten)]
+    pub strain: Strain,
 }
 
 /// One block of one arm.
@@ -520,6 +538,19 @@ impl Added {
             Statistic::P95 => self.p95.as_ref(),
             Statistic::P99 => self.p99.as_ref(),
             Statistic::P999 => self.p999.as_ref(),
+        }
+    }
+
+    /// One difference, to change it.
+    pub fn get_mut(&mut self, statistic: Statistic) -> Option<&mut Difference> {
+        match statistic {
+            Statistic::Mean => self.mean.as_mut(),
+            Statistic::P50 => self.p50.as_mut(),
+            Statistic::P75 => self.p75.as_mut(),
+            Statistic::P90 => self.p90.as_mut(),
+            Statistic::P95 => self.p95.as_mut(),
+            Statistic::P99 => self.p99.as_mut(),
+            Statistic::P999 => self.p999.as_mut(),
         }
     }
 }

@@ -6,6 +6,7 @@
 mod added;
 mod arms;
 mod axis;
+mod bottleneck;
 mod composition;
 mod failures;
 mod groups;
@@ -20,11 +21,13 @@ mod steps;
 mod style;
 mod thresholds;
 mod throughput;
+mod trend;
 mod validity;
 mod verdict;
 
 use crate::view::RunView;
 use maud::{DOCTYPE, Markup, html};
+pub(crate) use trend::trend;
 
 /// Nothing may be loaded or run; styles stand in the page itself.
 const POLICY: &str =
@@ -33,6 +36,35 @@ const POLICY: &str =
 /// Renders the whole page.
 #[must_use]
 pub fn render(view: &RunView) -> String {
+    let title = format!(
+        "{} · {} · Plimsoll",
+        view.summary.experiment,
+        view.summary.verdict.result.name()
+    );
+    let content = html! {
+        (verdict::section(view))
+        (bottleneck::section(view))
+        (validity::section(view))
+        (thresholds::section(view))
+        (arms::section(view))
+        (added::section(view))
+        (composition::section(view))
+        (ranges::section(view))
+        (statistics::section(view))
+        (failures::section(view))
+        (response_times::section(view))
+        (over_time::section(view))
+        (throughput::section(view))
+        (steps::section(view))
+        (groups::section(view))
+        (resources::section(view))
+        (provenance::section(view))
+    };
+    whole_page(&title, &content)
+}
+
+/// A page of this content, which loads nothing.
+pub(crate) fn whole_page(title: &str, content: &Markup) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -42,29 +74,10 @@ pub fn render(view: &RunView) -> String {
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 meta name="referrer" content="no-referrer";
-                title { (view.summary.experiment) " · " (view.summary.verdict.result.name()) " · Plimsoll" }
+                title { (title) }
                 style { (maud::PreEscaped(style::sheet())) }
             }
-            body {
-                main {
-                    (verdict::section(view))
-                    (validity::section(view))
-                    (thresholds::section(view))
-                    (arms::section(view))
-                    (added::section(view))
-                    (composition::section(view))
-                    (ranges::section(view))
-                    (statistics::section(view))
-                    (failures::section(view))
-                    (response_times::section(view))
-                    (over_time::section(view))
-                    (throughput::section(view))
-                    (steps::section(view))
-                    (groups::section(view))
-                    (resources::section(view))
-                    (provenance::section(view))
-                }
-            }
+            body { main { (content) } }
         }
     };
     page.into_string()

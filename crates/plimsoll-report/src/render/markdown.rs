@@ -1,12 +1,13 @@
 //! The summary as Markdown, for a pull request or a job's summary page: short, with what is long folded away.
 
+use super::cause;
 use super::composition;
-use super::figures;
 use super::table::{Table, escape_markdown};
 use super::words::{
     bound, comparison_method, conclusion, has_differences, headline, interval, mark_legend, method,
     signed_time, trust, validity_limit, validity_value,
 };
+use super::{figures, strain};
 use crate::record::{Statistic, Summary};
 use crate::view::RunView;
 
@@ -23,6 +24,7 @@ pub fn render(view: &RunView) -> String {
             escape_markdown(&view.manifest.started_at)
         ),
         verdict(summary),
+        bottleneck(summary),
         format!(
             "## Validity\n\n{}\n{}",
             trust(&summary.validity),
@@ -67,17 +69,52 @@ pub fn render(view: &RunView) -> String {
     if let Some(groups) = figures::groups(summary) {
         parts.push(folded("Groups", &groups.to_markdown()));
     }
+    parts.extend(resources(summary));
+    parts.push(folded(
+        "All criteria of validity",
+        &validity(summary).to_markdown(),
+    ));
+    parts.retain(|part| !part.is_empty());
+    parts.join("\n")
+}
+
+/// What components and machine used, and what else held them up.
+fn resources(summary: &Summary) -> Vec<String> {
+    let mut parts = Vec::new();
     if let Some(components) = figures::components(summary) {
         parts.push(folded(
             "Components, CPU in cores",
             &components.to_markdown(),
         ));
     }
-    parts.push(folded(
-        "All criteria of validity",
-        &validity(summary).to_markdown(),
-    ));
-    parts.join("\n")
+    if let Some(table) = strain::components(summary) {
+        let machine = strain::hosts(summary)
+            .map_or_else(String::new, |table| format!("\n{}", table.to_markdown()));
+        parts.push(folded(
+            "Components and machine, what else may have held them up",
+            &(table.to_markdown() + &machine),
+        ));
+    }
+    parts
+}
+
+/// What gives way first in each arm; empty where nobody asked.
+fn bottleneck(summary: &Summary) -> String {
+    let arms = cause::of_arms(summary);
+    let mut text = String::new();
+    for (name, found) in &arms {
+        if arms.len() > 1 {
+            text.push_str(&format!("\n**{}**\n\n", escape_markdown(name)));
+        }
+        for (depth, line) in cause::lines(found) {
+            let indent = "  ".repeat(depth);
+            text.push_str(&format!("{indent}- {}\n", escape_markdown(&line)));
+        }
+    }
+    match text.is_empty() {
+        true => text,
+        false => format!("## What gives way first\n\n{text}"),
+    }
 }
 
 /// A part that readers open if they want it; shown as it is where Markdown has no such thing.

@@ -1,5 +1,6 @@
 //! The summary on a terminal: verdict first, validity second, then the figures, in about forty lines.
 
+use super::cause;
 use super::figures;
 use super::table::Table;
 use super::words::{
@@ -13,6 +14,8 @@ use indexmap::IndexMap;
 /// Rows of a table beyond this are left to the report.
 const MOST_ROWS: usize = 12;
 const MOST_REASONS: usize = 5;
+/// Lines of what gives way first in one arm.
+const MOST_LINES: usize = 10;
 /// No heading before a sentence is longer.
 const LONGEST_HEADING: usize = 16;
 
@@ -34,7 +37,7 @@ pub fn render_within(view: &RunView, width: usize) -> String {
             plain(&method(view)),
             summary.seed
         ),
-        verdict(summary),
+        verdict(summary) + &bottleneck(summary),
         validity(&summary.validity),
         table(figures::arms(summary)) + &notes(summary),
     ];
@@ -103,6 +106,35 @@ fn verdict(summary: &Summary) -> String {
         }
         _ => text,
     }
+}
+
+/// What gives way first in each arm; empty where nobody asked.
+fn bottleneck(summary: &Summary) -> String {
+    let arms = cause::of_arms(summary);
+    let mut text = String::new();
+    for (name, found) in &arms {
+        let arm = if arms.len() > 1 {
+            format!(" of {}", plain(name))
+        } else {
+            String::new()
+        };
+        let lines = cause::lines(found);
+        for (place, (depth, line)) in lines.iter().take(MOST_LINES).enumerate() {
+            let start = if place == 0 {
+                format!("limit{arm}: ")
+            } else {
+                "  ".repeat(1 + depth)
+            };
+            text.push_str(&format!("{start}{}\n", plain(line)));
+        }
+        if lines.len() > MOST_LINES {
+            text.push_str(&format!(
+                "  … and {} lines more in the report\n",
+                lines.len() - MOST_LINES
+            ));
+        }
+    }
+    text
 }
 
 fn validity(rows: &[ValidityRow]) -> String {

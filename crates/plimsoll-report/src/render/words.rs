@@ -26,7 +26,7 @@ pub(super) fn time(seconds: Option<f64>) -> String {
 }
 
 /// A difference of times with its sign.
-pub(super) fn signed_time(seconds: f64) -> String {
+pub(crate) fn signed_time(seconds: f64) -> String {
     let text = time(Some(seconds));
     if seconds > 0.0 {
         format!("+{text}")
@@ -36,7 +36,7 @@ pub(super) fn signed_time(seconds: f64) -> String {
 }
 
 /// An interval of differences.
-pub(super) fn interval(difference: &Difference) -> String {
+pub(crate) fn interval(difference: &Difference) -> String {
     format!(
         "{} to {}",
         signed_time(difference.low),
@@ -125,7 +125,7 @@ pub(super) fn validity_limit(row: &ValidityRow) -> String {
 }
 
 /// What follows from a difference; what is undecided always says what could have been found.
-pub(super) fn conclusion(difference: &Difference) -> String {
+pub(crate) fn conclusion(difference: &Difference) -> String {
     let name = difference.verdict.name();
     let words = match difference.verdict {
         DifferenceVerdict::Inconclusive if difference.reservation.is_some() => name.to_owned(),
@@ -245,8 +245,13 @@ pub(super) fn comparison_method(summary: &Summary) -> Option<String> {
             );
         }
     };
+    let several = summary.arms.values().filter(|arm| arm.added.is_some());
+    let corrected = match several.count() {
+        0 | 1 => String::new(),
+        arms => format!(" Conclusions on {arms} arms are corrected for their number (Holm)."),
+    };
     Some(format!(
-        "Mean of the differences over {} blocks with {} interval ({method} over blocks); each interval stands alone. Equivalent: within {} of {}.",
+        "Mean of the differences over {} blocks with {} interval ({method} over blocks); each interval stands alone. Equivalent: within {} of {}.{corrected}",
         comparison.blocks,
         short_percent(comparison.confidence),
         short_percent(comparison.margin_share),

@@ -1,6 +1,7 @@
 //! One figure's difference between two arms: mean over blocks, interval, smallest detectable effect, verdict.
 
 use super::detectable::{blocks_to_detect, minimum_detectable};
+use super::holm::holm;
 use super::interval::{CONFIDENCE, Interval, Pivot};
 use super::sample::Sample;
 use crate::record::{Difference, DifferenceVerdict};
@@ -27,13 +28,15 @@ pub fn judge_difference(
     let pivot = Pivot::of(differences, seed, index);
     let interval = pivot.interval(&sample, CONFIDENCE);
     let one_sided = pivot.interval(&sample, 2.0 * CONFIDENCE - 1.0);
-    let margin = (MARGIN_SHARE * baseline.abs()).max(RESOLUTION);
-    let verdict = verdict(interval, one_sided, margin);
+    let margin = margin_of(baseline);
+    let verdict = verdict_of(interval, one_sided, margin);
     Some(Difference {
         value: sample.mean,
         low: interval.low,
         high: interval.high,
         verdict,
+        p: Some(pivot.p(&sample, 0.0)),
+        p_equivalent: Some(pivot.p_equivalent(&sample, margin)),
         margin,
         minimum_detectable: minimum_detectable(sample.size, sample.deviation),
         blocks: u32::try_from(sample.size).unwrap_or(u32::MAX),
@@ -45,7 +48,54 @@ pub fn judge_difference(
     })
 }
 
-fn verdict(interval: Interval, one_sided: Interval, margin: f64) -> DifferenceVerdict {
+/// How far a difference may lie from zero and still count as none, for a figure whose mean over the baseline's blocks is `baseline`.
+#[must_use]
+pub fn margin_of(baseline: f64) -> f64 {
+    (MARGIN_SHARE * baseline.abs()).max(RESOLUTION)
+}
+
+/// A finding is one that chance makes in fewer cases than this.
+pub const SIGNIFICANCE: f64 = 0.05;
+
+/// Corrects the differences of one figure between several arms and the same baseline for their number, by Holm's method. What is then no
+/// finding any more is inconclusive.
+pub fn correct(differences: &mut [&mut Difference]) {
+    let of = |p: fn(&Difference) -> Option<f64>, all: &[&mut Difference]| -> Vec<f64> {
+        let values: Vec<f64> = all.iter().map(|one| p(one).unwrap_or(1.0)).collect();
+        holm(&values)
+    };
+    let different = of(|one| one.p, differences);
+    let equivalent = of(|one| one.p_equivalent, differences);
+    let corrected = different.into_iter().zip(equivalent);
+    for (one, (p, p_equivalent)) in differences.iter_mut().zip(corrected) {
+        (one.p, one.p_equivalent) = (Some(p), Some(p_equivalent));
+        one.verdict = match one.verdict {
+            DifferenceVerdict::Equivalent if p_equivalent > SIGNIFICANCE => {
+                DifferenceVerdict::Inconclusive
+            }
+            DifferenceVerdict::Worse | DifferenceVerdict::Improved if p > SIGNIFICANCE => {
+                DifferenceVerdict::Inconclusive
+            }
+            verdict => verdict,
+        };
+        if one.verdict == DifferenceVerdict::Inconclusive && one.more_blocks.is_none() {
+            one.more_blocks = more_than(one);
+        }
+    }
+}
+
+/// As [`more_blocks`], from what a difference says itself.
+fn more_than(difference: &Difference) -> Option<u32> {
+    let blocks = usize::try_from(difference.blocks).ok()?;
+    let deviation = difference.minimum_detectable / minimum_detectable(blocks, 1.0);
+    let effect = difference.value.abs().max(difference.margin);
+    let needed = blocks_to_detect(effect, deviation)?;
+    u32::try_from(needed.saturating_sub(blocks).max(1)).ok()
+}
+
+/// What follows from an interval of 95 % and one of 90 %.
+#[must_use]
+pub fn verdict_of(interval: Interval, one_sided: Interval, margin: f64) -> DifferenceVerdict {
     if one_sided.within(margin) {
         DifferenceVerdict::Equivalent
     } else if interval.low > 0.0 {
@@ -88,6 +138,23 @@ mod tests {
         let wild = [-2.0, 3.0, 1.0, -1.0, 2.0, 0.5].map(|f| f * MS);
         check(&wild, 0.5 * MS, DifferenceVerdict::Inconclusive);
         assert_eq!(judge_difference(&[1.0], 1.0, 1, 0), None);
+    }
+
+    #[test]
+    fn of_several_findings_only_the_sure_ones_remain() {
+        let judged = |noise: f64| {
+            let of = |factor: f64| (1.0 + noise * factor) * 0.6 * MS;
+            let differences = [-1.0, 1.0, -0.5, 0.5, 0.2, -0.2].map(of);
+            judge_difference(&differences, 0.5 * MS, 1, 0).unwrap()
+        };
+        let (mut sure, mut barely) = (judged(0.1), judged(1.3));
+        assert_eq!(barely.verdict, DifferenceVerdict::Worse, "{barely:?}");
+        let alone = barely.p.unwrap();
+        let mut another = judged(1.3);
+        correct(&mut [&mut sure, &mut barely, &mut another]);
+        assert_eq!(sure.verdict, DifferenceVerdict::Worse);
+        assert!((barely.p.unwrap() - 2.0 * alone).abs() < 1e-12);
+        assert_eq!(barely.verdict, DifferenceVerdict::Inconclusive);
     }
 
     /// A margin is never finer than a microsecond.

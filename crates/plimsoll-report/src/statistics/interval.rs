@@ -59,6 +59,43 @@ impl Pivot {
         }
     }
 
+    /// The chance of a mean as far from `null` as that of `sample`, on either side, if the truth is `null`.
+    #[must_use]
+    pub fn p(&self, sample: &Sample, null: f64) -> f64 {
+        let [above, below] = self.tails(sample, null);
+        (2.0 * above.min(below)).min(1.0)
+    }
+
+    /// The larger p-value of the two one-sided tests that the mean lies within ± `margin` (Schuirmann 1987).
+    #[must_use]
+    pub fn p_equivalent(&self, sample: &Sample, margin: f64) -> f64 {
+        let [above, _] = self.tails(sample, -margin);
+        let [_, below] = self.tails(sample, margin);
+        above.max(below)
+    }
+
+    /// The chances of a mean at least as large and at most as large as that of `sample`, if the truth is `null`.
+    fn tails(&self, sample: &Sample, null: f64) -> [f64; 2] {
+        let (off, error) = (sample.mean - null, sample.standard_error());
+        if error == 0.0 {
+            return [
+                f64::from(u8::from(off <= 0.0)),
+                f64::from(u8::from(off >= 0.0)),
+            ];
+        }
+        let t = off / error;
+        match self {
+            Self::Student(size) => [student::above(*size, t), student::above(*size, -t)],
+            Self::Resampled(sorted) => {
+                #[expect(clippy::cast_precision_loss, reason = "a number of resamples")]
+                let share = |count: usize| (count + 1) as f64 / (sorted.len() + 1) as f64;
+                let smaller = sorted.partition_point(|other| *other < t);
+                let at_most = sorted.partition_point(|other| *other <= t);
+                [share(sorted.len() - smaller), share(at_most)]
+            }
+        }
+    }
+
     fn quantile(&self, p: f64) -> f64 {
         match self {
             Self::Student(size) => student::quantile(*size, p),
@@ -90,6 +127,27 @@ mod tests {
         let interval = Pivot::of(&differences, 0, 0).interval(&sample, 0.95);
         assert!((interval.low - 0.7001).abs() < 1e-3, "{interval:?}");
         assert!((interval.high - 2.4599).abs() < 1e-3, "{interval:?}");
+    }
+
+    /// An interval of confidence 1 − p ends at the null, and one-sided tests agree with the interval of 90 %.
+    #[test]
+    fn p_values_agree_with_intervals() {
+        for blocks in [8_u32, 40] {
+            let mut draw = Draw::new(8, Stream::Data, u64::from(blocks));
+            let differences: Vec<f64> = (0..blocks).map(|_| 0.4 + draw.normal()).collect();
+            let sample = Sample::of(&differences).unwrap();
+            let pivot = Pivot::of(&differences, 1, 0);
+            let p = pivot.p(&sample, 0.0);
+            let excludes = |confidence| {
+                let interval = pivot.interval(&sample, confidence);
+                interval.low > 0.0 || interval.high < 0.0
+            };
+            assert!(excludes(1.0 - p - 0.02) && !excludes(1.0 - p + 0.02), "{p}");
+            let ninety = pivot.interval(&sample, 0.9);
+            let reach = ninety.high.max(-ninety.low);
+            assert!(pivot.p_equivalent(&sample, reach * 1.05) <= 0.05);
+            assert!(pivot.p_equivalent(&sample, reach * 0.95) >= 0.05);
+        }
     }
 
     #[test]

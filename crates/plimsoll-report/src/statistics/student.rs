@@ -10,6 +10,13 @@ pub(super) fn quantile(size: usize, p: f64) -> f64 {
         .inverse_cdf(p)
 }
 
+/// The chance of a value of at least `t`.
+pub(super) fn above(size: usize, t: f64) -> f64 {
+    StudentsT::new(0.0, 1.0, as_f64(size.max(2) - 1))
+        .expect("invariant: at least one degree of freedom")
+        .sf(t)
+}
+
 #[cfg(test)]
 mod tests {
     use super::quantile;

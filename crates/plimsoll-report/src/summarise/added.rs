@@ -5,7 +5,7 @@ use crate::record::{
     Added, ArmBlocks, ArmSummary, Difference, DifferenceVerdict, Reservation, Statistic,
     ValidityRow,
 };
-use crate::statistics::judge_difference;
+use crate::statistics::{correct, judge_difference};
 use crate::validity::{self, FailedShares, Used};
 use indexmap::IndexMap;
 use plimsoll_base::time_kind::TimeKind;
@@ -56,7 +56,21 @@ pub(super) fn fill(
             summary.added = Some(all(judge));
         }
     }
+    correct_all(summaries);
     rows
+}
+
+/// Corrects the verdicts on several arms for their number, figure by figure.
+fn correct_all(summaries: &mut IndexMap<String, ArmSummary>) {
+    for statistic in Statistic::ALL {
+        let added = summaries
+            .values_mut()
+            .filter_map(|arm| arm.added.as_mut()?.get_mut(statistic));
+        let mut differences: Vec<&mut Difference> = added.collect();
+        if differences.len() > 1 {
+            correct(&mut differences);
+        }
+    }
 }
 
 fn all(judge: impl Fn(Statistic) -> Option<Difference>) -> Added {

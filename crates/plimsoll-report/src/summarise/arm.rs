@@ -62,6 +62,8 @@ pub(super) fn summarise<'a>(
             .iter()
             .map(|(name, data)| (name.clone(), component_summary(data)))
             .collect(),
+        host: merged.host.strain,
+        bottleneck: None,
         by_block: arm
             .blocks
             .iter()
@@ -112,6 +114,7 @@ fn component_summary(data: &ComponentData) -> ComponentSummary {
         rss_bytes_max: sampled.then_some(data.rss_bytes_max),
         fds_max: sampled.then_some(data.fds_max),
         threads_max: sampled.then_some(data.threads_max),
+        strain: data.strain,
     }
 }
 

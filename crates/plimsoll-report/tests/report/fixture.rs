@@ -379,6 +379,20 @@ fn sample(cores: f64, second: u32, draw: &mut Draw) -> ComponentSample {
         rss_bytes: (9 << 20) + (u64::from(second) << 18) + draw.below(1 << 16),
         fds: 60,
         threads: 3,
+        strain: Strain {
+            cpu_limit_cores: Some(2.0),
+            cpus_busy_share: Some(0.4),
+            busiest_process_cores: Some(used),
+            throttled_share: Some(0.0),
+            major_faults: Some(0),
+            fds_share: Some(0.06),
+            accept_queue: Some(0),
+            listen_overflows: Some(0),
+            segments_sent: Some(2_000),
+            segments_again: Some(0),
+            ports_share: Some(0.004),
+            ..Strain::default()
+        },
     }
 }
 
@@ -392,6 +406,7 @@ fn component_row(component: &str, t: f64, sample: &ComponentSample) -> Component
         rss_bytes: sample.rss_bytes,
         fds: sample.fds,
         threads: sample.threads,
+        strain: sample.strain,
     }
 }
 

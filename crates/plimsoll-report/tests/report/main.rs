@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+mod across;
 mod contract;
 mod fixture;
 mod junit;

@@ -127,6 +127,7 @@ fn a_long_run_makes_a_page_that_can_be_mailed() {
                     (row.t, row.block) = (row.t + f64::from(round) * length, row.block + 6 * round)
                 }
                 SeriesRow::Component(row) => row.t += f64::from(round) * length,
+                SeriesRow::Host(row) => row.t += f64::from(round) * length,
             }
             row
         }));

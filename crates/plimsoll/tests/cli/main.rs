@@ -21,6 +21,7 @@ mod processes;
 mod program;
 mod report;
 mod robustness;
+mod several_runs;
 mod tokens;
 mod transports;
 mod validity;

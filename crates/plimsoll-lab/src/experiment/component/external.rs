@@ -2,9 +2,11 @@
 
 use plimsoll_base::document::Path as Pointer;
 
+use super::probe::{self, ExternalProbe};
 use crate::experiment::loader::Loader;
+use crate::experiment::wire::ComponentWire;
 
-/// A server that runs already. The lab does not start, stop or watch it.
+/// A server that runs already. The lab does not start or stop it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct External {
     /// Whether it is spoken to over TLS.
@@ -13,6 +15,8 @@ pub struct External {
     pub host: String,
     /// The port.
     pub port: u16,
+    /// How its resources are watched.
+    pub probe: ExternalProbe,
 }
 
 impl External {
@@ -26,11 +30,7 @@ impl External {
     /// `host:port`, an IPv6 address in brackets.
     #[must_use]
     pub fn authority(&self) -> String {
-        if self.host.contains(':') {
-            format!("[{}]:{}", self.host, self.port)
-        } else {
-            format!("{}:{}", self.host, self.port)
-        }
+        authority(&self.host, self.port)
     }
 
     /// Whether it is on this machine as far as its name tells.
@@ -43,18 +43,38 @@ impl External {
     }
 }
 
-pub(super) fn convert(loader: &mut Loader<'_>, url: &str, at: &Pointer) -> External {
-    parse(url).unwrap_or_else(|message| {
-        loader.refuse(at, message);
+/// `host:port`, an IPv6 address in brackets.
+pub(super) fn authority(host: &str, port: u16) -> String {
+    if host.contains(':') {
+        format!("[{host}]:{port}")
+    } else {
+        format!("{host}:{port}")
+    }
+}
+
+pub(super) fn convert(
+    loader: &mut Loader<'_>,
+    url: &str,
+    wire: &ComponentWire,
+    at: &Pointer,
+) -> External {
+    let external = parse(url).unwrap_or_else(|message| {
+        loader.refuse(at.key("external"), message);
         External {
             secure: false,
             host: String::new(),
             port: 0,
+            probe: ExternalProbe::None,
         }
-    })
+    });
+    External {
+        probe: probe::convert(loader, wire.probe.as_ref(), &at.key("probe")),
+        ..external
+    }
 }
 
-fn parse(url: &str) -> Result<External, String> {
+/// An address without a probe.
+pub(super) fn parse(url: &str) -> Result<External, String> {
     let malformed =
         || format!("`{url}` is not an address: write `http://host:port`, or `https://`");
     let (secure, rest) = match (url.strip_prefix("http://"), url.strip_prefix("https://")) {
@@ -103,6 +123,7 @@ fn parse(url: &str) -> Result<External, String> {
         secure,
         host: host.to_owned(),
         port,
+        probe: ExternalProbe::None,
     })
 }
 

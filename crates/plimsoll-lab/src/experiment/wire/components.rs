@@ -8,6 +8,8 @@ use deserr::{
 use plimsoll_base::document::{DurationText, Entries, Text};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
+use super::probe::ProbeWire;
+
 /// A process of the topology: exactly one of `mock`, `gateway`, `command` and `external`.
 #[derive(Debug, Deserr, JsonSchema)]
 #[deserr(deny_unknown_fields)]
@@ -41,7 +43,7 @@ pub struct ComponentWire {
     /// Of `command`: where it listens, by name. Default: `{ main: auto }`.
     #[deserr(default)]
     pub listeners: Option<Entries<ListenWire>>,
-    /// Of `external`: how its resources are watched. Only `none` in this version.
+    /// Of `external`: how its resources are watched. Default: `none`, and then no verdict says anything of it.
     #[deserr(default)]
     pub probe: Option<ProbeWire>,
     /// Processors that it is pinned to, by number from 0.
@@ -119,15 +121,6 @@ pub struct ReadyWire {
     /// How long it may take. Default: 10s.
     #[deserr(default)]
     pub within: Option<DurationText>,
-}
-
-/// How the resources of an external component are watched.
-#[derive(Debug, Clone, Copy, Deserr, JsonSchema)]
-#[deserr(rename_all = lowercase)]
-#[schemars(rename = "Probe", rename_all = "lowercase")]
-pub enum ProbeWire {
-    /// Not at all.
-    None,
 }
 
 /// Where the load generator runs.

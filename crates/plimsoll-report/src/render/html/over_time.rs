@@ -48,7 +48,9 @@ pub(super) fn section(view: &RunView) -> Markup {
 pub(super) fn load_rows(view: &RunView) -> Vec<&LoadRow> {
     let rows = view.series.iter().filter_map(|row| match row {
         SeriesRow::Load(row) => Some(row),
-        SeriesRow::Step(_) | SeriesRow::Group(_) | SeriesRow::Component(_) => None,
+        SeriesRow::Step(_) | SeriesRow::Group(_) | SeriesRow::Component(_) | SeriesRow::Host(_) => {
+            None
+        }
     });
     rows.collect()
 }
@@ -261,6 +263,7 @@ pub(super) fn time_axis(view: &RunView) -> Axis {
         SeriesRow::Step(row) => row.t + 1.0,
         SeriesRow::Group(row) => row.t + 1.0,
         SeriesRow::Component(row) => row.t,
+        SeriesRow::Host(row) => row.t,
     });
     Axis::linear(0.0, end.fold(1.0, f64::max), TICKS, axis::seconds)
 }

@@ -5,7 +5,7 @@ use super::over_time::{LEFT, WIDTH, time_axis, warmups};
 use super::plot::{self, Pen, Plot};
 use super::{arms, style};
 use crate::record::{ComponentRow, SeriesRow};
-use crate::render::figures;
+use crate::render::{figures, strain};
 use crate::view::RunView;
 use maud::{Markup, html};
 use plimsoll_base::units::format_bytes;
@@ -26,10 +26,20 @@ pub(super) fn section(view: &RunView) -> Markup {
             (super::legend(components.iter().map(|(name, _)| *name)))
             h3 { "CPU, in cores" }
             div.scroll tabindex="0" { figure { (chart(view, &components, &CPU)) } }
+            @for quantity in IF_ANY.iter().filter(|quantity| any(&components, quantity)) {
+                h3 { (quantity.title) }
+                div.scroll tabindex="0" { figure { (chart(view, &components, quantity)) } }
+            }
             h3 { "Resident memory" }
             div.scroll tabindex="0" { figure { (chart(view, &components, &MEMORY)) } }
         }
         @if let Some(table) = table { h3 { "Mean CPU in cores under each arm's load" } (arms::table(&table)) }
+        @if let Some(table) = strain::components(&view.summary) {
+            h3 { "What else may have held them up" }
+            p.reading { "Overflows, segments and ports are counted for whole network namespaces: components that share one share them." }
+            (arms::table(&table))
+        }
+        @if let Some(table) = strain::hosts(&view.summary) { h3 { "The machine" } (arms::table(&table)) }
     };
     super::section(
         "Resources",
@@ -57,6 +67,33 @@ const MEMORY: Quantity = Quantity {
     value: |row| row.rss_bytes as f64 / MEBIBYTE,
     label: |mebibytes| format_bytes(mebibytes * MEBIBYTE),
 };
+
+/// What is drawn only where there was some.
+#[expect(clippy::cast_precision_loss, reason = "a count to draw")]
+const IF_ANY: [Quantity; 3] = [
+    Quantity {
+        title: "Threads that waited for a processor, in seconds per second",
+        value: |row| row.run_delay,
+        label: |share| format!("{share:.2}"),
+    },
+    Quantity {
+        title: "Share of CPU quota periods that were throttled",
+        value: |row| row.strain.throttled_share.unwrap_or(0.0),
+        label: |share| format!("{share:.2}"),
+    },
+    Quantity {
+        title: "Connections that waited to be accepted",
+        value: |row| row.strain.accept_queue.unwrap_or(0) as f64,
+        label: |count| format!("{count:.0}"),
+    },
+];
+/// Less than this of each of them is nothing.
+const SOME: f64 = 0.02;
+
+fn any(components: &[(&str, Vec<&ComponentRow>)], quantity: &Quantity) -> bool {
+    let mut rows = components.iter().flat_map(|(_, rows)| rows);
+    rows.any(|row| (quantity.value)(row) > SOME)
+}
 
 fn chart(view: &RunView, components: &[(&str, Vec<&ComponentRow>)], quantity: &Quantity) -> Markup {
     let rows = components.iter().flat_map(|(_, rows)| rows);

@@ -1,0 +1,187 @@
+//! How the resources of one component are watched.
+
+use crate::error::LabError;
+use crate::experiment::ExternalProbe;
+use crate::probe::{Endpoint, Moment, Sampler};
+use plimsoll_report::record::ComponentSample;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// What is looked at.
+pub(super) enum Watched {
+    /// The processes below its shim.
+    Below(Sampler),
+    /// A process that ran already, with all below it.
+    Process(u32, Sampler),
+    /// The processes of a control group.
+    Cgroup(PathBuf, Sampler),
+    /// What an endpoint says.
+    Endpoint(Endpoint),
+    /// Nothing.
+    Nothing,
+}
+
+impl Watched {
+    /// What the experiment says of an external component.
+    pub(super) async fn open(name: &str, probe: &ExternalProbe) -> Result<Self, LabError> {
+        let blind = |reason: String| LabError::NotStarted {
+            component: name.to_owned(),
+            reason: format!("its probe sees nothing: {reason}"),
+            log: None,
+        };
+        match probe {
+            ExternalProbe::None => Ok(Self::Nothing),
+            ExternalProbe::Process(pid) if Path::new(&format!("/proc/{pid}")).is_dir() => {
+                Ok(Self::Process(*pid, Sampler::default()))
+            }
+            ExternalProbe::Process(pid) => Err(blind(format!("there is no process {pid}"))),
+            ExternalProbe::Cgroup(group) => match members(group) {
+                Ok(pids) if !pids.is_empty() => Ok(Self::Cgroup(group.clone(), Sampler::default())),
+                Ok(_) => Err(blind(format!("{} holds no process", group.display()))),
+                Err(error) => Err(blind(format!("{}: {error}", group.display()))),
+            },
+            ExternalProbe::Prometheus(probe) => {
+                let opened = Endpoint::open(probe).await;
+                let endpoint = opened.map_err(|why| blind(format!("{}: {why}", probe.url())))?;
+                Ok(Self::Endpoint(endpoint))
+            }
+        }
+    }
+
+    /// What the component used since the sample before; `shim`: of one that the lab started.
+    pub(super) fn sample(
+        &mut self,
+        moment: &Moment,
+        shim: Option<u32>,
+        ports: &[u16],
+    ) -> Option<ComponentSample> {
+        match self {
+            Self::Below(sampler) => sampler.sample(moment, &moment.below(shim?), ports),
+            Self::Process(pid, sampler) => {
+                let own = moment.tree.contains(*pid).then_some(*pid);
+                let pids: Vec<u32> = own.into_iter().chain(moment.below(*pid)).collect();
+                sampler.sample(moment, &pids, ports)
+            }
+            Self::Cgroup(group, sampler) => {
+                let pids = members(group).unwrap_or_default();
+                sampler.sample(moment, &pids, ports)
+            }
+            Self::Endpoint(endpoint) => endpoint.sample(),
+            Self::Nothing => None,
+        }
+    }
+
+    /// What cannot be seen at the moment, in words.
+    pub(super) fn denied(&self) -> Option<String> {
+        match self {
+            Self::Below(sampler) | Self::Process(_, sampler) | Self::Cgroup(_, sampler) => {
+                sampler.denied().map(str::to_owned)
+            }
+            Self::Endpoint(endpoint) => {
+                let trouble = endpoint.trouble()?;
+                Some(format!("its probe sees nothing: {trouble}"))
+            }
+            Self::Nothing => None,
+        }
+    }
+
+    /// Why nothing at all is known.
+    pub(super) fn unseen(&self) -> Option<String> {
+        match self {
+            Self::Nothing => {
+                Some("it runs elsewhere, and the experiment names no probe of it".to_owned())
+            }
+            other => other.denied(),
+        }
+    }
+
+    /// Processor time of the last reading, where it is taken apart from the sample.
+    pub(super) fn cost(&self) -> Duration {
+        match self {
+            Self::Endpoint(endpoint) => endpoint.cost(),
+            _ => Duration::ZERO,
+        }
+    }
+}
+
+/// The processes of a control group and of those below it.
+fn members(group: &Path) -> std::io::Result<Vec<u32>> {
+    let text = std::fs::read_to_string(group.join("cgroup.procs"))?;
+    let mut pids: Vec<u32> = text.lines().filter_map(|line| line.parse().ok()).collect();
+    for entry in std::fs::read_dir(group)?.flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            pids.extend(members(&entry.path()).unwrap_or_default());
+        }
+    }
+    Ok(pids)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::time::Instant;
+
+    #[test]
+    fn groups_hold_those_below_them() {
+        let root = tempfile::tempdir().unwrap();
+        let below = root.path().join("a/b");
+        std::fs::create_dir_all(&below).unwrap();
+        std::fs::write(root.path().join("cgroup.procs"), "1\n2\n").unwrap();
+        std::fs::write(root.path().join("a/cgroup.procs"), "").unwrap();
+        std::fs::write(below.join("cgroup.procs"), "30\n").unwrap();
+        assert_eq!(members(root.path()).unwrap(), [1, 2, 30]);
+        assert!(members(Path::new("/nowhere")).is_err());
+    }
+
+    #[tokio::test]
+    async fn a_process_that_ran_already() {
+        let own = std::process::id();
+        let open = |probe| async move { Watched::open("a", &probe).await };
+        let mut watched = open(ExternalProbe::Process(own)).await.unwrap();
+        let mut moment = Moment::read(Instant::now());
+        assert_eq!(watched.sample(&moment, None, &[]), None);
+        moment.now += Duration::from_secs(1);
+        let sample = watched.sample(&moment, None, &[]).unwrap();
+        assert!(sample.rss_bytes > 0);
+        let gone = open(ExternalProbe::Process(u32::MAX)).await;
+        let error = gone.err().unwrap().to_string();
+        insta::assert_snapshot!(error, @"component `a` did not start: its probe sees nothing: there is no process 4294967295");
+    }
+
+    #[tokio::test]
+    async fn an_endpoint_is_read() {
+        use crate::experiment::{Exporter, PrometheusProbe};
+        use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let probe = PrometheusProbe {
+            host: "127.0.0.1".to_owned(),
+            port: listener.local_addr().unwrap().port(),
+            path: "/metrics".to_owned(),
+            exporter: Exporter::Process,
+        };
+        let serve = async {
+            for cpu in [1.0, 1.5] {
+                let (mut stream, _) = listener.accept().await.unwrap();
+                let mut request = [0; 512];
+                let read = stream.read(&mut request).await.unwrap();
+                assert!(request[..read].starts_with(b"GET /metrics HTTP/1.0\r\n"));
+                let body = format!("process_cpu_seconds_total {cpu}\nprocess_open_fds 3\n");
+                let answer = format!("HTTP/1.0 200 OK\r\n\r\n{body}");
+                stream.write_all(answer.as_bytes()).await.unwrap();
+            }
+        };
+        let read = async {
+            let probe = ExternalProbe::Prometheus(probe.clone());
+            let mut watched = Watched::open("a", &probe).await.unwrap();
+            let moment = Moment::read(Instant::now());
+            loop {
+                if let Some(sample) = watched.sample(&moment, None, &[]) {
+                    return sample;
+                }
+                tokio::task::yield_now().await;
+            }
+        };
+        let ((), sample) = tokio::join!(serve, read);
+        assert!(sample.cpu_cores > 0.0 && sample.fds == 3, "{sample:?}");
+    }
+}

@@ -1,0 +1,88 @@
+//! Queues in front of `accept`: connections that found one full, from `/proc/<pid>/net/netstat`, which counts the whole network
+//! namespace; and how many wait in those of some ports, from `/proc/<pid>/net/tcp` and `tcp6`.
+
+use std::fs::{self, File};
+use std::io::{BufRead as _, BufReader};
+
+/// A namespace has few listening sockets; more are not looked at.
+const MOST_LISTENERS: usize = 1024;
+
+/// Connections that found an accept queue full since the namespace exists; `None` when the process is gone.
+pub(super) fn overflows(pid: u32) -> Option<u64> {
+    parse_overflows(&fs::read_to_string(format!("/proc/{pid}/net/netstat")).ok()?)
+}
+
+/// The most connections that wait at a listener on one of these ports in the namespace of `pid`; `None` where none listens.
+pub(super) fn longest(pid: u32, ports: &[u16]) -> Option<u64> {
+    let files = ["tcp", "tcp6"].map(|file| format!("/proc/{pid}/net/{file}"));
+    let queues = files.iter().filter_map(|file| {
+        let lines = BufReader::new(File::open(file).ok()?).lines();
+        // Listeners come first: of thousands of connections behind them nothing is read.
+        let listening = lines
+            .map_while(Result::ok)
+            .skip(1)
+            .take(MOST_LISTENERS)
+            .map_while(|line| listener(&line));
+        let of_ports = listening.filter(|(port, _)| ports.contains(port));
+        of_ports.map(|(_, waiting)| waiting).max()
+    });
+    queues.max()
+}
+
+/// Two lines per group of counters: names, and values in the same order.
+fn parse_overflows(netstat: &str) -> Option<u64> {
+    let mut lines = netstat
+        .lines()
+        .filter_map(|line| line.strip_prefix("TcpExt: "));
+    let (names, values) = (lines.next()?, lines.next()?);
+    let mut pairs = names.split(' ').zip(values.split(' '));
+    let (_, value) = pairs.find(|(name, _)| *name == "ListenOverflows")?;
+    value.parse().ok()
+}
+
+/// Port and queue of a line of proc_net_tcp(5) for a listening socket, whose receive queue is its accept queue; `None` for any other.
+fn listener(line: &str) -> Option<(u16, u64)> {
+    let mut fields = line.split_ascii_whitespace().skip(1);
+    let (_, port) = fields.next()?.rsplit_once(':')?;
+    let state = fields.nth(1)?;
+    let (_, waiting) = fields.next()?.split_once(':')?;
+    let listening = state == "0A";
+    listening
+        .then(|| {
+            Some((
+                u16::from_str_radix(port, 16).ok()?,
+                u64::from_str_radix(waiting, 16).ok()?,
+            ))
+        })
+        .flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::{TcpListener, TcpStream};
+
+    #[test]
+    fn captured_text() {
+        let text = "TcpExt: SyncookiesSent ListenOverflows ListenDrops\nTcpExt: 0 12 13\nIpExt: InNoRoutes\nIpExt: 0\n";
+        assert_eq!(parse_overflows(text), Some(12));
+        assert_eq!(parse_overflows("IpExt: a\nIpExt: 1\n"), None);
+        let listening = "   1: 0100007F:A96B 00000000:0000 0A 00000000:00000081 00:00000000 00000000     0        0 4429384 1 0 100 0 0 10 0";
+        assert_eq!(listener(listening), Some((43_371, 129)));
+        let connected = "   2: 0100007F:A96B 0100007F:DC18 01 000000B2:00000000 01:00000014 00000000     0        0 4429428 3 0 20 4 1 18 -1";
+        assert_eq!(listener(connected), None);
+    }
+
+    #[test]
+    fn a_connection_that_nobody_accepts_waits() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let pid = std::process::id();
+        assert_eq!(longest(pid, &[address.port()]), Some(0));
+        let waiting = TcpStream::connect(address).unwrap();
+        assert_eq!(longest(pid, &[address.port()]), Some(1));
+        drop(waiting);
+        assert_eq!(longest(pid, &[]), None);
+        assert!(overflows(pid).is_some());
+    }
+}

@@ -1,0 +1,50 @@
+//! What a whole process has used, threads that ended included, from `/proc/<pid>/stat`: CPU time in whole ticks, and page faults for
+//! which a disk was read.
+
+use std::fs;
+
+/// Totals of one process since its start.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct ProcessTotals {
+    /// CPU time in nanoseconds.
+    pub(super) running_ns: u64,
+    /// Major page faults.
+    pub(super) major_faults: u64,
+}
+
+/// The totals now; `None` when the process is gone.
+pub(super) fn read(pid: u32) -> Option<ProcessTotals> {
+    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    parse(&text, rustix::param::clock_ticks_per_second())
+}
+
+/// Fields 12, 14 and 15 of proc_pid_stat(5).
+pub(super) fn parse(stat: &str, ticks_per_second: u64) -> Option<ProcessTotals> {
+    let (_, rest) = stat.rsplit_once(") ")?;
+    let mut fields = rest.split_ascii_whitespace().skip(9);
+    let major_faults = fields.next()?.parse().ok()?;
+    let mut fields = fields.skip(1);
+    let user: u64 = fields.next()?.parse().ok()?;
+    let system: u64 = fields.next()?.parse().ok()?;
+    Some(ProcessTotals {
+        running_ns: (user + system) * (1_000_000_000 / ticks_per_second.max(1)),
+        major_faults,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn captured_text() {
+        let stat =
+            "77 (tokio-rt (1)) S 1 77 77 0 -1 4194304 99 0 5 0 7 3 0 0 20 0 1 0 113005 3133440 388";
+        let expected = ProcessTotals {
+            running_ns: 100_000_000,
+            major_faults: 5,
+        };
+        assert_eq!(parse(stat, 100), Some(expected));
+        assert_eq!(parse("77 (a) S 1", 100), None);
+    }
+}

@@ -1,0 +1,113 @@
+//! What an endpoint says of a component, whatever exports it: counters since some beginning, and levels.
+
+use plimsoll_report::record::{ComponentSample, Strain};
+
+/// One reading; what is not exported is absent.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Exported {
+    // Counters.
+    /// Processor seconds.
+    pub(super) cpu_s: f64,
+    /// Seconds in which threads were ready and waited.
+    pub(super) run_delay_s: Option<f64>,
+    pub(super) periods: Option<f64>,
+    pub(super) throttled_periods: Option<f64>,
+    pub(super) major_faults: Option<f64>,
+    pub(super) listen_overflows: Option<f64>,
+    pub(super) segments_sent: Option<f64>,
+    pub(super) segments_again: Option<f64>,
+    /// Seconds of pressure.
+    pub(super) cpu_waited_s: Option<f64>,
+    pub(super) memory_waited_s: Option<f64>,
+    pub(super) io_waited_s: Option<f64>,
+    // Levels.
+    pub(super) limit_cores: Option<f64>,
+    pub(super) quota_cores: Option<f64>,
+    pub(super) rss_bytes: Option<f64>,
+    pub(super) memory_share: Option<f64>,
+    pub(super) fds: Option<f64>,
+    pub(super) fds_share: Option<f64>,
+    pub(super) threads: Option<f64>,
+    pub(super) conntrack_share: Option<f64>,
+}
+
+impl Exported {
+    /// The sample between two readings; `None` where no time passed, or a counter began anew: the component, or its exporter, started again.
+    pub(super) fn since(&self, before: &Self, length_s: f64) -> Option<ComponentSample> {
+        if length_s <= 0.0 || self.cpu_s < before.cpu_s {
+            return None;
+        }
+        let grown = |after: Option<f64>, before: Option<f64>| {
+            Some(after? - before?).filter(|grown| *grown >= 0.0)
+        };
+        let share = |after, before| grown(after, before).map(|waited| (waited / length_s).min(1.0));
+        let counted = |after, before| grown(after, before).map(whole);
+        let cores = (self.cpu_s - before.cpu_s) / length_s;
+        let periods = grown(self.periods, before.periods);
+        let throttled = grown(self.throttled_periods, before.throttled_periods);
+        Some(ComponentSample {
+            length_s,
+            cpu_cores: cores,
+            busiest_thread_cores: 0.0,
+            run_delay: grown(self.run_delay_s, before.run_delay_s).unwrap_or(0.0) / length_s,
+            rss_bytes: self.rss_bytes.map_or(0, whole),
+            fds: self.fds.map_or(0, whole),
+            threads: self.threads.map_or(0, whole),
+            strain: Strain {
+                cpu_limit_cores: self.limit_cores,
+                cpu_quota_cores: self.quota_cores,
+                cpus_busy_share: None,
+                throttled_share: throttled
+                    .zip(periods)
+                    .map(|(throttled, periods)| throttled / periods.max(1.0)),
+                major_faults: counted(self.major_faults, before.major_faults),
+                memory_share: self.memory_share,
+                cpu_pressure: share(self.cpu_waited_s, before.cpu_waited_s),
+                memory_pressure: share(self.memory_waited_s, before.memory_waited_s),
+                io_pressure: share(self.io_waited_s, before.io_waited_s),
+                fds_share: self.fds_share,
+                listen_overflows: counted(self.listen_overflows, before.listen_overflows),
+                segments_sent: counted(self.segments_sent, before.segments_sent),
+                segments_again: counted(self.segments_again, before.segments_again),
+                conntrack_share: self.conntrack_share,
+                ..Strain::default()
+            },
+        })
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "counts and sizes, which are not negative"
+)]
+fn whole(value: f64) -> u64 {
+    value.max(0.0) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sample_is_between_two_readings() {
+        let before = Exported {
+            cpu_s: 10.0,
+            periods: Some(100.0),
+            throttled_periods: Some(10.0),
+            ..Exported::default()
+        };
+        let after = Exported {
+            cpu_s: 11.0,
+            periods: Some(120.0),
+            throttled_periods: Some(15.0),
+            rss_bytes: Some(4096.0),
+            ..Exported::default()
+        };
+        let sample = after.since(&before, 2.0).unwrap();
+        assert_eq!((sample.cpu_cores, sample.rss_bytes), (0.5, 4096));
+        assert_eq!(sample.strain.throttled_share, Some(0.25));
+        assert_eq!(sample.strain.listen_overflows, None);
+        assert_eq!(before.since(&after, 2.0), None, "it began anew");
+    }
+}

@@ -1,0 +1,334 @@
+//! Recorded runs, or arms of them, held against each other: `plimsoll compare`.
+//!
+//! Arms of one run by `method: compare` share their blocks, so their differences are paired, and are what that run's own summary says. Runs that
+//! were made one after the other share nothing: their blocks are two samples (Welch), and what drifted between the runs is in the difference,
+//! which is said beside it. The unit of replication is the block in both cases; a run of one block has none.
+
+mod power;
+pub mod text;
+
+pub use power::{Needed, needed};
+
+use crate::metric::Metric;
+use crate::record::{
+    ArmSummary, Difference, DifferenceVerdict, Effect, MethodName, Statistic, Summary,
+    VerdictResult,
+};
+use crate::statistics::{
+    CONFIDENCE, Sample, Welch, correct, judge_difference, margin_of, minimum_detectable, verdict_of,
+};
+use crate::validity;
+use serde::Serialize;
+
+/// The figures that are compared.
+pub const FIGURES: [Statistic; 4] = [
+    Statistic::Mean,
+    Statistic::P50,
+    Statistic::P90,
+    Statistic::P99,
+];
+
+/// An arm of a recorded run.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// How the person named it.
+    pub label: String,
+    /// The run's identity.
+    pub run: String,
+    /// When it began, as its manifest says.
+    pub started_at: String,
+    /// What it found.
+    pub summary: Summary,
+    /// The arm.
+    pub arm: String,
+}
+
+/// Why an entry cannot be compared.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NotComparable {
+    /// There is no such arm.
+    #[error("{label}: it has no arm `{arm}`: write one of {}", known.join(", "))]
+    NoArm {
+        /// The entry.
+        label: String,
+        /// What was asked for.
+        arm: String,
+        /// What there is.
+        known: Vec<String>,
+    },
+    /// Nobody said which arm is meant.
+    #[error("{label}: it has several arms: write `{label}:ARM` with one of {}", known.join(", "))]
+    WhichArm {
+        /// The entry.
+        label: String,
+        /// What there is.
+        known: Vec<String>,
+    },
+}
+
+/// What entries are beside the first of them.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Across {
+    /// The first: the others are compared with it.
+    pub baseline: String,
+    /// The others, in their order.
+    pub others: Vec<Other>,
+    /// Sentences that belong beside the figures.
+    pub notes: Vec<String>,
+}
+
+/// One entry beside the baseline.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Other {
+    /// How the person named it.
+    pub label: String,
+    /// Whether its blocks are the baseline's too.
+    pub paired: bool,
+    /// Why there is no difference; `null` where there is.
+    pub why_not: Option<String>,
+    /// Differences by figure.
+    pub differences: Vec<(Statistic, Difference)>,
+}
+
+impl Entry {
+    /// The entry that a person names as `label`, with the arm where it says one.
+    ///
+    /// # Errors
+    /// [`NotComparable`].
+    pub fn new(
+        label: &str,
+        arm: Option<&str>,
+        run: String,
+        started_at: String,
+        summary: Summary,
+    ) -> Result<Self, NotComparable> {
+        let known: Vec<String> = summary.arms.keys().cloned().collect();
+        let label = label.to_owned();
+        let arm = match (arm, known.as_slice()) {
+            (Some(arm), known) if known.iter().any(|name| name == arm) => arm.to_owned(),
+            (Some(arm), _) => {
+                let arm = arm.to_owned();
+                return Err(NotComparable::NoArm { label, arm, known });
+            }
+            (None, [only]) => only.clone(),
+            (None, _) => return Err(NotComparable::WhichArm { label, known }),
+        };
+        Ok(Self {
+            label,
+            run,
+            started_at,
+            summary,
+            arm,
+        })
+    }
+
+    fn figures(&self) -> &ArmSummary {
+        &self.summary.arms[&self.arm]
+    }
+
+    /// A figure of each block that carries it.
+    fn blocks(&self, statistic: Statistic) -> Vec<(u32, f64)> {
+        let blocks = self.figures().by_block.iter();
+        blocks
+            .filter(|block| !block.void_for.contains(&statistic))
+            .filter_map(|block| Some((block.block, block.response_time.get(statistic)?)))
+            .collect()
+    }
+
+    /// Whether nothing may be concluded from a figure.
+    fn is_ruled_out(&self, statistic: Statistic) -> bool {
+        let metric = Metric::parse(&format!("response_time.{}", statistic.name()));
+        let row = metric
+            .ok()
+            .and_then(|metric| validity::strongest(&self.summary.validity, &self.arm, &metric));
+        let whole = self.summary.verdict.result == VerdictResult::Invalid
+            && self.figures().by_block.len() < 2;
+        whole
+            || (row.is_some_and(|row| row.effect == Effect::Invalid)
+                && self.figures().by_block.len() < 2)
+    }
+}
+
+/// Compares entries, of which there are at least two, with the first.
+#[must_use]
+pub fn compare(entries: &[Entry]) -> Across {
+    let Some((baseline, others)) = entries.split_first() else {
+        return Across {
+            baseline: String::new(),
+            others: Vec::new(),
+            notes: Vec::new(),
+        };
+    };
+    let judged = others.iter().enumerate();
+    let mut others: Vec<Other> = judged
+        .map(|(place, entry)| beside(baseline, entry, place))
+        .collect();
+    for statistic in FIGURES {
+        let of_figure = others.iter_mut().flat_map(|other| &mut other.differences);
+        let mut differences: Vec<&mut Difference> = of_figure
+            .filter(|(figure, _)| *figure == statistic)
+            .map(|(_, difference)| difference)
+            .collect();
+        if differences.len() > 1 {
+            correct(&mut differences);
+        }
+    }
+    Across {
+        baseline: baseline.label.clone(),
+        notes: notes(entries, &others),
+        others,
+    }
+}
+
+/// An entry beside the baseline; `place`: which of the others.
+fn beside(baseline: &Entry, entry: &Entry, place: usize) -> Other {
+    let paired = is_paired(baseline, entry);
+    let mut differences = Vec::new();
+    for statistic in FIGURES {
+        let ruled_out = baseline.is_ruled_out(statistic) || entry.is_ruled_out(statistic);
+        let found = if paired {
+            of_pairs(baseline, entry, statistic, place)
+        } else {
+            of_samples(baseline, entry, statistic)
+        };
+        if let Some(mut found) = found {
+            if ruled_out {
+                found.verdict = DifferenceVerdict::Invalid;
+            }
+            differences.push((statistic, found));
+        }
+    }
+    let why_not = differences.is_empty().then(|| {
+        "one of them has fewer than two blocks: a difference between two single runs cannot be told from chance; use `method: compare`, or compare runs of several blocks".to_owned()
+    });
+    Other {
+        label: entry.label.clone(),
+        paired,
+        why_not,
+        differences,
+    }
+}
+
+/// Arms of one run whose blocks hold each of them once.
+fn is_paired(baseline: &Entry, entry: &Entry) -> bool {
+    baseline.run == entry.run && entry.summary.method == MethodName::Compare
+}
+
+/// As that run's own summary has it: the same blocks, seed and resamples.
+fn of_pairs(
+    baseline: &Entry,
+    entry: &Entry,
+    statistic: Statistic,
+    place: usize,
+) -> Option<Difference> {
+    let base = baseline.blocks(statistic);
+    let own = entry.blocks(statistic);
+    let of = |wanted: u32| base.iter().find(|(block, _)| *block == wanted);
+    let pairs: Vec<(f64, f64)> = own
+        .iter()
+        .filter_map(|(block, value)| Some((*value, of(*block)?.1)))
+        .collect();
+    let differences: Vec<f64> = pairs.iter().map(|(own, base)| own - base).collect();
+    let index = entry.summary.arms.get_index_of(&entry.arm).unwrap_or(place);
+    let key = (index * Statistic::ALL.len() + statistic as usize) as u64;
+    let sum: f64 = pairs.iter().map(|(_, base)| base).sum();
+    let mean = sum / as_f64(pairs.len().max(1));
+    judge_difference(&differences, mean, entry.summary.seed, key)
+}
+
+/// Two samples that share nothing.
+fn of_samples(baseline: &Entry, entry: &Entry, statistic: Statistic) -> Option<Difference> {
+    let values = |entry: &Entry| -> Vec<f64> {
+        let blocks = entry.blocks(statistic).into_iter();
+        blocks.map(|(_, value)| value).collect()
+    };
+    let first = Sample::of(&values(baseline))?;
+    let second = Sample::of(&values(entry))?;
+    let welch = Welch::of(&first, &second);
+    let margin = margin_of(first.mean);
+    let interval = welch.interval(CONFIDENCE);
+    let one_sided = welch.interval(2.0 * CONFIDENCE - 1.0);
+    let fewer = first.size.min(second.size);
+    // As many blocks in each: the error of a difference of means is that of one mean of such differences.
+    let deviation = welch.error * as_f64(fewer).sqrt();
+    let blocks = u32::try_from(fewer).unwrap_or(u32::MAX);
+    Some(Difference {
+        value: welch.difference,
+        low: interval.low,
+        high: interval.high,
+        verdict: verdict_of(interval, one_sided, margin),
+        p: Some(welch.p()),
+        p_equivalent: Some(welch.p_equivalent(margin)),
+        margin,
+        minimum_detectable: minimum_detectable(fewer, deviation),
+        blocks,
+        planned_blocks: blocks,
+        reservation: None,
+        more_blocks: None,
+    })
+}
+
+fn notes(entries: &[Entry], others: &[Other]) -> Vec<String> {
+    let mut notes = Vec::new();
+    if others.iter().any(|other| !other.paired) {
+        notes.push("these runs were made one after the other: whatever changed between them is in the difference; `method: compare` takes arms in turns".to_owned());
+    }
+    if others.len() > 1 {
+        notes.push(format!(
+            "conclusions on {} arms are corrected for their number (Holm); each interval stands alone",
+            others.len()
+        ));
+    }
+    let first = &entries[0];
+    let differs = |what: fn(&Entry) -> String| entries.iter().any(|one| what(one) != what(first));
+    if differs(|one| one.summary.experiment.clone()) {
+        notes.push("they are runs of different experiments".to_owned());
+    }
+    if differs(|one| format!("{} {}", one.summary.host.kernel, one.summary.host.cpu_model)) {
+        notes.push("they were made on different machines or kernels".to_owned());
+    }
+    let offered = |one: &Entry| format!("{:?}", one.figures().offered_per_s);
+    if differs(offered) {
+        notes.push("they had different loads".to_owned());
+    }
+    for entry in entries {
+        if entry.summary.verdict.result == VerdictResult::Invalid {
+            notes.push(format!("{}: its measurement is invalid", entry.label));
+        }
+    }
+    notes
+}
+
+impl Across {
+    /// Whether the median or the p99 of every other is decided.
+    #[must_use]
+    pub fn is_decided(&self) -> bool {
+        let decided = |other: &Other| {
+            let headlines = other
+                .differences
+                .iter()
+                .filter(|(figure, _)| [Statistic::P50, Statistic::P99].contains(figure));
+            headlines.into_iter().any(|(_, found)| {
+                !matches!(
+                    found.verdict,
+                    DifferenceVerdict::Inconclusive | DifferenceVerdict::Invalid
+                )
+            })
+        };
+        self.others.iter().all(decided)
+    }
+
+    /// The same as JSON.
+    ///
+    /// # Panics
+    /// Never: it holds text and numbers only.
+    #[must_use]
+    pub fn to_json(&self) -> serde_json::Value {
+        serde_json::to_value(self).expect("invariant: text and numbers are JSON")
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a number of blocks")]
+fn as_f64(size: usize) -> f64 {
+    size as f64
+}

@@ -1,0 +1,92 @@
+//! What gives way first, and how that is known.
+//!
+//! ```text
+//! ArmData of one or several loads --Point::of--> Case --laws--> causes, what is ruled out --conclude--> Bottleneck
+//! ```
+//!
+//! Each law is a file below [`law`]: it says which causes its evidence shows, and what it excludes. Laws stand in the order in which
+//! their causes are read: what is wrong with the measurement before what is wrong with the plan, and a resource that is used up before a
+//! wait that nobody works in. No law guesses: where none speaks, the answer is that it is unknown. The order and most of the laws are
+//! those of the operational analysis of queueing networks (Denning and Buzen 1978; Jain, *The Art of Computer Systems Performance
+//! Analysis*, 1991, ch. 33); the limits stand in `docs/truth.md`.
+
+mod case;
+mod law;
+#[cfg(test)]
+mod tests;
+
+pub use case::{Case, Point};
+
+use crate::record::{Bottleneck, BottleneckConclusion, Cause, CauseKind};
+use law::{LAWS, most_used};
+use plimsoll_base::units::format_number;
+
+/// No more causes than anybody acts upon.
+const MOST_CAUSES: usize = 3;
+
+/// Decides.
+#[must_use]
+pub fn attribute(case: &Case) -> Bottleneck {
+    let mut unseen = case.unseen();
+    if !case.gave_way() {
+        return Bottleneck {
+            conclusion: BottleneckConclusion::NothingGaveWay,
+            statement: carried(case),
+            causes: Vec::new(),
+            ruled_out: Vec::new(),
+            unseen,
+        };
+    }
+    let (mut causes, mut ruled_out): (Vec<Cause>, Vec<String>) = (Vec::new(), Vec::new());
+    for law in &LAWS {
+        let ruling = law(case);
+        let decisive = ruling.decisive;
+        causes.extend(ruling.causes);
+        ruled_out.extend(ruling.ruled_out);
+        if decisive {
+            // Nothing follows about what lies behind it.
+            ruled_out.clear();
+            unseen.clear();
+            break;
+        }
+    }
+    // That all connections are busy follows from whatever makes answers slow; beside a slow dependency it says what to do instead.
+    let behind = causes.first().map(|cause| cause.kind);
+    if !matches!(behind, Some(CauseKind::Dependency | CauseKind::Connections)) {
+        causes.retain(|cause| cause.kind != CauseKind::Connections);
+    }
+    causes.truncate(MOST_CAUSES);
+    match causes.first() {
+        Some(first) => Bottleneck {
+            conclusion: BottleneckConclusion::Found,
+            statement: first.statement.clone(),
+            causes,
+            ruled_out,
+            unseen,
+        },
+        None => Bottleneck {
+            conclusion: BottleneckConclusion::Unknown,
+            statement: format!(
+                "Something gave way at {}/s, and what was looked at does not say what: see what was ruled out, and what nobody looked at.",
+                format_number(case.limit().achieved_per_s)
+            ),
+            causes,
+            ruled_out,
+            unseen,
+        },
+    }
+}
+
+/// What is said of a load that was carried.
+fn carried(case: &Case) -> String {
+    let point = case.limit();
+    let at = format_number(point.achieved_per_s);
+    let first = most_used(case);
+    let next = first.map_or_else(String::new, |(name, cores, limit, per_s)| {
+        format!(
+            " Of what was looked at, the processors of {name} would be used up first, at about {}/s ({cores:.2} of {limit:.2} cores are used at {at}/s).",
+            format_number(per_s)
+        )
+    });
+    format!("Nothing gave way at {at}/s: the limit lies higher.{next}")
+}

@@ -1,0 +1,377 @@
+//! The evidence: what was seen at one load or at several, in the terms of the laws.
+
+use crate::record::{ArmData, Demand, DemandLine, GENERATOR, LoadModel, PlanFacts, Strain};
+use plimsoll_base::reason::Reason;
+use plimsoll_base::tally::StepTally;
+use plimsoll_base::time_kind::TimeKind;
+
+/// The share of what was offered that must have been answered for the load to count as carried.
+const CARRIED: f64 = 0.97;
+/// A thread that is ready for this share of the time waits for nothing but processors.
+const PRESSED: f64 = 0.9;
+/// A line that explains less of the variance says nothing.
+const EXPLAINED: f64 = 0.9;
+/// A larger share of failures is a limit.
+const FAILING: f64 = 0.01;
+/// A wait for a connection longer than this, and than half of what the exchange then took, is a queue in front of the target.
+const QUEUED_S: f64 = 1e-3;
+
+/// Loads of rising rate to the same target, of which the last is where something gave way, if anything did.
+#[derive(Debug, Clone)]
+pub struct Case {
+    points: Vec<Point>,
+    /// Processor time by throughput over all loads, by component.
+    lines: Vec<(String, DemandLine)>,
+    /// Processors of the machine.
+    cpus: f64,
+}
+
+/// One load.
+#[derive(Debug, Clone)]
+pub struct Point {
+    /// Where it went.
+    pub(super) target: String,
+    pub(super) model: LoadModel,
+    pub(super) plan: PlanFacts,
+    /// Exchanges per second that were to be made; `None` in the closed model.
+    pub(super) offered_per_s: Option<f64>,
+    /// Exchanges per second that were answered.
+    pub(super) achieved_per_s: f64,
+    /// Iterations begun per second.
+    pub(super) iterations_per_s: f64,
+    /// The share of arrivals that were never started.
+    pub(super) dropped_share: f64,
+    /// Of the arrivals, the share that the generator released.
+    pub(super) released_share: f64,
+    pub(super) failed_share: f64,
+    /// Mean seconds from the first byte sent to the last received.
+    pub(super) service_s: f64,
+    /// The fastest of all, the warm-up's included.
+    pub(super) fastest_s: Option<f64>,
+    /// Mean seconds that a released arrival waited for a connection.
+    pub(super) wait_s: f64,
+    /// Exchanges without a port, and those without a descriptor.
+    pub(super) without_port: u64,
+    pub(super) without_descriptor: u64,
+    /// The share of answers that said "too many" (status 429).
+    pub(super) limited_share: f64,
+    /// Connections that took a second or more to be made: their first segment was sent again.
+    pub(super) slow_connects: f64,
+    /// Whether the generator's threads spin, so that their processor time says nothing.
+    pub(super) spins: bool,
+    pub(super) host_busy: Option<f64>,
+    pub(super) components: Vec<Seen>,
+    pub(super) unseen: Vec<(String, String)>,
+}
+
+/// One component during a load.
+#[derive(Debug, Clone)]
+pub(super) struct Seen {
+    pub(super) name: String,
+    /// Mean cores; `None` where nobody looked.
+    pub(super) cores: Option<f64>,
+    /// Mean cores of its busiest thread.
+    pub(super) thread_cores: Option<f64>,
+    /// Mean seconds per second in which its threads were ready and waited.
+    pub(super) run_delay: f64,
+    pub(super) threads: u64,
+    pub(super) strain: Strain,
+    pub(super) demand: Demand,
+    /// Exchanges per second, their mean seconds and their shortest, by its own counters.
+    pub(super) own: Option<Own>,
+}
+
+/// What a component of ours timed itself.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Own {
+    pub(super) per_s: f64,
+    pub(super) mean_s: f64,
+    pub(super) shortest_s: f64,
+}
+
+impl Case {
+    /// One load.
+    #[must_use]
+    pub fn of_one(data: &ArmData, cpus: u32) -> Self {
+        Self::of(&[data], cpus)
+    }
+
+    /// Loads in order of their rate, at least one.
+    ///
+    /// # Panics
+    /// Without a load.
+    #[must_use]
+    pub fn of(loads: &[&ArmData], cpus: u32) -> Self {
+        Self::of_points(loads.iter().map(|data| Point::of(data)).collect(), cpus)
+    }
+
+    /// The same: the first load at which something gave way is the limit, and those above it are left out. Processor time by
+    /// throughput is taken over all.
+    ///
+    /// # Panics
+    /// Without a load.
+    #[must_use]
+    pub fn of_points(mut points: Vec<Point>, cpus: u32) -> Self {
+        assert!(!points.is_empty(), "invariant: there is a load");
+        let lines = lines(&points);
+        let end = points.iter().position(Point::gave_way);
+        points.truncate(end.map_or(points.len(), |end| end + 1));
+        Self {
+            points,
+            lines,
+            cpus: f64::from(cpus),
+        }
+    }
+
+    /// The line through what a component used at each throughput.
+    pub(super) fn line(&self, component: &str) -> Option<&DemandLine> {
+        let (_, line) = self.lines.iter().find(|(name, _)| name == component)?;
+        (line.r_squared >= EXPLAINED && line.per_exchange_s > 0.0).then_some(line)
+    }
+
+    /// Processor seconds per exchange of a component, and the rate at which all that it may use would be used.
+    pub(super) fn ceiling(&self, seen: &Seen) -> Option<(f64, f64)> {
+        let (cores, limit) = (seen.cores?, seen.limit()?);
+        if let Some(line) = self.line(&seen.name) {
+            let per_s = (limit - line.idle_cores.max(0.0)) / line.per_exchange_s;
+            return Some((line.per_exchange_s, per_s));
+        }
+        let achieved = self.limit().achieved_per_s;
+        (cores > 0.0 && achieved > 0.0).then(|| {
+            let each = cores / achieved;
+            (each, limit / each)
+        })
+    }
+
+    /// The load at which something gave way, or else the highest.
+    pub(super) fn limit(&self) -> &Point {
+        self.points.last().expect("invariant: there is a load")
+    }
+
+    /// A lighter load that was carried, the lightest of all.
+    pub(super) fn light(&self) -> Option<&Point> {
+        let first = self.points.first()?;
+        (self.points.len() > 1 && !first.gave_way()).then_some(first)
+    }
+
+    pub(super) fn gave_way(&self) -> bool {
+        self.limit().gave_way()
+    }
+
+    pub(super) fn cpus(&self) -> f64 {
+        self.cpus
+    }
+
+    /// What nobody looked at.
+    pub(super) fn unseen(&self) -> Vec<String> {
+        let point = self.limit();
+        let mut unseen: Vec<String> = (point.unseen.iter())
+            .filter(|(name, _)| {
+                point
+                    .component(name)
+                    .is_none_or(|seen| seen.cores.is_none())
+            })
+            .map(|(name, why)| format!("{name}: {why}"))
+            .collect();
+        for seen in point.components.iter().filter(|seen| seen.cores.is_some()) {
+            let strain = &seen.strain;
+            let missing = [
+                ("accept queue", strain.listen_overflows.is_none()),
+                ("descriptors", strain.fds_share.is_none()),
+                ("throttling", strain.throttled_share.is_none()),
+            ];
+            let missing: Vec<&str> = (missing.iter())
+                .filter(|(_, absent)| *absent)
+                .map(|(what, _)| *what)
+                .collect();
+            if !missing.is_empty() {
+                unseen.push(format!("{}: {}", seen.name, missing.join(", ")));
+            }
+        }
+        unseen
+    }
+}
+
+/// Lines through the seconds of all loads, by component.
+fn lines(points: &[Point]) -> Vec<(String, DemandLine)> {
+    let mut merged: Vec<(&String, Demand)> = Vec::new();
+    for seen in points.iter().flat_map(|point| &point.components) {
+        match merged.iter_mut().find(|(known, _)| **known == seen.name) {
+            Some((_, own)) => own.merge(&seen.demand),
+            None => merged.push((&seen.name, seen.demand)),
+        }
+    }
+    let lines = merged.into_iter();
+    lines
+        .filter_map(|(name, demand)| Some((name.clone(), demand.line()?)))
+        .collect()
+}
+
+impl Point {
+    /// What was seen at one load.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "counts of a load")]
+    pub fn of(data: &ArmData) -> Self {
+        let seconds = if data.seconds > 0.0 {
+            data.seconds
+        } else {
+            1.0
+        };
+        let per_s = |count: u64| count as f64 / seconds;
+        let share = |part: u64, whole: u64| part as f64 / whole.max(1) as f64;
+        let mean = |kind| data.histogram(kind).mean().unwrap_or(0.0);
+        let answered: u64 = data.steps.values().map(StepTally::answered).sum();
+        let answered = (answered + data.answered_of_warmup).saturating_sub(data.answered_late);
+        let begun: u64 = data.steps.values().map(|step| step.sent).sum();
+        let per_iteration = begun as f64 / data.sent.max(1) as f64;
+        let failed: u64 = data.steps.values().map(StepTally::failed).sum();
+        let statuses = |wanted: u16| -> u64 {
+            let steps = data.steps.values();
+            steps.filter_map(|step| step.statuses.get(&wanted)).sum()
+        };
+        let reasons = |wanted: Reason| -> u64 {
+            let steps = data.steps.values();
+            steps.filter_map(|step| step.reasons.get(&wanted)).sum()
+        };
+        let released = data.intended.saturating_sub(data.dropped_by_generator);
+        Self {
+            target: data.target.clone(),
+            model: data.model,
+            plan: data.plan.clone(),
+            offered_per_s: data.offered_per_s.map(|rate| rate * per_iteration),
+            achieved_per_s: per_s(answered),
+            iterations_per_s: per_s(data.sent),
+            dropped_share: share(data.dropped, data.intended),
+            released_share: share(released, data.scheduled.max(data.intended)),
+            failed_share: share(failed, begun.saturating_sub(data.in_flight())),
+            service_s: mean(TimeKind::ServiceTime),
+            fastest_s: data.fastest_service_s,
+            wait_s: mean(TimeKind::ConnectionWait),
+            without_port: reasons(Reason::Ports),
+            without_descriptor: reasons(Reason::Descriptors),
+            limited_share: share(statuses(429), answered),
+            slow_connects: slow_connects(data) / seconds,
+            spins: data.health.busiest_thread_cores_max.is_none(),
+            host_busy: data.host.strain.cpus_busy_share,
+            components: seen(data),
+            unseen: (data.unseen.iter())
+                .map(|(name, why)| (name.clone(), why.clone()))
+                .collect(),
+        }
+    }
+
+    /// Whether the target could not carry what it was given, or was given as much as it takes. Users of the closed model take all that there
+    /// is, unless they think.
+    pub(super) fn gave_way(&self) -> bool {
+        if self.model == LoadModel::Closed {
+            return true;
+        }
+        let carried = self
+            .offered_per_s
+            .is_none_or(|offered| self.achieved_per_s >= CARRIED * offered);
+        !carried || self.is_queued() || self.dropped_share > FAILING || self.failed_share > FAILING
+    }
+
+    /// Whether arrivals that were released had to wait for a connection: the target was given more than it answered.
+    pub(super) fn is_queued(&self) -> bool {
+        self.wait_s > QUEUED_S && self.wait_s > 0.5 * self.service_s
+    }
+
+    pub(super) fn component(&self, name: &str) -> Option<&Seen> {
+        self.components.iter().find(|seen| seen.name == name)
+    }
+
+    pub(super) fn generator(&self) -> Option<&Seen> {
+        self.component(GENERATOR)
+    }
+
+    /// Components without the generator.
+    pub(super) fn others(&self) -> impl Iterator<Item = &Seen> {
+        self.components.iter().filter(|seen| seen.name != GENERATOR)
+    }
+
+    /// Components that time themselves and that the load does not go to: they are further inside.
+    pub(super) fn inner(&self) -> impl Iterator<Item = (&Seen, Own)> {
+        let target = self.target.split('/').next().unwrap_or_default();
+        self.others()
+            .filter(move |seen| seen.name != target)
+            .filter_map(|seen| Some((seen, seen.own?)))
+            .filter(|(_, own)| own.per_s > 0.0)
+    }
+
+    /// Exchanges under way at once, on the mean: Little's law.
+    pub(super) fn in_flight(&self) -> f64 {
+        self.achieved_per_s * self.service_s
+    }
+}
+
+/// Connections that took a second or longer to be made.
+#[expect(clippy::cast_precision_loss, reason = "a count")]
+fn slow_connects(data: &ArmData) -> f64 {
+    let connects = data.histogram(TimeKind::TcpTime);
+    (connects.count() - connects.count_at_most(0.95)) as f64
+}
+
+fn seen(data: &ArmData) -> Vec<Seen> {
+    let mut names: Vec<&String> = data.components.keys().collect();
+    names.extend(
+        data.own_times
+            .keys()
+            .filter(|name| !data.components.contains_key(*name)),
+    );
+    names
+        .into_iter()
+        .map(|name| of_component(data, name))
+        .collect()
+}
+
+fn of_component(data: &ArmData, name: &str) -> Seen {
+    let component = data.components.get(name).copied().unwrap_or_default();
+    let sampled = component.seconds > 0.0;
+    let own = data.own_times.get(name).and_then(|own| {
+        Some(Own {
+            per_s: own.per_s()?,
+            mean_s: own.times.mean()?,
+            shortest_s: own.times.min()?,
+        })
+    });
+    Seen {
+        name: name.to_owned(),
+        cores: component.cpu_cores_mean(),
+        thread_cores: component.busiest_thread_cores_mean(),
+        run_delay: if sampled {
+            component.run_delay_seconds / component.seconds
+        } else {
+            0.0
+        },
+        threads: component.threads_max,
+        strain: component.strain,
+        demand: component.demand,
+        own,
+    }
+}
+
+impl Seen {
+    /// Cores that it may use at most.
+    pub(super) fn limit(&self) -> Option<f64> {
+        self.strain.cpu_limit_cores
+    }
+
+    /// The share of them that it used.
+    pub(super) fn used(&self) -> Option<f64> {
+        Some(self.cores? / self.limit()?)
+    }
+
+    /// Whether one of its threads hardly ever rests: it works, or waits for a processor.
+    pub(super) fn is_pressed(&self) -> bool {
+        self.strain
+            .busiest_thread_ready
+            .is_some_and(|ready| ready >= PRESSED)
+    }
+
+    /// Whether most of its processor time is left.
+    pub(super) fn is_idle(&self) -> bool {
+        self.used()
+            .is_some_and(|used| used < crate::diagnosis::IDLE)
+    }
+}

@@ -1,0 +1,463 @@
+//! Synthetic records of each cause, and of what looks like it and is not.
+
+use super::{Case, attribute};
+use crate::record::{
+    ArmData, BottleneckConclusion, CauseKind, ComponentSample, GENERATOR, HostStrain, LoadModel,
+    OwnTimes, PlanCeiling, PlanFacts, Strain,
+};
+use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::reason::Reason;
+use plimsoll_base::time_kind::TimeKind;
+
+const SECONDS: f64 = 10.0;
+
+/// A load of ten seconds through `proxy` to `upstream`.
+#[derive(Clone)]
+struct Load {
+    offered: Option<f64>,
+    achieved: f64,
+    service_s: f64,
+    fastest_s: f64,
+    /// Of our mock: per second, mean and shortest seconds.
+    upstream: Option<(f64, f64, f64)>,
+    connections: f64,
+    think: Option<f64>,
+    generator: Part,
+    proxy: Part,
+    behind: Part,
+    host_busy: f64,
+    without_port: u64,
+    released: f64,
+    /// How long arrivals waited for a connection.
+    wait_s: f64,
+}
+
+/// One component.
+#[derive(Clone)]
+struct Part {
+    cores: f64,
+    thread: f64,
+    threads: u64,
+    strain: Strain,
+}
+
+fn part(cores: f64, limit: f64) -> Part {
+    Part {
+        cores,
+        thread: cores.min(1.0),
+        threads: 1,
+        strain: Strain {
+            cpu_limit_cores: Some(limit),
+            cpus_busy_share: Some((cores / limit).min(1.0)),
+            busiest_thread_ready: Some(cores.min(1.0)),
+            throttled_share: Some(0.0),
+            fds_share: Some(0.1),
+            accept_queue: Some(0),
+            listen_overflows: Some(0),
+            segments_sent: Some(10_000),
+            segments_again: Some(0),
+            ports_share: Some(0.01),
+            ..Strain::default()
+        },
+    }
+}
+
+/// Offered 1,000/s, of which 600 are answered, and nothing that says why: all fifty connections under way, most of the time in the proxy.
+fn limited() -> Load {
+    Load {
+        offered: Some(1_000.0),
+        achieved: 600.0,
+        service_s: 0.060,
+        fastest_s: 0.030,
+        upstream: Some((600.0, 0.005, 0.005)),
+        connections: 50.0,
+        think: None,
+        generator: part(0.2, 2.0),
+        proxy: part(0.1, 2.0),
+        behind: part(0.1, 2.0),
+        host_busy: 0.3,
+        without_port: 0,
+        released: 1.0,
+        wait_s: 0.0,
+    }
+}
+
+impl Load {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "synthetic counts"
+    )]
+    fn data(&self) -> ArmData {
+        let model = if self.offered.is_some() {
+            LoadModel::Open
+        } else {
+            LoadModel::Closed
+        };
+        let mut data = ArmData::new("main", "proxy", model, self.offered);
+        data.seconds = SECONDS;
+        let answered = (self.achieved * SECONDS) as u64;
+        let due = self
+            .offered
+            .map_or(answered, |rate| (rate * SECONDS) as u64);
+        (data.intended, data.scheduled, data.sent) = (due, due, answered);
+        data.dropped = due - answered;
+        data.dropped_by_generator = ((1.0 - self.released) * due as f64) as u64;
+        data.fastest_service_s = Some(self.fastest_s);
+        data.plan = PlanFacts {
+            at_once: Some(self.connections),
+            waiting: self.think.map(|think| PlanCeiling {
+                per_s: self.connections / think,
+                sentence: format!("{} users think {think} s", self.connections),
+            }),
+        };
+        data.health.busiest_thread_cores_max = Some(self.generator.thread);
+        let waits = data.times.entry(TimeKind::ConnectionWait).or_default();
+        waits.record_many((self.wait_s * 1e9) as u64, answered);
+        let step = data.steps.entry("s".to_owned()).or_default();
+        step.sent = answered;
+        step.statuses.insert(200, answered - self.without_port);
+        let class = step.classes.entry(OutcomeClass::Passed).or_default();
+        class.count = answered - self.without_port;
+        let times = class.times.entry(TimeKind::ServiceTime).or_default();
+        times.record_many((self.service_s * 1e9) as u64, class.count);
+        if self.without_port > 0 {
+            step.reasons.insert(Reason::Ports, self.without_port);
+            let class = step.classes.entry(OutcomeClass::Exhausted).or_default();
+            class.count = self.without_port;
+        }
+        if let Some((per_s, mean_s, shortest_s)) = self.upstream {
+            let mut own = OwnTimes {
+                seconds: SECONDS,
+                ..OwnTimes::default()
+            };
+            let count = (per_s * SECONDS) as u64;
+            own.times.record_nanos((shortest_s * 1e9) as u64);
+            own.times.record_many((mean_s * 1e9) as u64, count - 1);
+            data.own_times.insert("upstream".to_owned(), own);
+        }
+        for (name, part) in [
+            (GENERATOR, &self.generator),
+            ("proxy", &self.proxy),
+            ("upstream", &self.behind),
+        ] {
+            let sample = ComponentSample {
+                length_s: 1.0,
+                cpu_cores: part.cores,
+                busiest_thread_cores: part.thread,
+                threads: part.threads,
+                strain: part.strain,
+                ..ComponentSample::default()
+            };
+            let component = data.components.entry(name.to_owned()).or_default();
+            (0..10).for_each(|_| component.observe(&sample));
+        }
+        let strain = HostStrain {
+            cpus_busy_share: Some(self.host_busy),
+            ..HostStrain::default()
+        };
+        data.host.observe(strain, SECONDS);
+        data
+    }
+}
+
+/// The first cause of a load, and the component.
+fn first(load: &Load) -> Option<(CauseKind, Option<String>)> {
+    let found = attribute(&Case::of_one(&load.data(), 2));
+    let first = found.causes.first()?;
+    Some((first.kind, first.component.clone()))
+}
+
+fn check(load: &Load, kind: CauseKind, component: Option<&str>) {
+    let found = attribute(&Case::of_one(&load.data(), 2));
+    let first = found.causes.first();
+    let actual = first.map(|cause| (cause.kind, cause.component.as_deref()));
+    assert_eq!(actual, Some((kind, component)), "{found:#?}");
+    assert_eq!(found.conclusion, BottleneckConclusion::Found);
+    assert!(found.causes.len() <= 3);
+    assert!(found.causes.iter().all(|cause| !cause.evidence.is_empty()));
+}
+
+fn busy(limit: f64) -> Part {
+    let mut part = part(0.98 * limit, limit);
+    part.strain.busiest_thread_ready = Some(1.0);
+    part
+}
+
+#[test]
+fn processors_of_the_proxy() {
+    let load = Load {
+        proxy: busy(1.0),
+        ..limited()
+    };
+    check(&load, CauseKind::Processor, Some("proxy"));
+    let found = attribute(&Case::of_one(&load.data(), 2));
+    let predicted = found.causes[0].predicted_per_s.unwrap();
+    assert!((predicted - 600.0 / 0.98).abs() < 1.0, "{predicted}");
+    // It shares its processor with another program: it wants all of it, and gets most.
+    let mut shared = part(0.6, 1.0);
+    shared.strain.cpus_busy_share = Some(0.99);
+    let load = Load {
+        proxy: shared,
+        ..limited()
+    };
+    assert_ne!(
+        first(&load).map(|found| found.0),
+        Some(CauseKind::Processor)
+    );
+}
+
+#[test]
+fn processors_of_the_upstream() {
+    let load = Load {
+        behind: busy(1.0),
+        upstream: Some((600.0, 0.058, 0.001)),
+        ..limited()
+    };
+    check(&load, CauseKind::Processor, Some("upstream"));
+}
+
+#[test]
+fn one_hot_thread() {
+    let mut hot = part(1.05, 2.0);
+    (hot.thread, hot.threads) = (0.98, 8);
+    hot.strain.busiest_thread_ready = Some(0.99);
+    let load = Load {
+        proxy: hot,
+        ..limited()
+    };
+    check(&load, CauseKind::HotThread, Some("proxy"));
+}
+
+#[test]
+fn a_cpu_quota() {
+    let mut held = part(0.25, 0.25);
+    held.strain.cpu_quota_cores = Some(0.25);
+    held.strain.throttled_share = Some(0.9);
+    held.strain.cpus_busy_share = Some(0.3);
+    let load = Load {
+        proxy: held.clone(),
+        ..limited()
+    };
+    check(&load, CauseKind::Quota, Some("proxy"));
+    // A quota that is hardly ever reached is none.
+    held.cores = 0.1;
+    held.strain.throttled_share = Some(0.01);
+    let load = Load {
+        proxy: held,
+        ..limited()
+    };
+    assert_ne!(first(&load).map(|found| found.0), Some(CauseKind::Quota));
+}
+
+#[test]
+fn a_small_pool() {
+    let load = Load {
+        achieved: 200.0,
+        service_s: 0.25,
+        fastest_s: 0.021,
+        upstream: Some((200.0, 0.02, 0.02)),
+        ..limited()
+    };
+    check(&load, CauseKind::Pool, Some("proxy"));
+    let found = attribute(&Case::of_one(&load.data(), 2));
+    assert!(
+        found.statement.contains("about 4 exchanges"),
+        "{}",
+        found.statement
+    );
+    // The same means, but each exchange takes its time by itself: all connections are under way.
+    let load = Load {
+        fastest_s: 0.25,
+        ..load
+    };
+    check(&load, CauseKind::Connections, None);
+}
+
+#[test]
+fn a_pool_is_found_by_a_light_load_too() {
+    let limit = Load {
+        achieved: 200.0,
+        service_s: 0.25,
+        upstream: None,
+        ..limited()
+    };
+    let light = Load {
+        offered: Some(50.0),
+        achieved: 50.0,
+        service_s: 0.02,
+        ..limit.clone()
+    };
+    let (light, limit) = (light.data(), limit.data());
+    let found = attribute(&Case::of(&[&light, &limit], 2));
+    assert_eq!(found.causes[0].kind, CauseKind::Pool, "{found:#?}");
+    assert!(found.statement.contains("about 4 exchanges"));
+}
+
+#[test]
+fn a_small_backlog() {
+    let mut queued = part(0.1, 2.0);
+    queued.strain.listen_overflows = Some(40);
+    queued.strain.accept_queue = Some(5);
+    let load = Load {
+        proxy: queued,
+        ..limited()
+    };
+    check(&load, CauseKind::Backlog, Some("proxy"));
+}
+
+#[test]
+fn a_tiny_port_range() {
+    let load = Load {
+        without_port: 500,
+        ..limited()
+    };
+    check(&load, CauseKind::Ports, Some(GENERATOR));
+}
+
+#[test]
+fn a_slow_dependency() {
+    let load = Load {
+        achieved: 490.0,
+        service_s: 0.102,
+        fastest_s: 0.101,
+        upstream: Some((490.0, 0.1, 0.1)),
+        ..limited()
+    };
+    check(&load, CauseKind::Dependency, Some("upstream"));
+    let found = attribute(&Case::of_one(&load.data(), 2));
+    assert_eq!(found.causes[1].kind, CauseKind::Connections, "{found:#?}");
+}
+
+#[test]
+fn think_time() {
+    let load = Load {
+        offered: None,
+        achieved: 49.0,
+        service_s: 0.005,
+        think: Some(1.0),
+        upstream: Some((49.0, 0.004, 0.004)),
+        ..limited()
+    };
+    check(&load, CauseKind::ThinkTime, None);
+}
+
+#[test]
+fn the_generator() {
+    let mut spent = part(0.99, 1.0);
+    spent.strain.busiest_thread_ready = Some(1.0);
+    let load = Load {
+        generator: spent,
+        ..limited()
+    };
+    check(&load, CauseKind::Generator, Some(GENERATOR));
+    // It released too few, and what it released was answered.
+    let load = Load {
+        achieved: 890.0,
+        released: 0.9,
+        ..limited()
+    };
+    check(&load, CauseKind::Generator, Some(GENERATOR));
+    // It released too few, and yet more than the proxy took.
+    let load = Load {
+        released: 0.9,
+        wait_s: 0.5,
+        proxy: busy(1.0),
+        ..limited()
+    };
+    check(&load, CauseKind::Processor, Some("proxy"));
+}
+
+#[test]
+fn threads_that_work_one_at_a_time() {
+    let mut locked = part(1.0, 2.0);
+    (locked.thread, locked.threads) = (0.3, 4);
+    locked.strain.busiest_thread_ready = Some(0.35);
+    let load = Load {
+        proxy: locked,
+        host_busy: 0.6,
+        ..limited()
+    };
+    check(&load, CauseKind::Lock, Some("proxy"));
+}
+
+#[test]
+fn a_machine_whose_processors_all_fight_over() {
+    let load = Load {
+        generator: part(0.7, 2.0),
+        proxy: part(0.6, 2.0),
+        behind: part(0.6, 2.0),
+        host_busy: 0.97,
+        ..limited()
+    };
+    check(&load, CauseKind::Machine, None);
+}
+
+/// A machine that others keep busy with what gives way to the test is no cause: nobody waits for a processor.
+#[test]
+fn other_programs_count_where_the_test_waits_for_them() {
+    let dependency = Load {
+        achieved: 490.0,
+        service_s: 0.102,
+        fastest_s: 0.101,
+        upstream: Some((490.0, 0.1, 0.1)),
+        host_busy: 1.0,
+        ..limited()
+    };
+    check(&dependency, CauseKind::Dependency, Some("upstream"));
+    let mut starved = part(0.27, 1.0);
+    starved.strain.cpus_busy_share = Some(1.0);
+    starved.strain.busiest_thread_ready = Some(1.0);
+    let load = Load {
+        proxy: starved,
+        host_busy: 1.0,
+        ..limited()
+    };
+    check(&load, CauseKind::Machine, None);
+    let found = attribute(&Case::of_one(&load.data(), 2));
+    assert!(
+        found.statement.starts_with("Other programs"),
+        "{}",
+        found.statement
+    );
+}
+
+#[test]
+fn what_is_not_known_is_not_guessed() {
+    let load = Load {
+        // Half of the connections are under way, nobody works, and nothing inside is known.
+        service_s: 0.040,
+        upstream: None,
+        ..limited()
+    };
+    let found = attribute(&Case::of_one(&load.data(), 2));
+    assert_eq!(
+        found.conclusion,
+        BottleneckConclusion::Unknown,
+        "{found:#?}"
+    );
+    assert_eq!(found.causes, []);
+    assert!(found.ruled_out.len() >= 4, "{found:#?}");
+}
+
+#[test]
+fn a_load_that_was_carried_has_no_cause() {
+    let load = Load {
+        offered: Some(600.0),
+        service_s: 0.006,
+        proxy: part(0.4, 1.0),
+        ..limited()
+    };
+    let found = attribute(&Case::of_one(&load.data(), 2));
+    assert_eq!(found.conclusion, BottleneckConclusion::NothingGaveWay);
+    insta::assert_snapshot!(found.statement, @"Nothing gave way at 600/s: the limit lies higher. Of what was looked at, the processors of proxy would be used up first, at about 1,500/s (0.40 of 1.00 cores are used at 600/s).");
+}
+
+#[test]
+fn what_nobody_looked_at_is_said() {
+    let mut data = limited().data();
+    data.unseen
+        .insert("staging".to_owned(), "it runs elsewhere".to_owned());
+    let found = attribute(&Case::of_one(&data, 2));
+    assert_eq!(found.unseen, ["staging: it runs elsewhere"]);
+}

@@ -1,0 +1,118 @@
+//! What else than its processor time held a component up, and the machine below all: tables that several renderers show.
+
+use super::table::Table;
+use super::words::{NOTHING, cores, count, percent};
+use crate::record::{ComponentSummary, HostStrain, Strain, Summary};
+
+/// A column: its head, and what stands in it.
+type Column<T> = (&'static str, fn(&T) -> Option<String>);
+
+const OF_COMPONENT: [Column<Strain>; 14] = [
+    ("CPU limit", |s| s.cpu_limit_cores.map(|c| cores(Some(c)))),
+    ("its CPUs busy", |s| s.cpus_busy_share.map(percent)),
+    ("busiest process", |s| {
+        s.busiest_process_cores.map(|c| cores(Some(c)))
+    }),
+    ("busiest thread ready", |s| {
+        s.busiest_thread_ready.map(percent)
+    }),
+    ("throttled", |s| s.throttled_share.map(percent)),
+    ("CPU pressure", |s| s.cpu_pressure.map(percent)),
+    ("memory", |s| s.memory_share.map(percent)),
+    ("memory pressure", |s| s.memory_pressure.map(percent)),
+    ("major faults", |s| s.major_faults.map(count)),
+    ("descriptors", |s| s.fds_share.map(percent)),
+    ("accept queue", |s| s.accept_queue.map(count)),
+    ("overflows", |s| s.listen_overflows.map(count)),
+    ("sent again", again),
+    ("ports", |s| s.ports_share.map(percent)),
+];
+
+const OF_HOST: [Column<HostStrain>; 7] = [
+    ("CPUs busy", |h| h.cpus_busy_share.map(percent)),
+    ("stolen", |h| h.steal_share.map(percent)),
+    ("CPU pressure", |h| h.cpu_pressure.map(percent)),
+    ("memory pressure", |h| h.memory_pressure.map(percent)),
+    ("disk pressure", |h| h.io_pressure.map(percent)),
+    ("packets dropped", |h| h.softnet_dropped.map(count)),
+    ("all probes, in cores", |h| {
+        h.probes_cores.map(|cores| format!("{cores:.4}"))
+    }),
+];
+
+#[expect(clippy::cast_precision_loss, reason = "a share")]
+fn again(strain: &Strain) -> Option<String> {
+    let (again, sent) = (strain.segments_again?, strain.segments_sent?);
+    Some(percent(again as f64 / sent.max(1) as f64))
+}
+
+/// One row per component and arm; `None` where nothing is known. Columns of which nothing is known are left out.
+pub(super) fn components(summary: &Summary) -> Option<Table> {
+    let arms = summary.arms.iter();
+    let rows = arms.flat_map(|(arm, figures)| {
+        let components = figures.components.iter();
+        components.map(move |(name, component): (&String, &ComponentSummary)| {
+            (name.clone(), arm.clone(), component.strain)
+        })
+    });
+    let mut rows: Vec<(String, String, Strain)> = rows.collect();
+    rows.sort_by(|a, b| a.0.cmp(&b.0));
+    table("component", &OF_COMPONENT, &rows)
+}
+
+/// One row per arm; `None` where nothing is known.
+pub(super) fn hosts(summary: &Summary) -> Option<Table> {
+    let arms = summary.arms.iter();
+    let rows: Vec<(String, String, HostStrain)> = arms
+        .map(|(arm, figures)| ("this machine".to_owned(), arm.clone(), figures.host))
+        .collect();
+    table("machine", &OF_HOST, &rows)
+}
+
+fn table<T>(head: &str, columns: &[Column<T>], rows: &[(String, String, T)]) -> Option<Table> {
+    let known: Vec<&Column<T>> = columns
+        .iter()
+        .filter(|(_, cell)| rows.iter().any(|(_, _, strain)| cell(strain).is_some()))
+        .collect();
+    if known.is_empty() {
+        return None;
+    }
+    let heads = [head, "arm"].into_iter();
+    let mut table = Table::new(heads.chain(known.iter().map(|(title, _)| *title))).with_words(&[1]);
+    for (name, arm, strain) in rows {
+        let cells = known
+            .iter()
+            .map(|(_, cell)| cell(strain).unwrap_or_else(|| NOTHING.to_owned()));
+        let names = [name.clone(), arm.clone()].into_iter();
+        table.rows.push(names.chain(cells).collect());
+    }
+    Some(table)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_known_has_a_column() {
+        let strain = |throttled_share| Strain {
+            throttled_share,
+            listen_overflows: Some(3),
+            ..Strain::default()
+        };
+        let rows = [
+            ("a".to_owned(), "x".to_owned(), strain(Some(0.25))),
+            ("b".to_owned(), "x".to_owned(), strain(None)),
+        ];
+        let table = table("component", &OF_COMPONENT, &rows).unwrap();
+        insta::assert_snapshot!(table.to_text(), @r"
+        component  arm  throttled  overflows
+        a          x      25.00 %          3
+        b          x            –          3
+        ");
+        assert_eq!(
+            super::table::<Strain>("component", &OF_COMPONENT, &[]),
+            None
+        );
+    }
+}
