@@ -1,10 +1,11 @@
-//! The admin listener: `/metrics`, `/healthz`, `/reload`. One endpoint a file; who may ask is decided in [`guard`].
+//! The admin listener: `/metrics`, `/healthz`, `/ready`, `/reload`. One endpoint a file; who may ask is decided in [`guard`].
 //!
 //! Served by the first shard. Loopback only, by the configuration's rule.
 
 mod guard;
 mod health;
 mod metrics;
+mod ready;
 mod reload;
 
 use crate::analytics::Written;
@@ -97,10 +98,14 @@ async fn page(head: &RequestHead, sources: &Sources) -> Page {
     match (head.method(), head.path()) {
         ("GET" | "HEAD", "/metrics") => metrics::page(sources),
         ("GET" | "HEAD", "/healthz") => health::page(sources),
+        ("GET" | "HEAD", "/ready") => ready::page(sources),
         ("POST", "/reload") => reload::page(sources).await,
-        (_, "/metrics" | "/healthz") => refusal(405, "only GET and HEAD"),
+        (_, "/metrics" | "/healthz" | "/ready") => refusal(405, "only GET and HEAD"),
         (_, "/reload") => refusal(405, "only POST"),
-        _ => refusal(404, "the admin listener has /metrics, /healthz and /reload"),
+        _ => refusal(
+            404,
+            "the admin listener has /metrics, /healthz, /ready and /reload",
+        ),
     }
 }
 

@@ -15,8 +15,9 @@ mod record;
 mod writer;
 
 pub(crate) use record::{Names, Record, Text};
-pub(crate) use writer::{Writer, Written};
+pub(crate) use writer::{To, Writer, Written};
 
+use crate::exchange::phases::Phases;
 use crate::metrics::ShardMetrics;
 use record::Batch;
 use std::sync::Arc;
@@ -40,13 +41,19 @@ pub(crate) struct Feed {
 }
 
 impl Feed {
-    /// Adds a record that refers to `names`; never waits.
-    pub(crate) fn push(&mut self, record: Record, text: Text<'_>, names: &Arc<Names>) {
+    /// Adds a record that refers to `names`, with its phases if they are to be shown; never waits.
+    pub(crate) fn push(
+        &mut self,
+        record: Record,
+        phases: Option<Phases>,
+        text: Text<'_>,
+        names: &Arc<Names>,
+    ) {
         if !Arc::ptr_eq(&self.batch.names, names) {
             self.hand_over();
             self.batch.names = Arc::clone(names);
         }
-        self.batch.push(record, text);
+        self.batch.push(record, phases, text);
         if self.batch.len() >= BATCH_RECORDS || self.batch.text_bytes() >= BATCH_TEXT_BYTES {
             self.hand_over();
         }
@@ -106,7 +113,7 @@ mod tests {
         };
         let names = Arc::default();
         for _ in 0..BATCH_RECORDS * 3 {
-            feed.push(Record::default(), text, &names);
+            feed.push(Record::default(), None, text, &names);
         }
         assert_eq!(metrics.analytics_lost.get(), BATCH_RECORDS as u64 * 2);
     }

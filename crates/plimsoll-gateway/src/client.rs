@@ -3,7 +3,8 @@
 //! What happens to a request that was read is [`crate::exchange`]'s.
 
 use crate::answer::{Answer, Delivery};
-use crate::exchange::{self, After, Scratch};
+use crate::exchange::phases::Phase;
+use crate::exchange::{self, After, Progress, Scratch};
 use crate::generation::Generation;
 use crate::shard::Shard;
 use plimsoll_base::counters::Counter;
@@ -35,6 +36,28 @@ pub(crate) struct Client {
     /// Which generation has said so.
     judged_by: u64,
     pub(crate) scratch: Scratch,
+    pub(crate) arrival: Arrival,
+}
+
+/// When a request came, if that is measured.
+#[derive(Debug, Default)]
+pub(crate) struct Arrival {
+    /// What its connection took before it, unless another request was before it.
+    pub(crate) accept: Duration,
+    pub(crate) tls: Duration,
+    /// Its first byte.
+    began: Option<Instant>,
+}
+
+impl Arrival {
+    /// Tells `progress` how long it took until the request's head was there, at `received`.
+    pub(crate) fn count(&mut self, progress: &Progress, received: Instant) {
+        let head = (self.began.take()).map_or(Duration::ZERO, |began| received - began);
+        let watch = progress.watch();
+        watch.add(Phase::Accept, std::mem::take(&mut self.accept));
+        watch.add(Phase::Tls, std::mem::take(&mut self.tls));
+        watch.add(Phase::Head, head);
+    }
 }
 
 /// What came of waiting for a request.
@@ -48,11 +71,13 @@ enum Waited {
 }
 
 /// Serves one client until its connection ends. Never fails: what goes wrong is the client's or counted.
-pub(crate) async fn serve(shard: Rc<Shard>, stream: TcpStream) {
+/// `accepted` is when it was taken from the system's queue, if that is measured.
+pub(crate) async fn serve(shard: Rc<Shard>, stream: TcpStream, accepted: Option<Instant>) {
     let now = Instant::now();
     let Ok(mut client) = Client::new(&shard, stream, now) else {
         return; // gone before it said anything
     };
+    client.arrival.accept = accepted.map_or(Duration::ZERO, |accepted| now - accepted);
     let drained = shard.drain.notified();
     let mut drained = pin!(drained);
     let mut deadline = now + shard.timeouts().request_head;
@@ -86,6 +111,7 @@ impl Client {
             trusted: service.trusts(address),
             judged_by: generation.number,
             scratch: Scratch::default(),
+            arrival: Arrival::default(),
         })
     }
 
@@ -122,6 +148,8 @@ impl Client {
         };
         let result = match begun {
             Ok(Ok(true)) => {
+                let timed = shard.current().service.timings.any();
+                self.arrival.began = timed.then(Instant::now);
                 // The clock is read only if the head is not there as a whole, which is when it has just begun.
                 let since = OnceCell::new();
                 let limit = shard.timeouts().request_head;

@@ -34,7 +34,8 @@ pub struct GatewayConfig {
     pub(crate) trusted_proxies: Vec<Network>,
     pub(crate) upstreams: Vec<UpstreamConfig>,
     pub(crate) routes: Vec<RouteConfig>,
-    pub(crate) analytics: Option<PathBuf>,
+    pub(crate) analytics: Option<AnalyticsTo>,
+    pub(crate) timings: Timings,
     /// Not from the file: see [`GatewayConfig::keep_counters`].
     pub(crate) counters: Option<PathBuf>,
     pub(crate) timeouts: Timeouts,
@@ -91,6 +92,32 @@ impl GatewayConfig {
     pub fn route_count(&self) -> usize {
         let lead_on = |route: &&RouteConfig| matches!(route.serves, Serves::Upstream(_));
         self.routes.iter().filter(lead_on).count()
+    }
+}
+
+/// Where records of requests go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum AnalyticsTo {
+    File(PathBuf),
+    /// What [`crate::Controls::output`] leads to.
+    Output,
+}
+
+/// Where it is shown how the time of a request splits up.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Timings {
+    /// In `Server-Timing` of responses, as far as it is known then.
+    pub(crate) header: bool,
+    /// In the records of analytics.
+    pub(crate) records: bool,
+    /// In `/metrics`.
+    pub(crate) metrics: bool,
+}
+
+impl Timings {
+    /// Whether anybody looks.
+    pub(crate) fn any(self) -> bool {
+        self.header || self.records || self.metrics
     }
 }
 
@@ -279,6 +306,8 @@ pub(crate) struct Timeouts {
     /// Bytes that a client must send or take for each second that it is waited for, beyond `idle`; 0: any.
     pub(crate) body_rate: u64,
     pub(crate) total: Duration,
+    /// From the moment it is told to stop until requests are not taken any more.
+    pub(crate) leave: Duration,
     pub(crate) drain: Duration,
     /// Silence, in both directions, of a connection that speaks another protocol.
     pub(crate) upgraded: Duration,

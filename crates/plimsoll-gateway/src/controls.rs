@@ -2,7 +2,7 @@
 
 use crate::config::GatewayConfig;
 use plimsoll_base::document::Problems;
-use std::fmt;
+use std::{fmt, io};
 use tokio::sync::watch;
 
 /// Reads the configuration anew, from wherever it came.
@@ -13,8 +13,19 @@ pub type Source = Box<dyn Fn() -> Result<GatewayConfig, Problems> + Send>;
 pub struct Controls {
     /// Becomes true, or loses its sender, when the gateway is to stop.
     pub stop: watch::Receiver<bool>,
+    /// Where lines go that the configuration wants on standard output.
+    pub output: Output,
     /// How it reloads; without this it serves by one configuration as long as it lives.
     pub reload: Option<Reload>,
+}
+
+/// Takes lines; from a thread that may wait for it.
+pub struct Output(pub Box<dyn io::Write + Send>);
+
+impl fmt::Debug for Output {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Output").finish_non_exhaustive()
+    }
 }
 
 /// How a gateway reloads.
@@ -25,9 +36,14 @@ pub struct Reload {
     pub source: Source,
 }
 
+/// Only how it stops; lines go nowhere.
 impl From<watch::Receiver<bool>> for Controls {
     fn from(stop: watch::Receiver<bool>) -> Self {
-        Self { stop, reload: None }
+        Self {
+            stop,
+            output: Output(Box::new(io::sink())),
+            reload: None,
+        }
     }
 }
 

@@ -16,6 +16,7 @@ mod admission;
 mod control;
 mod forward;
 mod outgoing;
+pub(crate) mod phases;
 mod progress;
 mod pump;
 mod relay;
@@ -26,13 +27,16 @@ use crate::analytics::{Record, Text};
 use crate::answer::{Answer, Delivery};
 use crate::client::Client;
 use crate::generation::Generation;
+use crate::policy::key::KeyIndex;
 use crate::service::Service;
 use crate::shard::Shard;
 use admission::{Admitted, Plan, Refused};
 use outgoing::Outgoing;
+use phases::Phase;
 use plimsoll_base::counters::Counter;
 use plimsoll_http::Framing;
-use progress::Progress;
+pub(crate) use progress::Progress;
+use progress::Times;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -82,7 +86,12 @@ pub(crate) async fn serve(shard: &Shard, client: &mut Client) -> After {
     client.under(generation);
     shard.counters.add(Counter::Received, 1);
     let progress = Progress::new(received, &service.timeouts);
-    let admitted = admission::admit(service, client, received);
+    let timed = service.timings.any();
+    if timed {
+        client.arrival.count(&progress, received);
+    }
+    let watch = timed.then(|| progress.watch());
+    let admitted = admission::admit(service, client, received, watch);
     let was_forwarded = matches!(admitted, Ok(Admitted::Forward(_)));
     let (route, key, ended) = match admitted {
         Ok(Admitted::Forward(plan)) => {
@@ -96,7 +105,7 @@ pub(crate) async fn serve(shard: &Shard, client: &mut Client) -> After {
         }
         Err(Refused { route, refusal }) => {
             let keep = may_discard_body(client);
-            let ended = answer(shard, service, client, refusal.answer, keep).await;
+            let ended = answer(shard, service, client, refusal.answer, keep, &progress).await;
             let metrics = generation.tally.route(route);
             metrics.rate_limited.add(u64::from(refusal.rate_limited));
             (route, None, ended)
@@ -119,25 +128,47 @@ pub(crate) async fn serve(shard: &Shard, client: &mut Client) -> After {
         shard.metrics.gateway_time.record(times.gateway);
         shard.metrics.upstream_time.record(times.upstream);
     }
-    if let Some(feed) = &shard.analytics {
-        let record = Record {
-            start_micros: service.nanos(received) / 1000,
-            route,
-            key,
-            status: ended.status,
-            aborted,
-            bytes_in: progress.bytes_in.get(),
-            bytes_out: progress.bytes_out.get(),
-            total_micros: micros(times.total),
-            gateway_micros: micros(times.gateway),
-            upstream_micros: micros(times.upstream),
-            client_micros: micros(times.client),
-        };
-        let Scratch { method, path, .. } = &client.scratch;
-        let names = &generation.blueprint.names;
-        feed.borrow_mut().push(record, Text { method, path }, names);
+    if shard.analytics.is_some() {
+        note(under, client, &progress, times, (route, key, ended));
+    }
+    if service.timings.metrics {
+        for (phase, buckets) in Phase::ALL.into_iter().zip(&shard.metrics.phases) {
+            buckets.record(times.phases.of(phase));
+        }
     }
     ended.after
+}
+
+/// Leaves a record of an exchange: by which route and key it went, and how it ended.
+fn note(
+    Under { shard, generation }: Under<'_>,
+    client: &Client,
+    progress: &Progress,
+    times: Times,
+    (route, key, ended): (Option<usize>, Option<KeyIndex>, Ended),
+) {
+    let Some(feed) = &shard.analytics else {
+        return;
+    };
+    let service = &generation.service;
+    let record = Record {
+        start_micros: service.nanos(progress.received()) / 1000,
+        route,
+        key,
+        status: ended.status,
+        aborted: ended.after == After::Abort,
+        bytes_in: progress.bytes_in.get(),
+        bytes_out: progress.bytes_out.get(),
+        total_micros: micros(times.total),
+        gateway_micros: micros(times.gateway),
+        upstream_micros: micros(times.upstream),
+        client_micros: micros(times.client),
+    };
+    let Scratch { method, path, .. } = &client.scratch;
+    let names = &generation.blueprint.names;
+    let phases = service.timings.records.then_some(times.phases);
+    let mut feed = feed.borrow_mut();
+    feed.push(record, phases, Text { method, path }, names);
 }
 
 /// Counts an outcome with the breaker that let the exchange pass. That its client went away says nothing about the upstream.
@@ -175,7 +206,10 @@ async fn answer(
     client: &mut Client,
     answer: Answer,
     keep: bool,
+    progress: &Progress,
 ) -> Ended {
+    let now = Instant::now();
+    progress.enter(Phase::Gateway, now);
     let head = client.connection.requests.head();
     let keep = keep && head.keep_alive() && !shard.draining.get();
     let delivery = Delivery {
@@ -184,10 +218,14 @@ async fn answer(
         http10: head.version() == plimsoll_http::Version::Http10,
     };
     let output = &mut client.connection.output;
-    let answer = service.voice.say(answer);
+    let mut answer = service.voice.say(answer);
+    if service.timings.header {
+        let timing = progress.phases(now).as_metrics();
+        answer = answer.with_field("Server-Timing", timing);
+    }
     answer.write(output.buffer(), delivery);
     shard.counters.add(Counter::Served, 1);
-    let deadline = Instant::now() + service.timeouts.idle;
+    let deadline = now + service.timeouts.idle;
     let flushed = client.watch.until(|| deadline, output.flush()).await;
     Ended {
         status: answer.status(),

@@ -38,7 +38,7 @@ mod upstream;
 mod voice;
 
 pub use config::{GatewayConfig, schema};
-pub use controls::{Controls, Reload, Source};
+pub use controls::{Controls, Output, Reload, Source};
 pub use error::GatewayError;
 pub use server::run;
 pub use tyk::{Tyk, check_definition};

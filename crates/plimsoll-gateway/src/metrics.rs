@@ -2,6 +2,7 @@
 //!
 //! How they are printed is [`crate::admin`]'s.
 
+use crate::exchange::phases::Phase;
 pub(crate) use plimsoll_http::meters::{Buckets, Counter};
 
 use std::sync::Arc;
@@ -153,6 +154,8 @@ pub(crate) struct ShardMetrics {
     pub(crate) gateway_time: Buckets,
     /// Time spent waiting for an upstream, per forwarded exchange.
     pub(crate) upstream_time: Buckets,
+    /// Time spent in each phase, where that is measured.
+    pub(crate) phases: [Buckets; Phase::ALL.len()],
 }
 
 #[cfg(test)]

@@ -10,12 +10,14 @@ pub(crate) mod rules;
 pub(crate) mod session;
 
 use crate::answer::Answer;
+use crate::exchange::phases::{Phase, Stopwatch};
 use crate::keys::KeyHash;
 use crate::keys::allowance::Left;
 use key::{KeyIndex, KeyPolicy};
 use plimsoll_http::RequestHead;
 use rate_limit::RateLimitPolicy;
 use session::SessionPolicy;
+use tokio::time::Instant;
 
 /// One demand of a route.
 #[derive(Debug)]
@@ -26,6 +28,16 @@ pub(crate) enum Policy {
     Session(SessionPolicy),
     /// How often.
     RateLimit(RateLimitPolicy),
+}
+
+impl Policy {
+    /// What its time counts as.
+    fn phase(&self) -> Phase {
+        match self {
+            Self::Key(_) | Self::Session(_) => Phase::Authentication,
+            Self::RateLimit(_) => Phase::Limit,
+        }
+    }
 }
 
 /// What policies have learned about the request so far.
@@ -47,9 +59,18 @@ pub(crate) struct Refusal {
 }
 
 /// Puts a request before every policy of its route. `now` is in nanoseconds since the gateway started.
-pub(crate) fn admit(policies: &[Policy], head: &RequestHead, now: u64) -> Result<Caller, Refusal> {
+/// `watch` is told what it is about, if that is measured.
+pub(crate) fn admit(
+    policies: &[Policy],
+    head: &RequestHead,
+    now: u64,
+    watch: Option<&Stopwatch>,
+) -> Result<Caller, Refusal> {
     let mut caller = Caller::default();
     for policy in policies {
+        if let Some(watch) = watch {
+            watch.enter(policy.phase(), Instant::now());
+        }
         match policy {
             Policy::Key(policy) => {
                 caller.key = Some(policy.identify(head.fields()).map_err(|refused| Refusal {

@@ -7,7 +7,7 @@
 //!
 //! After the acknowledgement no request is served by the generation before but those that were being served already.
 
-use crate::config::GatewayConfig;
+use crate::config::{AnalyticsTo, GatewayConfig};
 use crate::controls::Source;
 use crate::doors::{Door, DoorId};
 use crate::error::GatewayError;
@@ -17,7 +17,6 @@ use crate::service::Origin;
 use plimsoll_base::document::Problems;
 use std::fmt;
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -101,7 +100,7 @@ pub(crate) struct Reloader {
 #[derive(Debug, PartialEq)]
 pub(crate) struct Fixed {
     admin: Option<SocketAddr>,
-    analytics: Option<PathBuf>,
+    analytics: Option<AnalyticsTo>,
 }
 
 impl Fixed {

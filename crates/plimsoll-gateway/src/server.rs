@@ -1,9 +1,9 @@
 //! Starting and stopping: binds, resolves, starts the shards, and ends when they have drained.
 
 use crate::admin::{Admin, AdminListener};
-use crate::analytics::{Feed, Writer};
-use crate::config::GatewayConfig;
-use crate::controls::Controls;
+use crate::analytics::{Feed, To, Writer};
+use crate::config::{AnalyticsTo, GatewayConfig};
+use crate::controls::{Controls, Output};
 use crate::doors::Door;
 use crate::error::GatewayError;
 use crate::generation::Blueprint;
@@ -15,6 +15,7 @@ use crate::upstream::Placement;
 use plimsoll_http::{CountersFile, Listener, connections_possible, run_shards};
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::path::Path;
 use std::rc::Rc;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex};
@@ -38,7 +39,11 @@ pub fn run(
     controls: impl Into<Controls>,
     log: impl Fn(&str) + Send + Sync + 'static,
 ) -> Result<(), GatewayError> {
-    let Controls { stop, reload } = controls.into();
+    let Controls {
+        stop,
+        output,
+        reload,
+    } = controls.into();
     let log: Log = Arc::new(log);
     let shards = shards.max(1);
     let addresses = resolve(config)?;
@@ -49,7 +54,7 @@ pub fn run(
     let (current, generations) = watch::channel(Arc::new(blueprint));
     let metrics: Vec<Arc<ShardMetrics>> = (0..shards).map(|_| Arc::default()).collect();
     let counters = make_counters(config, shards)?;
-    let (writer, feeds) = start_analytics(config, &metrics, &log)?;
+    let (writer, feeds) = start_analytics(config, output, &metrics, &log)?;
     let (changes, changed) = (0..shards).map(|_| mpsc::channel(1)).unzip();
     let (ask, asked) = mpsc::channel(reload::WAITING);
     if let Some(control) = &config.control {
@@ -308,17 +313,26 @@ type Analytics = (Option<Writer>, Vec<Option<Feed>>);
 
 fn start_analytics(
     config: &GatewayConfig,
+    output: Output,
     metrics: &[Arc<ShardMetrics>],
     log: &Log,
 ) -> Result<Analytics, GatewayError> {
-    let Some(path) = &config.analytics else {
-        return Ok((None, metrics.iter().map(|_| None).collect()));
-    };
-    let (writer, feeds) = Writer::start(path, metrics, Arc::clone(log)).map_err(|source| {
-        GatewayError::Analytics {
-            path: path.clone(),
-            source,
+    let destination = match &config.analytics {
+        None => return Ok((None, metrics.iter().map(|_| None).collect())),
+        Some(AnalyticsTo::Output) => To::output(output),
+        Some(AnalyticsTo::File(path)) => {
+            let opened = To::file(path);
+            opened.map_err(|source| unusable(path, source))?
         }
-    })?;
+    };
+    let started = Writer::start(destination, metrics, Arc::clone(log));
+    let (writer, feeds) = started.map_err(|source| unusable(Path::new("analytics"), source))?;
     Ok((Some(writer), feeds.into_iter().map(Some).collect()))
+}
+
+fn unusable(path: &Path, source: io::Error) -> GatewayError {
+    GatewayError::Analytics {
+        path: path.to_owned(),
+        source,
+    }
 }

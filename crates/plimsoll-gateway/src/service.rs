@@ -2,7 +2,7 @@
 //!
 //! The one thing in it that changes is the atomic state of rate limits, see [`crate::policy::rate_limit`].
 
-use crate::config::{ConnectionLimits, GatewayConfig, RouteConfig, Serves, Timeouts};
+use crate::config::{ConnectionLimits, GatewayConfig, RouteConfig, Serves, Timeouts, Timings};
 use crate::control::Control;
 use crate::forwarded::Network;
 use crate::policy::Policy;
@@ -24,6 +24,7 @@ pub(crate) struct Service {
     pub(crate) routes: Vec<Route>,
     trusted_proxies: Vec<Network>,
     pub(crate) timeouts: Timeouts,
+    pub(crate) timings: Timings,
     pub(crate) limits: ConnectionLimits,
     /// Names this gateway in `Via`; differs from every other gateway's.
     pub(crate) pseudonym: String,
@@ -93,6 +94,7 @@ impl Service {
             routes: config.routes.iter().map(route).collect(),
             trusted_proxies: config.trusted_proxies.clone(),
             timeouts: config.timeouts,
+            timings: config.timings,
             limits: config.limits,
             pseudonym: origin.pseudonym.clone(),
             started: origin.started,

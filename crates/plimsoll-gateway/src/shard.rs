@@ -96,6 +96,8 @@ impl Shard {
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut entrances = Doors::new(Arc::clone(&self.metrics));
         let mut result = entrances.become_these(doors);
+        // When requests are not taken any more, once that is known.
+        let mut leaves: Option<Instant> = None;
         while result.is_ok() {
             tokio::select! {
                 accepted = entrances.accept() => match accepted {
@@ -105,7 +107,10 @@ impl Shard {
                 Some(ended) = clients.join_next(), if !clients.is_empty() => self.departed(&clients, ended),
                 Some(change) = changes.recv() => result = self.change(change, &mut entrances),
                 _ = tick.tick() => self.tick(),
-                _ = stopped(&mut stop) => break,
+                _ = stopped(&mut stop), if leaves.is_none() => {
+                    leaves = Some(Instant::now() + self.timeouts().leave);
+                }
+                () = until(leaves), if leaves.is_some() => break,
             }
         }
         // Whoever waits for a change to be taken over learns that it will not be.
@@ -138,7 +143,9 @@ impl Shard {
             return;
         }
         self.counters.add(Counter::Accepted, 1);
-        clients.spawn_local(client::serve(Rc::clone(self), stream));
+        let timed = self.current.borrow().service.timings.any();
+        let accepted = timed.then(Instant::now);
+        clients.spawn_local(client::serve(Rc::clone(self), stream, accepted));
         self.metrics.connections.set(clients.len() as u64);
     }
 
@@ -192,6 +199,14 @@ impl Shard {
         if let Some(feed) = self.analytics {
             feed.into_inner().finish();
         }
+    }
+}
+
+/// Ready at this time; never without one.
+async fn until(time: Option<Instant>) {
+    match time {
+        Some(time) => tokio::time::sleep_until(time).await,
+        None => std::future::pending().await,
     }
 }
 

@@ -1,6 +1,7 @@
 //! `/metrics`: every counter, in Prometheus' text format (version 0.0.4), added up over the shards.
 
 use super::Sources;
+use crate::exchange::phases::Phase;
 use crate::generation::Blueprint;
 use crate::metrics::{
     Buckets, CLASSES, Counter, EndMetrics, RouteMetrics, ShardMetrics, Tally, UpstreamMetrics,
@@ -31,6 +32,7 @@ pub(super) fn page(sources: &Sources) -> Page {
     histogram(&mut text, sources, ("upstream_seconds", help), |shard| {
         &shard.upstream_time
     });
+    phases(&mut text, sources, &generation);
     Page {
         status: 200,
         content_type: CONTENT_TYPE,
@@ -284,6 +286,20 @@ fn analytics(text: &mut Exposition, sources: &Sources) {
         "Records lost: writer behind, or file refused.",
     );
     text.sample("analytics_lost_total", &[], lost);
+}
+
+fn phases(text: &mut Exposition, sources: &Sources, generation: &Blueprint) {
+    if !generation.service.timings.metrics {
+        return;
+    }
+    let help =
+        "Time that requests spent in each phase; the phases of a request add up to the whole.";
+    text.head("phase_seconds", "histogram", help);
+    for phase in Phase::ALL {
+        let shards = sources.shards.iter();
+        let buckets = shards.map(|shard| &shard.phases[phase as usize]);
+        text.histogram("phase_seconds", &[("phase", phase.name())], buckets);
+    }
 }
 
 fn histogram(

@@ -1,6 +1,7 @@
 //! A file that grows by whole lines. What a failed write left behind is cut off again; where that is impossible, the next
 //! line begins on a new one, so that two lines are never glued.
 
+use crate::controls::Output;
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read as _, Seek as _, SeekFrom, Write};
 use std::path::Path;
@@ -15,7 +16,29 @@ pub(super) struct Lines<W> {
     torn: bool,
 }
 
-impl Lines<File> {
+/// What can be had of both kinds of destinations.
+pub(super) enum Sink {
+    File(File),
+    Output(Output),
+}
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::File(file) => file.write(bytes),
+            Self::Output(Output(output)) => output.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::File(file) => file.flush(),
+            Self::Output(Output(output)) => output.flush(),
+        }
+    }
+}
+
+impl Lines<Sink> {
     /// Opens `path` for appending, and makes it if it is missing.
     ///
     /// # Errors
@@ -25,10 +48,19 @@ impl Lines<File> {
         let facts = file.metadata()?;
         let torn = facts.is_file() && facts.len() > 0 && last_byte(path)? != b'\n';
         Ok(Self {
-            to: file,
+            to: Sink::File(file),
             cut: cut_file,
             torn,
         })
+    }
+
+    /// Lines for the operator, of which nothing can be taken back.
+    pub(super) fn of(output: Output) -> Self {
+        Self {
+            to: Sink::Output(output),
+            cut: cut_file,
+            torn: false,
+        }
     }
 }
 
@@ -42,7 +74,10 @@ impl<W: Write> Lines<W> {
             write_most(&mut self.to, b"\n").map_err(|(_, error)| Shortfall { whole: 0, error })?;
             self.torn = false;
         }
-        write_most(&mut self.to, lines).map_err(|(length, error)| Shortfall {
+        let written = write_most(&mut self.to, lines);
+        // Whatever buffers holds lines back that nobody would see.
+        let written = written.and_then(|()| self.to.flush().map_err(|error| (lines.len(), error)));
+        written.map_err(|(length, error)| Shortfall {
             whole: self.keep_whole(&lines[..length]),
             error,
         })
@@ -83,7 +118,10 @@ fn write_most(to: &mut impl Write, bytes: &[u8]) -> Result<(), (usize, io::Error
 }
 
 /// From the length that the file has now, for somebody may have emptied it since.
-fn cut_file(file: &mut File, bytes: u64) -> io::Result<()> {
+fn cut_file(sink: &mut Sink, bytes: u64) -> io::Result<()> {
+    let Sink::File(file) = sink else {
+        return Err(ErrorKind::Unsupported.into());
+    };
     let length = file.metadata()?.len();
     file.set_len(length.saturating_sub(bytes))
 }

@@ -1,6 +1,7 @@
 //! One request as analytics sees it, and batches of such records.
 
 use crate::config::{GatewayConfig, RouteConfig};
+use crate::exchange::phases::Phases;
 use crate::policy::key::KeyIndex;
 use std::io::Write as _;
 use std::sync::Arc;
@@ -49,6 +50,8 @@ pub(super) struct Batch {
     /// What its records refer to: all of them were begun under one configuration.
     pub(super) names: Arc<Names>,
     records: Vec<(Record, usize, usize)>,
+    /// One for each record, or none at all.
+    phases: Vec<Phases>,
     text: String,
 }
 
@@ -58,11 +61,17 @@ impl Batch {
             shard,
             names,
             records: Vec::with_capacity(super::BATCH_RECORDS),
+            phases: Vec::new(),
             text: String::new(),
         }
     }
 
-    pub(super) fn push(&mut self, record: Record, text: Text<'_>) {
+    pub(super) fn push(&mut self, record: Record, phases: Option<Phases>, text: Text<'_>) {
+        // A reload may change whether they are shown; those who have none then show nothing but zeros.
+        if phases.is_some() || !self.phases.is_empty() {
+            self.phases.resize(self.records.len(), Phases::default());
+            self.phases.push(phases.unwrap_or_default());
+        }
         self.records
             .push((record, text.method.len(), text.path.len()));
         self.text.push_str(text.method);
@@ -79,16 +88,18 @@ impl Batch {
 
     pub(super) fn clear(&mut self) {
         self.records.clear();
+        self.phases.clear();
         self.text.clear();
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&Record, Text<'_>)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&Record, Option<&Phases>, Text<'_>)> {
         let mut rest = self.text.as_str();
+        let mut phases = self.phases.iter();
         self.records.iter().map(move |(record, method, path)| {
             let (method, after) = rest.split_at(*method);
             let (path, after) = after.split_at(*path);
             rest = after;
-            (record, Text { method, path })
+            (record, phases.next(), Text { method, path })
         })
     }
 }
@@ -121,7 +132,13 @@ impl Names {
 }
 
 /// Appends `record` to `out` as one line of JSON. `time` is RFC 3339 in UTC with microseconds.
-pub(super) fn write_line(out: &mut Vec<u8>, names: &Names, record: &Record, text: Text<'_>) {
+pub(super) fn write_line(
+    out: &mut Vec<u8>,
+    names: &Names,
+    record: &Record,
+    phases: Option<&Phases>,
+    text: Text<'_>,
+) {
     let micros = i64::try_from(names.start_micros + record.start_micros).unwrap_or(i64::MAX);
     let time = jiff::Timestamp::from_microsecond(micros).unwrap_or(jiff::Timestamp::MAX);
     let quoted = |text: &str| serde_json::Value::from(text).to_string();
@@ -131,10 +148,10 @@ pub(super) fn write_line(out: &mut Vec<u8>, names: &Names, record: &Record, text
         .zip(record.key)
         .map(|(route, KeyIndex(key))| format!("\"{}\"", names.keys[route][key as usize]));
     let null = || "null".to_owned();
-    let written = writeln!(
+    let written = write!(
         out,
         "{{\"time\":\"{time:.6}\",\"route\":{},\"key_sha256\":{},\"method\":{},\"path\":{},\"status\":{},\"aborted\":{},\
-         \"bytes_in\":{},\"bytes_out\":{},\"gateway_us\":{},\"upstream_us\":{},\"client_us\":{},\"total_us\":{}}}",
+         \"bytes_in\":{},\"bytes_out\":{},\"gateway_us\":{},\"upstream_us\":{},\"client_us\":{},\"total_us\":{}",
         route.unwrap_or_else(null),
         key.unwrap_or_else(null),
         quoted(text.method),
@@ -149,6 +166,21 @@ pub(super) fn write_line(out: &mut Vec<u8>, names: &Names, record: &Record, text
         record.total_micros,
     );
     written.expect("invariant: writing to memory does not fail");
+    if let Some(phases) = phases {
+        write_phases(out, phases);
+    }
+    out.extend_from_slice(b"}\n");
+}
+
+/// The phases and their sum, which is the time from the client's first byte on, or from its being accepted.
+fn write_phases(out: &mut Vec<u8>, phases: &Phases) {
+    let total = phases.total_micros();
+    let shown = phases
+        .micros()
+        .map(|(phase, micros)| format!(",\"{}\":{micros}", phase.name()));
+    let shown: String = shown.collect();
+    let text = format!(",\"phases_us\":{{\"total\":{total}{shown}}}");
+    out.extend_from_slice(text.as_bytes());
 }
 
 #[cfg(test)]
@@ -165,6 +197,7 @@ mod tests {
         let mut batch = Batch::new(0, Arc::default());
         batch.push(
             Record::default(),
+            None,
             Text {
                 method: "GET",
                 path: "/\"x",
@@ -184,14 +217,15 @@ mod tests {
                 client_micros: 10,
                 aborted: false,
             },
+            None,
             Text {
                 method: "POST",
                 path: "/api/é",
             },
         );
         let mut out = Vec::new();
-        for (record, text) in batch.iter() {
-            write_line(&mut out, &names, record, text);
+        for (record, phases, text) in batch.iter() {
+            write_line(&mut out, &names, record, phases, text);
         }
         insta::assert_snapshot!(String::from_utf8(out).unwrap(), @r#"
         {"time":"2023-11-14T22:13:20.000000Z","route":null,"key_sha256":null,"method":"GET","path":"/\"x","status":0,"aborted":false,"bytes_in":0,"bytes_out":0,"gateway_us":0,"upstream_us":0,"client_us":0,"total_us":0}

@@ -1,8 +1,9 @@
 //! The thread that writes records to the file.
 
-use super::lines::Lines;
+use super::lines::{Lines, Sink};
 use super::record::{Batch, write_line};
 use super::{Feed, QUEUED_BATCHES};
+use crate::controls::Output;
 use crate::metrics::ShardMetrics;
 use crate::server::Log;
 use std::io::{self, Write};
@@ -21,6 +22,34 @@ pub(crate) struct Written {
     pub(crate) failed: AtomicU64,
 }
 
+/// Where a writer writes.
+pub(crate) struct To {
+    /// What messages call it.
+    name: String,
+    lines: Lines<Sink>,
+}
+
+impl To {
+    /// The file at `path`, appended to, and made if it is missing.
+    ///
+    /// # Errors
+    /// The system's.
+    pub(crate) fn file(path: &Path) -> io::Result<Self> {
+        Ok(Self {
+            name: path.display().to_string(),
+            lines: Lines::open(path)?,
+        })
+    }
+
+    /// What the operator reads.
+    pub(crate) fn output(output: Output) -> Self {
+        Self {
+            name: "standard output".to_owned(),
+            lines: Lines::of(output),
+        }
+    }
+}
+
 /// The writer thread. It ends when every [`Feed`] is gone and everything queued is written.
 #[derive(Debug)]
 pub(crate) struct Writer {
@@ -29,17 +58,15 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// Opens `path` for appending and starts a writer with one feed per shard. `log` is told when the file takes no more
-    /// records, and when it does again.
+    /// Starts a writer with one feed per shard. `log` is told when the destination takes no more records, and when it does again.
     ///
     /// # Errors
-    /// When the file cannot be opened or the thread cannot be made.
+    /// When the thread cannot be made.
     pub(crate) fn start(
-        path: &Path,
+        to: To,
         shards: &[Arc<ShardMetrics>],
         log: Log,
     ) -> io::Result<(Self, Vec<Feed>)> {
-        let lines = Lines::open(path)?;
         let (full, queue) = sync_channel(QUEUED_BATCHES * shards.len());
         let mut returns = Vec::new();
         let mut feeds = Vec::new();
@@ -55,8 +82,8 @@ impl Writer {
         }
         let written = Arc::new(Written::default());
         let destination = Destination {
-            path: path.display().to_string(),
-            lines,
+            path: to.name,
+            lines: to.lines,
             log,
             counts: Arc::clone(&written),
             outage: None,
@@ -90,8 +117,8 @@ fn write_all(
     let mut lines = Vec::new();
     while let Ok(mut batch) = queue.recv() {
         lines.clear();
-        for (record, text) in batch.iter() {
-            write_line(&mut lines, &batch.names, record, text);
+        for (record, phases, text) in batch.iter() {
+            write_line(&mut lines, &batch.names, record, phases, text);
         }
         destination.write(&lines, batch.len() as u64);
         batch.clear();

@@ -4,10 +4,10 @@ mod policies;
 mod rules;
 mod upstreams;
 
-use super::wire::{GatewayFile, LimitsBlock, RouteBlock, UpstreamBlock};
+use super::wire::{AnalyticsBlock, GatewayFile, LimitsBlock, RouteBlock, UpstreamBlock};
 use super::{
-    AdminConfig, ConnectionLimits, EndpointConfig, GatewayConfig, ListenerConfig, Places,
-    RouteConfig, Serves, Timeouts, UpstreamConfig,
+    AdminConfig, AnalyticsTo, ConnectionLimits, EndpointConfig, GatewayConfig, ListenerConfig,
+    Places, RouteConfig, Serves, Timeouts, Timings, UpstreamConfig,
 };
 use crate::forwarded::Network;
 use crate::path;
@@ -56,13 +56,15 @@ pub(super) fn check(document: &Document, mut wire: GatewayFile) -> Result<Gatewa
         trusted_proxies: trusted_proxies(c, &wire.trusted_proxies),
         upstreams: upstreams(c, &wire.upstreams, connect, response_head),
         routes: routes(c, &wire.routes, &wire.upstreams),
-        analytics: wire.analytics.map(|block| PathBuf::from(block.file)),
+        analytics: analytics(c, wire.analytics.as_ref()),
+        timings: timings(c, &wire),
         counters: None,
         timeouts: Timeouts {
             request_head: duration(timeouts.request_head, Duration::from_secs(10)),
             idle: duration(timeouts.idle, Duration::from_secs(60)),
             body_rate: limits_block.body_rate.map_or(1024, |rate| *rate),
             total: duration(timeouts.total, Duration::from_secs(600)),
+            leave: duration(timeouts.leave, Duration::ZERO),
             drain: duration(timeouts.drain, Duration::from_secs(30)),
             upgraded: duration(timeouts.upgraded, Duration::from_secs(300)),
         },
@@ -79,6 +81,36 @@ pub(super) fn check(document: &Document, mut wire: GatewayFile) -> Result<Gatewa
 
 fn duration(written: Option<DurationText>, default: Duration) -> Duration {
     written.map_or(default, |text| *text)
+}
+
+fn analytics(c: &mut Checker<'_>, block: Option<&AnalyticsBlock>) -> Option<AnalyticsTo> {
+    let block = block?;
+    match (&block.file, block.stdout) {
+        (Some(file), false) => Some(AnalyticsTo::File(PathBuf::from(file))),
+        (None, true) => Some(AnalyticsTo::Output),
+        _ => {
+            c.refuse(
+                "analytics",
+                "say where records go: write `file: …` or `stdout: true`",
+            );
+            None
+        }
+    }
+}
+
+fn timings(c: &mut Checker<'_>, wire: &GatewayFile) -> Timings {
+    let Some(block) = &wire.timings else {
+        return Timings::default();
+    };
+    if block.records && wire.analytics.is_none() {
+        let message = "there are no records without `analytics`: write that too";
+        c.refuse(Path::root().key("timings").key("records"), message);
+    }
+    Timings {
+        header: block.header,
+        records: block.records,
+        metrics: block.metrics,
+    }
 }
 
 fn listeners(c: &mut Checker<'_>, wire: &GatewayFile) -> Vec<ListenerConfig> {

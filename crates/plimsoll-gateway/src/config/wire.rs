@@ -31,6 +31,9 @@ pub(super) struct GatewayFile {
     /// One record per request, as a JSON Lines file; none when left out.
     #[deserr(default)]
     pub(super) analytics: Option<AnalyticsBlock>,
+    /// Where it is shown how the time of every request splits up; nowhere when left out, and then it costs nothing.
+    #[deserr(default)]
+    pub(super) timings: Option<TimingsBlock>,
     /// How long anything may take.
     #[deserr(default)]
     pub(super) timeouts: Option<TimeoutsBlock>,
@@ -296,13 +299,38 @@ pub(super) enum ScopeWord {
     Route,
 }
 
-/// Where records of requests go.
+/// Where records of requests go: `file` or `stdout`.
 #[derive(Debug, Deserr, JsonSchema)]
 #[deserr(deny_unknown_fields)]
 #[schemars(deny_unknown_fields)]
 pub(super) struct AnalyticsBlock {
     /// Path of the JSON Lines file; records are appended.
-    pub(super) file: String,
+    #[deserr(default)]
+    pub(super) file: Option<String>,
+    /// The same lines on standard output.
+    #[deserr(default)]
+    #[schemars(default)]
+    pub(super) stdout: bool,
+}
+
+/// How the time of a request splits up, in phases that add up to the whole: accept, tls, head, authentication, limit, gateway, pool_wait,
+/// connect, request_body, request_write, first_byte, body, client_write.
+#[derive(Debug, Default, Deserr, JsonSchema)]
+#[deserr(deny_unknown_fields)]
+#[schemars(deny_unknown_fields)]
+pub(super) struct TimingsBlock {
+    /// In the field `Server-Timing` of every response, in milliseconds: what is over when its head is sent.
+    #[deserr(default)]
+    #[schemars(default)]
+    pub(super) header: bool,
+    /// As `phases_us` in the records of `analytics`, in microseconds.
+    #[deserr(default)]
+    #[schemars(default)]
+    pub(super) records: bool,
+    /// As `phase_seconds` in `/metrics`.
+    #[deserr(default)]
+    #[schemars(default)]
+    pub(super) metrics: bool,
 }
 
 /// Time limits. Those of a phase end it with 408 (the client's fault) or 504 (the upstream's).
@@ -325,6 +353,10 @@ pub(super) struct TimeoutsBlock {
     /// A whole exchange, from its request head to the last byte of its response (default 10m).
     #[deserr(default)]
     pub(super) total: Option<DurationText>,
+    /// How long requests are still taken as before after the gateway was told to stop, while `/ready` says 503 already, so that whoever
+    /// balances over several gateways looks elsewhere (default 0s).
+    #[deserr(default)]
+    pub(super) leave: Option<DurationText>,
     /// How long exchanges under way may take to end after the gateway was told to stop (default 30s).
     #[deserr(default)]
     pub(super) drain: Option<DurationText>,

@@ -2,6 +2,7 @@
 
 use super::Scratch;
 use super::outgoing::{Origin, Target};
+use super::phases::{Phase, Stopwatch};
 use crate::answer::Answer;
 use crate::cause::Cause;
 use crate::client::Client;
@@ -53,11 +54,12 @@ pub(super) struct Refused {
     pub(super) refusal: Refusal,
 }
 
-/// Judges the request that `client` has read.
+/// Judges the request that `client` has read; `watch` is told how long policies take, if that is measured.
 pub(super) fn admit(
     service: &Service,
     client: &mut Client,
     now: Instant,
+    watch: Option<&Stopwatch>,
 ) -> Result<Admitted, Refused> {
     let head = client.connection.requests.head();
     let Scratch {
@@ -92,11 +94,15 @@ pub(super) fn admit(
         return Ok(Admitted::Control { route: index });
     };
     let below = router::strip(&route.path, &path);
+    let judged = judge(route, head, (&path, below), service.nanos(now), watch);
+    if let Some(watch) = watch {
+        watch.enter(Phase::Gateway, Instant::now());
+    }
     let Judged {
         effects,
         caller,
         passed,
-    } = judge(route, head, (&path, below), service.nanos(now)).map_err(|refusal| Refused {
+    } = judged.map_err(|refusal| Refused {
         route: Some(index),
         refusal,
     })?;
@@ -140,6 +146,7 @@ fn judge(
     head: &RequestHead,
     (path, below): (&str, &str),
     now: u64,
+    watch: Option<&Stopwatch>,
 ) -> Result<Judged, Refusal> {
     let plain = |answer| Refusal {
         answer,
@@ -151,7 +158,7 @@ fn judge(
     };
     let caller = match effects.exempt {
         true => Caller::default(),
-        false => policy::admit(&route.policies, head, now)?,
+        false => policy::admit(&route.policies, head, now, watch)?,
     };
     let breaker = effects.breaker.as_ref();
     let passed = breaker.map(|breaker| breaker.admit(now)).transpose();

@@ -28,7 +28,7 @@ pub(super) async fn serve(
     let body = match read_body(client, progress).await {
         Ok(body) => body,
         Err(Unread::Refused(refusal)) => {
-            return answer(shard, service, client, refusal, false).await;
+            return answer(shard, service, client, refusal, false, progress).await;
         }
         Err(Unread::Broken) => {
             return Ended {
@@ -52,7 +52,7 @@ pub(super) async fn serve(
     let answered = tokio::task::spawn_blocking(move || control.answer(&call)).await;
     let told = answered.unwrap_or_else(|_| Answer::new(500, "the control API has a defect"));
     let keep = may_discard_body(client);
-    answer(shard, service, client, told, keep).await
+    answer(shard, service, client, told, keep, progress).await
 }
 
 async fn read_body(client: &mut Client, progress: &Progress) -> Result<Vec<u8>, Unread> {

@@ -1,6 +1,7 @@
 //! Forwards an admitted request: finds a connection, sends and relays at the same time, tries again where that is safe.
 
 use super::admission::Plan;
+use super::phases::Phase;
 use super::progress::{Party, Progress, Upload};
 use super::pump::{Coding, Flow, PumpError, pump};
 use super::relay::{RelayError, Relayed, Terms, relay};
@@ -9,6 +10,7 @@ use super::{After, Ended, Under, answer, may_discard_body};
 use crate::answer::Answer;
 use crate::cause::Cause;
 use crate::client::Client;
+use crate::config::Timings;
 use crate::metrics::UpstreamMetrics;
 use crate::service::Service;
 use crate::shard::Shard;
@@ -97,10 +99,8 @@ async fn attempts(
         key,
         now,
     }) {
-        let pooled = match retrying {
-            true => None,
-            false => slot.pooled(progress.received()),
-        };
+        let pooled = || pooled(&slot, under.generation.service.timings, progress);
+        let pooled = if retrying { None } else { pooled() };
         let found = find(&slot, pooled, metrics, progress).await;
         let Found {
             mut connection,
@@ -121,12 +121,7 @@ async fn attempts(
         let failed = match result {
             Ok(Relayed::Whole { keep }) => return Ok(whole(&slot, connection, keep, progress)),
             Ok(Relayed::Switch) => {
-                progress.ends(Instant::now());
-                let moved = Moved {
-                    from_client: &progress.bytes_in,
-                    to_client: &progress.bytes_out,
-                };
-                return Ok(tunnel::run(under, client, connection, plan.route, &moved).await);
+                return Ok(switch(under, client, connection, plan, progress).await);
             }
             Err(failure) => failure,
         };
@@ -151,6 +146,22 @@ async fn attempts(
     Err(failure)
 }
 
+/// The life of two connections after a 101.
+async fn switch(
+    under: Under<'_>,
+    client: &mut Client,
+    connection: TcpClient,
+    plan: &Plan,
+    progress: &Progress,
+) -> After {
+    progress.ends(Instant::now());
+    let moved = Moved {
+        from_client: &progress.bytes_in,
+        to_client: &progress.bytes_out,
+    };
+    tunnel::run(under, client, connection, plan.route, &moved).await
+}
+
 /// What becomes of the client's connection behind a whole answer; the upstream's is kept if the request was sent whole, too.
 fn whole(slot: &Slot<'_>, connection: TcpClient, keep: bool, progress: &Progress) -> After {
     let complete = matches!(progress.upload.get(), Upload::Complete(_));
@@ -161,6 +172,18 @@ fn whole(slot: &Slot<'_>, connection: TcpClient, keep: bool, progress: &Progress
         true => After::Keep,
         false => After::Close,
     }
+}
+
+/// An idle connection to the endpoint, if there is one.
+fn pooled(slot: &Slot<'_>, timings: Timings, progress: &Progress) -> Option<TcpClient> {
+    if timings.any() {
+        progress.enter(Phase::PoolWait, Instant::now());
+    }
+    let found = slot.pooled(progress.received());
+    if timings.any() {
+        progress.enter(Phase::Gateway, Instant::now());
+    }
+    found
 }
 
 /// A connection to an endpoint.
@@ -199,12 +222,12 @@ async fn find(
 }
 
 async fn new_connection(slot: &Slot<'_>, progress: &Progress) -> Result<TcpClient, ConnectError> {
-    let start = Instant::now();
+    progress.enter(Phase::Connect, Instant::now());
     let result = tokio::time::timeout_at(progress.end(), slot.connect())
         .await
         .unwrap_or(Err(ConnectError::TimedOut));
     let now = Instant::now();
-    progress.waited(Party::Upstream, now.duration_since(start));
+    progress.settle(now);
     progress.moved(now);
     result
 }
@@ -225,6 +248,7 @@ async fn attempt(
     let terms = Terms {
         plan,
         offered: outgoing.offered(),
+        timed: generation.service.timings.header,
         draining: &shard.draining,
         counters: &shard.counters,
     };
@@ -278,6 +302,7 @@ async fn both(
                     return Poll::Ready(Err(Failure::ClientBody(error)));
                 }
             });
+            progress.settle(now);
             if progress.answered.get().is_none() {
                 progress.awaits_head(now, head_limit);
             }
@@ -316,7 +341,7 @@ fn is_client_late(progress: &Progress) -> bool {
         None if progress.upload.get() == Upload::UnderWay => &progress.upload_waits_for,
         None => return false,
     };
-    holding_up.get() == Party::Client
+    holding_up.get() == Some(Party::Client)
 }
 
 /// Ends a failed exchange: with an answer while none has begun, else by breaking the connection.
@@ -365,7 +390,7 @@ async fn fail(
             let unsent = matches!(failure, Failure::Unavailable | Failure::Connect(_));
             let complete = matches!(progress.upload.get(), Upload::Complete(_));
             let keep = complete || (unsent && may_discard_body(client));
-            answer(shard, service, client, told, keep).await
+            answer(shard, service, client, told, keep, progress).await
         }
         None => Ended {
             status: progress.answered.get().unwrap_or(0),

@@ -1,5 +1,6 @@
 //! How far an exchange is: which deadline holds now, and who has been waited for how long.
 
+use super::phases::{Phase, Phases, Stopwatch};
 use crate::config::Timeouts;
 use plimsoll_http::{Pace, Patience};
 use std::cell::Cell;
@@ -8,24 +9,23 @@ use tokio::time::Instant;
 
 /// The state that both directions of an exchange share. They run in one task, so plain cells do.
 #[derive(Debug)]
-pub(super) struct Progress {
+pub(crate) struct Progress {
     received: Instant,
     idle: Duration,
     body_rate: u64,
     total: Instant,
     deadline: Cell<Instant>,
-    /// Who holds up the upload right now.
-    pub(super) upload_waits_for: Cell<Party>,
-    /// Who holds up the answer right now.
-    pub(super) answer_waits_for: Cell<Party>,
+    /// Who holds up the upload right now, if anybody does.
+    pub(super) upload_waits_for: Cell<Option<Party>>,
+    /// Who holds up the answer right now, if anybody does.
+    pub(super) answer_waits_for: Cell<Option<Party>>,
     /// What the upload has come to.
     pub(super) upload: Cell<Upload>,
     /// Status of the final response, once its head is on the way to the client.
     pub(super) answered: Cell<Option<u16>>,
     /// Status and arrival of the response's head.
     pub(super) head: Cell<Option<(u16, Instant)>>,
-    upstream: Cell<Duration>,
-    client: Cell<Duration>,
+    watch: Stopwatch,
     /// When it was over, if its connection has a life after it.
     ended: Cell<Option<Instant>>,
     pub(super) bytes_in: Cell<u64>,
@@ -56,6 +56,7 @@ pub(super) struct Times {
     pub(super) gateway: Duration,
     pub(super) upstream: Duration,
     pub(super) client: Duration,
+    pub(super) phases: Phases,
 }
 
 impl Progress {
@@ -66,13 +67,12 @@ impl Progress {
             body_rate: timeouts.body_rate,
             total: received + timeouts.total,
             deadline: Cell::new(received + timeouts.idle),
-            upload_waits_for: Cell::new(Party::Client),
-            answer_waits_for: Cell::new(Party::Upstream),
+            upload_waits_for: Cell::new(None),
+            answer_waits_for: Cell::new(None),
             upload: Cell::new(Upload::UnderWay),
             answered: Cell::new(None),
             head: Cell::new(None),
-            upstream: Cell::new(Duration::ZERO),
-            client: Cell::new(Duration::ZERO),
+            watch: Stopwatch::new(received),
             ended: Cell::new(None),
             bytes_in: Cell::new(0),
             bytes_out: Cell::new(0),
@@ -117,13 +117,38 @@ impl Progress {
         self.deadline.set(now + limit);
     }
 
-    /// Counts time that was spent waiting for `party`.
-    pub(super) fn waited(&self, party: Party, time: Duration) {
-        let sum = match party {
-            Party::Client => &self.client,
-            Party::Upstream => &self.upstream,
+    /// How far the exchange is, or whom it waits for, may have changed at `now`.
+    pub(super) fn settle(&self, now: Instant) {
+        let phase = match (self.head.get(), self.upload.get()) {
+            (Some(_), _) => match self.answer_waits_for.get() {
+                Some(Party::Upstream) => Phase::Body,
+                Some(Party::Client) => Phase::ClientWrite,
+                None => Phase::Gateway,
+            },
+            (None, Upload::UnderWay) => match self.upload_waits_for.get() {
+                Some(Party::Client) => Phase::RequestBody,
+                Some(Party::Upstream) => Phase::RequestWrite,
+                None => Phase::Gateway,
+            },
+            (None, Upload::Complete(_) | Upload::CutShort(_)) => Phase::FirstByte,
         };
-        sum.set(sum.get() + time);
+        self.watch.enter(phase, now);
+    }
+
+    /// A phase begins at `now` in which nothing is under way on a connection.
+    pub(super) fn enter(&self, phase: Phase, now: Instant) {
+        self.watch.enter(phase, now);
+    }
+
+    /// The stopwatch, for who measures more closely.
+    pub(crate) fn watch(&self) -> &Stopwatch {
+        &self.watch
+    }
+
+    /// How long each phase took until now.
+    pub(super) fn phases(&self, now: Instant) -> Phases {
+        self.settle(now);
+        self.watch.read()
     }
 
     /// The exchange is over at `now`, whatever else happens on its connection.
@@ -134,23 +159,84 @@ impl Progress {
     /// Where the time went, for an exchange that ended at `now` or before.
     pub(super) fn times(&self, now: Instant) -> Times {
         let end = self.ended.get().unwrap_or(now);
-        let total = end.duration_since(self.received);
-        if self.answered.get().is_none() {
-            // It ended in the middle of a wait, which nobody has counted yet.
-            match self.upload.get() {
-                Upload::Complete(sent) | Upload::CutShort(sent) => {
-                    self.waited(Party::Upstream, end.duration_since(sent));
-                }
-                Upload::UnderWay => {}
-            }
-        }
-        let upstream = self.upstream.get().min(total);
-        let client = self.client.get().min(total - upstream);
+        let phases = self.phases(end);
+        let upstream = phases.sum(&[
+            Phase::PoolWait,
+            Phase::Connect,
+            Phase::RequestWrite,
+            Phase::FirstByte,
+            Phase::Body,
+        ]);
+        let client = phases.sum(&[Phase::RequestBody, Phase::ClientWrite]);
+        let gateway = phases.sum(&[Phase::Authentication, Phase::Limit, Phase::Gateway]);
         Times {
-            total,
-            gateway: total - upstream - client,
+            total: end.duration_since(self.received),
+            gateway,
             upstream,
             client,
+            phases,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    /// An exchange in virtual time: each step takes place so many milliseconds after the one before.
+    #[test]
+    fn every_moment_is_counted_once() {
+        let start = Instant::now();
+        let timeouts = Timeouts {
+            request_head: 1000 * MS,
+            idle: 1000 * MS,
+            body_rate: 0,
+            total: 1000 * MS,
+            leave: Duration::ZERO,
+            drain: 1000 * MS,
+            upgraded: 1000 * MS,
+        };
+        let progress = Progress::new(start, &timeouts);
+        let at = |ms: u32| start + ms * MS;
+        progress.enter(Phase::Connect, at(1));
+        progress.settle(at(3));
+        progress.upload_waits_for.set(Some(Party::Client));
+        progress.settle(at(6));
+        progress.upload_waits_for.set(Some(Party::Upstream));
+        progress.settle(at(10));
+        progress.upload_waits_for.set(None);
+        progress.settle(at(15));
+        progress.upload.set(Upload::Complete(at(21)));
+        progress.settle(at(21));
+        progress.head.set(Some((200, at(28))));
+        progress.settle(at(28));
+        // Whatever the upload still waits for, the answer is what counts now.
+        progress.upload_waits_for.set(Some(Party::Client));
+        progress.answer_waits_for.set(Some(Party::Upstream));
+        progress.settle(at(36));
+        progress.answer_waits_for.set(Some(Party::Client));
+        progress.settle(at(45));
+        progress.answer_waits_for.set(None);
+        progress.settle(at(55));
+        let times = progress.times(at(66));
+        let shown: Vec<_> = times
+            .phases
+            .micros()
+            .filter(|(_, micros)| *micros > 0)
+            .collect();
+        let expected = [
+            (Phase::Gateway, 1 + 3 + 6 + 8 + 11),
+            (Phase::Connect, 2),
+            (Phase::RequestBody, 4),
+            (Phase::RequestWrite, 5),
+            (Phase::FirstByte, 7),
+            (Phase::Body, 9),
+            (Phase::ClientWrite, 10),
+        ];
+        assert_eq!(shown, expected.map(|(phase, ms)| (phase, ms * 1000)));
+        assert_eq!(times.total, 66 * MS);
+        assert_eq!(times.gateway + times.upstream + times.client, times.total);
     }
 }

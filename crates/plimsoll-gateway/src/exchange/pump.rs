@@ -49,10 +49,12 @@ impl Flow<'_> {
     /// Awaits `what` of `party`, and counts the time.
     async fn wait_for<T>(&self, party: Party, what: impl Future<Output = T>) -> T {
         let start = Instant::now();
-        match self.source {
-            Party::Client => self.progress.upload_waits_for.set(party),
-            Party::Upstream => self.progress.answer_waits_for.set(party),
-        }
+        let waits_for = match self.source {
+            Party::Client => &self.progress.upload_waits_for,
+            Party::Upstream => &self.progress.answer_waits_for,
+        };
+        waits_for.set(Some(party));
+        self.progress.settle(start);
         let mut patience = self.patience.get();
         match party {
             Party::Client => {
@@ -69,7 +71,8 @@ impl Flow<'_> {
             self.patience.set(patience);
         }
         self.progress.moved(now);
-        self.progress.waited(party, time);
+        waits_for.set(None);
+        self.progress.settle(now);
         output
     }
 }

@@ -44,6 +44,8 @@ pub(super) struct Terms<'a> {
     pub(super) plan: &'a Plan,
     /// The protocols that the request offers to switch to, as a list.
     pub(super) offered: &'a str,
+    /// Whether the head says how long it took.
+    pub(super) timed: bool,
     /// Asked when the answer's head is written, which may be long after the request came.
     pub(super) draining: &'a Cell<bool>,
     pub(super) counters: &'a Row,
@@ -61,14 +63,10 @@ pub(super) async fn relay<R: AsyncRead + Unpin, W: AsyncWrite + Unpin>(
 ) -> Result<Relayed, RelayError> {
     final_head(responses, client, terms, progress).await?;
     let now = Instant::now();
-    let since = match progress.upload.get() {
-        Upload::Complete(sent) | Upload::CutShort(sent) => sent,
-        Upload::UnderWay => now,
-    };
-    progress.waited(Party::Upstream, now.duration_since(since));
     progress.moved(now);
     let head = responses.head();
     progress.head.set(Some((head.status(), now)));
+    progress.settle(now);
     if ConnectionOptions::of(head.fields()).are_too_many() {
         return Err(RelayError::Malformed);
     }
@@ -78,7 +76,12 @@ pub(super) async fn relay<R: AsyncRead + Unpin, W: AsyncWrite + Unpin>(
         return Ok(Relayed::Switch);
     }
     let shape = Shape::of(head, terms, progress);
-    write_head(client.buffer(), head, shape, terms.plan);
+    let out = client.buffer();
+    write_head(out, head, shape, terms.plan);
+    if terms.timed {
+        progress.phases(now).write_field(out);
+    }
+    encode::end_head(out);
     terms.counters.add(Counter::Served, 1);
     progress.answered.set(Some(head.status()));
     let flow = Flow {
@@ -187,6 +190,7 @@ impl Shape {
     }
 }
 
+/// Writes a final head but for its end.
 fn write_head(out: &mut Vec<u8>, head: &ResponseHead, shape: Shape, plan: &Plan) {
     let edits = plan.effects.response.as_deref();
     encode::status_line(out, head.status(), Some(head.reason()));
@@ -214,7 +218,6 @@ fn write_head(out: &mut Vec<u8>, head: &ResponseHead, shape: Shape, plan: &Plan)
     } else if plan.http10 {
         encode::field(out, "Connection", "keep-alive");
     }
-    encode::end_head(out);
 }
 
 /// Says what is left of the key's quota, in Tyk's fields.

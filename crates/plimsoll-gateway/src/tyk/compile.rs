@@ -7,7 +7,7 @@ use super::conf::Conf;
 use super::definition::Definition;
 use crate::config::{
     Balance, ConnectionLimits, GatewayConfig, ListenerConfig, Places, RateLimitConfig, RetryConfig,
-    RouteConfig, Serves, SessionConfig, Timeouts, UpstreamConfig,
+    RouteConfig, Serves, SessionConfig, Timeouts, Timings, UpstreamConfig,
 };
 use crate::path;
 use crate::policy::rate_limit::Scope;
@@ -84,12 +84,14 @@ pub(super) fn compile(conf: &Conf, apis: &[Api], strict: bool) -> Result<Gateway
         upstreams,
         routes,
         analytics: None,
+        timings: Timings::default(),
         counters: None,
         timeouts: Timeouts {
             request_head: Duration::from_secs(10),
             idle: Duration::from_secs(60),
             body_rate: 1024,
             total: Duration::from_secs(600),
+            leave: Duration::ZERO,
             drain: conf.drain,
             upgraded: Duration::from_secs(300),
         },

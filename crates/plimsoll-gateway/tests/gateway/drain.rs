@@ -53,6 +53,21 @@ fn exchanges_under_way_finish_and_idle_connections_close() {
 }
 
 #[test]
+fn it_says_that_it_will_leave_before_it_does() {
+    let upstream = Upstream::answering("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx");
+    let gateway = Gateway::before(upstream.address, "timeouts: { leave: 1s }\n");
+    let mut admin = gateway.admin();
+    assert_eq!(admin.get_from("localhost", "/ready").status(), 200);
+    let address = gateway.address("main");
+    gateway.tell_to_stop();
+    assert_eq!(admin.get_from("localhost", "/ready").status(), 503);
+    let still = gateway.connect().get("/");
+    assert_eq!((still.status(), still.field("connection")), (200, None));
+    gateway.join();
+    assert!(TcpStream::connect(address).is_err());
+}
+
+#[test]
 fn after_the_grace_the_rest_is_cut_off() {
     let (upstream, is_asked, _answer) = on_command();
     let gateway = Gateway::before(upstream.address, "timeouts: { drain: 50ms }\n");

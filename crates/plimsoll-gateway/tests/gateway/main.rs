@@ -19,5 +19,6 @@ mod repeats;
 mod rules;
 mod support;
 mod timeouts;
+mod timings;
 mod tyk;
 mod upgrades;

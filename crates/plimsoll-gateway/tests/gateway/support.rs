@@ -1,6 +1,6 @@
 //! A gateway in a thread, upstreams that follow a script, and clients that read one response at a time.
 
-use plimsoll_gateway::{Controls, GatewayConfig, Reload, Source, run};
+use plimsoll_gateway::{Controls, GatewayConfig, Output, Reload, Source, run};
 use std::collections::HashMap;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -21,7 +21,22 @@ pub struct Gateway {
     thread: Option<JoinHandle<()>>,
     /// What it reads when it reloads.
     text: Arc<Mutex<String>>,
+    printed: Arc<Mutex<Vec<u8>>>,
     hangups: watch::Sender<u64>,
+}
+
+/// A place that a gateway prints to and a test reads.
+struct Shared(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
 }
 
 /// A listener, an admin listener, and this.
@@ -72,10 +87,12 @@ impl Gateway {
         source: Source,
         text: Arc<Mutex<String>>,
     ) -> Self {
+        let printed = Arc::default();
         let (stop, stopped) = watch::channel(false);
         let (hangups, hung_up) = watch::channel(0);
         let controls = Controls {
             stop: stopped,
+            output: Output(Box::new(Shared(Arc::clone(&printed)))),
             reload: Some(Reload {
                 hangups: hung_up,
                 source,
@@ -96,8 +113,14 @@ impl Gateway {
             log,
             thread: Some(thread),
             text,
+            printed,
             hangups,
         }
+    }
+
+    /// What it has put on standard output.
+    pub fn printed(&self) -> Arc<Mutex<Vec<u8>>> {
+        Arc::clone(&self.printed)
     }
 
     /// What the gateway is to read when it reloads.

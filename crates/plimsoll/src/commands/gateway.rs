@@ -4,7 +4,7 @@ use crate::commands::server;
 use crate::exit::{Ending, Failure};
 use crate::{out, signals};
 use plimsoll_base::document::{Problem, Problems};
-use plimsoll_gateway::{Controls, GatewayConfig, GatewayError, Reload, Source, Tyk};
+use plimsoll_gateway::{Controls, GatewayConfig, GatewayError, Output, Reload, Source, Tyk};
 use std::path::PathBuf;
 
 /// Forward requests by path, with key authentication, rate limits and analytics.
@@ -44,7 +44,11 @@ pub fn run(args: Args) -> Result<Ending, Failure> {
     let shards = server::shards(args.shards)?;
     let ready = |bound: Vec<_>| args.server.ready("gateway", &bound);
     let reload = Some(Reload { hangups, source });
-    let controls = Controls { stop, reload };
+    let controls = Controls {
+        stop,
+        output: Output(Box::new(std::io::stdout())),
+        reload,
+    };
     plimsoll_gateway::run(&config, shards, ready, controls, out::note).map_err(failure)?;
     Ok(Ending::Passed)
 }
