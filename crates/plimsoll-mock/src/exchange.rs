@@ -1,27 +1,34 @@
-//! One request and what answers it, whatever it came on. How an answer is sent is left to the connection.
+//! One request and what answers it, whatever it came on: which stub's answer it is, when, and what is noted of it.
+//!
+//! How an answer is fetched that is not here is `exchange/fetch.rs`, what a stub's behaviour changes `exchange/behave.rs`. How an answer is sent
+//! is left to the connection.
 
 mod behave;
-mod forward;
+mod call;
+mod fetch;
+mod pending;
 
-use crate::admin::AdminRequest;
+pub(crate) use call::Call;
+pub(crate) use pending::Pending;
+
 use crate::answer::{Answer, Coding};
-use crate::behaviour::Room;
 use crate::builtins;
 use crate::clock;
+use crate::delay::Delay;
 use crate::delivery::Delivery;
 use crate::journal::{Answered, Seen};
-use crate::kept_body::Held;
 use crate::metrics::Known;
-use crate::request::{Channel, Request, Scheme};
+use crate::request::{Channel, Request};
 use crate::shard::Shard;
 use crate::stub::Stub;
-use crate::stub::templated::model;
+use crate::stub::templated::{Rendered, model};
+use crate::stub_set::StubSet;
 use crate::template::model::Model;
 use crate::webhook::firing::Afterwards;
+use pending::Source;
 use plimsoll_base::counters::Counter;
 use plimsoll_http::RequestHead;
 use std::cell::Cell;
-use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -52,62 +59,57 @@ pub(crate) enum Decision {
     Own(Answer, Duration),
 }
 
-/// A stub's answer that is to be sent later.
-#[derive(Debug)]
-pub(crate) struct Pending {
-    pub(crate) stub: Arc<Stub>,
-    /// What it answers, where that was made for the request.
-    pub(crate) answer: Option<Answer>,
-    /// How the client wants it otherwise.
-    pub(crate) coding: Coding,
-    pub(crate) delay: Duration,
-    /// Where it must have a place first.
-    pub(crate) room: Option<Room>,
-    /// What follows the answer.
-    pub(crate) afterwards: Afterwards,
-}
-
-/// A call of the admin API, judged by its head; it is answered when its body is there.
-#[derive(Debug)]
-pub(crate) struct Call<'a> {
-    shard: &'a Shard,
-    /// The answer, if it may not be made.
-    refusal: Option<Answer>,
-    request: AdminRequest,
-}
-
 impl Exchange<'_> {
     /// Finds the answer: a stub's, a built-in's, or 404. A stub's that need not wait is offered to `at_once`, which says whether it has sent it.
     pub(crate) fn decide(&self, at_once: impl FnOnce(&Answer) -> bool) -> Decision {
         let shared = &self.shard.shared;
         let request = Request::of(self.head, self.body, self.channel);
         let set = shared.stubs.current();
-        let found = set.find(&request);
-        let stub = match found {
+        let stub = match set.find(&request) {
             Ok(Some(stub)) => stub,
-            Ok(None) => {
-                if let Some(reply) = builtins::reply(&request, || shared.draw()) {
-                    self.note(Answered::Own(reply.answer.status()), reply.delay);
-                    return Decision::Own(reply.answer, reply.delay);
-                }
-                self.shard.counters.add(Counter::Unmatched, 1);
-                self.note(Answered::Unmatched, Duration::ZERO);
-                let differences = &shared.differences;
-                let answer = differences.unmatched(&request, set.stubs(), self.received);
-                return Decision::Own(answer, Duration::ZERO);
-            }
+            Ok(None) => return self.decide_unmatched(&request, &set),
             Err(error) => {
-                self.note(Answered::Own(500), Duration::ZERO);
-                return Decision::Own(Answer::text(500, &error.to_string()), Duration::ZERO);
+                let answer = Answer::text(500, &error.to_string());
+                return self.decide_own(answer, Duration::ZERO);
             }
         };
         self.place
             .set(shared.metrics.matched(self.shard.index, stub));
-        let coding = self.coding();
         let default_delay = set.default_delay();
-        if let Some(behaviour) = &stub.behaviour {
-            return self.decide_behaving(stub, behaviour, &request, default_delay);
+        match &stub.behaviour {
+            Some(behaviour) => self.decide_behaving(stub, behaviour, &request, default_delay),
+            None => self.decide_stub(stub, &request, default_delay, at_once),
         }
+    }
+
+    /// An answer of our own.
+    fn decide_own(&self, answer: Answer, delay: Duration) -> Decision {
+        self.note(Answered::Own(answer.status()), delay, None);
+        Decision::Own(answer, delay)
+    }
+
+    /// The answer to a request that no stub matches.
+    fn decide_unmatched(&self, request: &Request<'_>, set: &StubSet) -> Decision {
+        let shared = &self.shard.shared;
+        if let Some(reply) = builtins::reply(request, || shared.draw()) {
+            return self.decide_own(reply.answer, reply.delay);
+        }
+        self.shard.counters.add(Counter::Unmatched, 1);
+        self.note(Answered::Unmatched, Duration::ZERO, None);
+        let differences = &shared.differences;
+        let answer = differences.unmatched(request, set.stubs(), self.received);
+        Decision::Own(answer, Duration::ZERO)
+    }
+
+    /// The answer of a stub that has no behaviour of its own.
+    fn decide_stub(
+        &self,
+        stub: &Arc<Stub>,
+        request: &Request<'_>,
+        default_delay: &Delay,
+        at_once: impl FnOnce(&Answer) -> bool,
+    ) -> Decision {
+        let shared = &self.shard.shared;
         let delay = if stub.delay.is_none() && default_delay.is_none() {
             Duration::ZERO
         } else {
@@ -115,29 +117,60 @@ impl Exchange<'_> {
             stub.delay
                 .sample(default_delay, precision, || shared.draw())
         };
-        if let Some(answer) = self.rendered(stub, &request) {
-            let noted = self.note_answer(Answered::Stub(stub), delay, Some(&answer));
-            if stub.delivery == Delivery::Plain && stub.webhooks.is_empty() {
-                return Decision::Own(self.coded(answer, stub), delay);
-            }
-            let pending = Pending::new(stub, coding, delay, self.afterwards(stub, &request, noted));
-            return Decision::Stub(Pending {
-                answer: Some(self.coded(answer, stub)),
-                ..pending
-            });
-        }
+        let source = self.source(stub, request);
+        let noted = self.note_source(stub, &source, delay);
         let is_plain = stub.delivery == Delivery::Plain && stub.webhooks.is_empty();
-        // What another server answers is noted when it is known.
-        let noted = match stub.proxy {
-            Some(_) => None,
-            None => self.note(Answered::Stub(stub), delay),
-        };
-        let is_own = is_plain && stub.proxy.is_none();
-        if delay.is_zero() && is_own && at_once(stub.answer_in(coding)) {
+        let need_not_wait = is_plain && delay.is_zero();
+        if matches!(source, Source::Ready)
+            && need_not_wait
+            && at_once(stub.answer_in(self.coding()))
+        {
             return Decision::Done;
         }
-        let afterwards = self.afterwards(stub, &request, noted);
-        Decision::Stub(Pending::new(stub, coding, delay, afterwards))
+        match source {
+            Source::Made(answer) if is_plain => Decision::Own(self.coded(answer, stub), delay),
+            source => Decision::Stub(self.pending(stub, source, request, delay, noted)),
+        }
+    }
+
+    /// Where a stub's answer comes from. A fault has none to be made.
+    fn source(&self, stub: &Stub, request: &Request<'_>) -> Source {
+        if stub.proxy.is_some() {
+            return Source::Server;
+        }
+        let Some(templated) = &stub.templated else {
+            return Source::Ready;
+        };
+        if matches!(stub.delivery, Delivery::Fault(_)) {
+            return Source::Ready;
+        }
+        let url = &stub.request.url;
+        match templated.answer(request, url, clock::now(), self.shard.shared.draw()) {
+            Rendered::Answer(answer) => Source::Made(answer),
+            Rendered::Unread(file) => Source::File(file),
+        }
+    }
+
+    /// A stub's answer that is to be sent later. `noted` is the journal's number of the request.
+    fn pending(
+        &self,
+        stub: &Arc<Stub>,
+        source: Source,
+        request: &Request<'_>,
+        delay: Duration,
+        noted: Option<u64>,
+    ) -> Pending {
+        Pending {
+            stub: Arc::clone(stub),
+            source: match source {
+                Source::Made(answer) => Source::Made(self.coded(answer, stub)),
+                source => source,
+            },
+            coding: self.coding(),
+            delay,
+            room: None,
+            afterwards: self.afterwards(stub, request, noted),
+        }
     }
 
     /// What follows a stub's answer: its webhooks. `noted` is the journal's number of the request.
@@ -163,31 +196,7 @@ impl Exchange<'_> {
         }
     }
 
-    /// Gets the answer of a stub whose answer is another server's.
-    pub(crate) async fn fetch(&self, pending: &mut Pending) {
-        let stub = Arc::clone(&pending.stub);
-        if let Some(proxy) = &stub.proxy {
-            let mut held = Held::new(Arc::clone(&self.shard.shared));
-            // Boxed, so that exchanges which are never sent on do not carry its memory.
-            let answer = Box::pin(self.forward(&stub, proxy, &mut held)).await;
-            let noted = self.note_answer(Answered::Stub(&stub), pending.delay, Some(&answer));
-            pending.afterwards.noted = noted;
-            pending.answer = Some(answer);
-            pending.afterwards.held = Some(held);
-        }
-    }
-
-    /// A stub's answer where it depends on the request; a fault has none.
-    fn rendered(&self, stub: &Stub, request: &Request<'_>) -> Option<Answer> {
-        let templated = stub.templated.as_ref()?;
-        if matches!(stub.delivery, Delivery::Fault(_)) {
-            return None;
-        }
-        let url = &stub.request.url;
-        Some(templated.answer(request, url, clock::now(), self.shard.shared.draw()))
-    }
-
-    /// A rendered answer as the client wants it.
+    /// An answer that was made for the request, as the client wants it.
     fn coded(&self, answer: Answer, stub: &Stub) -> Answer {
         let packed = match self.coding() {
             Coding::Gzip if stub.goes_out_whole() => answer.packed(),
@@ -205,18 +214,18 @@ impl Exchange<'_> {
         }
     }
 
-    /// Notes the request in the journal, with an answer that is the same for every request.
-    fn note(&self, outcome: Answered<'_>, delay: Duration) -> Option<u64> {
-        self.note_answer(outcome, delay, None)
+    /// Notes a request that a stub answers, unless its answer has to be fetched first: that is noted when it is known.
+    fn note_source(&self, stub: &Arc<Stub>, source: &Source, delay: Duration) -> Option<u64> {
+        let made = match source {
+            Source::Ready => None,
+            Source::Made(answer) => Some(answer),
+            Source::File(_) | Source::Server => return None,
+        };
+        self.note(Answered::Stub(stub), delay, made)
     }
 
     /// Notes the request in the journal, whose number of it this is; `answer` was made for it.
-    fn note_answer(
-        &self,
-        outcome: Answered<'_>,
-        delay: Duration,
-        answer: Option<&Answer>,
-    ) -> Option<u64> {
+    fn note(&self, outcome: Answered<'_>, delay: Duration, answer: Option<&Answer>) -> Option<u64> {
         let seen = Seen {
             head: self.head,
             body: self.body,
@@ -227,58 +236,5 @@ impl Exchange<'_> {
             answer,
         };
         self.shard.shared.journal.note(self.shard.index, &seen)
-    }
-}
-
-impl Pending {
-    /// A stub's own answer, which needs no place.
-    fn new(stub: &Arc<Stub>, coding: Coding, delay: Duration, afterwards: Afterwards) -> Self {
-        Self {
-            stub: Arc::clone(stub),
-            answer: None,
-            coding,
-            delay,
-            room: None,
-            afterwards,
-        }
-    }
-
-    /// What is to be sent.
-    pub(crate) fn answer(&self) -> &Answer {
-        let own = || self.stub.answer_in(self.coding);
-        self.answer.as_ref().unwrap_or_else(own)
-    }
-}
-
-impl<'a> Call<'a> {
-    /// A call with this head.
-    pub(crate) fn of(shard: &'a Shard, head: &RequestHead, scheme: Scheme) -> Self {
-        let allowed = shard.shared.guard.check(head, scheme);
-        Self {
-            shard,
-            refusal: allowed.err().map(|error| error.answer()),
-            request: AdminRequest {
-                method: head.method().to_owned(),
-                path: head.path().to_owned(),
-                query: head.query().unwrap_or_default().to_owned(),
-                accept: head.fields().get("Accept").unwrap_or_default().to_vec(),
-                body: Vec::new(),
-            },
-        }
-    }
-
-    /// Its answer. It is made on another thread, so that a large change of the stubs holds up nobody.
-    pub(crate) async fn answer(self, body: Vec<u8>) -> io::Result<Answer> {
-        if let Some(refusal) = self.refusal {
-            return Ok(refusal);
-        }
-        let request = AdminRequest {
-            body,
-            ..self.request
-        };
-        let admin = Arc::clone(&self.shard.shared.admin);
-        tokio::task::spawn_blocking(move || admin.answer(&request))
-            .await
-            .map_err(io::Error::other)
     }
 }

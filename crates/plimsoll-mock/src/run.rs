@@ -11,7 +11,7 @@ use crate::latency_log::LatencyLog;
 use crate::metrics::Metrics;
 use crate::outgoing::Outgoing;
 use crate::recording::spec::Spec;
-use crate::shard::{Door, Shard, Shared};
+use crate::shard::{Door, FILES_READ, Shard, Shared};
 use crate::source;
 use crate::stub::surroundings::Surroundings;
 use crate::stubs::Stubs;
@@ -21,7 +21,7 @@ use plimsoll_http::{CountersFile, Listener, connections_possible, run_shards};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize};
 use std::sync::{Arc, Mutex};
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use tokio::time::Instant;
 
 /// What a mock did, when it has ended.
@@ -65,31 +65,63 @@ pub fn run(
             "a mock needs at least one shard".to_owned(),
         ));
     }
+    let (shards, record) = (config.shards, config.record.clone());
     let around = surroundings(&config);
-    let stubs = Arc::new(load_stubs(&config, &around)?);
+    let stubs = load_stubs(&config, &around)?;
     let counters = count(&config)?;
     let (doors, listening) = open(&config)?;
     let guard = Guard::new(&config, bound(&listening)?)?;
+    let shared = Arc::new(share(config, stubs, around, &counters, guard)?);
+    begin_recording(record.as_deref(), &shared.admin)?;
+    // From here on the system queues connections, so whoever is told now will be answered.
+    on_ready(listening);
+    let results = run_shards(shards, "mock", |index| {
+        Shard::run(
+            Arc::clone(&shared),
+            index,
+            counters.row(index),
+            &doors,
+            stop.clone(),
+        )
+    })?;
+    results.into_iter().collect::<Result<(), _>>()?;
+    Ok(Summary {
+        recordings: keep_records(&shared)?,
+        webhooks: shared.webhooks.total(),
+        ..summary(&counters)
+    })
+}
+
+/// What the shards share.
+fn share(
+    config: MockConfig,
+    stubs: Stubs,
+    around: Surroundings,
+    counters: &CountersFile,
+    guard: Guard,
+) -> Result<Shared, MockError> {
+    let stubs = Arc::new(stubs);
     let journal = Arc::new(Journal::new(config.journal, config.shards, config.seed));
     let metrics = Arc::new(Metrics::new(config.shards));
     let behind = config.outgoing.descriptors(config.shards);
     let ending = watch::Sender::new(false);
-    let shared = Arc::new(Shared {
+    let admin = Admin {
+        stubs: Arc::clone(&stubs),
+        journal: Arc::clone(&journal),
+        metrics: Arc::clone(&metrics),
+        counters: counters.clone(),
+        root: config.root_dir,
+        around,
+        proxy_all: config.proxy_all,
+        settings: Mutex::default(),
+        recorder: Mutex::default(),
+        seed: config.seed,
+        ending: ending.clone(),
+        started: Instant::now(),
+    };
+    Ok(Shared {
         guard,
-        admin: Arc::new(Admin {
-            stubs: Arc::clone(&stubs),
-            journal: Arc::clone(&journal),
-            metrics: Arc::clone(&metrics),
-            counters: counters.clone(),
-            root: config.root_dir,
-            around,
-            proxy_all: config.proxy_all,
-            settings: Mutex::default(),
-            recorder: Mutex::default(),
-            seed: config.seed,
-            ending: ending.clone(),
-            started: Instant::now(),
-        }),
+        admin: Arc::new(admin),
         journal,
         metrics,
         differences: Differences::per_second(config.differences_per_second),
@@ -106,29 +138,12 @@ pub fn run(
         connections: AtomicU32::new(0),
         timeouts: config.timeouts,
         held: AtomicUsize::new(0),
+        reading: Semaphore::new(FILES_READ),
         precision: config.delay_precision,
         grace: config.grace,
         seed: config.seed,
         next_draw: AtomicU64::new(0),
         ending,
-    });
-    begin_recording(config.record.as_deref(), &shared.admin)?;
-    // From here on the system queues connections, so whoever is told now will be answered.
-    on_ready(listening);
-    let results = run_shards(config.shards, "mock", |index| {
-        Shard::run(
-            Arc::clone(&shared),
-            index,
-            counters.row(index),
-            &doors,
-            stop.clone(),
-        )
-    })?;
-    results.into_iter().collect::<Result<(), _>>()?;
-    Ok(Summary {
-        recordings: keep_records(&shared)?,
-        webhooks: shared.webhooks.total(),
-        ..summary(&counters)
     })
 }
 

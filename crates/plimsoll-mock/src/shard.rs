@@ -25,9 +25,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::net::TcpStream;
-use tokio::sync::{Notify, watch};
+use tokio::sync::{Notify, Semaphore, watch};
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::Instant;
+
+/// Body files that are read at a time, over all shards: each takes as much memory as it is long.
+pub(crate) const FILES_READ: usize = 4;
 
 /// The time that a line of the latency log is about.
 const LATENCY_INTERVAL: Duration = Duration::from_secs(1);
@@ -55,6 +58,8 @@ pub(crate) struct Shared {
     pub(crate) timeouts: Timeouts,
     /// Bytes of requests' bodies that are held in memory, over all shards.
     pub(crate) held: AtomicUsize,
+    /// Who may read a body file now.
+    pub(crate) reading: Semaphore,
     pub(crate) precision: DelayPrecision,
     pub(crate) grace: Duration,
     pub(crate) seed: u64,

@@ -32,7 +32,7 @@ impl Connection<'_> {
                 return self.queue(&Room::refusal(), form).await;
             }
         }
-        if pending.stub.proxy.is_some() {
+        if pending.is_elsewhere() {
             self.flush().await?;
             self.exchange().fetch(&mut pending).await;
         }

@@ -3,7 +3,6 @@
 use super::{Decision, Exchange, Pending};
 use crate::behaviour::RateLimit;
 use crate::delay::Delay;
-use crate::journal::Answered;
 use crate::request::Request;
 use crate::stub::{Behaving, Stub};
 use std::sync::Arc;
@@ -22,9 +21,7 @@ impl Exchange<'_> {
         if let Some(limit) = &behaving.rate_limit
             && let Err(wait) = limit.admit(self.received)
         {
-            let refusal = RateLimit::refusal(wait);
-            self.note(Answered::Own(refusal.status()), Duration::ZERO);
-            return Decision::Own(refusal, Duration::ZERO);
+            return self.decide_own(RateLimit::refusal(wait), Duration::ZERO);
         }
         let chosen = behaving.alternatives.as_ref();
         let chosen = chosen.and_then(|lots| lots.pick(&mut shared.draw())?.as_ref());
@@ -38,17 +35,11 @@ impl Exchange<'_> {
         if let Some(replay) = &behaving.replay {
             delay += replay.sample(&mut shared.draw());
         }
-        let answer = self.rendered(chosen, request);
-        // What another server answers is noted when it is known.
-        let noted = match chosen.proxy {
-            Some(_) => None,
-            None => self.note_answer(Answered::Stub(chosen), delay, answer.as_ref()),
-        };
-        let afterwards = self.afterwards(chosen, request, noted);
+        let source = self.source(chosen, request);
+        let noted = self.note_source(chosen, &source, delay);
         Decision::Stub(Pending {
-            answer: answer.map(|answer| self.coded(answer, chosen)),
             room: behaving.room.clone(),
-            ..Pending::new(chosen, self.coding(), delay, afterwards)
+            ..self.pending(chosen, source, request, delay, noted)
         })
     }
 }

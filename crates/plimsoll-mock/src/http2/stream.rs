@@ -165,14 +165,14 @@ async fn prepare(
     };
     let decision = exchange.decide(|_| false);
     let place = exchange.place.get();
-    // What waits holds no body, unless another server is to get it.
+    // What waits holds no body, unless its answer is made of it yet.
     match decision {
         Decision::Own(answer, delay) => {
             drop(kept);
             wait(stage, place, delay).await?;
             Ok(own(answer, place))
         }
-        Decision::Stub(mut pending) if pending.stub.proxy.is_some() => {
+        Decision::Stub(mut pending) if pending.is_elsewhere() => {
             let Ok(permit) = enter(pending.room.as_ref()).await else {
                 return Ok(own(Room::refusal(), place));
             };

@@ -1,6 +1,7 @@
 //! Body files whose names are templates: kept, and compiled, once they were read; read again when they have changed.
 //!
-//! Whether a file has changed is one question to the system for each request; reading and compiling it again would hold up everybody on the shard.
+//! Whether a file has changed is one question to the system for each request, which the shard asks; reading and compiling it would hold up everybody
+//! there, so that is an [`UnreadFile`], for whoever can wait.
 
 use crate::body_files::{BodyFiles, Stamp};
 use crate::template::Template;
@@ -20,9 +21,17 @@ pub(super) struct KeptFiles {
     kept: Arc<Mutex<Kept>>,
 }
 
+/// A file that is not kept: it was not asked for yet, or has changed.
+#[derive(Debug, Clone)]
+pub(crate) struct UnreadFile {
+    pub(super) files: KeptFiles,
+    pub(super) name: String,
+    pub(super) is_template: bool,
+}
+
 /// What a file holds.
 #[derive(Debug)]
-pub(super) enum FileBody {
+pub(crate) enum FileBody {
     Bytes(Vec<u8>),
     Text(Template),
 }
@@ -41,8 +50,14 @@ impl KeptFiles {
         }
     }
 
-    /// The file of this name, as it is now. The error says why there is none, or where it is no template.
-    pub(super) fn get(&self, name: &str, is_template: bool) -> Result<Arc<FileBody>, String> {
+    /// The file of this name as it is now, if it is kept. The error says why there is none.
+    pub(super) fn kept(&self, name: &str) -> Result<Option<Arc<FileBody>>, String> {
+        let stamp = self.files.stamp(name)?;
+        Ok(self.lock().get(name, stamp))
+    }
+
+    /// The same, but read if it is not kept, which may take its time. It may be no template.
+    fn read(&self, name: &str, is_template: bool) -> Result<Arc<FileBody>, String> {
         let stamp = self.files.stamp(name)?;
         if let Some(body) = self.lock().get(name, stamp) {
             return Ok(body);
@@ -60,6 +75,13 @@ impl KeptFiles {
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl UnreadFile {
+    /// Reads it; whoever comes second finds it kept. The error says why there is none, or where it is no template.
+    pub(crate) fn read(&self) -> Result<Arc<FileBody>, String> {
+        self.files.read(&self.name, self.is_template)
     }
 }
 
@@ -92,15 +114,28 @@ mod tests {
         let files = BodyFiles::below(root.path());
         files.write("a", b"one").unwrap();
         let kept = KeptFiles::of(&files);
-        let first = kept.get("a", true).unwrap();
+        let read = |name: &str, is_template| {
+            let unread = UnreadFile {
+                files: kept.clone(),
+                name: name.to_owned(),
+                is_template,
+            };
+            unread.read()
+        };
+        assert!(kept.kept("a").unwrap().is_none());
+        let first = read("a", true).unwrap();
         assert!(matches!(&*first, FileBody::Text(_)));
-        assert!(Arc::ptr_eq(&first, &kept.get("a", true).unwrap()));
+        for again in [read("a", true).unwrap(), kept.kept("a").unwrap().unwrap()] {
+            assert!(Arc::ptr_eq(&first, &again));
+        }
         files.write("a", b"other").unwrap();
-        let second = kept.get("a", false).unwrap();
+        assert!(kept.kept("a").unwrap().is_none());
+        let second = read("a", false).unwrap();
         assert!(matches!(&*second, FileBody::Bytes(bytes) if bytes == b"other"));
         assert_eq!(kept.lock().bytes, 5);
         files.remove("a").unwrap();
-        assert!(kept.get("a", true).is_err());
-        assert!(kept.get("../a", true).is_err());
+        for name in ["a", "../a"] {
+            assert!(kept.kept(name).is_err() && read(name, true).is_err());
+        }
     }
 }

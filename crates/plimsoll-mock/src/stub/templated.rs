@@ -3,6 +3,7 @@
 //! As in WireMock, the values of headers, the text of a body, the name of a body file and the file itself are templates; a body in
 //! base64 is not. The length is ours to say, so a `Content-Length` of the stub's is left out.
 
+pub(crate) use super::kept_files::UnreadFile;
 use super::kept_files::{FileBody, KeptFiles};
 use super::reader::Problems;
 use super::response::{Body, printable};
@@ -16,6 +17,7 @@ use jiff::Timestamp;
 use plimsoll_base::random::Draw;
 use serde_json::Value;
 use std::cell::RefCell;
+use std::sync::Arc;
 
 /// The parts of a response, compiled.
 #[derive(Debug, Clone)]
@@ -38,6 +40,14 @@ enum Content {
         files: KeptFiles,
         is_template: bool,
     },
+}
+
+/// What a response is for one request.
+#[derive(Debug)]
+pub(crate) enum Rendered {
+    Answer(Answer),
+    /// This file is to be read first.
+    Unread(Box<UnreadFile>),
 }
 
 /// What of a response is the same for every request.
@@ -113,33 +123,69 @@ impl Templated {
         url: &UrlPattern,
         now: Timestamp,
         draw: Draw,
-    ) -> Answer {
+    ) -> Rendered {
         let model = model(request, url, &self.parameters, now, draw);
         self.render(&model)
-            .unwrap_or_else(|error| Answer::text(500, &error))
+            .unwrap_or_else(|error| Rendered::Answer(Answer::text(500, &error)))
     }
 
-    fn render<'a>(&'a self, model: &'a Model<'a>) -> Result<Answer, String> {
+    /// The same once its file was read.
+    pub(crate) fn answer_with(
+        &self,
+        request: &Request<'_>,
+        url: &UrlPattern,
+        now: Timestamp,
+        draw: Draw,
+        file: Result<Arc<FileBody>, String>,
+    ) -> Answer {
+        let model = model(request, url, &self.parameters, now, draw);
+        let answer = file.and_then(|file| file.finish(self.head(&model)?, &model));
+        answer.unwrap_or_else(|error| Answer::text(500, &error))
+    }
+
+    fn render<'a>(&'a self, model: &'a Model<'a>) -> Result<Rendered, String> {
+        let head = self.head(model)?;
+        Ok(Rendered::Answer(match &self.body {
+            Content::Bytes(bytes) => head.body(bytes),
+            Content::Text(template) => head.body(template.render(model)?.as_bytes()),
+            Content::File {
+                name,
+                files,
+                is_template,
+            } => {
+                let name = name.render(model)?;
+                match files.kept(&name)? {
+                    Some(file) => file.finish(head, model)?,
+                    None => {
+                        return Ok(Rendered::Unread(Box::new(UnreadFile {
+                            files: files.clone(),
+                            name,
+                            is_template: *is_template,
+                        })));
+                    }
+                }
+            }
+        }))
+    }
+
+    /// Everything but the body.
+    fn head<'a>(&'a self, model: &'a Model<'a>) -> Result<AnswerBuilder, String> {
         let mut builder = AnswerBuilder::new(self.status, self.reason.as_deref());
         for (name, template) in &self.fields {
             // What a request brings must not end a line of the head.
             let value = printable(&template.render(model)?);
             builder = builder.field(name, &value);
         }
-        Ok(match &self.body {
-            Content::Bytes(bytes) => builder.body(bytes),
-            Content::Text(template) => builder.body(template.render(model)?.as_bytes()),
-            Content::File {
-                name,
-                files,
-                is_template,
-            } => {
-                let body = files.get(&name.render(model)?, *is_template)?;
-                match &*body {
-                    FileBody::Bytes(bytes) => builder.body(bytes),
-                    FileBody::Text(template) => builder.body(template.render(model)?.as_bytes()),
-                }
-            }
+        Ok(builder)
+    }
+}
+
+impl FileBody {
+    /// The answer that ends with this.
+    fn finish<'a>(&'a self, head: AnswerBuilder, model: &'a Model<'a>) -> Result<Answer, String> {
+        Ok(match self {
+            Self::Bytes(bytes) => head.body(bytes),
+            Self::Text(template) => head.body(template.render(model)?.as_bytes()),
         })
     }
 }

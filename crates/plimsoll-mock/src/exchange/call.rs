@@ -1,0 +1,51 @@
+//! A call of the admin API: judged on the shard, answered on another thread.
+
+use crate::admin::AdminRequest;
+use crate::answer::Answer;
+use crate::request::Scheme;
+use crate::shard::Shard;
+use plimsoll_http::RequestHead;
+use std::io;
+use std::sync::Arc;
+
+/// A call of the admin API, judged by its head; it is answered when its body is there.
+#[derive(Debug)]
+pub(crate) struct Call<'a> {
+    shard: &'a Shard,
+    /// The answer, if it may not be made.
+    refusal: Option<Answer>,
+    request: AdminRequest,
+}
+
+impl<'a> Call<'a> {
+    /// A call with this head.
+    pub(crate) fn of(shard: &'a Shard, head: &RequestHead, scheme: Scheme) -> Self {
+        let allowed = shard.shared.guard.check(head, scheme);
+        Self {
+            shard,
+            refusal: allowed.err().map(|error| error.answer()),
+            request: AdminRequest {
+                method: head.method().to_owned(),
+                path: head.path().to_owned(),
+                query: head.query().unwrap_or_default().to_owned(),
+                accept: head.fields().get("Accept").unwrap_or_default().to_vec(),
+                body: Vec::new(),
+            },
+        }
+    }
+
+    /// Its answer. It is made on another thread, so that a large change of the stubs holds up nobody.
+    pub(crate) async fn answer(self, body: Vec<u8>) -> io::Result<Answer> {
+        if let Some(refusal) = self.refusal {
+            return Ok(refusal);
+        }
+        let request = AdminRequest {
+            body,
+            ..self.request
+        };
+        let admin = Arc::clone(&self.shard.shared.admin);
+        tokio::task::spawn_blocking(move || admin.answer(&request))
+            .await
+            .map_err(io::Error::other)
+    }
+}

@@ -1,0 +1,86 @@
+//! Gets the answer of a stub that does not have it: from another server, or from a file that nobody has asked for yet.
+
+use super::Exchange;
+use super::pending::{Pending, Source};
+use crate::answer::Answer;
+use crate::clock;
+use crate::journal::Answered;
+use crate::kept_body::Held;
+use crate::outgoing::Sending;
+use crate::proxy::{Proxy, failed};
+use crate::request::Request;
+use crate::stub::Stub;
+use crate::stub::templated::{UnreadFile, model};
+use std::sync::Arc;
+
+impl Exchange<'_> {
+    /// Gets the answer, and notes the request with it.
+    pub(crate) async fn fetch(&self, pending: &mut Pending) {
+        let stub = Arc::clone(&pending.stub);
+        let answer = match (&pending.source, &stub.proxy) {
+            (Source::Server, Some(proxy)) => {
+                let mut held = Held::new(Arc::clone(&self.shard.shared));
+                // Boxed, so that exchanges which are never sent on do not carry its memory.
+                let answer = Box::pin(self.forward(&stub, proxy, &mut held)).await;
+                pending.afterwards.held = Some(held);
+                answer
+            }
+            (Source::File(file), _) => {
+                let answer = Box::pin(self.read(&stub, file)).await;
+                self.coded(answer, &stub)
+            }
+            _ => return,
+        };
+        let noted = self.note(Answered::Stub(&stub), pending.delay, Some(&answer));
+        pending.afterwards.noted = noted;
+        pending.source = Source::Made(answer);
+    }
+
+    /// The other server's answer, or WireMock's words about why there is none. `held` gets the room that it takes.
+    async fn forward(&self, stub: &Stub, proxy: &Proxy, held: &mut Held) -> Answer {
+        let (shared, outgoing) = (&self.shard.shared, &self.shard.outgoing);
+        let request = Request::of(self.head, self.body, self.channel);
+        let seen = || {
+            let (url, parameters) = (&stub.request.url, &proxy.parameters);
+            model(&request, url, parameters, clock::now(), shared.draw())
+        };
+        let config = &outgoing.shared().config;
+        let forwarded = match proxy.forward(&seen(), self.body, config) {
+            Ok(forwarded) => forwarded,
+            Err(message) => return Answer::text(500, &message),
+        };
+        let sending = Sending {
+            url: &forwarded.url,
+            method: request.method,
+            head: &forwarded.head,
+            body: self.body,
+        };
+        let received = outgoing.exchange(&sending, |bytes| held.grow(bytes)).await;
+        match received {
+            Ok(received) => {
+                if let Some(latency) = &shared.latency {
+                    latency.record(received.time);
+                }
+                let answer = proxy.answer(&seen(), &received);
+                answer.unwrap_or_else(|error| Answer::text(500, &error))
+            }
+            Err(failure) => failed(&failure, &forwarded.shown),
+        }
+    }
+
+    /// An answer made of a file, which is read on another thread: a long one, or a slow disk, holds up nobody else.
+    async fn read(&self, stub: &Stub, file: &UnreadFile) -> Answer {
+        let shared = &self.shard.shared;
+        let turn = shared.reading.acquire().await;
+        let unread = file.clone();
+        let read = tokio::task::spawn_blocking(move || unread.read()).await;
+        drop(turn);
+        let body = read.unwrap_or_else(|error| Err(error.to_string()));
+        let Some(templated) = &stub.templated else {
+            return Answer::text(500, "no template");
+        };
+        let request = Request::of(self.head, self.body, self.channel);
+        let url = &stub.request.url;
+        templated.answer_with(&request, url, clock::now(), shared.draw(), body)
+    }
+}

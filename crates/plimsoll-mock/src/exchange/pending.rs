@@ -1,0 +1,51 @@
+//! A stub's answer between the decision and the sending.
+
+use crate::answer::{Answer, Coding};
+use crate::behaviour::Room;
+use crate::stub::Stub;
+use crate::stub::templated::UnreadFile;
+use crate::webhook::firing::Afterwards;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A stub's answer that is to be sent later.
+#[derive(Debug)]
+pub(crate) struct Pending {
+    pub(crate) stub: Arc<Stub>,
+    pub(super) source: Source,
+    /// How the client wants it.
+    pub(super) coding: Coding,
+    pub(crate) delay: Duration,
+    /// Where it must have a place first.
+    pub(crate) room: Option<Room>,
+    /// What follows the answer.
+    pub(crate) afterwards: Afterwards,
+}
+
+/// Where a stub's answer comes from.
+#[derive(Debug)]
+pub(super) enum Source {
+    /// The stub has it: it is the same for every request.
+    Ready,
+    /// It was made for this request.
+    Made(Answer),
+    /// It is made of a file that has to be read first.
+    File(Box<UnreadFile>),
+    /// It is another server's.
+    Server,
+}
+
+impl Pending {
+    /// Whether the answer has to be fetched before it can be sent.
+    pub(crate) fn is_elsewhere(&self) -> bool {
+        matches!(self.source, Source::File(_) | Source::Server)
+    }
+
+    /// What is to be sent.
+    pub(crate) fn answer(&self) -> &Answer {
+        match &self.source {
+            Source::Made(answer) => answer,
+            Source::Ready | Source::File(_) | Source::Server => self.stub.answer_in(self.coding),
+        }
+    }
+}
