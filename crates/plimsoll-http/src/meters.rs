@@ -21,6 +21,11 @@ impl Counter {
         self.0.store(value, Ordering::Relaxed);
     }
 
+    /// Adds what another has, which has nothing then. Nobody may write the other meanwhile.
+    pub fn take(&self, other: &Self) {
+        self.add(other.0.swap(0, Ordering::Relaxed));
+    }
+
     /// The current value.
     #[must_use]
     pub fn get(&self) -> u64 {
@@ -48,6 +53,14 @@ impl Buckets {
         let bucket = BUCKET_MICROS.partition_point(|edge| *edge < micros);
         self.counts[bucket].add(1);
         self.sum_micros.add(micros);
+    }
+
+    /// Adds what another has, which has nothing then. Nobody may write the other meanwhile.
+    pub fn take(&self, other: &Self) {
+        for (own, theirs) in self.counts.iter().zip(&other.counts) {
+            own.take(theirs);
+        }
+        self.sum_micros.take(&other.sum_micros);
     }
 
     /// The count of bucket `index`; the last one follows that of the last edge.
@@ -82,5 +95,10 @@ mod tests {
         assert_eq!((counts[0], counts[1]), (2, 1));
         assert_eq!(counts[15..], [1, 1]);
         assert_eq!(buckets.sum_micros(), 20_000_042);
+        let all = Buckets::default();
+        all.record(Duration::ZERO);
+        all.take(&buckets);
+        assert_eq!((all.count(0), all.count(16)), (3, 1));
+        assert_eq!((buckets.count(0), buckets.sum_micros()), (0, 0));
     }
 }

@@ -1,13 +1,14 @@
 //! What each stub did, for who watches: how often it was asked, how long it took, which delay was meant and how late that ended.
 //!
 //! Each shard writes rows of its own, so that a request costs a few plain additions and no lock; [`crate::admin`] adds them up. A stub gets its
-//! row when it first answers. The first [`MOST_STUBS`] have one each, the rest share one.
+//! row when it first answers. So many as [`MOST_STUBS`] have one each, the rest share one. Where all are taken, that of a stub which is gone is given
+//! on, and what it counted moves to the shared one: the sums over all rows never fall.
 
 use crate::stub::Stub;
 use plimsoll_http::meters::{Buckets, Counter};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 /// Stubs that have a row of their own.
@@ -32,8 +33,16 @@ struct ShardRows(Box<[OnceLock<Box<Row>>]>);
 struct Names {
     /// By id, so that a stub that is edited keeps its row.
     places: HashMap<String, u32>,
-    /// Ids and names, in the order of their places; the first is nobody's.
-    labels: Vec<Label>,
+    /// Who has them, in the order of their places; the first is nobody's.
+    holders: Vec<Holder>,
+}
+
+/// Who has a row.
+#[derive(Debug, Default)]
+struct Holder {
+    label: Label,
+    /// Gone when the stub is: removed, answered with, and no longer in the journal.
+    stub: Weak<Place>,
 }
 
 /// How a row is called.
@@ -73,7 +82,7 @@ impl Metrics {
         Self {
             shards: (0..shards).map(rows).collect(),
             names: Mutex::new(Names {
-                labels: vec![Label::default()],
+                holders: vec![Holder::default()],
                 ..Names::default()
             }),
         }
@@ -82,7 +91,7 @@ impl Metrics {
     /// Counts a request of a shard that this stub matched; where its row is.
     pub(crate) fn matched(&self, shard: usize, stub: &Stub) -> Known {
         let place = match stub.place.0.load(Ordering::Relaxed) {
-            UNKNOWN => self.assign(stub),
+            UNKNOWN => self.assign(shard, stub),
             known => known - 1,
         };
         self.row(shard, place).requests.add(1);
@@ -107,7 +116,10 @@ impl Metrics {
 
     /// Every row that was ever used, by how it is called: one for each shard that has it.
     pub(crate) fn rows(&self) -> Vec<(Label, Vec<&Row>)> {
-        let mut labels = self.lock().labels.clone();
+        let names = self.lock();
+        let labels = names.holders.iter().map(|holder| holder.label.clone());
+        let mut labels: Vec<Label> = labels.collect();
+        drop(names);
         labels[OTHERS as usize].id = "other".to_owned();
         let rows = |place: usize| {
             let shards = self.shards.iter();
@@ -125,32 +137,67 @@ impl Metrics {
         self.shards[shard].0[place as usize].get_or_init(Box::default)
     }
 
-    /// Finds the row of a stub that answers for the first time.
-    fn assign(&self, stub: &Stub) -> u32 {
+    /// Finds the row of a stub that answers for the first time, on this shard.
+    fn assign(&self, shard: usize, stub: &Stub) -> u32 {
         let mut names = self.lock();
         let id = stub.id.to_string();
-        let next = names.labels.len();
-        let place = match names.places.get(&id) {
-            Some(place) => *place,
-            None if next > MOST_STUBS => OTHERS,
-            None => {
-                let name = stub.document.get("name").and_then(|name| name.as_str());
-                let place = u32::try_from(next).unwrap_or(OTHERS);
-                names.labels.push(Label {
-                    id: id.clone(),
-                    name: name.unwrap_or_default().to_owned(),
-                });
-                names.places.insert(id, place);
+        let found = names.places.get(&id).copied();
+        let place = found.unwrap_or_else(|| match names.free() {
+            None => OTHERS,
+            Some(place) => {
+                let former = std::mem::take(&mut names.holders[place as usize]);
+                if names.places.remove(&former.label.id).is_some() {
+                    self.hand_on(shard, place);
+                }
+                names.places.insert(id.clone(), place);
                 place
             }
-        };
+        });
+        if place != OTHERS {
+            let holder = &mut names.holders[place as usize];
+            holder.stub = Arc::downgrade(&stub.place);
+            if found.is_none() {
+                let name = stub.document.get("name").and_then(|name| name.as_str());
+                let name = name.unwrap_or_default().to_owned();
+                holder.label = Label { id, name };
+            }
+        }
         stub.place.0.store(place + 1, Ordering::Relaxed);
         place
+    }
+
+    /// Moves what was counted in a row to the others, whose row on this shard is this thread's to write. An answer that is still on its way
+    /// from who had the row is counted for who has it now.
+    fn hand_on(&self, shard: usize, place: u32) {
+        let others = self.row(shard, OTHERS);
+        let rows = self.shards.iter();
+        for row in rows.filter_map(|rows| rows.0[place as usize].get()) {
+            others.requests.take(&row.requests);
+            others.service_time.take(&row.service_time);
+            others.delay.take(&row.delay);
+            others.lateness.take(&row.lateness);
+        }
     }
 
     /// A change that panicked has left whole entries.
     fn lock(&self) -> MutexGuard<'_, Names> {
         self.names.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Names {
+    /// A place for one more: a new one, or that of a stub which is gone.
+    fn free(&mut self) -> Option<u32> {
+        let next = self.holders.len();
+        let is_gone = |holder: &Holder| holder.stub.strong_count() == 0;
+        let place = match next {
+            ..=MOST_STUBS => {
+                self.holders.push(Holder::default());
+                next
+            }
+            _ => 1 + self.holders.iter().skip(1).position(is_gone)?,
+        };
+        u32::try_from(place).ok()
     }
 }
 
@@ -172,23 +219,44 @@ mod tests {
     }
 
     #[test]
-    fn who_comes_late_shares_a_row() {
+    fn who_comes_late_shares_a_row_or_has_that_of_one_that_is_gone() {
         let metrics = Metrics::new(2);
-        for number in 0..MOST_STUBS as u64 + 2 {
-            metrics.matched(usize::from(number % 2 == 0), &stub(number));
+        let mut stubs: Vec<Stub> = (0..MOST_STUBS as u64 + 2).map(stub).collect();
+        for (number, stub) in stubs.iter().enumerate() {
+            metrics.matched(number % 2, stub);
         }
         let rows = metrics.rows();
         assert_eq!(rows.len(), MOST_STUBS + 1);
         assert_eq!(rows[0].0.id, "other");
-        let of_others: u64 = rows[0].1.iter().map(|row| row.requests.get()).sum();
-        assert_eq!((of_others, rows[0].1.len()), (2, 2));
+        let of_others = |rows: &[(Label, Vec<&Row>)]| {
+            let of_all = rows[0].1.iter();
+            of_all.map(|row| row.requests.get()).sum::<u64>()
+        };
+        assert_eq!((of_others(&rows), rows[0].1.len()), (2, 2));
         assert_eq!((rows[1].0.name.as_str(), rows[1].1.len()), ("n", 1));
+        let gone = stubs.remove(4);
+        let place = metrics.matched(1, &gone);
+        metrics.served(1, place, Duration::from_millis(1));
+        drop(gone);
+        let late = stub(5_000);
+        assert_eq!(metrics.matched(0, &late), place);
+        let rows = metrics.rows();
+        let (label, its) = &rows[place.unwrap() as usize];
+        assert_eq!(label.id, late.id.to_string());
+        let requests: Vec<u64> = its.iter().map(|row| row.requests.get()).collect();
+        assert_eq!(requests, [1, 0]);
+        assert_eq!(its[1].service_time.sum_micros(), 0);
+        // What the one before it had is not lost.
+        assert_eq!(of_others(&rows), 4);
+        assert_eq!(rows[0].1[0].service_time.sum_micros(), 1_000);
+        assert_eq!(metrics.matched(0, &stub(5_001)), Some(OTHERS));
     }
 
     #[test]
     fn an_edited_stub_keeps_its_row() {
         let metrics = Metrics::new(1);
-        let first = metrics.matched(0, &stub(7));
+        let before = stub(7);
+        let first = metrics.matched(0, &before);
         assert_eq!(metrics.matched(0, &stub(7)), first);
         metrics.served(0, first, Duration::from_millis(1));
         metrics.served(0, None, Duration::from_millis(1));
