@@ -3,6 +3,7 @@
 //! What is well-formed, entities and namespaces are roxmltree's; it keeps no references to anything outside and stops at entities that grow.
 //! Paths are left to `xml/path.rs`, comparing to `xml/equality.rs`, printing to `xml/print.rs`.
 
+mod date_text;
 pub(crate) mod equality;
 mod node;
 pub(crate) mod path;

@@ -8,6 +8,7 @@ use crate::journal::shown::one_or_many;
 use crate::request::{Request, unpacked};
 use crate::stub::id::StubId;
 use crate::stub_state::STARTED;
+use crate::xml::Document;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Map, Value, json};
@@ -192,7 +193,7 @@ fn query_pattern(request: &Request<'_>) -> Option<Value> {
     ))
 }
 
-/// The pattern of a body, as its kind or the specification has it. What should be JSON and is not is compared as text.
+/// The pattern of a body, as its kind or the specification has it. What should be JSON or XML and is not is compared as text.
 fn body_pattern(text: &str, bytes: &[u8], content_type: &str, how: &BodyPattern) -> Value {
     let kind = content_type.split(';').next().unwrap_or_default().trim();
     let kind = kind.to_ascii_lowercase();
@@ -203,6 +204,10 @@ fn body_pattern(text: &str, bytes: &[u8], content_type: &str, how: &BodyPattern)
         add_flag(&mut equal, "ignoreArrayOrder", how.ignore_array_order);
         add_flag(&mut equal, "ignoreExtraElements", how.ignore_extra_elements);
         return equal;
+    }
+    let as_xml = how.matcher == BodyMatcher::EqualToXml || (is_auto && kind.contains("xml"));
+    if as_xml && Document::parse(text).is_ok() {
+        return json!({"equalToXml": text});
     }
     if is_auto && kind == "multipart/form-data" {
         return json!({"anything": "anything"});

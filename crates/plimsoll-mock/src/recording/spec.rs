@@ -2,7 +2,6 @@
 
 use crate::journal::Entry;
 use crate::stub::id::StubId;
-use crate::stub::problem::StubProblem;
 use crate::stub::reader::{Node, Object, Problems};
 use crate::stub::request_pattern::RequestPattern;
 use serde_json::{Map, Value};
@@ -54,6 +53,7 @@ pub(crate) enum BodyMatcher {
     Auto,
     EqualTo,
     EqualToJson,
+    EqualToXml,
 }
 
 /// Bodies longer than so many bytes go to files.
@@ -226,13 +226,10 @@ impl BodyPattern {
             Some("auto") => BodyMatcher::Auto,
             Some("equalTo") => BodyMatcher::EqualTo,
             Some("equalToJson") => BodyMatcher::EqualToJson,
-            Some("equalToXml") => {
-                let what = "the matcher \"equalToXml\"";
-                problems.push(StubProblem::not_available(matcher?.pointer, what));
-                return None;
-            }
+            Some("equalToXml") => BodyMatcher::EqualToXml,
             _ => {
-                return matcher?.wrong("\"auto\", \"equalTo\" or \"equalToJson\"", problems);
+                let all = "\"auto\", \"equalTo\", \"equalToJson\" or \"equalToXml\"";
+                return matcher?.wrong(all, problems);
             }
         };
         if read.matcher == BodyMatcher::Auto {

@@ -1,7 +1,7 @@
-//! XMLUnit's placeholders in the expected document: `${xmlunit.ignore}`, `${xmlunit.isNumber}`, `${xmlunit.isDateTime}`,
-//! `${xmlunit.matchesRegex(…)}`, alone in a text or in the value of an attribute.
+//! XMLUnit's placeholders in the expected document: `${xmlunit.ignore}`, `${xmlunit.isNumber}`, `${xmlunit.isDateTime}` (with a Java date pattern or
+//! without), `${xmlunit.matchesRegex(…)}`, alone in a text or in the value of an attribute.
 
-use crate::date_time::Format;
+use super::date_text;
 use crate::java_regex::{JavaRegex, TooCostly};
 
 /// What opens and closes placeholders.
@@ -14,7 +14,6 @@ pub(crate) enum Wanted {
     Text(String),
     Anything,
     Number,
-    DateTime,
     Regex(Box<JavaRegex>),
 }
 
@@ -32,7 +31,7 @@ impl Placeholders {
         Ok(Self(JavaRegex::compile(&pattern)?))
     }
 
-    /// What a text asks for; the error says what is wrong with its regular expression.
+    /// What a text asks for; the error says what is wrong with its regular expression or date pattern.
     pub(crate) fn read(&self, text: &str) -> Result<Wanted, String> {
         let groups = self.0.groups(text).map_err(|error| error.to_string())?;
         let Some(&[keyword, argument, ..]) = groups.as_deref() else {
@@ -41,7 +40,7 @@ impl Placeholders {
         Ok(match keyword {
             "ignore" => Wanted::Anything,
             "isNumber" => Wanted::Number,
-            "isDateTime" => Wanted::DateTime,
+            "isDateTime" => Wanted::Regex(Box::new(date_text::regex(argument)?)),
             _ => Wanted::Regex(Box::new(JavaRegex::searching(argument)?)),
         })
     }
@@ -58,7 +57,6 @@ impl Wanted {
             Self::Text(wanted) => wanted.trim() == text,
             Self::Anything => true,
             Self::Number => is_number(text),
-            Self::DateTime => Format::Known.parse(text).is_some(),
             Self::Regex(regex) => regex.find(text)?.is_some(),
         })
     }
@@ -110,6 +108,16 @@ mod tests {
         }
         check("${xmlunit.isDateTime}", Some("2026-11-22T10:00:00Z"), true);
         check("${xmlunit.isDateTime}", Some("soon"), false);
+        check(
+            "${xmlunit.isDateTime(dd.MM.yyyy)}",
+            Some("22.11.2026"),
+            true,
+        );
+        check(
+            "${xmlunit.isDateTime(dd.MM.yyyy)}",
+            Some("2026-11-22"),
+            false,
+        );
         check("${xmlunit.matchesRegex(a.c)}", Some("abc"), true);
         check("${xmlunit.matchesRegex(a.c)}", Some("abcd"), true);
         check("${xmlunit.matchesRegex(a.c)}", Some("ac"), false);
@@ -121,5 +129,6 @@ mod tests {
         let wanted = placeholders.read("[[xmlunit.ignore]]").unwrap();
         assert_eq!(wanted.holds(Some("x")), Ok(true));
         assert!(Placeholders::between("(", "").is_err());
+        assert!(placeholders.read("[[xmlunit.isDateTime(QQ)]]").is_err());
     }
 }

@@ -56,6 +56,8 @@ fn a_recording_has_wiremocks_form() {
         Act::Answer(binary.to_owned()),
         Act::Answer("HTTP/1.1 204 No Content\r\n\r\n".to_owned()),
         ok("text"),
+        ok("xml"),
+        ok("broken"),
     ];
     let spec = json!({"captureHeaders": {"X-B": {}, "X-C": {"caseInsensitive": true}}});
     let recorded = recorded(&spec, acts, |client| {
@@ -74,6 +76,9 @@ fn a_recording_has_wiremocks_form() {
             "--x--",
         );
         send(client, "POST /t", "X-B: b", "text");
+        let xml = "Content-Type: application/soap+xml; charset=utf-8";
+        send(client, "POST /x", xml, "<a b='1'/>");
+        send(client, "POST /x", xml, "<a");
     });
     let lines: Vec<String> = anonymous(&recorded).iter().map(Value::to_string).collect();
     insta::assert_snapshot!(lines.join("\n"), @r#"
@@ -81,6 +86,8 @@ fn a_recording_has_wiremocks_form() {
     {"name":"b","request":{"url":"/b","method":"PUT","bodyPatterns":[{"binaryEqualTo":"AQ=="}]},"response":{"status":200,"base64Body":"YWJj"}}
     {"name":"b","request":{"url":"/b","method":"PATCH","bodyPatterns":[{"anything":"anything"}]},"response":{"status":204}}
     {"name":"t","request":{"url":"/t","method":"POST","headers":{"X-B":{"equalTo":"b"}},"bodyPatterns":[{"equalTo":"text","caseInsensitive":false}]},"response":{"status":200,"body":"text","headers":{"Content-Type":"text/plain"}}}
+    {"name":"x","request":{"url":"/x","method":"POST","bodyPatterns":[{"equalToXml":"<a b='1'/>"}]},"response":{"status":200,"body":"xml","headers":{"Content-Type":"text/plain"}}}
+    {"name":"x","request":{"url":"/x","method":"POST","bodyPatterns":[{"equalTo":"<a","caseInsensitive":false}]},"response":{"status":200,"body":"broken","headers":{"Content-Type":"text/plain"}}}
     "#);
 }
 

@@ -54,7 +54,10 @@ fn simplify_part(value: &mut Value, known: &str) {
         }
         Value::Array(items) => items.iter_mut().for_each(|item| simplify_part(item, known)),
         Value::Object(map) => {
-            map.retain(|name, _| !LATER.contains(&name.as_str()));
+            map.retain(|name, value| {
+                let is_empty = name == "headers" && names_only_a_stub(value, known);
+                !is_empty && !LATER.contains(&name.as_str())
+            });
             for (name, value) in map {
                 if OWN.contains(&name.as_str()) && !value.is_object() {
                     *value = json!("(its own)");
@@ -65,6 +68,20 @@ fn simplify_part(value: &mut Value, known: &str) {
         }
         _ => {}
     }
+}
+
+/// Takes the field that names a stub by an id of the server's out of an answer's, as it is left out of answers; whether nothing is left.
+fn names_only_a_stub(fields: &mut Value, known: &str) -> bool {
+    const FIELD: &str = "Matched-Stub-Id";
+    let id = fields[FIELD].as_str().unwrap_or_default();
+    if !is_id(id) || known.contains(id) {
+        return false;
+    }
+    let Some(fields) = fields.as_object_mut() else {
+        return false;
+    };
+    fields.shift_remove(FIELD);
+    fields.is_empty()
 }
 
 fn sort_by_pointer(errors: &mut [Value]) {
