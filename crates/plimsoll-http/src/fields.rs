@@ -42,16 +42,16 @@ impl Fields {
     /// The value of the first field of that name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&[u8]> {
-        self.iter()
-            .find(|(own, _)| own.eq_ignore_ascii_case(name))
-            .map(|(_, value)| value)
+        self.get_all(name).next()
     }
 
     /// The values of all fields of that name, in order.
     pub fn get_all(&self, name: &str) -> impl Iterator<Item = &[u8]> {
-        self.iter()
-            .filter(move |(own, _)| own.eq_ignore_ascii_case(name))
-            .map(|(_, value)| value)
+        let is_named = move |entry: &&Entry| {
+            self.text[entry.name.clone()].eq_ignore_ascii_case(name.as_bytes())
+        };
+        let entries = self.entries.iter().filter(is_named);
+        entries.map(|entry| &self.text[entry.value.clone()])
     }
 
     /// How many fields there are.
@@ -64,12 +64,6 @@ impl Fields {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
-    }
-
-    /// Bytes of memory that this takes.
-    #[must_use]
-    pub fn memory(&self) -> usize {
-        self.text.capacity() + self.entries.capacity() * size_of::<Entry>()
     }
 
     pub(crate) fn clear(&mut self) {
@@ -86,6 +80,11 @@ impl Fields {
     pub(crate) fn set_text(&mut self, text: &[u8]) {
         self.text.clear();
         self.text.extend_from_slice(text);
+    }
+
+    /// What the entries refer to, and what stands between.
+    pub(crate) fn text(&self) -> &[u8] {
+        &self.text
     }
 
     /// A part of the text that was checked to be ASCII.

@@ -1,6 +1,8 @@
 //! Request and response heads, parsed: what was said, and what follows from it for the body and the connection.
 
+use crate::decode::{Event, RequestDecoder};
 use crate::fields::Fields;
+use crate::limits::Limits;
 use std::ops::Range;
 
 /// The version of a message.
@@ -97,6 +99,30 @@ impl RequestHead {
     #[must_use]
     pub fn authority(&self) -> &str {
         self.fields.ascii(self.authority.clone())
+    }
+
+    /// All of it as it came, its empty line included; a head of HTTP/2 has the form of HTTP/1.1.
+    #[must_use]
+    pub fn text(&self) -> &[u8] {
+        self.fields.text()
+    }
+
+    /// The head whose [`Self::text`] this is, of a message of this version.
+    #[must_use]
+    pub fn from_text(text: &[u8], version: Version) -> Option<Self> {
+        // It was within limits when it came.
+        let mut decoder = RequestDecoder::new(Limits {
+            head_bytes: usize::MAX,
+            fields: usize::MAX,
+            target_bytes: usize::MAX,
+            body_bytes: u64::MAX,
+            ..Limits::default()
+        });
+        let step = decoder.decode(text).ok()?;
+        (step.event == Event::Head).then(|| Self {
+            version,
+            ..decoder.into_head()
+        })
     }
 
     /// The version.

@@ -129,6 +129,14 @@ mod tests {
             ("cookie", b"a=1; b=2"),
         ];
         assert_eq!(fields, expected);
+        let again = RequestHead::from_text(head.text(), head.version()).unwrap();
+        assert!(again.fields().iter().eq(head.fields().iter()));
+        assert_eq!(
+            (again.method(), again.target(), again.authority()),
+            ("GET", "/p?q=1", "a.example:81")
+        );
+        assert_eq!(again.version(), Version::Http2);
+        assert!(RequestHead::from_text(b"GET / HT", Version::Http11).is_none());
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! The journal: the last requests and what answered each, for the admin API.
 //!
-//! Each shard writes to a ring of its own, whose lock nobody else takes but an admin call that reads; what is read is a snapshot of
-//! pointers, so the shard waits for no rendering. A ring keeps so many entries and so many bytes; what it drops it has counted, so
-//! totals are exact. How an entry is shown is left to `journal/shown.rs`.
+//! Each shard writes to a ring of its own, whose lock nobody else takes but an admin call that reads; what is read is copied in small parts, so
+//! the shard waits for no rendering. A ring keeps so many requests and so many bytes; what it drops it has counted, so totals are
+//! exact. How an entry is shown is left to `journal/shown.rs`.
 
 pub(crate) mod described;
+mod log;
 mod ring;
 pub(crate) mod shown;
 pub(crate) mod sub_event;
@@ -19,7 +20,7 @@ use plimsoll_http::RequestHead;
 use ring::Ring;
 use serde_json::Value;
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -45,8 +46,9 @@ impl Default for JournalLimits {
 /// The journal of a running mock.
 #[derive(Debug)]
 pub(crate) struct Journal {
-    /// One ring per shard. A blocking lock: it is held for one entry, or for one copy of the pointers.
+    /// One ring per shard. A blocking lock: it is held for one request, or for a copy of some.
     rings: Box<[Mutex<Ring>]>,
+    /// Of one ring; so many entries are shown of all.
     limits: JournalLimits,
     seed: u64,
     /// One moment on both clocks: entries carry instants, answers tell the time.
@@ -55,7 +57,7 @@ pub(crate) struct Journal {
     epoch: AtomicU64,
 }
 
-/// One request and what answered it.
+/// One request and what answered it, as it was when somebody asked.
 #[derive(Debug)]
 pub(crate) struct Entry {
     /// Unlike that of any other: the shard and how many it had noted before.
@@ -69,10 +71,8 @@ pub(crate) struct Entry {
     pub(crate) outcome: Outcome,
     /// The answer, where it was made for this request.
     pub(crate) answer: Option<Answer>,
-    /// What came of it after its answer, as JSON text. A blocking lock: it is held for one event, or for one copy of them.
-    sub_events: Mutex<Vec<String>>,
-    /// Their bytes, which can be asked without the lock.
-    sub_event_bytes: AtomicUsize,
+    /// What came of it after its answer, as JSON text.
+    sub_events: Vec<String>,
 }
 
 /// What answered a request.
@@ -120,7 +120,10 @@ impl Journal {
         let ring = |_| Mutex::new(Ring::default());
         Self {
             rings: (0..shards).map(ring).collect(),
-            limits,
+            limits: JournalLimits {
+                bytes: limits.bytes / shards.max(1),
+                ..limits
+            },
             seed,
             anchor: (Instant::now(), clock::now()),
             epoch: AtomicU64::new(1),
@@ -135,38 +138,39 @@ impl Journal {
     /// Notes a request of a shard; its number, unless there is no journal.
     pub(crate) fn note(&self, shard: usize, seen: &Seen<'_>) -> Option<u64> {
         self.is_on().then(|| {
-            let bytes = self.limits.bytes / self.rings.len();
-            let limits = JournalLimits {
-                bytes,
-                ..self.limits
-            };
             if let Answered::Stub(stub) = seen.outcome {
                 stub.saw(self.epoch.load(Ordering::Relaxed));
             }
-            lock(&self.rings[shard]).note(seen, limits, (shard as u64) << 48)
+            lock(&self.rings[shard]).note(seen, self.limits, base(shard))
         })
     }
 
     /// Adds to a shard's request what came of it after its answer, if it is still there.
     pub(crate) fn add_sub_event(&self, shard: usize, number: u64, event: &Value) {
-        let bytes = self.limits.bytes / self.rings.len();
-        lock(&self.rings[shard]).add_sub_event(number, event.to_string(), bytes);
+        let event = event.to_string();
+        lock(&self.rings[shard]).add_sub_event(number, event, self.limits.bytes);
     }
 
     /// The newest entries of all shards, oldest first.
     pub(crate) fn snapshot(&self) -> Snapshot {
-        let (mut entries, mut dropped) = (Vec::new(), 0);
-        for ring in &self.rings {
-            let ring = lock(ring);
-            entries.extend(ring.entries());
-            dropped += ring.dropped();
+        let (mut entries, mut all) = (Vec::new(), 0);
+        for (shard, ring) in self.rings.iter().enumerate() {
+            let (mut from, base) = (0, base(shard));
+            let (noted, until) = lock(ring).extent(base);
+            all += noted;
+            loop {
+                let some = lock(ring).noted(from..until);
+                let Some(last) = some.last() else { break };
+                from = last.number() + 1;
+                entries.extend(some.into_iter().map(|noted| Arc::new(noted.into_entry())));
+            }
         }
         entries.sort_by_key(|entry| entry.received);
         let beyond = entries.len().saturating_sub(self.limits.entries);
         entries.drain(..beyond);
         Snapshot {
+            dropped: all.saturating_sub(entries.len() as u64),
             entries,
-            dropped: dropped + beyond as u64,
         }
     }
 
@@ -215,7 +219,7 @@ impl Entry {
     /// What came of it after its answer.
     fn sub_events(&self) -> Vec<Value> {
         let parsed = |text: &String| serde_json::from_str(text).unwrap_or_default();
-        ring::sub_events(self).iter().map(parsed).collect()
+        self.sub_events.iter().map(parsed).collect()
     }
 
     /// The parts of its answer; of one of our own, the status.
@@ -245,6 +249,11 @@ impl Entry {
             Outcome::Own(_) | Outcome::Unmatched => None,
         }
     }
+}
+
+/// Where the numbers of a shard begin.
+fn base(shard: usize) -> u64 {
+    (shard as u64) << 48
 }
 
 /// A shard that panicked between two entries has left whole entries, and one that panicked ends the mock.

@@ -1,26 +1,70 @@
-//! The entries of one shard: so many, in so many bytes. The oldest makes room, and its memory is used again.
+//! The requests of one shard: so many, in so many bytes. The oldest makes room.
+//!
+//! A request is kept as it came: its head and its body are a text of the [`Log`], and what else is known of it is a small record. So noting one is two
+//! copies and allocates nothing. An [`Entry`] is made of it when somebody asks.
 
+use super::log::{Log, Place};
 use super::{Answered, Entry, JournalLimits, Outcome, Seen};
 use crate::answer::Answer;
-use plimsoll_http::RequestHead;
+use crate::request::Channel;
+use plimsoll_http::{RequestHead, Version};
 use std::collections::{HashSet, VecDeque};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
 
-/// Bytes of an entry beyond its head and body: itself, its pointer and what the allocator adds.
-const ENTRY_BYTES: usize = size_of::<Entry>() + 32;
+/// Bytes of a record: a queue has up to twice the room that it fills.
+const RECORD_BYTES: usize = 2 * size_of::<Record>();
+
+/// What is copied at a time for a reader, who keeps the shard waiting meanwhile: so many requests, or so many bytes and one.
+const COPIED: usize = 256;
+const COPIED_BYTES: usize = 1 << 20;
 
 /// A shard's part of the journal.
 #[derive(Debug, Default)]
 pub(super) struct Ring {
     /// Oldest first.
-    entries: VecDeque<Arc<Entry>>,
-    /// What they take.
-    bytes: usize,
-    /// How many were ever noted: numbers the entries.
+    records: VecDeque<Record>,
+    /// Their heads and bodies.
+    log: Log,
+    /// Bytes of what they have aside.
+    aside: usize,
+    /// How many were ever noted: numbers them.
     noted: u64,
     /// How many made room since it was last emptied.
     dropped: u64,
+}
+
+/// What is known of a request beyond its bytes.
+#[derive(Debug, Clone)]
+struct Record {
+    number: u64,
+    place: Place,
+    /// Of its bytes, so many are the head.
+    head: usize,
+    version: Version,
+    channel: Channel,
+    received: Instant,
+    delay: Duration,
+    outcome: Outcome,
+    /// What most requests do not have.
+    aside: Option<Box<Aside>>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Aside {
+    /// The answer, where it was made for this request.
+    answer: Option<Answer>,
+    /// What came of it after its answer, as JSON text.
+    sub_events: Vec<String>,
+}
+
+/// A request as it was noted.
+#[derive(Debug)]
+pub(super) struct Noted {
+    record: Record,
+    text: Vec<u8>,
 }
 
 impl Ring {
@@ -28,73 +72,119 @@ impl Ring {
     pub(super) fn note(&mut self, seen: &Seen<'_>, limits: JournalLimits, base: u64) -> u64 {
         let number = base + self.noted;
         self.noted += 1;
+        let aside = seen.answer.map(|answer| {
+            Box::new(Aside {
+                answer: Some(answer.clone()),
+                ..Aside::default()
+            })
+        });
+        let aside_bytes = aside.as_deref().map_or(0, Aside::memory);
+        let head = seen.head.text();
+        let length = head.len() + seen.body.len();
         let mut spare = None;
-        let answer = seen.answer.map_or(0, Answer::memory);
-        let wanted = ENTRY_BYTES + seen.head.fields().memory() + seen.body.len() + answer;
-        while self.entries.len() >= limits.entries
-            || (self.bytes + wanted > limits.bytes && !self.entries.is_empty())
+        while self.records.len() >= limits.entries
+            || self.memory_with(length, aside_bytes) > limits.bytes
         {
-            spare = self.drop_oldest();
+            let Some(oldest) = self.drop_oldest() else {
+                // It does not fit even alone.
+                self.dropped += 1;
+                return number;
+            };
+            spare = Some(oldest.outcome);
         }
-        let mut entry = spare.unwrap_or_else(|| Arc::new(Entry::blank(seen)));
-        match Arc::get_mut(&mut entry) {
-            Some(reused) => reused.fill(seen, number),
-            // A reader still has it.
-            None => {
-                let mut fresh = Entry::blank(seen);
-                fresh.fill(seen, number);
-                entry = Arc::new(fresh);
-            }
-        }
-        self.bytes += memory(&entry);
-        self.entries.push_back(entry);
-        // Memory is taken in steps, so that an entry may have more of it than it fills; one may not fit even alone.
-        while self.bytes > limits.bytes {
-            self.drop_oldest();
-        }
+        self.aside += aside_bytes;
+        self.records.push_back(Record {
+            number,
+            place: self.log.append(head, seen.body),
+            head: head.len(),
+            version: seen.head.version(),
+            channel: seen.channel,
+            received: seen.received,
+            delay: seen.delay,
+            outcome: outcome(seen.outcome, spare),
+            aside,
+        });
         number
     }
 
-    /// Adds to an entry, if it is still there; in so many bytes of all.
+    /// Adds to a request, if it is still there; in so many bytes of all.
     pub(super) fn add_sub_event(&mut self, number: u64, event: String, bytes: usize) {
         let place = self
-            .entries
-            .binary_search_by_key(&number, |entry| entry.number);
-        if let Ok(place) = place {
-            let entry = &self.entries[place];
-            self.bytes += event.len();
-            entry
-                .sub_event_bytes
-                .fetch_add(event.len(), Ordering::Relaxed);
-            sub_events(entry).push(event);
+            .records
+            .binary_search_by_key(&number, |record| record.number);
+        let record = place.ok().and_then(|place| self.records.get_mut(place));
+        if let Some(record) = record {
+            let before = record.aside.as_deref().map_or(0, Aside::memory);
+            let aside = record.aside.get_or_insert_default();
+            aside.sub_events.push(event);
+            self.aside += aside.memory() - before;
         }
-        while self.bytes > bytes {
-            self.drop_oldest();
-        }
+        while self.memory() > bytes && self.drop_oldest().is_some() {}
     }
 
-    fn drop_oldest(&mut self) -> Option<Arc<Entry>> {
-        let oldest = self.entries.pop_front()?;
-        self.bytes -= memory(&oldest);
+    fn drop_oldest(&mut self) -> Option<Record> {
+        let oldest = self.records.pop_front()?;
+        self.log.forget_first();
+        if let Some(aside) = &oldest.aside {
+            self.aside -= aside.memory();
+        }
         self.dropped += 1;
+        if self.records.is_empty() {
+            // What is kept for the next may be in the way of a long one.
+            self.log = Log::default();
+        }
         Some(oldest)
     }
 
-    pub(super) fn entries(&self) -> impl Iterator<Item = Arc<Entry>> {
-        self.entries.iter().cloned()
+    fn memory(&self) -> usize {
+        self.records.len() * RECORD_BYTES + self.log.memory() + self.aside
     }
 
-    pub(super) fn dropped(&self) -> u64 {
-        self.dropped
+    /// The same with one more, of so many bytes.
+    fn memory_with(&self, length: usize, aside: usize) -> usize {
+        (self.records.len() + 1) * RECORD_BYTES + self.log.memory_with(length) + self.aside + aside
     }
 
-    pub(super) fn remove(&mut self, numbers: &HashSet<u64>) {
-        let bytes = &mut self.bytes;
-        self.entries.retain(|entry| {
-            let unwanted = numbers.contains(&entry.number);
-            *bytes -= if unwanted { memory(entry) } else { 0 };
-            !unwanted
+    /// How many were noted since it was last emptied, removed ones left out, and below which number they all are.
+    pub(super) fn extent(&self, base: u64) -> (u64, u64) {
+        let all = self.dropped + self.records.len() as u64;
+        (all, base + self.noted)
+    }
+
+    /// Some of those with these numbers, oldest first; none if there are no more.
+    pub(super) fn noted(&self, numbers: Range<u64>) -> Vec<Noted> {
+        let first = self
+            .records
+            .partition_point(|record| record.number < numbers.start);
+        let mut bytes = 0;
+        let records = self.records.range(first..).take(COPIED);
+        let records = records.take_while(|record| {
+            let is_wanted = record.number < numbers.end && bytes <= COPIED_BYTES;
+            bytes += self.log.text(record.place).len();
+            is_wanted
         });
+        let noted = records.map(|record| Noted {
+            record: record.clone(),
+            text: self.log.text(record.place).to_vec(),
+        });
+        noted.collect()
+    }
+
+    /// Removes those with these numbers; they are not counted as dropped.
+    pub(super) fn remove(&mut self, numbers: &HashSet<u64>) {
+        let is_unwanted = |record: &Record| numbers.contains(&record.number);
+        if !self.records.iter().any(is_unwanted) {
+            return;
+        }
+        let former = std::mem::take(self);
+        (self.noted, self.dropped) = (former.noted, former.dropped);
+        for record in former.records {
+            if !is_unwanted(&record) {
+                let place = self.log.append(former.log.text(record.place), b"");
+                self.aside += record.aside.as_deref().map_or(0, Aside::memory);
+                self.records.push_back(Record { place, ..record });
+            }
+        }
     }
 
     pub(super) fn clear(&mut self) {
@@ -105,93 +195,101 @@ impl Ring {
     }
 }
 
-impl Entry {
-    fn blank(seen: &Seen<'_>) -> Self {
-        Self {
-            number: 0,
-            head: RequestHead::default(),
-            body: Vec::new(),
-            channel: seen.channel,
-            received: seen.received,
-            delay: seen.delay,
-            outcome: Outcome::Unmatched,
-            answer: None,
-            sub_events: Mutex::default(),
-            sub_event_bytes: AtomicUsize::new(0),
-        }
-    }
-
-    fn fill(&mut self, seen: &Seen<'_>, number: u64) {
-        self.number = number;
-        self.head.clone_from(seen.head);
-        self.body.clear();
-        // Memory for a long body is not kept for a short one.
-        self.body.shrink_to(seen.body.len());
-        self.body.extend_from_slice(seen.body);
-        self.channel = seen.channel;
-        self.received = seen.received;
-        self.delay = seen.delay;
-        self.answer = seen.answer.cloned();
-        // Most often there are none, and nothing is locked.
-        if std::mem::take(self.sub_event_bytes.get_mut()) > 0 {
-            sub_events(self).clear();
-        }
-        self.outcome = match (seen.outcome, &self.outcome) {
-            // Most often the same: then its count of users, which all shards share, is left alone.
-            (Answered::Stub(stub), Outcome::Stub(own)) if Arc::ptr_eq(stub, own) => return,
-            (Answered::Stub(stub), _) => Outcome::Stub(Arc::clone(stub)),
-            (Answered::Own(status), _) => Outcome::Own(status),
-            (Answered::Unmatched, _) => Outcome::Unmatched,
-        };
+impl Aside {
+    fn memory(&self) -> usize {
+        let events = self.sub_events.iter();
+        let events: usize = events.map(|event| size_of::<String>() + event.len()).sum();
+        let answer = self.answer.as_ref().map_or(0, Answer::memory);
+        size_of::<Self>() + events + answer
     }
 }
 
-fn memory(entry: &Entry) -> usize {
-    let answer = entry.answer.as_ref().map_or(0, Answer::memory);
-    let events = entry.sub_event_bytes.load(Ordering::Relaxed);
-    ENTRY_BYTES + entry.head.fields().memory() + entry.body.capacity() + answer + events
+impl Noted {
+    pub(super) fn number(&self) -> u64 {
+        self.record.number
+    }
+
+    /// The request as readers see it.
+    pub(super) fn into_entry(self) -> Entry {
+        let Record {
+            number,
+            head,
+            version,
+            channel,
+            received,
+            delay,
+            outcome,
+            aside,
+            ..
+        } = self.record;
+        let aside = aside.map_or_else(Aside::default, |aside| *aside);
+        let mut text = self.text;
+        let body = text.split_off(head);
+        Entry {
+            number,
+            // What was a head once is one again.
+            head: RequestHead::from_text(&text, version).unwrap_or_default(),
+            body,
+            channel,
+            received,
+            delay,
+            outcome,
+            answer: aside.answer,
+            sub_events: aside.sub_events,
+        }
+    }
 }
 
-/// Events are added one by one, so what a panic leaves is whole.
-pub(super) fn sub_events(entry: &Entry) -> MutexGuard<'_, Vec<String>> {
-    let events = entry.sub_events.lock();
-    events.unwrap_or_else(PoisonError::into_inner)
+/// What answered a request. Most often it is what answered the one that made room, too: then its count of users, which all shards share, is left alone.
+fn outcome(seen: Answered<'_>, spare: Option<Outcome>) -> Outcome {
+    match (seen, spare) {
+        (Answered::Stub(stub), Some(Outcome::Stub(own))) if Arc::ptr_eq(stub, &own) => {
+            Outcome::Stub(own)
+        }
+        (Answered::Stub(stub), _) => Outcome::Stub(Arc::clone(stub)),
+        (Answered::Own(status), _) => Outcome::Own(status),
+        (Answered::Unmatched, _) => Outcome::Unmatched,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::request::Channel;
-    use std::time::Duration;
-    use tokio::time::Instant;
+    use plimsoll_http::Limits;
+    use plimsoll_http::decode::RequestDecoder;
+
+    fn seen<'a>(head: &'a RequestHead, body: &'a [u8]) -> Seen<'a> {
+        Seen {
+            head,
+            body,
+            channel: Channel::default(),
+            received: Instant::now(),
+            delay: Duration::ZERO,
+            outcome: Answered::Unmatched,
+            answer: None,
+        }
+    }
 
     fn ring_of(bodies: &[&str], limits: JournalLimits) -> Ring {
         let mut ring = Ring::default();
+        let head = RequestHead::default();
         for body in bodies {
-            let seen = Seen {
-                head: &RequestHead::default(),
-                body: body.as_bytes(),
-                channel: Channel::default(),
-                received: Instant::now(),
-                delay: Duration::ZERO,
-                outcome: Answered::Unmatched,
-                answer: None,
-            };
-            ring.note(&seen, limits, 0);
+            ring.note(&seen(&head, body.as_bytes()), limits, 0);
         }
         ring
     }
 
-    fn check(bodies: &[&str], limits: JournalLimits, kept: &[&str], dropped: u64) {
-        let ring = ring_of(bodies, limits);
-        let bodies: Vec<_> = ring.entries().map(|entry| entry.body.clone()).collect();
+    fn bodies(ring: &Ring) -> Vec<Vec<u8>> {
+        let noted = ring.noted(0..u64::MAX);
+        noted.into_iter().map(|one| one.into_entry().body).collect()
+    }
+
+    fn check(texts: &[&str], limits: JournalLimits, kept: &[&str], dropped: u64) {
+        let ring = ring_of(texts, limits);
         let kept: Vec<_> = kept.iter().map(|body| body.as_bytes().to_vec()).collect();
-        assert_eq!((bodies, ring.dropped()), (kept, dropped));
-        assert_eq!(
-            ring.bytes,
-            ring.entries().map(|entry| memory(&entry)).sum::<usize>()
-        );
-        assert!(ring.bytes <= limits.bytes);
+        assert_eq!((bodies(&ring), ring.dropped), (kept, dropped));
+        assert_eq!(ring.extent(0), (texts.len() as u64, texts.len() as u64));
+        assert!(ring.memory() <= limits.bytes);
     }
 
     #[test]
@@ -202,36 +300,68 @@ mod tests {
         };
         check(&["a", "b"], limits, &["a", "b"], 0);
         check(&["a", "b", "c", "d"], limits, &["c", "d"], 2);
+        let log = Log::default().memory_with(1);
         let three = JournalLimits {
             entries: 100,
-            bytes: 3 * ENTRY_BYTES + 30,
+            bytes: 3 * RECORD_BYTES + log,
         };
         check(&["a", "b", "c", "d"], three, &["b", "c", "d"], 1);
-        let long = "x".repeat(3 * ENTRY_BYTES);
+        let long = "x".repeat(2 * log);
         check(&["a", &long], three, &[], 2);
+        check(&["a", &long, "b"], three, &["b"], 2);
     }
 
     #[test]
-    fn what_a_reader_has_does_not_change_under_it() {
-        let limits = JournalLimits {
-            entries: 1,
-            bytes: 1 << 20,
-        };
-        let mut ring = ring_of(&["a"], limits);
-        let read: Vec<_> = ring.entries().collect();
-        let seen = Seen {
-            head: &RequestHead::default(),
-            body: b"b",
-            channel: Channel::default(),
-            received: Instant::now(),
-            delay: Duration::ZERO,
-            outcome: Answered::Unmatched,
-            answer: None,
-        };
-        ring.note(&seen, limits, 0);
+    fn a_request_comes_back_as_it_came() {
+        let mut decoder = RequestDecoder::new(Limits::default());
+        decoder
+            .decode(b"PUT /a?b=c HTTP/1.0\r\nX: 1\r\nContent-Length: 4\r\n\r\n")
+            .unwrap();
+        let mut ring = Ring::default();
+        ring.note(&seen(decoder.head(), b"body"), JournalLimits::default(), 7);
+        let entry = ring.noted(7..8).remove(0).into_entry();
+        assert_eq!((entry.number, &*entry.body), (7, &b"body"[..]));
         assert_eq!(
-            (&*read[0].body, &*ring.entries[0].body),
-            (&b"a"[..], &b"b"[..])
+            (entry.head.method(), entry.head.target()),
+            ("PUT", "/a?b=c")
         );
+        assert_eq!(entry.head.version(), Version::Http10);
+        assert_eq!(entry.head.fields().get("x"), Some(&b"1"[..]));
+    }
+
+    #[test]
+    fn who_reads_gets_all_of_it_piece_by_piece() {
+        let texts: Vec<String> = (0..600).map(|number| number.to_string()).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let ring = ring_of(&texts, JournalLimits::default());
+        let (mut from, mut read) = (0, Vec::new());
+        loop {
+            let some = ring.noted(from..599);
+            assert!(some.len() <= COPIED);
+            let Some(last) = some.last() else { break };
+            from = last.number() + 1;
+            read.extend(some.into_iter().map(|one| one.into_entry().body));
+        }
+        assert!(
+            read.iter()
+                .eq(texts[..599].iter().map(|text| text.as_bytes()))
+        );
+    }
+
+    #[test]
+    fn what_is_removed_is_gone_and_events_find_their_request() {
+        let limits = JournalLimits::default();
+        let mut ring = ring_of(&["a", "b", "c"], limits);
+        ring.remove(&HashSet::from([0, 1, 9]));
+        assert_eq!((bodies(&ring), ring.dropped), (vec![b"c".to_vec()], 0));
+        let before = ring.memory();
+        ring.add_sub_event(1, "\"lost\"".to_owned(), limits.bytes);
+        assert_eq!(ring.memory(), before);
+        ring.add_sub_event(2, "\"kept\"".to_owned(), limits.bytes);
+        let entry = ring.noted(0..9).remove(0).into_entry();
+        assert_eq!(entry.sub_events, ["\"kept\""]);
+        assert!(ring.memory() > before);
+        ring.add_sub_event(2, "x".repeat(100), ring.memory());
+        assert_eq!((ring.memory(), ring.dropped), (0, 1));
     }
 }

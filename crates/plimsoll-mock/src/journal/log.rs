@@ -1,0 +1,156 @@
+//! Texts in the order in which they came, in a few large pieces of memory: the oldest text goes first, and its piece is used again when it was the
+//! last in it.
+//!
+//! So adding a text allocates nothing, and writes where the processor has just written.
+
+use std::collections::VecDeque;
+
+/// Bytes of a piece; a longer text has one of its own.
+const PIECE_BYTES: usize = 64 * 1024;
+
+/// The texts.
+#[derive(Debug, Default)]
+pub(super) struct Log {
+    /// Oldest first; texts are added to the last.
+    pieces: VecDeque<Piece>,
+    /// How many pieces have gone: numbers the first.
+    gone: u64,
+    /// An empty piece, for the next.
+    spare: Option<Vec<u8>>,
+    /// Bytes of all of them.
+    memory: usize,
+}
+
+#[derive(Debug)]
+struct Piece {
+    bytes: Vec<u8>,
+    /// How many texts it has that have not gone.
+    texts: usize,
+}
+
+/// Where a text is.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    piece: u64,
+    start: usize,
+    length: usize,
+}
+
+impl Log {
+    /// Bytes of memory that this would take with a text of so many bytes more.
+    pub(super) fn memory_with(&self, length: usize) -> usize {
+        if self.has_room(length) || (length <= PIECE_BYTES && self.spare.is_some()) {
+            self.memory
+        } else {
+            self.memory + length.max(PIECE_BYTES)
+        }
+    }
+
+    /// Bytes of memory that this takes.
+    pub(super) fn memory(&self) -> usize {
+        self.memory
+    }
+
+    /// Adds a text of two parts.
+    pub(super) fn append(&mut self, head: &[u8], rest: &[u8]) -> Place {
+        let length = head.len() + rest.len();
+        if !self.has_room(length) {
+            self.add_piece(length);
+        }
+        let index = self.pieces.len() - 1;
+        let piece = &mut self.pieces[index];
+        let start = piece.bytes.len();
+        piece.bytes.extend_from_slice(head);
+        piece.bytes.extend_from_slice(rest);
+        piece.texts += 1;
+        Place {
+            piece: self.gone + index as u64,
+            start,
+            length,
+        }
+    }
+
+    /// Forgets the oldest text.
+    pub(super) fn forget_first(&mut self) {
+        let Some(first) = self.pieces.front_mut() else {
+            return;
+        };
+        first.texts -= 1;
+        if first.texts > 0 {
+            return;
+        }
+        let Some(Piece { mut bytes, .. }) = self.pieces.pop_front() else {
+            return;
+        };
+        self.gone += 1;
+        if bytes.capacity() == PIECE_BYTES && self.spare.is_none() {
+            bytes.clear();
+            self.spare = Some(bytes);
+        } else {
+            self.memory -= bytes.capacity();
+        }
+    }
+
+    /// A text that has not gone.
+    pub(super) fn text(&self, place: Place) -> &[u8] {
+        let index = usize::try_from(place.piece - self.gone).unwrap_or(usize::MAX);
+        &self.pieces[index].bytes[place.start..place.start + place.length]
+    }
+
+    /// Whether so many bytes more have room in the last piece.
+    fn has_room(&self, length: usize) -> bool {
+        let last = self.pieces.back();
+        last.is_some_and(|piece| piece.bytes.capacity() - piece.bytes.len() >= length)
+    }
+
+    fn add_piece(&mut self, length: usize) {
+        let spare = self.spare.take_if(|_| length <= PIECE_BYTES);
+        let bytes = spare.unwrap_or_else(|| {
+            let bytes = Vec::with_capacity(length.max(PIECE_BYTES));
+            self.memory += bytes.capacity();
+            bytes
+        });
+        self.pieces.push_back(Piece { bytes, texts: 0 });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_memory_of_the_oldest_is_used_again() {
+        let mut log = Log::default();
+        let text = vec![b'x'; PIECE_BYTES / 2 - 1];
+        let places: Vec<Place> = (0..4).map(|_| log.append(&text, b"y")).collect();
+        assert_eq!(log.memory(), 2 * PIECE_BYTES);
+        assert!(log.text(places[3]).ends_with(b"xy"));
+        log.forget_first();
+        assert_eq!(log.memory_with(1), 3 * PIECE_BYTES);
+        log.forget_first();
+        assert_eq!(log.memory_with(1), 2 * PIECE_BYTES);
+        let next = log.append(b"a", b"bc");
+        assert_eq!(
+            (log.text(next), log.memory()),
+            (&b"abc"[..], 2 * PIECE_BYTES)
+        );
+        assert!(log.text(places[2]).starts_with(b"xx"));
+    }
+
+    #[test]
+    fn a_long_text_has_a_piece_of_its_own_that_goes_with_it() {
+        let mut log = Log::default();
+        log.append(b"", b"");
+        let long = vec![b'x'; 3 * PIECE_BYTES];
+        assert_eq!(log.memory_with(long.len()), 4 * PIECE_BYTES);
+        let place = log.append(&long, b"");
+        assert_eq!(
+            (log.text(place).len(), log.memory()),
+            (long.len(), 4 * PIECE_BYTES)
+        );
+        let last = log.append(b"z", b"");
+        log.forget_first();
+        log.forget_first();
+        assert_eq!((log.text(last), log.memory()), (&b"z"[..], 2 * PIECE_BYTES));
+    }
+}
