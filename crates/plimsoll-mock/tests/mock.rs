@@ -3,6 +3,8 @@
 
 #[path = "mock/admin.rs"]
 mod admin;
+#[path = "mock/bad_input.rs"]
+mod bad_input;
 #[path = "mock/behaving.rs"]
 mod behaving;
 #[path = "mock/counting.rs"]
