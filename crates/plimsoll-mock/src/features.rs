@@ -1,7 +1,8 @@
-//! `docs/wiremock.md`: every feature of WireMock's format and every admin route, and what becomes of it here. Only built for tests.
+//! `docs/wiremock.md`: every feature of WireMock's format, every admin route, and what becomes of it here. Only built for tests.
 //!
-//! Whether something is supported is found out, not written down: each row has an example that is read, a helper's name that is looked up, or
-//! a route that is asked for. What is written down is how it differs. `UPDATE=1 cargo test -p plimsoll-mock --lib features` writes the page.
+//! Whether something is supported is found out, not written down: each row has an example that is read, a helper's name that is looked up,
+//! a route that is asked for, or the test that holds it. What is written down is how it differs, and what is not there at all. `UPDATE=1 cargo test
+//! -p plimsoll-mock --lib features` writes the page, but for its last part, the flags: the binary has those (`plimsoll/src/commands/mock/wiremock_flags.rs`).
 
 mod rows;
 
@@ -17,10 +18,13 @@ use std::path::PathBuf;
 
 const INTRODUCTION: &str = "# WireMock, feature by feature
 
-What `plimsoll mock` makes of WireMock 3.13.2's stub mappings and admin API. Generated: whether something is supported is found out by the mock's own reader, helpers
-and routes, and a test holds this page to it (`UPDATE=1 cargo test -p plimsoll-mock --lib features` writes it anew). What differs was seen beside the real WireMock ([mock.md](mock.md) says how).
-What is not supported is refused by name when it is loaded, with its place.
+What `plimsoll mock` makes of WireMock 3.13.2's stub mappings, admin API, transport and command line. Generated: whether something is supported is found out by the mock's own reader,
+helpers, routes, tests and flags, and tests hold this page to it (`UPDATE=1 cargo test -p plimsoll-mock --lib features` writes it anew, with `-p plimsoll flags` its last part). What differs was seen beside
+the real WireMock ([mock.md](mock.md) says how). What is not supported is refused by name when it is loaded, with its place.
 ";
+
+/// Where the part of the page begins that is the binary's.
+const FLAGS: &str = "\n## The command line\n";
 
 /// What a row's example shows.
 #[derive(Debug)]
@@ -38,6 +42,10 @@ enum Example {
     Template(&'static str),
     /// A route: method and path below `/__admin`.
     Route(&'static str, &'static str),
+    /// A test that holds it: its file below `tests/mock` and its name.
+    Test(&'static str, &'static str),
+    /// It is not there.
+    Absent,
 }
 
 impl Example {
@@ -65,6 +73,13 @@ impl Example {
                     State::Not("404, by name".to_owned())
                 }
             }
+            Self::Test(file, name) => {
+                let path = format!("{}/tests/mock/{file}.rs", env!("CARGO_MANIFEST_DIR"));
+                let tests = std::fs::read_to_string(path).unwrap();
+                assert!(tests.contains(&format!("#[test]\nfn {name}()")), "{name}");
+                State::Supported
+            }
+            Self::Absent => State::Not(String::new()),
         }
     }
 }
@@ -136,12 +151,13 @@ fn is_named(name: &str) -> bool {
 fn the_page_is_what_the_mock_does() {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/wiremock.md");
     let page = page();
+    let current = std::fs::read_to_string(&path).unwrap_or_default();
+    let (own, flags) = current.split_at(current.find(FLAGS).unwrap_or(current.len()));
     if std::env::var_os("UPDATE").is_some() {
-        std::fs::write(path, page).unwrap();
+        std::fs::write(path, page + flags).unwrap();
         return;
     }
-    let current = std::fs::read_to_string(path).unwrap_or_default();
-    let same = current == page;
+    let same = own == page;
     assert!(same, "docs/wiremock.md is not what UPDATE=1 would write");
 }
 

@@ -1,6 +1,6 @@
 //! The rows of `docs/wiremock.md`: what there is in WireMock, an example of it, and how it differs here.
 
-use super::Example::{self, Route, Stub, Template};
+use super::Example::{self, Absent, Route, Stub, Template, Test};
 
 /// A part of the page.
 pub(super) struct Section {
@@ -297,14 +297,14 @@ pub(super) const SECTIONS: &[Section] = &[
                 Stub(
                     r#"{"request": {"bodyPatterns": [{"equalToXml": "<a/>", "namespaceAwareness": "LEGACY"}]}}"#,
                 ),
-                "prefixes that nothing declares make a document none",
+                "",
             ),
             (
                 "`enablePlaceholders`, `placeholderOpeningDelimiterRegex`, `placeholderClosingDelimiterRegex`",
                 Stub(
                     r#"{"request": {"bodyPatterns": [{"equalToXml": "<a>[[xmlunit.ignore]]</a>", "enablePlaceholders": true, "placeholderOpeningDelimiterRegex": "\\[\\[", "placeholderClosingDelimiterRegex": "\\]\\]"}]}}"#,
                 ),
-                "`ignore`, `isNumber`, `isDateTime`, `matchesRegex`",
+                "`ignore`, `isNumber`, `isDateTime` (also with a date pattern), `matchesRegex`",
             ),
             (
                 "`matchesXPath`, `xPathNamespaces`",
@@ -743,7 +743,7 @@ pub(super) const SECTIONS: &[Section] = &[
             (
                 "`GET /__admin/requests`",
                 Route("GET", "/requests"),
-                "of `timing` only the delay that was asked for; of `subEvents` none",
+                "of `timing` only the delay that was asked for; of `subEvents` webhooks",
             ),
             (
                 "`DELETE /__admin/requests`",
@@ -894,6 +894,89 @@ pub(super) const SECTIONS: &[Section] = &[
                 "`POST /__admin/shutdown`",
                 Route("POST", "/shutdown"),
                 "as a signal does",
+            ),
+        ],
+    },
+    Section {
+        title: "HTTP, TLS and gzip",
+        rows: &[
+            (
+                "HTTP/1.1 and 1.0: kept connections",
+                Test("serving", "connections_persist_as_the_client_wishes"),
+                "answers carry `Content-Length` and are never chunked",
+            ),
+            (
+                "pipelined requests",
+                Test("serving", "pipelined_requests_are_answered_in_order"),
+                "",
+            ),
+            (
+                "`Expect: 100-continue`",
+                Test("serving", "a_client_that_waits_for_leave_gets_it"),
+                "",
+            ),
+            (
+                "HTTPS beside HTTP",
+                Test("secured", "stubs_templates_and_the_journal_see_the_scheme"),
+                "TLS 1.2 and 1.3; PEM files in place of keystores; without them a certificate made at the start ([mock.md](mock.md#tls))",
+            ),
+            (
+                "client certificates that are required",
+                Test(
+                    "secured",
+                    "only_clients_with_a_certificate_are_served_if_it_is_required",
+                ),
+                "authorities in a PEM file in place of a truststore",
+            ),
+            (
+                "the admin API over TLS alone",
+                Test("secured", "the_admin_api_may_be_for_tls_alone"),
+                "",
+            ),
+            (
+                "HTTP/2 over TLS (ALPN) and in clear (prior knowledge)",
+                Test("http2", "stubs_the_journal_and_the_admin_api_are_the_same"),
+                "bounds on streams, and on what a client that takes nothing may hold ([mock.md](mock.md#http2))",
+            ),
+            (
+                "HTTP/2 in clear by `Upgrade: h2c`",
+                Absent,
+                "such a request is answered in HTTP/1.1",
+            ),
+            (
+                "faults over TLS and HTTP/2",
+                Test("http2", "cuts_end_their_stream_and_faults_their_connection"),
+                "",
+            ),
+            (
+                "answers packed with gzip for who accepts it",
+                Test("packing", "who_accepts_gzip_gets_it"),
+                "a constant answer is packed once",
+            ),
+            (
+                "requests packed with gzip",
+                Stub(r#"{"request": {"bodyPatterns": [{"equalTo": "hello"}]}}"#),
+                "unpacked for matching, up to 10 MiB; not the parts of a multipart body",
+            ),
+            (
+                "answers in chunks (`Transfer-Encoding: chunked`)",
+                Absent,
+                "answers carry `Content-Length`",
+            ),
+            (
+                "CORS headers on stubs' answers",
+                Absent,
+                "write them in the stubs' `headers`",
+            ),
+            (
+                "browser proxying, certificates made for each host",
+                Absent,
+                "`--proxy-all` and `proxyBaseUrl` send requests on",
+            ),
+            (
+                "extensions in Java: transformers, matchers, listeners, helpers",
+                Absent,
+                "refused by name where a mapping asks for one",
             ),
         ],
     },

@@ -1,19 +1,18 @@
 //! `plimsoll mock`: serves WireMock stub mappings and go-bench-suite's endpoints.
 
+mod config;
 mod https;
 mod outgoing;
+mod summary;
 mod wiremock_flags;
 
 use crate::commands::server;
 use crate::exit::{Ending, Failure};
-use crate::{clock, out, signals};
+use crate::{clock, signals};
 use plimsoll_base::units;
-use plimsoll_mock::{
-    AdminAccess, Credentials, DelayPrecision, JournalLimits, MockConfig, MockError, Recordings,
-    Templating,
-};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::path::{Path, PathBuf};
+use plimsoll_mock::{Credentials, MockError};
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Serve WireMock stub mappings, and go-bench-suite's endpoints beside them.
@@ -112,103 +111,13 @@ pub fn run(args: Args) -> Result<Ending, Failure> {
     let server = args.server;
     let seed = args.seed.unwrap_or_else(clock::seed);
     let summary = plimsoll_mock::run(
-        config(args, seed)?,
+        config::of(args, seed)?,
         |bound| server.ready("mock", &bound),
         stop,
     )
     .map_err(failure)?;
-    out::note(&format!(
-        "mock: {} requests received, {} answered, {} unmatched; seed {seed}",
-        summary.received, summary.served, summary.unmatched
-    ));
-    let limits = [
-        ("were turned away: too many", summary.turned_away),
-        ("were ended: their client took too long", summary.timed_out),
-    ];
-    for (words, count) in limits.into_iter().filter(|(_, count)| *count > 0) {
-        out::note(&format!("mock: {count} connections {words}"));
-    }
-    let webhooks = [
-        ("failed", summary.webhooks.failed),
-        (
-            "were lost: too many were under way, or the mock ended first",
-            summary.webhooks.lost,
-        ),
-    ];
-    for (words, count) in webhooks.into_iter().filter(|(_, count)| *count > 0) {
-        out::note(&format!("mock: {count} webhooks {words}"));
-    }
-    if let Some(recordings) = summary.recordings {
-        let Recordings { mappings, missing } = recordings;
-        out::note(&format!(
-            "mock: {mappings} stub mappings recorded; {missing} requests are missing, for which the journal had no room"
-        ));
-    }
+    summary::say(&summary, seed);
     Ok(Ending::Passed)
-}
-
-fn config(args: Args, seed: u64) -> Result<MockConfig, Failure> {
-    let here_has_stubs = || Path::new("mappings").is_dir() || Path::new("__files").is_dir();
-    let default_root = || (!args.server.announce && here_has_stubs()).then(|| PathBuf::from("."));
-    let mut config = MockConfig::new(SocketAddr::new(args.bind_address, args.port));
-    config.listen = config.listen.filter(|_| args.https.clear());
-    config.https = args.https.listener(args.bind_address)?;
-    config.gzip = !args.disable_gzip;
-    config.http2_in_clear = args.https.http2_in_clear();
-    config.admin_requires_https = args.https.for_admin();
-    config.root_dir = args.root_dir.clone().or_else(default_root);
-    config.counters = args.counters;
-    config.shards = server::shards(args.shards)?;
-    config.connections = args.connections;
-    config.timeouts.head = args.head_timeout;
-    config.timeouts.idle = args.idle_timeout;
-    config.timeouts.body.silence = args.body_timeout;
-    config.seed = seed;
-    config.record = args.record_mappings.then_some(args.match_headers);
-    config.record_latency = args.record_latency;
-    config.proxy_all.clone_from(&args.outgoing.proxy_all);
-    config.outgoing = args.outgoing.config()?;
-    if args.exact_delays {
-        config.delay_precision = DelayPrecision::Exact;
-    }
-    // In an experiment nobody asks for requests, and noting them would be a part of what is measured.
-    let unasked = args.server.announce && args.max_request_journal_entries.is_none();
-    config.journal = journal(
-        args.no_request_journal || unasked,
-        args.max_request_journal_entries,
-    );
-    let unasked = args.server.announce.then_some(0);
-    if let Some(tables) = args.differences_per_second.or(unasked) {
-        config.differences_per_second = tables;
-    }
-    config.templating = match (
-        args.global_response_templating,
-        args.disable_response_templating,
-    ) {
-        (true, _) => Templating::All,
-        (_, true) => Templating::Off,
-        _ => Templating::Listed,
-    };
-    config.admin = match args.admin_api_basic_auth {
-        Some(credentials) => AdminAccess::Credentials(credentials),
-        None if args.admin_open => AdminAccess::Open,
-        None => AdminAccess::Loopback,
-    };
-    Ok(config)
-}
-
-/// Who asks for many entries gets the memory for them.
-fn journal(off: bool, entries: Option<usize>) -> JournalLimits {
-    /// Room for the head of a request and a small body.
-    const ENTRY_BYTES: usize = 4096;
-    let default = JournalLimits::default();
-    let entries = if off { Some(0) } else { entries };
-    JournalLimits {
-        entries: entries.unwrap_or(default.entries),
-        bytes: default
-            .bytes
-            .max(entries.unwrap_or(0).saturating_mul(ENTRY_BYTES)),
-    }
 }
 
 fn credentials(text: &str) -> Result<Credentials, String> {

@@ -3,6 +3,9 @@
 //! A command line that starts WireMock 3.13 starts the mock, or is told what of it is missing. Flags that the mock acts on are those
 //! of `mock.rs` and `mock/https.rs`.
 
+#[cfg(test)]
+mod page;
+
 use crate::exit::Failure;
 use crate::out;
 use clap::{Arg, ArgAction, ArgMatches, Command};
