@@ -8,6 +8,8 @@ mod counts;
 mod delays;
 mod flat;
 mod freeze;
+mod in_flight;
+mod journal;
 mod lognormal;
 mod memory;
 mod peers;
@@ -30,13 +32,15 @@ pub struct Check {
 }
 
 /// Every check, cheap ones first.
-static CHECKS: [Check; 18] = [
+static CHECKS: [Check; 20] = [
     counts::CHECK,
     freeze::CHECK,
     peers::CHECK,
     lognormal::CHECK,
     delays::CHECK,
     clients::CHECK,
+    in_flight::CHECK,
+    journal::CHECK,
     memory::CHECK,
     flat::CHECK,
     robustness::MOCK,

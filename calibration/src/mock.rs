@@ -4,16 +4,21 @@ use crate::announcement;
 use crate::bench::{Bench, Trouble};
 use crate::child::Child;
 use crate::clock;
+use crate::memory_of::{self, Memory};
 use plimsoll_base::counters::{Counter, Totals};
 use rustix::process::Signal;
 use serde_json::Value;
-use std::net::SocketAddr;
+use std::io::{self, Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// How often the first request is looked for.
 const LOOK: Duration = Duration::from_millis(5);
+
+/// How long an answer of its admin API may take.
+const ANSWER: Duration = Duration::from_secs(30);
 
 /// A running mock.
 pub struct Mock {
@@ -81,6 +86,26 @@ impl Mock {
         totals(&self.counters)
     }
 
+    /// Its memory in KiB.
+    pub fn memory(&self, memory: Memory) -> Result<f64, Trouble> {
+        let kib = memory_of::kib(self.child.pid(), memory);
+        kib.ok_or_else(|| Trouble::Measured("the mock has ended".to_owned()))
+    }
+
+    /// What its admin API answers.
+    pub fn ask(&self, method: &str, path: &str, body: &str) -> Result<String, Trouble> {
+        let answer = exchange(self.address, method, path, body);
+        let answer = answer.map_err(|e| Trouble::at_server("asking the mock", e))?;
+        match answer.split_once("\r\n\r\n") {
+            Some((head, body)) if head.starts_with("HTTP/1.1 200") => Ok(body.to_owned()),
+            _ => {
+                let line = answer.lines().next().unwrap_or_default();
+                let words = format!("{path} was answered with {line}");
+                Err(Trouble::Measured(words))
+            }
+        }
+    }
+
     /// Ends it cleanly and reads its totals.
     pub fn stop(self) -> Result<Totals, Trouble> {
         self.child.terminate()?;
@@ -92,6 +117,20 @@ impl Mock {
         self.child.kill()?;
         totals(&self.counters)
     }
+}
+
+/// One call of the admin API on a connection of its own.
+fn exchange(address: SocketAddr, method: &str, path: &str, body: &str) -> io::Result<String> {
+    let mut stream = TcpStream::connect(address)?;
+    stream.set_read_timeout(Some(ANSWER))?;
+    let length = body.len();
+    write!(
+        stream,
+        "{method} /__admin{path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{body}"
+    )?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer)?;
+    Ok(answer)
 }
 
 fn totals(counters: &PathBuf) -> Result<Totals, Trouble> {

@@ -29,6 +29,13 @@ const UNIFORM: (u32, u32) = (10, 19);
 const LOGNORMAL: (f64, f64) = (60.0, 0.09);
 /// Where the log-normal delays lie.
 const LOGNORMAL_RANGE: (u32, u32) = (35, 100);
+/// Bounds of the mock's own buckets of lateness, and what they are called.
+const OWN_BOUNDS: [(&str, &str); 4] = [
+    ("0.0002", "0.2 ms"),
+    ("0.0005", "0.5 ms"),
+    ("0.001", "1 ms"),
+    ("0.002", "2 ms"),
+];
 /// One in a thousand tests of a true distribution fails: the standard normal quantile of that.
 const Z: f64 = 3.09;
 /// Counts below this are put together with the next.
@@ -42,6 +49,7 @@ fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
     let running = bench.start(&experiment(&mock, seconds), f64::from(seconds))?;
     let first = mock.first_request(Duration::from_secs(15))?;
     let outcome = running.finish()?;
+    let own = own_lateness(&mock.ask("GET", "/metrics", "")?);
     mock.stop()?;
     let stalls = bench.witness.stalls_since(&mark);
     let times = undisturbed(
@@ -66,6 +74,7 @@ fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
     for (millis, gap) in FIXED {
         bars.push(lateness(&times, millis, gap)?);
     }
+    bars.push(own?);
     let (low, high) = UNIFORM;
     let share = 1.0 / f64::from(high - low + 1);
     bars.push(fit("uniform delay", &times, (low, high), |_| share));
@@ -145,6 +154,34 @@ fn lateness(times: &TimeHistogram, millis: u32, gap: u32) -> Result<Bar, Trouble
     ))
 }
 
+/// What the mock itself says of all its delays: what of their lateness is not in it came on the way to the generator.
+fn own_lateness(metrics: &str) -> Result<Bar, Trouble> {
+    let within = |bound: &str| -> f64 {
+        let samples = metrics.lines().filter_map(|line| line.rsplit_once(' '));
+        let bucket = |name: &str| {
+            name.starts_with("plimsoll_mock_stub_lateness_seconds_bucket{")
+                && name.ends_with(&format!("le=\"{bound}\"}}"))
+        };
+        let counts = samples.filter(|(name, _)| bucket(name));
+        counts
+            .filter_map(|(_, count)| count.parse::<f64>().ok())
+            .sum()
+    };
+    let all = within("+Inf");
+    if all < 0.5 {
+        return Err(Trouble::Measured("the mock has delayed nothing".to_owned()));
+    }
+    let shares = OWN_BOUNDS.map(|(bound, words)| {
+        let share = within(bound) / all * 100.0;
+        format!("{share:.2} % within {words}")
+    });
+    Ok(Bar::shown(
+        "lateness by the mock's own account",
+        "",
+        format!("{} of {all}", shares.join(", ")),
+    ))
+}
+
 /// Pearson's test of the counts by whole milliseconds: their shares within the range against `share`.
 fn fit(
     what: &str,
@@ -209,6 +246,30 @@ mod tests {
             fit("", &uniform(10..19), UNIFORM, share).verdict,
             Verdict::Failed
         );
+    }
+
+    #[test]
+    fn the_mocks_own_lateness_is_that_of_all_stubs() {
+        let bucket = |name: &str, stub: &str, bound: &str, count: u32| {
+            format!(
+                "plimsoll_mock_stub_{name}_seconds_bucket{{stub=\"{stub}\",name=\"\",le=\"{bound}\"}} {count}\n"
+            )
+        };
+        let metrics = [
+            bucket("lateness", "a", "0.0002", 9),
+            bucket("lateness", "a", "+Inf", 10),
+            bucket("lateness", "b", "0.0002", 6),
+            bucket("lateness", "b", "+Inf", 10),
+            bucket("delay", "b", "0.0002", 10),
+        ];
+        let bar = own_lateness(&metrics.concat()).unwrap();
+        assert!(
+            bar.measured.starts_with("75.00 % within 0.2 ms"),
+            "{}",
+            bar.measured
+        );
+        assert!(bar.measured.ends_with(" of 20"), "{}", bar.measured);
+        assert!(own_lateness("").is_err());
     }
 
     #[test]

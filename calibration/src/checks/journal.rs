@@ -1,0 +1,129 @@
+//! The mock's journal under ten million requests: its memory stays within its bound, and its totals are exact though it has dropped most of them.
+
+use super::Check;
+use crate::bar::Bar;
+use crate::bench::{Bench, Outcome, Trouble};
+use crate::memory_of::Memory;
+use crate::mock::Mock;
+use plimsoll_base::counters::{Counter, Totals};
+use serde_json::{Value, json};
+
+pub const CHECK: Check = Check {
+    name: "journal",
+    about: "10 million requests to a mock that keeps a journal, a million of them with bodies of 4 kB",
+    run,
+};
+
+/// By how many bytes a mock may grow.
+const GROWTH: f64 = 50e6;
+/// What the journal keeps.
+const ENTRIES: u32 = 10_000;
+/// Requests that warm up nothing but the mock: its code is read, its buffers are there, its journal is as good as empty.
+const FIRST: u32 = 100;
+
+fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
+    let many = bench.pick(10_000_000, 100_000);
+    let small = json!({ "get": "/small" });
+    let large = json!({ "post": "/small", "body": "x".repeat(4_000) });
+    let parts = [
+        ("without bodies", many, small),
+        ("with bodies of 4 kB", many / 10, large),
+    ];
+    let bars = parts.into_iter().flat_map(|(name, requests, step)| {
+        Bar::part(name, bench.witnessed(|| part(bench, name, requests, &step)))
+    });
+    Ok(bars.collect())
+}
+
+fn part(bench: &Bench, name: &str, requests: u32, step: &Value) -> Result<Vec<Bar>, Trouble> {
+    let stub = json!({ "request": { "url": "/small" }, "response": { "body": "small" } });
+    let flag = format!("--max-request-journal-entries={ENTRIES}");
+    let mock = Mock::start_with(bench, &[stub], &[&flag])?;
+    ask(bench, &mock, FIRST, step)?;
+    let before = mock.memory(Memory::Resident)?;
+    bench.progress(&format!("journal {name}: {requests} requests"));
+    let outcome = ask(bench, &mock, requests, step)?;
+    let after = mock.memory(Memory::LargestResident)?;
+    let noted = number(&mock.ask("GET", "/requests?limit=1", "")?, "/meta/total")?;
+    let all = mock.ask("POST", "/requests/count", r#"{"method": "ANY"}"#)?;
+    let kept = number(&all, "/count")?;
+    let totals = mock.stop()?;
+    Ok(vec![
+        growth(name, requests, before, after),
+        exact(name, &outcome, &totals, noted)?,
+        Bar::judged(
+            format!("{name}: requests that it kept"),
+            format!("at most {ENTRIES}, and some"),
+            kept.to_string(),
+            (1..=u64::from(ENTRIES)).contains(&kept),
+        ),
+    ])
+}
+
+/// A number of an answer.
+fn number(answer: &str, pointer: &str) -> Result<u64, Trouble> {
+    let document: Option<Value> = serde_json::from_str(answer).ok();
+    let number = document.and_then(|document| document.pointer(pointer)?.as_u64());
+    number.ok_or_else(|| Trouble::Measured(format!("no number at {pointer} in {answer}")))
+}
+
+/// So many requests, as fast as they are answered.
+fn ask(bench: &Bench, mock: &Mock, requests: u32, step: &Value) -> Result<Outcome, Trouble> {
+    let experiment = json!({
+        "version": 1,
+        "name": "calibration",
+        "components": { "target": { "external": format!("http://{}", mock.address), "probe": "none" } },
+        "scenario": [step],
+        "load": { "users": 50, "iterations": requests, "duration": "30m" },
+        "arms": { "main": { "target": "target" } },
+        "method": "measure",
+    });
+    bench.run(&experiment, 1800.0)
+}
+
+/// The memory that came, from what there was before to the most that there ever was, both in KiB.
+fn growth(name: &str, requests: u32, before: f64, after: f64) -> Bar {
+    let bytes = (after - before) * 1024.0;
+    Bar::judged(
+        format!("{name}: growth of resident memory in {requests} requests"),
+        format!("less than {:.0} MB", GROWTH / 1e6),
+        format!(
+            "{:.1} MB, from {:.1} to {:.1} MiB",
+            bytes / 1e6,
+            before / 1024.0,
+            after / 1024.0
+        ),
+        bytes < GROWTH,
+    )
+}
+
+/// How many the journal has noted, beside the mock's counters and what the generator sent.
+fn exact(name: &str, outcome: &Outcome, totals: &Totals, noted: u64) -> Result<Bar, Trouble> {
+    let (sent, received) = (outcome.main("sent")?, totals.get(Counter::Received));
+    // The two calls of the admin API are received and not noted.
+    let asked = received - 2;
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "requests of a run are far below 2^52"
+    )]
+    let held = noted == asked && (asked as f64 - f64::from(FIRST) - sent).abs() < 0.5;
+    Ok(Bar::judged(
+        format!("{name}: totals"),
+        "as many noted as received and sent",
+        format!("{noted} noted, {asked} received, {sent} sent beside the first {FIRST}"),
+        held,
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bar::Verdict;
+
+    #[test]
+    fn growth_is_judged_in_bytes() {
+        let check = |after, verdict| assert_eq!(growth("", 1, 10_000.0, after).verdict, verdict);
+        check(58_000.0, Verdict::Held);
+        check(59_000.0, Verdict::Failed);
+    }
+}
