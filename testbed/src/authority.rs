@@ -12,6 +12,7 @@ use rcgen::{
 pub struct Authority {
     certificate: String,
     issuer: Issuer<'static, KeyPair>,
+    params: CertificateParams,
 }
 
 /// A certificate and its key, as PEM text.
@@ -51,6 +52,12 @@ impl Authority {
             params.not_after = rcgen::date_time_ymd(2020, 1, 1);
         };
         Self::made(expired).map_err(failed)
+    }
+
+    /// Somebody who has its name and another key.
+    pub fn impersonated(&self) -> Result<Self, Trouble> {
+        let key = KeyPair::generate().map_err(failed)?;
+        Self::with(self.params.clone(), key).map_err(failed)
     }
 
     /// Its own certificate as PEM text, which those are to trust who are to trust what it issues.
@@ -115,9 +122,14 @@ impl Authority {
         params.distinguished_name = called(&format!("authority {number}"));
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         change(&mut params);
+        Self::with(params, key)
+    }
+
+    fn with(params: CertificateParams, key: KeyPair) -> Result<Self, rcgen::Error> {
         Ok(Self {
             certificate: params.self_signed(&key)?.pem(),
-            issuer: Issuer::new(params, key),
+            issuer: Issuer::new(params.clone(), key),
+            params,
         })
     }
 

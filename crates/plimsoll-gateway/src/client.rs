@@ -3,12 +3,15 @@
 //! What happens to a request that was read is [`crate::exchange`]'s.
 
 use crate::answer::{Answer, Delivery};
+use crate::doors::DoorId;
 use crate::exchange::phases::Phase;
 use crate::exchange::{self, After, Progress, Scratch};
 use crate::generation::Generation;
+use crate::handshake::Reason;
 use crate::shard::Shard;
+use crate::standing::Standing;
 use plimsoll_base::counters::Counter;
-use plimsoll_http::{Elapsed, Framing, ReadError, TcpServer, Watch};
+use plimsoll_http::{Elapsed, Framing, ReadError, Stream, TcpServer, Watch};
 use std::cell::OnceCell;
 use std::future::{Future, poll_fn};
 use std::io;
@@ -35,6 +38,10 @@ pub(crate) struct Client {
     pub(crate) trusted: bool,
     /// Which generation has said so.
     judged_by: u64,
+    /// Whether the connection is secured.
+    pub(crate) secured: bool,
+    /// What its certificate makes of it. A client that nobody asks for one has none, and costs nothing.
+    pub(crate) standing: Option<Box<Standing>>,
     pub(crate) scratch: Scratch,
     pub(crate) arrival: Arrival,
 }
@@ -72,12 +79,61 @@ enum Waited {
 
 /// Serves one client until its connection ends. Never fails: what goes wrong is the client's or counted.
 /// `accepted` is when it was taken from the system's queue, if that is measured.
-pub(crate) async fn serve(shard: Rc<Shard>, stream: TcpStream, accepted: Option<Instant>) {
+pub(crate) async fn serve(shard: Rc<Shard>, stream: Stream, accepted: Option<Instant>) {
     let now = Instant::now();
     let Ok(mut client) = Client::new(&shard, stream, now) else {
         return; // gone before it said anything
     };
     client.arrival.accept = accepted.map_or(Duration::ZERO, |accepted| now - accepted);
+    converse(shard, client, now).await;
+}
+
+/// Secures a connection, then serves its client. A handshake gets as long as a request's head.
+pub(crate) async fn serve_secured(
+    shard: Rc<Shard>,
+    stream: TcpStream,
+    door: Rc<DoorId>,
+    accepted: Option<Instant>,
+) {
+    if shard.draining.get() {
+        return;
+    }
+    let generation = shard.current();
+    let entrance = generation.service.entrance(&door.name);
+    let Some(tls) = entrance.and_then(|entrance| entrance.tls.as_ref()) else {
+        return; // closed in this moment
+    };
+    let begun = Instant::now();
+    let handshake = tokio::time::timeout(shard.timeouts().request_head, tls.tls.accept(stream));
+    let secured = tokio::select! {
+        secured = handshake => secured,
+        () = shard.drain.notified() => return,
+    };
+    let failed = match secured {
+        Ok(Ok(stream)) => {
+            let trust = tls.trust.clone();
+            drop(generation);
+            let stream = Stream::Tls(Box::new(stream));
+            let now = Instant::now();
+            let Ok(mut client) = Client::new(&shard, stream, now) else {
+                return;
+            };
+            if let Some(accepted) = accepted {
+                client.arrival.accept = begun - accepted;
+                client.arrival.tls = now - begun;
+            }
+            if let Err(withdrawn) = shard.know(&client, &door, trust.as_deref()) {
+                return shard.metrics.ended.withdrawn(withdrawn).add(1);
+            }
+            return converse(shard, client, now).await;
+        }
+        Ok(Err(error)) => Reason::of(&error),
+        Err(_) => Reason::TimedOut,
+    };
+    shard.metrics.handshakes.failed(failed);
+}
+
+async fn converse(shard: Rc<Shard>, mut client: Client, now: Instant) {
     let drained = shard.drain.notified();
     let mut drained = pin!(drained);
     let mut deadline = now + shard.timeouts().request_head;
@@ -99,12 +155,20 @@ pub(crate) async fn serve(shard: Rc<Shard>, stream: TcpStream, accepted: Option<
 }
 
 impl Client {
-    fn new(shard: &Shard, stream: TcpStream, now: Instant) -> io::Result<Self> {
+    fn new(shard: &Shard, stream: Stream, now: Instant) -> io::Result<Self> {
         let address = stream.peer_addr()?.ip().to_canonical();
         let generation = shard.current();
         let service = &generation.service;
+        let secured = matches!(stream, Stream::Tls(_));
+        let connection = TcpServer::from_stream(stream, service.limits.request);
+        let standing = match secured {
+            true => Standing::of(&connection.peer_certificates(), service).map(Box::new),
+            false => None,
+        };
         Ok(Self {
-            connection: TcpServer::from_stream(stream, service.limits.request),
+            secured,
+            standing,
+            connection,
             watch: Watch::new(now + service.timeouts.request_head),
             peer: address.to_string(),
             address,
@@ -120,6 +184,10 @@ impl Client {
         if self.judged_by != generation.number {
             self.judged_by = generation.number;
             self.trusted = generation.service.trusts(self.address);
+            if self.secured {
+                let shown = self.connection.peer_certificates();
+                self.standing = Standing::of(&shown, &generation.service).map(Box::new);
+            }
         }
     }
 

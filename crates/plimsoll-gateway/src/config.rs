@@ -5,22 +5,28 @@
 
 mod check;
 mod schema;
+mod surroundings;
 mod wire;
 
 pub(crate) use check::endpoint;
-pub use schema::schema;
+pub use schema::{schema, shard_map_schema};
+pub use surroundings::{ReadFile, Surroundings};
 
 use crate::control::Control;
 use crate::doors::DoorId;
 use crate::forwarded::Network;
+use crate::identity::Kind;
 use crate::policy::key::Digest;
 use crate::policy::rate_limit::Scope;
 use crate::policy::rules::Rules;
 use crate::policy::session::Counts;
+use crate::shard_map::ShardMap;
+use crate::trust::Trust;
 use crate::voice::Voice;
 use plimsoll_base::document::{Document, Problem, Problems};
 use plimsoll_base::units::Rate;
 use plimsoll_http::Limits;
+use plimsoll_http::tls::ServerTls;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -32,6 +38,8 @@ pub struct GatewayConfig {
     pub(crate) listeners: Vec<ListenerConfig>,
     pub(crate) admin: Option<AdminConfig>,
     pub(crate) trusted_proxies: Vec<Network>,
+    pub(crate) certificate_fields: Vec<CertificateField>,
+    pub(crate) sharding: Option<Sharding>,
     pub(crate) upstreams: Vec<UpstreamConfig>,
     pub(crate) routes: Vec<RouteConfig>,
     pub(crate) analytics: Option<AnalyticsTo>,
@@ -65,14 +73,22 @@ impl Places {
 }
 
 impl GatewayConfig {
-    /// Reads a configuration; `file` is the name that messages carry.
+    /// Reads a configuration that names no files; `file` is the name that messages carry.
     ///
     /// # Errors
-    /// Every problem of the text, each as `file:line:column: path: message`.
+    /// As [`Self::read`].
     pub fn parse(file: &str, text: &str) -> Result<Self, Problems> {
+        Self::read(file, text, Surroundings::none())
+    }
+
+    /// Reads a configuration and the files that it names.
+    ///
+    /// # Errors
+    /// Every problem of the text and of those files, each as `file:line:column: path: message`.
+    pub fn read(file: &str, text: &str, around: Surroundings<'_>) -> Result<Self, Problems> {
         let document = Document::parse_yaml(file, text)?;
         let wire = document.decode()?;
-        check::check(&document, wire)
+        check::check(&document, wire, around)
     }
 
     /// Replaces the port of the first listener; 0 asks for any free one.
@@ -126,6 +142,37 @@ impl Timings {
 pub(crate) struct ListenerConfig {
     pub(crate) name: String,
     pub(crate) address: SocketAddr,
+    pub(crate) tls: Option<ListenerTls>,
+}
+
+/// TLS of a listener, ready.
+#[derive(Debug, Clone)]
+pub(crate) struct ListenerTls {
+    pub(crate) tls: ServerTls,
+    /// What judges clients' certificates; nothing where none is asked for.
+    pub(crate) trust: Option<Arc<Trust>>,
+}
+
+/// A header field about a client's certificate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CertificateField {
+    ClientCert,
+    ClientCertChain,
+    Xfcc,
+}
+
+/// Routing by whose data is where.
+#[derive(Debug, Clone)]
+pub(crate) struct Sharding {
+    /// What identifies a client, the first that there is.
+    pub(crate) order: Arc<[Kind]>,
+    pub(crate) map: Arc<ShardMap>,
+    /// What the map was read from, for messages.
+    pub(crate) file: String,
+    /// Answers say where they came from.
+    pub(crate) debug: bool,
+    /// How long what changes data waits while it is frozen.
+    pub(crate) hold: Duration,
 }
 
 impl ListenerConfig {
@@ -265,6 +312,8 @@ pub(crate) struct RouteConfig {
 pub(crate) enum Serves {
     /// Index into [`GatewayConfig::upstreams`].
     Upstream(usize),
+    /// The shard of who the client is.
+    Shard,
     /// The control API.
     Control,
 }

@@ -15,6 +15,7 @@
 mod admission;
 mod control;
 mod forward;
+pub(crate) mod hold;
 mod outgoing;
 pub(crate) mod phases;
 mod progress;
@@ -32,11 +33,12 @@ use crate::service::Service;
 use crate::shard::Shard;
 use admission::{Admitted, Plan, Refused};
 use outgoing::Outgoing;
-use phases::Phase;
+use phases::{Phase, Stopwatch};
 use plimsoll_base::counters::Counter;
 use plimsoll_http::Framing;
 pub(crate) use progress::Progress;
 use progress::Times;
+use std::rc::Rc;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -80,18 +82,22 @@ const DISCARDED_BYTES: u64 = 64 * 1024;
 /// Serves the request whose head `client` has read.
 pub(crate) async fn serve(shard: &Shard, client: &mut Client) -> After {
     let received = Instant::now();
-    let generation = &*shard.current();
-    let under = Under { shard, generation };
-    let service = &*generation.service;
-    client.under(generation);
     shard.counters.add(Counter::Received, 1);
-    let progress = Progress::new(received, &service.timeouts);
-    let timed = service.timings.any();
+    let progress = Progress::new(received, &shard.timeouts());
+    let timed = shard.current().service.timings.any();
     if timed {
         client.arrival.count(&progress, received);
     }
     let watch = timed.then(|| progress.watch());
-    let admitted = admission::admit(service, client, received, watch);
+    let (generation, admitted) = admit(shard, client, received, watch).await;
+    let generation = &*generation;
+    let under = Under { shard, generation };
+    let service = &*generation.service;
+    let changes = match &admitted {
+        Ok(Admitted::Forward(plan)) => plan.shard.is_some() && !plan.safe,
+        _ => false,
+    };
+    let _changing = changes.then(|| generation.begin_change());
     let was_forwarded = matches!(admitted, Ok(Admitted::Forward(_)));
     let (route, key, ended) = match admitted {
         Ok(Admitted::Forward(plan)) => {
@@ -103,7 +109,7 @@ pub(crate) async fn serve(shard: &Shard, client: &mut Client) -> After {
             let ended = control::serve(shard, service, client, &progress).await;
             (Some(route), None, ended)
         }
-        Err(Refused { route, refusal }) => {
+        Err(Refused { route, refusal, .. }) => {
             let keep = may_discard_body(client);
             let ended = answer(shard, service, client, refusal.answer, keep, &progress).await;
             let metrics = generation.tally.route(route);
@@ -178,6 +184,29 @@ fn tell_breaker(service: &Service, plan: &Plan, ended: Ended) {
     {
         let now = service.nanos(Instant::now());
         breaker.record(passed, ended.status >= 500, now);
+    }
+}
+
+/// Admits a request by what is served by now, or by a later generation if it has to wait for one: while the data of its client is frozen.
+async fn admit(
+    shard: &Shard,
+    client: &mut Client,
+    received: Instant,
+    watch: Option<&Stopwatch>,
+) -> (Rc<Generation>, Result<Admitted, Refused>) {
+    loop {
+        let generation = shard.current();
+        client.under(&generation);
+        let admitted = admission::admit(&generation.service, client, received, watch);
+        if let Err(Refused {
+            held: Some(longest),
+            ..
+        }) = &admitted
+            && hold::next_generation(shard, generation.number, received + *longest).await
+        {
+            continue;
+        }
+        return (generation, admitted);
     }
 }
 

@@ -14,6 +14,8 @@ pub(crate) enum Kind {
     ForwardedFor,
     /// Other words about where a request came from: believed only from a trusted peer.
     Forwarded,
+    /// Says who a client is by its certificate, or where its data is: only the gateway says that, whoever the peer is.
+    Identity,
     /// Means something only in a message with a body in chunks.
     Trailer,
     /// Continue or not: only HTTP/1.1 knows it.
@@ -41,6 +43,7 @@ pub(crate) fn kind(name: &str) -> Kind {
         // Some servers see `X_Forwarded_For` and `X-Forwarded-For` as the same variable.
         return match kind(&name.replace('_', "-")) {
             Kind::ForwardedFor | Kind::Forwarded => Kind::Forwarded,
+            Kind::Identity => Kind::Identity,
             _ => Kind::EndToEnd,
         };
     }
@@ -56,8 +59,15 @@ pub(crate) fn kind(name: &str) -> Kind {
         Kind::HopByHop
     } else if is("x-forwarded-for") {
         Kind::ForwardedFor
-    } else if starts("x-forwarded-") || is("forwarded") || is("x-real-ip") {
+    } else if starts("x-forwarded-") {
+        match is("x-forwarded-client-cert") {
+            true => Kind::Identity,
+            false => Kind::Forwarded,
+        }
+    } else if is("forwarded") || is("x-real-ip") {
         Kind::Forwarded
+    } else if identity(name) {
+        Kind::Identity
     } else if is("trailer") {
         Kind::Trailer
     } else if is("expect") {
@@ -67,6 +77,32 @@ pub(crate) fn kind(name: &str) -> Kind {
     } else {
         Kind::EndToEnd
     }
+}
+
+/// Whether a field says who a client is by its certificate, in any of the words that proxies use, or where its data is.
+fn identity(name: &str) -> bool {
+    const BEGINNINGS: [&str; 8] = [
+        "client-cert",
+        "x-client-cert",
+        "x-client-dn",
+        "x-client-verify",
+        "x-shard",
+        "x-ssl-",
+        "x-tls-client",
+        "ssl-client",
+    ];
+    // Most fields begin with another letter, and are passed over by that.
+    if !matches!(
+        name.as_bytes().first(),
+        Some(b'c' | b'C' | b'x' | b'X' | b's' | b'S')
+    ) {
+        return false;
+    }
+    BEGINNINGS.into_iter().any(|beginning| {
+        name.as_bytes()
+            .get(..beginning.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(beginning.as_bytes()))
+    })
 }
 
 /// Whether the sender of a request accepts trailers (`TE: trailers`).
@@ -103,6 +139,16 @@ mod tests {
             ("x-forwarded-proto", Kind::Forwarded),
             ("X-Forwarded-", Kind::Forwarded),
             ("X-Forwarded", Kind::EndToEnd),
+            ("X-Forwarded-Client-Cert", Kind::Identity),
+            ("x_forwarded_client-cert", Kind::Identity),
+            ("Client-Cert", Kind::Identity),
+            ("client_cert_chain", Kind::Identity),
+            ("X-Shard", Kind::Identity),
+            ("X-Shard-Map-Version", Kind::Identity),
+            ("X-SSL-Client-S-DN", Kind::Identity),
+            ("SSL_CLIENT_CERT", Kind::Identity),
+            ("X-Client", Kind::EndToEnd),
+            ("Cookie2", Kind::EndToEnd),
             ("Forwarded", Kind::Forwarded),
             ("X-Real-IP", Kind::Forwarded),
             ("X_Forwarded_For", Kind::Forwarded),

@@ -9,6 +9,7 @@ use crate::metrics::Tally;
 use crate::service::{Origin, Service};
 use crate::upstream::health::Health;
 use crate::upstream::{Placement, Upstream};
+use std::cell::Cell;
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -91,9 +92,32 @@ pub(crate) struct Generation {
     pub(crate) service: Arc<Service>,
     pub(crate) upstreams: Box<[Rc<Upstream>]>,
     pub(crate) tally: Arc<Tally>,
+    /// Exchanges under way that may change the data of a shard.
+    changing: Cell<u32>,
+}
+
+/// An exchange that may change data, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Changing<'a>(&'a Cell<u32>);
+
+impl Drop for Changing<'_> {
+    fn drop(&mut self) {
+        self.0.set(self.0.get() - 1);
+    }
 }
 
 impl Generation {
+    /// Counts an exchange that may change data.
+    pub(crate) fn begin_change(&self) -> Changing<'_> {
+        self.changing.set(self.changing.get() + 1);
+        Changing(&self.changing)
+    }
+
+    /// How many of those are under way.
+    pub(crate) fn changing(&self) -> u32 {
+        self.changing.get()
+    }
+
     /// The part of a shard. An upstream that is as it was in `before` is the same, with its connections.
     pub(crate) fn new(
         blueprint: Arc<Blueprint>,
@@ -125,6 +149,7 @@ impl Generation {
             service: Arc::clone(&blueprint.service),
             tally: Arc::clone(&blueprint.tallies[placement.shard]),
             blueprint,
+            changing: Cell::new(0),
         }
     }
 }

@@ -5,6 +5,8 @@
 use crate::exchange::phases::Phase;
 pub(crate) use plimsoll_http::meters::{Buckets, Counter};
 
+use crate::handshake::HandshakeMetrics;
+use crate::trust::Withdrawn;
 use std::sync::Arc;
 
 /// Status classes, 1xx to 5xx, and the place of a status among them.
@@ -79,6 +81,23 @@ pub(crate) struct EndMetrics {
     pub(crate) unread: Counter,
     /// An upgraded connection was silent for too long.
     pub(crate) upgraded_idle: Counter,
+    /// The client's certificate was revoked.
+    pub(crate) revoked: Counter,
+    /// No authority stands for it any more.
+    pub(crate) distrusted: Counter,
+    /// It expired.
+    pub(crate) expired: Counter,
+}
+
+impl EndMetrics {
+    /// The counter of connections whose certificate holds no more.
+    pub(crate) fn withdrawn(&self, why: Withdrawn) -> &Counter {
+        match why {
+            Withdrawn::Revoked => &self.revoked,
+            Withdrawn::Distrusted => &self.distrusted,
+            Withdrawn::Expired => &self.expired,
+        }
+    }
 }
 
 /// What one shard counts by route and by upstream of a generation. Counters outlive a generation: the next one that has a route of
@@ -144,6 +163,10 @@ pub(crate) struct ShardMetrics {
     pub(crate) connections_refused: Counter,
     /// Client connections that were ended, or broken off.
     pub(crate) ended: EndMetrics,
+    /// Requests that wait for their client's data to be moved.
+    pub(crate) held: Counter,
+    /// TLS handshakes that failed.
+    pub(crate) handshakes: HandshakeMetrics,
     /// How often a client had to wait to be accepted because no descriptor was left.
     pub(crate) exhausted: Counter,
     /// Connections that ended by a defect of the gateway.

@@ -14,6 +14,7 @@ use crate::error::GatewayError;
 use crate::generation::Blueprint;
 use crate::server::{Log, bind_one, resolve, room_for_clients};
 use crate::service::Origin;
+use crate::shard_map::moves;
 use plimsoll_base::document::Problems;
 use std::fmt;
 use std::net::SocketAddr;
@@ -23,6 +24,14 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 /// Reloads that may wait for the one before; further ones are told to come back.
 pub(crate) const WAITING: usize = 16;
+
+/// What a shard is told.
+#[derive(Debug)]
+pub(crate) enum Message {
+    Change(Change),
+    /// To say how many exchanges that may change data were begun before this generation and have not ended.
+    Ask(u64, oneshot::Sender<u32>),
+}
 
 /// What a shard gets from a reload.
 #[derive(Debug)]
@@ -53,6 +62,8 @@ pub(crate) enum Refusal {
     Invalid(Problems),
     /// It cannot be carried out: an address is taken, a name has none.
     Impossible(GatewayError),
+    /// So many requests that may change data began before it was frozen, and have not ended.
+    Unfinished(u32),
     /// The gateway stops.
     Stopping,
 }
@@ -62,6 +73,10 @@ impl fmt::Display for Refusal {
         match self {
             Self::Invalid(problems) => problems.fmt(f),
             Self::Impossible(error) => error.fmt(f),
+            Self::Unfinished(count) => write!(
+                f,
+                "{count} requests that may change what is moved began before it was frozen: reload again when they have ended"
+            ),
             Self::Stopping => f.write_str("the gateway is stopping"),
         }
     }
@@ -91,7 +106,9 @@ pub(crate) struct Reloader {
     pub(crate) fixed: Fixed,
     /// Doors that are open.
     pub(crate) doors: Vec<DoorId>,
-    pub(crate) shards: Vec<mpsc::Sender<Change>>,
+    pub(crate) shards: Vec<mpsc::Sender<Message>>,
+    /// The generation that brought the shard map that is served by.
+    pub(crate) map_since: u64,
     /// The generation that was acknowledged last, for who reports on it.
     pub(crate) current: watch::Sender<Arc<Blueprint>>,
 }
@@ -158,9 +175,11 @@ impl Reloader {
     async fn reload(&mut self) -> Result<Loaded, Refusal> {
         let config = (self.source)().map_err(Refusal::Invalid)?;
         self.refuse_what_is_fixed(&config)?;
+        let before = Arc::clone(&self.current.borrow());
+        refuse_unsafe_moves(&before, &config)?;
+        self.refuse_early_ends(&before, &config).await?;
         let addresses = resolve(&config).map_err(Refusal::Impossible)?;
         let doors = self.doors(&config).map_err(Refusal::Impossible)?;
-        let before = Arc::clone(&self.current.borrow());
         let shards = self.shards.len();
         let room = room_for_clients(&config, shards, &self.log);
         let next = Blueprint::new(
@@ -176,8 +195,36 @@ impl Reloader {
         self.hand_out(&next, &doors).await?;
         self.doors = doors.into_iter().map(|door| door.id).collect();
         let generation = next.number;
+        if next.service.map_version() != before.service.map_version() {
+            self.map_since = generation;
+        }
         self.current.send_replace(next);
         Ok(Loaded { generation, opened })
+    }
+
+    /// Refuses to end a move while requests are under way that began before the freeze.
+    async fn refuse_early_ends(
+        &self,
+        before: &Blueprint,
+        config: &GatewayConfig,
+    ) -> Result<(), Refusal> {
+        let (Some(old), Some(new)) = (&before.service.sharding, &config.sharding) else {
+            return Ok(());
+        };
+        if !moves::ends_any(&old.map, &new.map) {
+            return Ok(());
+        }
+        let mut unfinished = 0;
+        for shard in &self.shards {
+            let (reply, answer) = oneshot::channel();
+            let question = Message::Ask(self.map_since, reply);
+            shard.send(question).await.map_err(|_| Refusal::Stopping)?;
+            unfinished += answer.await.map_err(|_| Refusal::Stopping)?;
+        }
+        match unfinished {
+            0 => Ok(()),
+            count => Err(Refusal::Unfinished(count)),
+        }
     }
 
     fn refuse_what_is_fixed(&self, config: &GatewayConfig) -> Result<(), Refusal> {
@@ -224,6 +271,7 @@ impl Reloader {
                 doors: doors.to_vec(),
                 done,
             };
+            let change = Message::Change(change);
             shard.send(change).await.map_err(|_| Refusal::Stopping)?;
             acknowledged.push(taken);
         }
@@ -232,6 +280,17 @@ impl Reloader {
         }
         Ok(())
     }
+}
+
+/// Refuses a shard map that may not follow the one that is served by.
+fn refuse_unsafe_moves(before: &Blueprint, config: &GatewayConfig) -> Result<(), Refusal> {
+    let (Some(before), Some(next)) = (&before.service.sharding, &config.sharding) else {
+        return Ok(());
+    };
+    let problems = moves::problems(&before.map, &next.map, &next.file);
+    Problems::from_iter(problems)
+        .or_ok(())
+        .map_err(Refusal::Invalid)
 }
 
 /// Where the doors listen that were bound just now.

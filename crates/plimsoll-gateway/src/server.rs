@@ -8,7 +8,7 @@ use crate::doors::Door;
 use crate::error::GatewayError;
 use crate::generation::Blueprint;
 use crate::metrics::{Counter, ShardMetrics};
-use crate::reload::{self, Asked, Change, Fixed, Reloader};
+use crate::reload::{self, Asked, Fixed, Message, Reloader};
 use crate::service::Origin;
 use crate::shard::{Shard, Share};
 use crate::upstream::Placement;
@@ -81,6 +81,7 @@ pub fn run(
             fixed: Fixed::of(config),
             doors: config.listeners.iter().map(|l| l.door()).collect(),
             shards: changes,
+            map_since: 1,
             current,
         };
         start_reloader(reloader, reload.hangups, asked, stop.clone())
@@ -165,7 +166,7 @@ fn tell_of_limits(metrics: &[Arc<ShardMetrics>], log: &Log) {
 fn share_out(
     listeners: Vec<Door>,
     feeds: Vec<Option<Feed>>,
-    changed: Vec<mpsc::Receiver<Change>>,
+    changed: Vec<mpsc::Receiver<Message>>,
     first: &Arc<Blueprint>,
     metrics: &[Arc<ShardMetrics>],
     counters: &CountersFile,

@@ -2,7 +2,10 @@
 //!
 //! The one thing in it that changes is the atomic state of rate limits, see [`crate::policy::rate_limit`].
 
-use crate::config::{ConnectionLimits, GatewayConfig, RouteConfig, Serves, Timeouts, Timings};
+use crate::config::{
+    CertificateField, ConnectionLimits, GatewayConfig, ListenerConfig, ListenerTls, RouteConfig,
+    Serves, Sharding, Timeouts, Timings,
+};
 use crate::control::Control;
 use crate::forwarded::Network;
 use crate::policy::Policy;
@@ -23,6 +26,13 @@ pub(crate) struct Service {
     pub(crate) router: Router,
     pub(crate) routes: Vec<Route>,
     trusted_proxies: Vec<Network>,
+    pub(crate) entrances: Vec<Entrance>,
+    /// What upstreams are told of clients' certificates.
+    pub(crate) certificate_fields: Vec<CertificateField>,
+    /// Whose data is where.
+    pub(crate) sharding: Option<Sharding>,
+    /// Of each upstream, whether it gets the client's `Host`.
+    pub(crate) preserve_host: Vec<bool>,
     pub(crate) timeouts: Timeouts,
     pub(crate) timings: Timings,
     pub(crate) limits: ConnectionLimits,
@@ -33,6 +43,13 @@ pub(crate) struct Service {
     pub(crate) voice: Voice,
     /// What answers on routes of [`Serves::Control`].
     pub(crate) control: Option<Arc<Control>>,
+}
+
+/// A listener at run time.
+#[derive(Debug)]
+pub(crate) struct Entrance {
+    name: String,
+    pub(crate) tls: Option<ListenerTls>,
 }
 
 /// What stays the same through every reload.
@@ -65,7 +82,6 @@ pub(crate) struct Route {
     /// Put before the forwarded path.
     pub(crate) prepend: String,
     pub(crate) serves: Serves,
-    pub(crate) preserve_host: bool,
     /// Protocols that clients may switch to, lower case.
     pub(crate) upgrades: Vec<String>,
     pub(crate) rules: Option<Rules>,
@@ -93,6 +109,12 @@ impl Service {
             router: Router::new(config.routes.iter().map(|route| route.path.as_str())),
             routes: config.routes.iter().map(route).collect(),
             trusted_proxies: config.trusted_proxies.clone(),
+            entrances: (config.listeners.iter())
+                .map(|listener| Entrance::new(listener, before))
+                .collect(),
+            certificate_fields: config.certificate_fields.clone(),
+            sharding: config.sharding.clone(),
+            preserve_host: config.upstreams.iter().map(|u| u.preserve_host).collect(),
             timeouts: config.timeouts,
             timings: config.timings,
             limits: config.limits,
@@ -109,6 +131,16 @@ impl Service {
         self
     }
 
+    /// Version of the shard map, if there is one.
+    pub(crate) fn map_version(&self) -> Option<u64> {
+        self.sharding.as_ref().map(|sharding| sharding.map.version)
+    }
+
+    /// The listener of this name.
+    pub(crate) fn entrance(&self, name: &str) -> Option<&Entrance> {
+        self.entrances.iter().find(|entrance| entrance.name == name)
+    }
+
     /// Whether what `peer` says about where a request came from is believed.
     pub(crate) fn trusts(&self, peer: IpAddr) -> bool {
         self.trusted_proxies
@@ -122,6 +154,31 @@ impl Service {
     }
 }
 
+impl Entrance {
+    /// A listener; its sessions may be resumed across a reload as long as the same clients are accepted.
+    fn new(config: &ListenerConfig, before: Option<&Service>) -> Self {
+        let known = before.and_then(|before| before.entrance(&config.name)?.tls.as_ref());
+        let tls = config.tls.as_ref().map(|tls| match known {
+            Some(known) if known.accepts_the_same(tls) => ListenerTls {
+                tls: tls.tls.clone().resuming(&known.tls),
+                trust: tls.trust.clone(),
+            },
+            _ => tls.clone(),
+        });
+        Self {
+            name: config.name.clone(),
+            tls,
+        }
+    }
+}
+
+impl ListenerTls {
+    fn accepts_the_same(&self, other: &Self) -> bool {
+        let everything = |tls: &Self| tls.trust.as_ref().map(|trust| trust.everything);
+        everything(self) == everything(other)
+    }
+}
+
 impl Route {
     fn new(
         config: &RouteConfig,
@@ -129,10 +186,6 @@ impl Route {
         origin: &Origin,
         before: Option<&Self>,
     ) -> Self {
-        let preserve_host = match config.serves {
-            Serves::Upstream(index) => gateway.upstreams[index].preserve_host,
-            Serves::Control => false,
-        };
         let session = config.session.as_ref().zip(gateway.control.as_ref());
         let session_policy = session.map(|(session, control)| {
             Policy::Session(SessionPolicy {
@@ -160,7 +213,6 @@ impl Route {
             prepend: config.prepend.clone(),
             rules: config.rules.clone(),
             serves: config.serves,
-            preserve_host,
             upgrades: config.upgrades.clone(),
             policies: key_policy
                 .into_iter()

@@ -2,24 +2,28 @@
 
 use crate::analytics::Feed;
 use crate::answer::{Answer, Delivery};
-use crate::client;
+use crate::client::{self, Client};
 use crate::config::Timeouts;
-use crate::doors::{Door, Doors};
+use crate::doors::{Door, DoorId, Doors};
+use crate::exchange::hold::Held;
 use crate::generation::{Blueprint, Generation};
 use crate::metrics::ShardMetrics;
-use crate::reload::Change;
+use crate::reload::{Change, Message};
+use crate::roll::Roll;
+use crate::service::Service;
+use crate::trust::{Shown, Trust, Withdrawn};
 use crate::upstream::Placement;
 use plimsoll_base::counters::Counter;
 use plimsoll_http::Row;
 use std::cell::{Cell, RefCell};
 use std::io;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::sync::{Notify, mpsc, watch};
-use tokio::task::{JoinError, JoinSet};
+use tokio::task::{Id, JoinError, JoinSet};
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
 /// How often records are handed over and old connections closed, whatever the traffic.
@@ -30,6 +34,8 @@ const TICK: Duration = Duration::from_millis(200);
 pub(crate) struct Shard {
     /// What requests are served by that come now.
     current: RefCell<Rc<Generation>>,
+    /// Generations before it that exchanges may still end by.
+    earlier: RefCell<Vec<Weak<Generation>>>,
     placement: Placement,
     /// Client connections open now, over all shards. Changed once per connection, never per request.
     open: Arc<AtomicU32>,
@@ -41,6 +47,12 @@ pub(crate) struct Shard {
     pub(crate) draining: Cell<bool>,
     /// Wakes connections that wait for a request when draining begins.
     pub(crate) drain: Notify,
+    /// Wakes requests that wait for another generation.
+    pub(crate) changed: Notify,
+    /// Those requests.
+    pub(crate) held: Held,
+    /// Connections whose clients have shown a certificate, or are about to.
+    certified: RefCell<Roll>,
 }
 
 /// What a shard takes with it when it starts.
@@ -54,15 +66,16 @@ pub(crate) struct Share {
     /// Let go of as soon as the shard has its own descriptors, so that the ports close with the last shard's.
     pub(crate) doors: Vec<Door>,
     /// What reloads bring.
-    pub(crate) changes: mpsc::Receiver<Change>,
+    pub(crate) changes: mpsc::Receiver<Message>,
 }
 
 impl Shard {
     /// The shard that a share makes; what it listens on is left out.
-    pub(crate) fn new(share: Share) -> (Self, Vec<Door>, mpsc::Receiver<Change>) {
+    pub(crate) fn new(share: Share) -> (Self, Vec<Door>, mpsc::Receiver<Message>) {
         let first = Generation::new(share.blueprint, &share.placement, None);
         let shard = Self {
             current: RefCell::new(Rc::new(first)),
+            earlier: RefCell::default(),
             placement: share.placement,
             open: share.open,
             metrics: share.metrics,
@@ -70,6 +83,9 @@ impl Shard {
             analytics: share.feed.map(RefCell::new),
             draining: Cell::new(false),
             drain: Notify::new(),
+            changed: Notify::new(),
+            held: Held::default(),
+            certified: RefCell::default(),
         };
         (shard, share.doors, share.changes)
     }
@@ -88,7 +104,7 @@ impl Shard {
     pub(crate) async fn run(
         self: Rc<Self>,
         doors: Vec<Door>,
-        mut changes: mpsc::Receiver<Change>,
+        mut changes: mpsc::Receiver<Message>,
         mut stop: watch::Receiver<bool>,
     ) -> io::Result<usize> {
         let mut clients = JoinSet::new();
@@ -101,11 +117,16 @@ impl Shard {
         while result.is_ok() {
             tokio::select! {
                 accepted = entrances.accept() => match accepted {
-                    Ok((stream, door)) => self.admit(&mut clients, stream, &door.name),
+                    Ok((stream, door)) => self.admit(&mut clients, stream, door),
                     Err(error) => result = Err(error),
                 },
-                Some(ended) = clients.join_next(), if !clients.is_empty() => self.departed(&clients, ended),
-                Some(change) = changes.recv() => result = self.change(change, &mut entrances),
+                Some(ended) = clients.join_next_with_id(), if !clients.is_empty() => self.departed(&clients, ended),
+                Some(message) = changes.recv() => match message {
+                    Message::Change(change) => result = self.change(change, &mut entrances).await,
+                    Message::Ask(generation, reply) => if reply.send(self.changing_before(generation)).is_err() {
+                        // Whoever asked has gone.
+                    },
+                },
                 _ = tick.tick() => self.tick(),
                 _ = stopped(&mut stop), if leaves.is_none() => {
                     leaves = Some(Instant::now() + self.timeouts().leave);
@@ -121,42 +142,145 @@ impl Shard {
     }
 
     /// Serves by another generation from the next request on, and says so.
-    fn change(&self, change: Change, entrances: &mut Doors) -> io::Result<()> {
-        let next = Generation::new(change.blueprint, &self.placement, Some(&self.current()));
+    async fn change(&self, change: Change, entrances: &mut Doors) -> io::Result<()> {
+        let before = self.current();
+        let next = Generation::new(change.blueprint, &self.placement, Some(&before));
         self.current.replace(Rc::new(next));
+        self.remember(&before);
         let result = entrances.become_these(change.doors);
+        self.changed.notify_waiters();
+        self.review(&before.service).await;
         if change.done.send(()).is_err() {
             // Whoever wanted to know has gone; the change stands.
         }
         result
     }
 
+    /// Keeps track of a generation that exchanges may still end by.
+    fn remember(&self, before: &Rc<Generation>) {
+        let mut earlier = self.earlier.borrow_mut();
+        earlier.retain(|known| known.strong_count() > 0);
+        earlier.push(Rc::downgrade(before));
+    }
+
+    /// Exchanges under way that may change data and were begun before this generation.
+    fn changing_before(&self, generation: u64) -> u32 {
+        let mut earlier = self.earlier.borrow_mut();
+        earlier.retain(|known| known.strong_count() > 0);
+        let known = earlier.iter().filter_map(Weak::upgrade);
+        let known = known.filter(|known| known.number < generation);
+        known.map(|known| known.changing()).sum()
+    }
+
     /// Takes a client in, or turns it away if there are too many.
-    fn admit(self: &Rc<Self>, clients: &mut JoinSet<()>, stream: TcpStream, _door: &str) {
-        let limit = self.current.borrow().service.limits.connections;
+    fn admit(self: &Rc<Self>, clients: &mut JoinSet<()>, stream: TcpStream, door: Rc<DoorId>) {
+        let generation = self.current();
+        let limit = generation.service.limits.connections;
+        let entrance = generation.service.entrance(&door.name);
+        let tls = entrance.and_then(|entrance| entrance.tls.as_ref());
         if self.open.fetch_add(1, Ordering::Relaxed) >= limit {
             self.open.fetch_sub(1, Ordering::Relaxed);
             self.metrics.connections_refused.add(1);
             self.counters.add(Counter::TurnedAway, 1);
-            let answer = Answer::new(503, "too many connections");
-            turn_away(&stream, &self.current().service.voice.say(answer));
+            if tls.is_none() {
+                let answer = Answer::new(503, "too many connections");
+                turn_away(&stream, &generation.service.voice.say(answer));
+            }
             return;
         }
         self.counters.add(Counter::Accepted, 1);
-        let timed = self.current.borrow().service.timings.any();
+        let timed = generation.service.timings.any();
         let accepted = timed.then(Instant::now);
-        clients.spawn_local(client::serve(Rc::clone(self), stream, accepted));
+        match tls {
+            None => {
+                clients.spawn_local(client::serve(Rc::clone(self), stream.into(), accepted));
+            }
+            Some(tls) => {
+                let secured = client::serve_secured(Rc::clone(self), stream, door, accepted);
+                let task = clients.spawn_local(secured);
+                if tls.trust.is_some() {
+                    self.certified.borrow_mut().enter(task);
+                }
+            }
+        }
         self.metrics.connections.set(clients.len() as u64);
     }
 
-    fn departed(&self, clients: &JoinSet<()>, ended: Result<(), JoinError>) {
+    fn departed(&self, clients: &JoinSet<()>, ended: Result<(Id, ()), JoinError>) {
+        let id = match &ended {
+            Ok((id, ())) => *id,
+            Err(error) => error.id(),
+        };
+        self.certified.borrow_mut().leave(id);
         // One connection's defect is not the others' end; it is counted, and the panic has told where it happened.
-        self.metrics.panicked.add(u64::from(ended.is_err()));
+        let panicked = ended.is_err_and(|error| error.is_panic());
+        self.metrics.panicked.add(u64::from(panicked));
         self.open.fetch_sub(1, Ordering::Relaxed);
         self.metrics.connections.set(clients.len() as u64);
     }
 
+    /// Notes what the client of this task has shown, so that it can be judged again. Judges it at once by what it is served by now: a
+    /// reload may have come during its handshake, and a resumed session is as old as it is.
+    pub(crate) fn know(
+        &self,
+        client: &Client,
+        door: &Rc<DoorId>,
+        before: Option<&Trust>,
+    ) -> Result<(), Withdrawn> {
+        let Some(shown) = Shown::of(client.connection.peer_certificates()) else {
+            return Ok(());
+        };
+        let now = crate::clock::since_epoch();
+        self.judge(&shown, &door.name, before, now)?;
+        let mut certified = self.certified.borrow_mut();
+        certified.show(tokio::task::id(), shown, Rc::clone(door));
+        Ok(())
+    }
+
+    /// Judges by what is served by now who came through this door and was accepted by `before`.
+    fn judge(
+        &self,
+        shown: &Shown,
+        door: &str,
+        before: Option<&Trust>,
+        now: Duration,
+    ) -> Result<(), Withdrawn> {
+        let current = self.current();
+        let entrance = current.service.entrance(door);
+        let trust = entrance.and_then(|entrance| entrance.tls.as_ref()?.trust.as_deref());
+        // A listener that is closed, or asks for no certificates any more, vouches for nobody.
+        trust
+            .ok_or(Withdrawn::Distrusted)?
+            .review(shown, before, now)
+    }
+
+    /// Ends the connections whose certificates hold no more, whatever they are doing.
+    async fn review(&self, before: &Service) {
+        /// Judged between two looks at what else there is to do, where signatures must be verified.
+        const AT_ONCE: usize = 32;
+        let now = crate::clock::since_epoch();
+        let known = self.certified.borrow().known();
+        for (number, (id, door, shown)) in known.into_iter().enumerate() {
+            let entrance = before.entrance(&door.name);
+            let before = entrance.and_then(|entrance| entrance.tls.as_ref()?.trust.as_deref());
+            if let Err(withdrawn) = self.judge(&shown, &door.name, before, now)
+                && self.certified.borrow_mut().end(id)
+            {
+                self.metrics.ended.withdrawn(withdrawn).add(1);
+            }
+            if number % AT_ONCE == AT_ONCE - 1 {
+                tokio::task::yield_now().await;
+            }
+        }
+    }
+
     fn tick(&self) {
+        let expired = self
+            .certified
+            .borrow_mut()
+            .end_expired(crate::clock::since_epoch());
+        self.metrics.ended.expired.add(expired);
+        self.metrics.held.set(u64::from(self.held.count()));
         if let Some(feed) = &self.analytics {
             feed.borrow_mut().hand_over();
         }
@@ -182,7 +306,7 @@ impl Shard {
         self.drain.notify_waiters();
         let grace = self.timeouts().drain;
         let ended = async {
-            while let Some(ended) = clients.join_next().await {
+            while let Some(ended) = clients.join_next_with_id().await {
                 self.departed(clients, ended);
             }
         };

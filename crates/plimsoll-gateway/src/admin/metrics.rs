@@ -3,6 +3,7 @@
 use super::Sources;
 use crate::exchange::phases::Phase;
 use crate::generation::Blueprint;
+use crate::handshake::Reason;
 use crate::metrics::{
     Buckets, CLASSES, Counter, EndMetrics, RouteMetrics, ShardMetrics, Tally, UpstreamMetrics,
 };
@@ -22,6 +23,14 @@ pub(super) fn page(sources: &Sources) -> Page {
     let help = "Which reading of the configuration is served by, from 1.";
     text.head("generation", "gauge", help);
     text.sample("generation", &[], generation.number);
+    if let Some(sharding) = &generation.service.sharding {
+        let help = "Version of the shard map that is served by.";
+        text.head("shard_map_version", "gauge", help);
+        text.sample("shard_map_version", &[], sharding.map.version);
+        let help = "Requests that wait for their client's data to be moved.";
+        text.head("requests_held", "gauge", help);
+        text.sample("requests_held", &[], sum(sources, |shard| &shard.held));
+    }
     clients(&mut text, sources);
     analytics(&mut text, sources);
     let help = "Time that the gateway itself took for a forwarded exchange.";
@@ -232,6 +241,7 @@ fn clients(text: &mut Exposition, sources: &Sources) {
     let refused = sum(sources, |shard| &shard.connections_refused);
     text.sample("client_connections_refused_total", &[], refused);
     ended(text, sources);
+    handshakes(text, sources);
     let help = "Times that a client had to wait to be accepted because no descriptor was left.";
     text.head("descriptors_exhausted_total", "counter", help);
     let exhausted = sum(sources, |shard| &shard.exhausted);
@@ -244,13 +254,16 @@ fn clients(text: &mut Exposition, sources: &Sources) {
 
 fn ended(text: &mut Exposition, sources: &Sources) {
     type Column = (&'static str, fn(&EndMetrics) -> &Counter);
-    let reasons: [Column; 7] = [
+    let reasons: [Column; 10] = [
         ("idle", |e| &e.idle),
         ("slow_head", |e| &e.slow_head),
         ("broken_head", |e| &e.broken_head),
         ("malformed", |e| &e.malformed),
         ("slow_body", |e| &e.slow_body),
         ("unread", |e| &e.unread),
+        ("revoked", |e| &e.revoked),
+        ("distrusted", |e| &e.distrusted),
+        ("expired", |e| &e.expired),
         ("upgraded_idle", |e| &e.upgraded_idle),
     ];
     let help = "Client connections that were ended or broken off, by why.";
@@ -262,6 +275,20 @@ fn ended(text: &mut Exposition, sources: &Sources) {
             &[("reason", reason)],
             value,
         );
+    }
+}
+
+/// Only what has happened: most gateways have no handshakes.
+fn handshakes(text: &mut Exposition, sources: &Sources) {
+    let failed = Reason::ALL
+        .map(|(reason, word)| (word, sum(sources, |shard| shard.handshakes.get(reason))));
+    if failed.iter().all(|(_, count)| *count == 0) {
+        return;
+    }
+    let help = "TLS handshakes that failed, by why.";
+    text.head("handshakes_failed_total", "counter", help);
+    for (word, count) in failed {
+        text.sample("handshakes_failed_total", &[("reason", word)], count);
     }
 }
 

@@ -2,12 +2,15 @@
 
 mod policies;
 mod rules;
+mod sharding;
+mod tls;
 mod upstreams;
 
+use super::Surroundings;
 use super::wire::{AnalyticsBlock, GatewayFile, LimitsBlock, RouteBlock, UpstreamBlock};
 use super::{
     AdminConfig, AnalyticsTo, ConnectionLimits, EndpointConfig, GatewayConfig, ListenerConfig,
-    Places, RouteConfig, Serves, Timeouts, Timings, UpstreamConfig,
+    Places, RouteConfig, Timeouts, Timings, UpstreamConfig,
 };
 use crate::forwarded::Network;
 use crate::path;
@@ -19,23 +22,52 @@ use std::collections::HashMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
+use x509_parser::time::ASN1Time;
 
 /// Collects problems, each located in the document.
 pub(super) struct Checker<'a> {
     document: &'a Document,
+    around: Surroundings<'a>,
     problems: Vec<Problem>,
 }
 
 impl Checker<'_> {
+    /// The bytes of a file that the configuration names.
+    fn read(&mut self, at: &Path, file: &str) -> Option<Vec<u8>> {
+        match (self.around.files)(file) {
+            Ok(bytes) => Some(bytes),
+            Err(error) => {
+                self.refuse(at, format!("`{file}` cannot be read: {error}"));
+                None
+            }
+        }
+    }
+
+    /// The same as text; what is none holds nothing of what is looked for, and is refused for that.
+    fn read_text(&mut self, at: &Path, file: &str) -> Option<String> {
+        let bytes = self.read(at, file)?;
+        Some(String::from_utf8(bytes).unwrap_or_default())
+    }
+
+    /// Whether a certificate or a list that ends at this moment has ended.
+    fn is_past(&self, end: ASN1Time) -> bool {
+        i64::try_from(self.around.now.as_secs()).is_ok_and(|now| now > end.timestamp())
+    }
+
     fn refuse(&mut self, path: impl Into<Path>, message: impl Into<String>) {
         self.problems.push(self.document.problem(path, message));
     }
 }
 
 /// The configuration that a decoded file means.
-pub(super) fn check(document: &Document, mut wire: GatewayFile) -> Result<GatewayConfig, Problems> {
+pub(super) fn check(
+    document: &Document,
+    mut wire: GatewayFile,
+    around: Surroundings<'_>,
+) -> Result<GatewayConfig, Problems> {
     let mut checker = Checker {
         document,
+        around,
         problems: Vec::new(),
     };
     let c = &mut checker;
@@ -51,11 +83,13 @@ pub(super) fn check(document: &Document, mut wire: GatewayFile) -> Result<Gatewa
     let connect = duration(timeouts.connect, Duration::from_secs(2));
     let response_head = duration(timeouts.response_head, Duration::from_secs(30));
     let config = GatewayConfig {
+        certificate_fields: sharding::certificate_fields(&wire),
+        sharding: sharding::sharding(c, &wire),
         listeners: listeners(c, &wire),
         admin: admin(c, &wire),
         trusted_proxies: trusted_proxies(c, &wire.trusted_proxies),
         upstreams: upstreams(c, &wire.upstreams, connect, response_head),
-        routes: routes(c, &wire.routes, &wire.upstreams),
+        routes: routes(c, &wire),
         analytics: analytics(c, wire.analytics.as_ref()),
         timings: timings(c, &wire),
         counters: None,
@@ -128,6 +162,14 @@ fn listeners(c: &mut Checker<'_>, wire: &GatewayFile) -> Vec<ListenerConfig> {
             );
         }
         let at = at.key("address");
+        let tls = block.tls.as_ref();
+        let tls = tls.and_then(|block| {
+            tls::tls(
+                c,
+                &Path::root().key("listeners").key(name).key("tls"),
+                block,
+            )
+        });
         let Some(address) = address(c, &at, &block.address) else {
             continue;
         };
@@ -140,6 +182,7 @@ fn listeners(c: &mut Checker<'_>, wire: &GatewayFile) -> Vec<ListenerConfig> {
         listeners.push(ListenerConfig {
             name: name.to_owned(),
             address,
+            tls,
         });
     }
     listeners
@@ -279,11 +322,8 @@ pub(crate) fn endpoint(text: &str) -> Result<EndpointConfig, String> {
     })
 }
 
-fn routes(
-    c: &mut Checker<'_>,
-    blocks: &[RouteBlock],
-    upstreams: &Entries<UpstreamBlock>,
-) -> Vec<RouteConfig> {
+fn routes(c: &mut Checker<'_>, wire: &GatewayFile) -> Vec<RouteConfig> {
+    let blocks = &wire.routes;
     if blocks.is_empty() {
         c.refuse("routes", "at least one route is needed");
     }
@@ -291,26 +331,13 @@ fn routes(
     for (index, block) in blocks.iter().enumerate() {
         let at = Path::root().key("routes").index(index);
         check_prefix(c, &at.key("path"), &block.path, &routes);
-        let upstream = upstreams
-            .0
-            .iter()
-            .position(|(name, _)| *name == block.upstream);
-        if upstream.is_none() {
-            let names: Vec<&str> = upstreams.iter().map(|(name, _)| name).collect();
-            let message = format!(
-                "there is no upstream `{}`: the upstreams are {}",
-                block.upstream,
-                names.join(", ")
-            );
-            c.refuse(at.key("upstream"), message);
-        }
         let (key, rate_limit) = policies::policies(c, &at.key("policies"), block.policies.as_ref());
         routes.push(RouteConfig {
             path: block.path.clone(),
             strip: block.strip,
             prepend: prepend(c, &at.key("prepend"), block.prepend.as_deref()),
             rules: rules::rules(c, &at.key("rules"), &block.rules),
-            serves: Serves::Upstream(upstream.unwrap_or(0)),
+            serves: sharding::serves(c, &at, block, wire),
             upgrades: upgrades(c, &at.key("upgrades"), &block.upgrades),
             key,
             session: None,

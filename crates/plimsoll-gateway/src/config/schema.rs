@@ -1,6 +1,7 @@
 //! The JSON Schema of `gateway.yaml`, generated from the wire types and committed for editors.
 
 use super::wire::GatewayFile;
+use crate::shard_map::ShardMapFile;
 
 /// The JSON Schema (draft 2020-12) of `gateway.yaml`, pretty-printed, with a final newline.
 ///
@@ -9,6 +10,16 @@ use super::wire::GatewayFile;
 #[must_use]
 pub fn schema() -> String {
     let schema = schemars::schema_for!(GatewayFile);
+    serde_json::to_string_pretty(&schema).expect("invariant: a schema is JSON") + "\n"
+}
+
+/// The JSON Schema (draft 2020-12) of a shard map, pretty-printed, with a final newline.
+///
+/// # Panics
+/// Never: a schema is always valid JSON.
+#[must_use]
+pub fn shard_map_schema() -> String {
+    let schema = schemars::schema_for!(ShardMapFile);
     serde_json::to_string_pretty(&schema).expect("invariant: a schema is JSON") + "\n"
 }
 
@@ -24,6 +35,11 @@ mod tests {
         assert!(
             committed == super::schema(),
             "schema/gateway.schema.json is not what UPDATE=1 would write"
+        );
+        let committed = include_str!("../../schema/shard-map.schema.json");
+        assert!(
+            committed == super::shard_map_schema(),
+            "schema/shard-map.schema.json is not what `shard_map_schema()` returns: write it anew"
         );
     }
 }

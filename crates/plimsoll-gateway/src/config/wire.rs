@@ -5,7 +5,7 @@
 pub(super) mod rules;
 
 use deserr::Deserr;
-use plimsoll_base::document::{BytesText, DurationText, Entries, RateText, Text};
+use plimsoll_base::document::{BytesText, DurationText, Entries, OneOrMany, RateText, Text};
 use schemars::JsonSchema;
 
 /// A gateway: what it listens on, where it forwards to, and what it demands of requests.
@@ -24,6 +24,12 @@ pub(super) struct GatewayFile {
     #[deserr(default)]
     #[schemars(default)]
     pub(super) trusted_proxies: Vec<String>,
+    /// Who clients are by their certificates, and what upstreams are told of them.
+    #[deserr(default)]
+    pub(super) identity: Option<IdentityBlock>,
+    /// Whose data is where, for routes that are `sharded`.
+    #[deserr(default)]
+    pub(super) shard_map: Option<ShardMapBlock>,
     /// Named services behind the gateway.
     pub(super) upstreams: Entries<UpstreamBlock>,
     /// What is forwarded where. The longest path that covers a request's path wins; no other route answers 404.
@@ -49,6 +55,110 @@ pub(super) struct GatewayFile {
 pub(super) struct ListenerBlock {
     /// IP address and port, `127.0.0.1:8080`; `:8080` is on loopback, port 0 is any free port.
     pub(super) address: String,
+    /// TLS 1.2 and 1.3; in clear when left out.
+    #[deserr(default)]
+    pub(super) tls: Option<ListenerTlsBlock>,
+}
+
+/// TLS of a listener. Files are looked for where the configuration is.
+#[derive(Debug, Deserr, JsonSchema)]
+#[deserr(deny_unknown_fields)]
+#[schemars(deny_unknown_fields)]
+pub(super) struct ListenerTlsBlock {
+    /// File of the certificate to show, with those between it and its authority (PEM).
+    pub(super) certificate: String,
+    /// File of its private key (PEM, not encrypted).
+    pub(super) key: String,
+    /// Whether clients are asked for a certificate.
+    #[deserr(default)]
+    #[schemars(default)]
+    pub(super) clients: ClientsWord,
+    /// File of the authorities whose clients are served (PEM).
+    #[deserr(default)]
+    pub(super) ca: Option<String>,
+    /// Files of lists of revoked certificates (PEM or DER), one for each authority at least. An expired list is refused, and so is
+    /// every client from when it expires on.
+    #[deserr(default)]
+    pub(super) crl: Option<OneOrMany<String>>,
+}
+
+/// Whether clients are asked for a certificate.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserr, JsonSchema)]
+#[deserr(rename_all = lowercase)]
+#[schemars(rename_all = "lowercase")]
+pub(super) enum ClientsWord {
+    /// They are not.
+    #[default]
+    None,
+    /// They are, and may go without; one that they show must hold.
+    Optional,
+    /// Without one that holds there is no connection.
+    Required,
+}
+
+/// Who a client is by its certificate, and what upstreams are told of it.
+#[derive(Debug, Default, Deserr, JsonSchema)]
+#[deserr(deny_unknown_fields)]
+#[schemars(deny_unknown_fields)]
+pub(super) struct IdentityBlock {
+    /// What identifies a client: the first of these that its certificate has (default: all four in this order). One that has two of that
+    /// kind identifies nobody.
+    #[deserr(default)]
+    pub(super) order: Option<Vec<KindWord>>,
+    /// Fields about the certificate that upstreams get. Those that clients send are dropped, always.
+    #[deserr(default)]
+    #[schemars(default)]
+    pub(super) forward: Vec<FieldWord>,
+}
+
+/// A kind of name in a certificate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserr, JsonSchema)]
+#[deserr(rename_all = lowercase)]
+#[schemars(rename_all = "lowercase")]
+pub(super) enum KindWord {
+    /// An alternative name that is a URI, such as a SPIFFE ID.
+    Uri,
+    /// An alternative name that is a host name.
+    Dns,
+    /// The subject's common name, together with who issued the certificate.
+    #[deserr(rename = "issuer_cn")]
+    #[schemars(rename = "issuer_cn")]
+    IssuerCn,
+    /// SHA-256 of the certificate.
+    Sha256,
+}
+
+/// A header field about a client's certificate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserr, JsonSchema)]
+pub(super) enum FieldWord {
+    /// `Client-Cert` (RFC 9440).
+    #[deserr(rename = "client_cert")]
+    #[schemars(rename = "client_cert")]
+    ClientCert,
+    /// `Client-Cert-Chain` (RFC 9440): the certificates between the client's and an authority's, if it has shown any.
+    #[deserr(rename = "client_cert_chain")]
+    #[schemars(rename = "client_cert_chain")]
+    ClientCertChain,
+    /// `X-Forwarded-Client-Cert`, as Envoy writes it: Hash, Subject, URI and DNS.
+    #[deserr(rename = "xfcc")]
+    #[schemars(rename = "xfcc")]
+    Xfcc,
+}
+
+/// Routing by whose data is where.
+#[derive(Debug, Deserr, JsonSchema)]
+#[deserr(deny_unknown_fields)]
+#[schemars(deny_unknown_fields)]
+pub(super) struct ShardMapBlock {
+    /// File of the map (`plimsoll schema shard-map` describes it).
+    pub(super) file: String,
+    /// Say on each answer of a sharded route which shard and which version of the map it came by (`X-Shard`, `X-Shard-Map-Version`).
+    #[deserr(default)]
+    #[schemars(default)]
+    pub(super) debug: bool,
+    /// How long requests that change something wait while their identity is frozen (default 10s); then 503.
+    #[deserr(default)]
+    pub(super) hold: Option<DurationText>,
 }
 
 /// The admin listener. It binds loopback only.
@@ -199,8 +309,13 @@ pub(super) struct RouteBlock {
     #[deserr(default)]
     #[schemars(default)]
     pub(super) strip: bool,
-    /// Name of the upstream.
-    pub(super) upstream: String,
+    /// Name of the upstream; not for a route that is `sharded`.
+    #[deserr(default)]
+    pub(super) upstream: Option<String>,
+    /// Forward to the shard that the shard map has for who the client is: 401 without a certificate, 403 without a shard.
+    #[deserr(default)]
+    #[schemars(default)]
+    pub(super) sharded: bool,
     /// Protocols that clients may switch to, such as `websocket`. What a request offers besides is not forwarded (default: none).
     #[deserr(default)]
     #[schemars(default)]

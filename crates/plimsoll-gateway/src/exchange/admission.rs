@@ -1,8 +1,8 @@
 //! Admission: from a request head to a plan for forwarding it, or to the answer that refuses it.
 
-use super::Scratch;
 use super::outgoing::{Origin, Target};
 use super::phases::{Phase, Stopwatch};
+use super::{Scratch, hold};
 use crate::answer::Answer;
 use crate::cause::Cause;
 use crate::client::Client;
@@ -14,8 +14,10 @@ use crate::policy::rules::breaker::Passed;
 use crate::policy::{self, Caller, Refusal};
 use crate::router;
 use crate::service::{Route, Service};
+use crate::standing::{Place, Standing};
 use plimsoll_http::{ConnectionOptions, Framing, RequestHead, Version};
 use std::borrow::Cow;
+use std::time::Duration;
 use tokio::time::Instant;
 
 /// An admitted request. Its forwarded head is in the connection's scratch.
@@ -23,6 +25,8 @@ use tokio::time::Instant;
 pub(super) struct Plan {
     pub(super) route: usize,
     pub(super) upstream: usize,
+    /// The shard of the client's data, on a route that goes by it.
+    pub(super) shard: Option<usize>,
     pub(super) caller: Caller,
     pub(super) framing: Framing,
     pub(super) to_head: bool,
@@ -34,6 +38,8 @@ pub(super) struct Plan {
     pub(super) effects: Effects,
     /// In which state its breaker let it pass, if it has one.
     pub(super) passed: Option<Passed>,
+    /// It changes nothing.
+    pub(super) safe: bool,
 }
 
 /// What becomes of a request that nothing refuses.
@@ -52,6 +58,8 @@ pub(super) struct Refused {
     /// The route that refused it, if it came that far.
     pub(super) route: Option<usize>,
     pub(super) refusal: Refusal,
+    /// It may be admitted by a later generation, for which it may wait so long.
+    pub(super) held: Option<Duration>,
 }
 
 /// Judges the request that `client` has read; `watch` is told how long policies take, if that is measured.
@@ -69,6 +77,64 @@ pub(super) fn admit(
     } = &mut client.scratch;
     method.clear();
     method.push_str(head.method());
+    let (index, path, options) = find(service, head, noted_path)?;
+    let route = &service.routes[index];
+    if route.serves == Serves::Control {
+        return Ok(Admitted::Control { route: index });
+    }
+    let safe = matches!(head.method(), "GET" | "HEAD" | "OPTIONS");
+    let (upstream, shard) = destination(service, index, client.standing.as_deref(), safe)?;
+    let below = router::strip(&route.path, &path);
+    let judged = judge(route, head, (&path, below), service.nanos(now), watch);
+    if let Some(watch) = watch {
+        watch.enter(Phase::Gateway, Instant::now());
+    }
+    let Judged {
+        effects,
+        caller,
+        passed,
+    } = judged.map_err(|refusal| Refused {
+        route: Some(index),
+        refusal,
+        held: None,
+    })?;
+    let forwarded = if route.strip { below } else { &path };
+    let origin = Origin {
+        peer: &client.peer,
+        trusted: client.trusted,
+        secured: client.secured,
+        certificate: client.standing.as_ref().map_or(&[], |s| &s.fields),
+        pseudonym: &service.pseudonym,
+    };
+    let target = Target {
+        path: forwarded,
+        route,
+        preserve_host: service.preserve_host[upstream],
+        edits: effects.request.as_deref(),
+    };
+    outgoing.write(head, target, &options, origin);
+    Ok(Admitted::Forward(Plan {
+        route: index,
+        upstream,
+        shard,
+        caller,
+        framing: head.framing(),
+        to_head: head.method() == "HEAD",
+        http10: head.version() == Version::Http10,
+        keep_alive: head.keep_alive(),
+        repeatable: safe && head.framing() == Framing::None,
+        safe,
+        effects,
+        passed,
+    }))
+}
+
+/// The route of a request, its normalised path, and the connection options that it names; the path is noted, whatever comes of it.
+fn find<'a>(
+    service: &Service,
+    head: &'a RequestHead,
+    noted_path: &mut String,
+) -> Result<(usize, Cow<'a, str>, ConnectionOptions<'a>), Refused> {
     noted_path.clear();
     let path = match check_target(head, &service.pseudonym) {
         Ok(path) => path,
@@ -89,48 +155,7 @@ pub(super) fn admit(
         let answer = Answer::new(404, "no route for this path").because(Cause::NoRoute);
         return Err(refused(None, answer));
     };
-    let route = &service.routes[index];
-    let Serves::Upstream(upstream) = route.serves else {
-        return Ok(Admitted::Control { route: index });
-    };
-    let below = router::strip(&route.path, &path);
-    let judged = judge(route, head, (&path, below), service.nanos(now), watch);
-    if let Some(watch) = watch {
-        watch.enter(Phase::Gateway, Instant::now());
-    }
-    let Judged {
-        effects,
-        caller,
-        passed,
-    } = judged.map_err(|refusal| Refused {
-        route: Some(index),
-        refusal,
-    })?;
-    let forwarded = if route.strip { below } else { &path };
-    let origin = Origin {
-        peer: &client.peer,
-        trusted: client.trusted,
-        pseudonym: &service.pseudonym,
-    };
-    let target = Target {
-        path: forwarded,
-        route,
-        edits: effects.request.as_deref(),
-    };
-    outgoing.write(head, target, &options, origin);
-    let safe = matches!(head.method(), "GET" | "HEAD" | "OPTIONS");
-    Ok(Admitted::Forward(Plan {
-        route: index,
-        upstream,
-        caller,
-        framing: head.framing(),
-        to_head: head.method() == "HEAD",
-        http10: head.version() == Version::Http10,
-        keep_alive: head.keep_alive(),
-        repeatable: safe && head.framing() == Framing::None,
-        effects,
-        passed,
-    }))
+    Ok((index, path, options))
 }
 
 /// What a route makes of a request that it lets pass.
@@ -169,6 +194,41 @@ fn judge(
     })
 }
 
+/// The upstream of a request that is `safe` or changes something, and the shard if its route goes by it. Nothing else that a client writes
+/// into a request has a say in this.
+fn destination(
+    service: &Service,
+    index: usize,
+    standing: Option<&Standing>,
+    safe: bool,
+) -> Result<(usize, Option<usize>), Refused> {
+    let place = match service.routes[index].serves {
+        Serves::Upstream(upstream) => return Ok((upstream, None)),
+        Serves::Shard => standing.map(|standing| &standing.place),
+        Serves::Control => None,
+    };
+    match (place, &service.sharding) {
+        (Some(Place::In(assignment)), Some(sharding)) => {
+            if assignment.moving.is_some() && !safe {
+                let mut refused = refused(Some(index), hold::answer(sharding.hold));
+                refused.held = Some(sharding.hold);
+                return Err(refused);
+            }
+            let shard = assignment.shard;
+            Ok((sharding.map.shards[shard].upstream, Some(shard)))
+        }
+        (Some(Place::Nowhere(reason)), _) => Err(refused(Some(index), Answer::new(403, &**reason))),
+        (None | Some(Place::Unasked), _) | (Some(Place::In(_)), None) => {
+            let answer = Answer::new(401, "this route needs a client certificate");
+            let scheme = "ClientCertificate".to_owned();
+            Err(refused(
+                Some(index),
+                answer.with_field("WWW-Authenticate", scheme),
+            ))
+        }
+    }
+}
+
 /// What a request may not be on any route; its normalised path otherwise.
 fn check_target<'a>(head: &'a RequestHead, pseudonym: &str) -> Result<Cow<'a, str>, Answer> {
     if matches!(head.method(), "CONNECT" | "TRACE") {
@@ -191,5 +251,6 @@ fn refused(route: Option<usize>, answer: Answer) -> Refused {
             answer,
             rate_limited: false,
         },
+        held: None,
     }
 }

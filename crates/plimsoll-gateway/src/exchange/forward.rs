@@ -251,6 +251,9 @@ async fn attempt(
         timed: generation.service.timings.header,
         draining: &shard.draining,
         counters: &shard.counters,
+        shown_map: (generation.service.sharding.as_ref())
+            .filter(|sharding| sharding.debug)
+            .map(|sharding| &*sharding.map),
     };
     connection.responses.expect(plan.to_head);
     outgoing.send(connection.output.buffer(), slot.authority());

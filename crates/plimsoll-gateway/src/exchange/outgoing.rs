@@ -23,6 +23,10 @@ pub(super) struct Origin<'a> {
     pub(super) peer: &'a str,
     /// Whether its word about earlier hops is believed.
     pub(super) trusted: bool,
+    /// Whether the connection is secured.
+    pub(super) secured: bool,
+    /// Fields about its certificate, ready to be sent.
+    pub(super) certificate: &'a [u8],
     /// This gateway's name in `Via`.
     pub(super) pseudonym: &'a str,
 }
@@ -33,6 +37,8 @@ pub(super) struct Target<'a> {
     /// As it is forwarded, but for what the route puts before it.
     pub(super) path: &'a str,
     pub(super) route: &'a Route,
+    /// Whether the upstream gets the client's `Host`.
+    pub(super) preserve_host: bool,
     /// What a rule does to the request's fields.
     pub(super) edits: Option<&'a FieldEdits>,
 }
@@ -58,7 +64,7 @@ impl Outgoing {
             out.extend_from_slice(query.as_bytes());
         }
         out.extend_from_slice(b" HTTP/1.1\r\n");
-        if route.preserve_host && !head.authority().is_empty() {
+        if target.preserve_host && !head.authority().is_empty() {
             encode::field(out, "Host", head.authority());
             self.host_at = None;
         } else {
@@ -66,6 +72,7 @@ impl Outgoing {
         }
         write_passing(out, head, target, options, origin.trusted);
         write_forwarded(out, head, origin);
+        out.extend_from_slice(origin.certificate);
         out.extend_from_slice(match head.version() {
             Version::Http10 => b"Via: 1.0 ".as_slice(),
             Version::Http11 => b"Via: 1.1 ".as_slice(),
@@ -73,7 +80,7 @@ impl Outgoing {
         });
         out.extend_from_slice(origin.pseudonym.as_bytes());
         out.extend_from_slice(b"\r\n");
-        upgrade::offer(&mut self.offered, head, route, options);
+        upgrade::offer(&mut self.offered, head, target.route, options);
         if !self.offered.is_empty() {
             upgrade::write(out, &self.offered);
         } else if head.version() == Version::Http11 && accepts_trailers(head.fields()) {
@@ -121,7 +128,7 @@ fn write_passing(
             .as_ref()
             .filter(|field| field.name.eq_ignore_ascii_case(name));
         let passes = match (kind(name), key_field) {
-            (Kind::HopByHop | Kind::Host | Kind::ForwardedFor, _) => false,
+            (Kind::HopByHop | Kind::Host | Kind::ForwardedFor | Kind::Identity, _) => false,
             (_, Some(field)) => !field.hide,
             (Kind::Forwarded, None) => trusted,
             (Kind::Trailer, None) => head.framing() == Framing::Chunked,
@@ -152,7 +159,10 @@ fn write_forwarded(out: &mut Vec<u8>, head: &RequestHead, origin: Origin<'_>) {
     out.extend_from_slice(b"\r\n");
     let kept = |name| origin.trusted && fields.get(name).is_some();
     if !kept("x-forwarded-proto") {
-        out.extend_from_slice(b"X-Forwarded-Proto: http\r\n");
+        out.extend_from_slice(match origin.secured {
+            true => b"X-Forwarded-Proto: https\r\n".as_slice(),
+            false => b"X-Forwarded-Proto: http\r\n".as_slice(),
+        });
     }
     if !kept("x-forwarded-host") && !head.authority().is_empty() {
         encode::field(out, "X-Forwarded-Host", head.authority());

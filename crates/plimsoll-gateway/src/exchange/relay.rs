@@ -7,6 +7,7 @@ use super::upgrade;
 use crate::fields::{Kind, kind};
 use crate::keys::allowance::Left;
 use crate::policy::rules::edits::FieldEdits;
+use crate::shard_map::ShardMap;
 use plimsoll_base::counters::Counter;
 use plimsoll_http::{
     ConnectionOptions, Framing, Output, ReadError, ResponseHead, ResponseReader, Row, encode,
@@ -49,6 +50,8 @@ pub(super) struct Terms<'a> {
     /// Asked when the answer's head is written, which may be long after the request came.
     pub(super) draining: &'a Cell<bool>,
     pub(super) counters: &'a Row,
+    /// The shard map, if answers say what it made of their requests.
+    pub(super) shown_map: Option<&'a ShardMap>,
 }
 
 /// Interim responses that one exchange may bring.
@@ -77,7 +80,7 @@ pub(super) async fn relay<R: AsyncRead + Unpin, W: AsyncWrite + Unpin>(
     }
     let shape = Shape::of(head, terms, progress);
     let out = client.buffer();
-    write_head(out, head, shape, terms.plan);
+    write_head(out, head, shape, terms);
     if terms.timed {
         progress.phases(now).write_field(out);
     }
@@ -114,12 +117,8 @@ fn switch(
     let protocol = upgrade::chosen(terms.offered, head).filter(|_| sent);
     let protocol = protocol.ok_or(RelayError::Malformed)?;
     encode::status_line(out, 101, Some(head.reason()));
-    write_passing(
-        out,
-        head,
-        BodyShape::None,
-        terms.plan.effects.response.as_deref(),
-    );
+    let edits = terms.plan.effects.response.as_deref();
+    write_passing(out, head, BodyShape::None, (terms, edits));
     upgrade::write(out, protocol);
     encode::end_head(out);
     terms.counters.add(Counter::Served, 1);
@@ -143,7 +142,7 @@ async fn final_head<R: AsyncRead + Unpin, W: AsyncWrite + Unpin>(
             100..200 => {
                 let out = client.buffer();
                 encode::status_line(out, head.status(), None);
-                write_passing(out, head, BodyShape::None, None);
+                write_passing(out, head, BodyShape::None, (terms, None));
                 encode::end_head(out);
                 client.flush().await.map_err(|_| RelayError::Client)?;
                 progress.moved(Instant::now());
@@ -191,15 +190,20 @@ impl Shape {
 }
 
 /// Writes a final head but for its end.
-fn write_head(out: &mut Vec<u8>, head: &ResponseHead, shape: Shape, plan: &Plan) {
+fn write_head(out: &mut Vec<u8>, head: &ResponseHead, shape: Shape, terms: Terms<'_>) {
+    let plan = terms.plan;
     let edits = plan.effects.response.as_deref();
     encode::status_line(out, head.status(), Some(head.reason()));
-    write_passing(out, head, shape.body, edits);
+    write_passing(out, head, shape.body, (terms, edits));
     for (name, value) in edits.iter().flat_map(|edits| &edits.set) {
         encode::field(out, name, value);
     }
     if let Some(left) = plan.caller.left {
         write_quota(out, left);
+    }
+    if let (Some(shard), Some(map)) = (plan.shard, terms.shown_map) {
+        encode::field(out, "X-Shard", &map.shards[shard].name);
+        encode::field(out, "X-Shard-Map-Version", map.version.to_string());
     }
     match shape.body {
         BodyShape::Length(bytes) => encode::content_length(out, bytes),
@@ -232,7 +236,7 @@ fn write_passing(
     out: &mut Vec<u8>,
     head: &ResponseHead,
     body: BodyShape,
-    edits: Option<&FieldEdits>,
+    (terms, edits): (Terms<'_>, Option<&FieldEdits>),
 ) {
     let options = ConnectionOptions::of(head.fields());
     for (name, value) in head.fields().iter() {
@@ -241,6 +245,8 @@ fn write_passing(
         }
         let passes = match kind(name) {
             Kind::HopByHop => false,
+            // Which shard it was is the gateway's to say where it goes by shards.
+            Kind::Identity => terms.plan.shard.is_none(),
             Kind::Trailer => body == BodyShape::Chunked,
             Kind::EndToEnd => !options.name(name),
             Kind::Host | Kind::ForwardedFor | Kind::Forwarded | Kind::Expect | Kind::Protected => {

@@ -78,9 +78,12 @@ pub(super) fn compile(conf: &Conf, apis: &[Api], strict: bool) -> Result<Gateway
         listeners: vec![ListenerConfig {
             name: "main".to_owned(),
             address: conf.address,
+            tls: None,
         }],
         admin: None,
         trusted_proxies: Vec::new(),
+        certificate_fields: Vec::new(),
+        sharding: None,
         upstreams,
         routes,
         analytics: None,

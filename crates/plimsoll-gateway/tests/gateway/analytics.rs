@@ -239,6 +239,9 @@ fn the_metrics_page_is_prometheus_text() {
     plimsoll_gateway_client_connections_ended_total{reason="malformed"} 0
     plimsoll_gateway_client_connections_ended_total{reason="slow_body"} 0
     plimsoll_gateway_client_connections_ended_total{reason="unread"} 0
+    plimsoll_gateway_client_connections_ended_total{reason="revoked"} 0
+    plimsoll_gateway_client_connections_ended_total{reason="distrusted"} 0
+    plimsoll_gateway_client_connections_ended_total{reason="expired"} 0
     plimsoll_gateway_client_connections_ended_total{reason="upgraded_idle"} 0
     # HELP plimsoll_gateway_descriptors_exhausted_total Times that a client had to wait to be accepted because no descriptor was left.
     # TYPE plimsoll_gateway_descriptors_exhausted_total counter

@@ -5,6 +5,7 @@
 mod analytics;
 mod balancing;
 mod bodies;
+mod certificates;
 mod configuration;
 mod counting;
 mod drain;
@@ -17,6 +18,8 @@ mod policies;
 mod reload;
 mod repeats;
 mod rules;
+mod secured;
+mod sharding;
 mod support;
 mod timeouts;
 mod timings;

@@ -1,8 +1,9 @@
 //! A gateway in a thread, upstreams that follow a script, and clients that read one response at a time.
 
-use plimsoll_gateway::{Controls, GatewayConfig, Output, Reload, Source, run};
+use plimsoll_base::document::Problems;
+use plimsoll_gateway::{Controls, GatewayConfig, Output, Reload, Source, Surroundings, run};
 use std::collections::HashMap;
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::sync::{Arc, Mutex, mpsc};
@@ -22,6 +23,7 @@ pub struct Gateway {
     /// What it reads when it reloads.
     text: Arc<Mutex<String>>,
     printed: Arc<Mutex<Vec<u8>>>,
+    files: Files,
     hangups: watch::Sender<u64>,
 }
 
@@ -37,6 +39,26 @@ impl Write for Shared {
     fn flush(&mut self) -> std::io::Result<()> {
         Ok(())
     }
+}
+
+/// Files that a configuration names; they may be written anew at any time.
+pub type Files = Arc<Mutex<HashMap<String, Vec<u8>>>>;
+
+/// Reads a configuration with these files around it.
+pub fn read(text: &str, files: &Files) -> Result<GatewayConfig, Problems> {
+    read_as("gateway.yaml", text, files)
+}
+
+/// The same under another name.
+pub fn read_as(name: &str, text: &str, files: &Files) -> Result<GatewayConfig, Problems> {
+    let around = Surroundings {
+        files: &|name| {
+            let files = files.lock().unwrap();
+            files.get(name).cloned().ok_or(ErrorKind::NotFound.into())
+        },
+        now: Duration::from_secs(jiff::Timestamp::now().as_second().try_into().unwrap()),
+    };
+    GatewayConfig::read(name, text, around)
 }
 
 /// A listener, an admin listener, and this.
@@ -58,8 +80,13 @@ impl Gateway {
 
     /// Starts a gateway with a whole configuration.
     pub fn of(shards: usize, text: String) -> Self {
-        let config = GatewayConfig::parse("gateway.yaml", &text).unwrap_or_else(|e| panic!("{e}"));
-        Self::run(shards, config, text)
+        Self::with_files(shards, text, &Files::default())
+    }
+
+    /// The same with files that it names.
+    pub fn with_files(shards: usize, text: String, files: &Files) -> Self {
+        let config = read(&text, files).unwrap_or_else(|e| panic!("{e}"));
+        Self::run(shards, config, text, files)
     }
 
     /// One route `/` to `upstream`, and counters in `file`.
@@ -71,14 +98,14 @@ impl Gateway {
         let mut config =
             GatewayConfig::parse("gateway.yaml", &text).unwrap_or_else(|e| panic!("{e}"));
         config.keep_counters(file.to_owned());
-        Self::run(shards, config, text)
+        Self::run(shards, config, text, &Files::default())
     }
 
-    fn run(shards: usize, config: GatewayConfig, text: String) -> Self {
+    fn run(shards: usize, config: GatewayConfig, text: String, files: &Files) -> Self {
         let text = Arc::new(Mutex::new(text));
-        let read = Arc::clone(&text);
-        let source = Box::new(move || GatewayConfig::parse("gateway.yaml", &read.lock().unwrap()));
-        Self::reading(shards, config, source, text)
+        let (around, to_read) = (Arc::clone(files), Arc::clone(&text));
+        let source = Box::new(move || self::read(&to_read.lock().unwrap(), &around));
+        Self::reading(shards, config, source, text, files)
     }
 
     fn reading(
@@ -86,6 +113,7 @@ impl Gateway {
         config: GatewayConfig,
         source: Source,
         text: Arc<Mutex<String>>,
+        files: &Files,
     ) -> Self {
         let printed = Arc::default();
         let (stop, stopped) = watch::channel(false);
@@ -114,6 +142,7 @@ impl Gateway {
             thread: Some(thread),
             text,
             printed,
+            files: Arc::clone(files),
             hangups,
         }
     }
@@ -121,6 +150,19 @@ impl Gateway {
     /// What it has put on standard output.
     pub fn printed(&self) -> Arc<Mutex<Vec<u8>>> {
         Arc::clone(&self.printed)
+    }
+
+    /// Writes a file anew that the configuration names, and has the gateway take it over.
+    pub fn rewrites(&self, name: &str, content: &str) {
+        self.write(name, content);
+        let answer = self.reload();
+        assert_eq!(answer.status(), 200, "{}", answer.body_text());
+    }
+
+    /// Writes a file anew.
+    pub fn write(&self, name: &str, content: &str) {
+        let mut files = self.files.lock().unwrap();
+        files.insert(name.to_owned(), content.as_bytes().to_vec());
     }
 
     /// What the gateway is to read when it reloads.
@@ -149,7 +191,7 @@ impl Gateway {
     /// A gateway of Tyk's files, which it reads anew when it reloads.
     pub fn of_tyk(shards: usize, tyk: plimsoll_gateway::Tyk, config: GatewayConfig) -> Self {
         let source = Box::new(move || tyk.reload().map(|(config, _)| config));
-        Self::reading(shards, config, source, Arc::default())
+        Self::reading(shards, config, source, Arc::default(), &Files::default())
     }
 
     /// One route `/` to `upstream`, and `rest`.

@@ -2,10 +2,13 @@
 
 use crate::commands::server;
 use crate::exit::{Ending, Failure};
-use crate::{out, signals};
+use crate::{clock, out, signals};
 use plimsoll_base::document::{Problem, Problems};
-use plimsoll_gateway::{Controls, GatewayConfig, GatewayError, Output, Reload, Source, Tyk};
-use std::path::PathBuf;
+use plimsoll_gateway::{
+    Controls, GatewayConfig, GatewayError, Output, Reload, Source, Surroundings, Tyk,
+};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Forward requests by path, with key authentication, rate limits and analytics.
 #[derive(Debug, clap::Args)]
@@ -53,6 +56,16 @@ pub fn run(args: Args) -> Result<Ending, Failure> {
     Ok(Ending::Passed)
 }
 
+/// Reads a configuration's text and the files that it names, which are looked for where it is.
+pub fn read_text(path: &Path, text: &str) -> Result<GatewayConfig, Problems> {
+    let directory = path.parent().unwrap_or(Path::new(""));
+    let around = Surroundings {
+        files: &|name| std::fs::read(directory.join(name)),
+        now: Duration::from_nanos(u64::try_from(clock::unix_nanos()).unwrap_or(u64::MAX)),
+    };
+    GatewayConfig::read(&path.display().to_string(), text, around)
+}
+
 /// The configuration, and how it is read anew, as often as it is asked to.
 fn read(args: &Args) -> Result<(Source, GatewayConfig), Problems> {
     let port = args.port;
@@ -73,7 +86,7 @@ fn read(args: &Args) -> Result<(Source, GatewayConfig), Problems> {
         let file = path.display().to_string();
         let text = std::fs::read_to_string(&path)
             .map_err(|error| Problems::from_iter([Problem::of_file(&file, error.to_string())]))?;
-        GatewayConfig::parse(&file, &text).map(placed)
+        read_text(&path, &text).map(placed)
     });
     let config = source()?;
     Ok((source, config))

@@ -20,6 +20,8 @@ enum Format {
     Figures,
     /// A gateway's configuration.
     Gateway,
+    /// The shard map that a gateway's configuration names.
+    ShardMap,
     /// `summary.json` of a run.
     Summary,
 }
@@ -30,6 +32,7 @@ pub fn run(args: Args) -> Result<Ending, Failure> {
         Format::Experiment => format!("{:#}\n", plimsoll_lab::schema::experiment()),
         Format::Figures => format!("{:#}\n", plimsoll_report::diagnosis::schema()),
         Format::Gateway => plimsoll_gateway::schema(),
+        Format::ShardMap => plimsoll_gateway::shard_map_schema(),
         Format::Summary => format!("{:#}\n", plimsoll_report::schema::summary()),
     };
     out::print(&text)?;

@@ -1,11 +1,11 @@
 //! `plimsoll validate`: judges a file or directory of input and executes nothing.
 
 use crate::commands::preflight::{self, Unreachable};
-use crate::commands::{mock, run};
+use crate::commands::{gateway, mock, run};
 use crate::exit::{Ending, Failure};
 use crate::out;
 use plimsoll_base::document::Document;
-use plimsoll_gateway::{GatewayConfig, Tyk};
+use plimsoll_gateway::Tyk;
 use std::path::{Path, PathBuf};
 
 /// Judge input without executing it: an experiment (file, or directory with `experiment.yaml`), a gateway's configuration, Tyk's
@@ -41,7 +41,7 @@ pub fn run(args: Args) -> Result<Ending, Failure> {
         .iter()
         .any(|key| document.contains(*key));
     if is_gateway {
-        gateway(&name, &text)
+        gateway(path, &text)
     } else {
         experiment(path)
     }
@@ -59,9 +59,10 @@ fn experiment(path: &Path) -> Result<Ending, Failure> {
     Ok(Ending::Passed)
 }
 
-fn gateway(name: &str, text: &str) -> Result<Ending, Failure> {
-    let config = GatewayConfig::parse(name, text)
-        .map_err(|problems| Failure::Input(problems.to_string()))?;
+fn gateway(path: &Path, text: &str) -> Result<Ending, Failure> {
+    let config =
+        gateway::read_text(path, text).map_err(|problems| Failure::Input(problems.to_string()))?;
+    let name = path.display();
     out::print(&format!(
         "{name}: a valid gateway configuration: {} routes\n",
         config.route_count()

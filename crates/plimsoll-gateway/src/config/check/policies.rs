@@ -1,7 +1,7 @@
 //! The policies of a route, and whether one route demands less than another.
 
 use super::super::wire::{KeyBlock, PoliciesBlock, RateLimitBlock, ScopeWord};
-use super::super::{KeyConfig, RateLimitConfig, RouteConfig};
+use super::super::{KeyConfig, RateLimitConfig, RouteConfig, Serves};
 use super::Checker;
 use crate::policy::key::Digest;
 use crate::policy::rate_limit::Scope;
@@ -130,6 +130,9 @@ fn rate_limit(
 
 /// In which way `inner` demands less than `outer`, if it does.
 pub(super) fn weaker(outer: &RouteConfig, inner: &RouteConfig) -> Option<&'static str> {
+    if outer.serves == Serves::Shard && inner.serves != Serves::Shard {
+        return Some("demands no certificate and is weaker");
+    }
     match (&outer.key, &inner.key) {
         (Some(_), None) => return Some("demands no key and is weaker"),
         (Some(outer), Some(inner)) if !inner.digests.iter().all(|d| outer.digests.contains(d)) => {

@@ -1,0 +1,36 @@
+//! What a configuration needs beside its own text: the files that it names, and the time of day by which certificates expire.
+
+use std::fmt;
+use std::io;
+use std::time::Duration;
+
+/// Reads a file that a configuration names, relative to wherever the configuration is.
+pub type ReadFile<'a> = &'a dyn Fn(&str) -> io::Result<Vec<u8>>;
+
+/// What is around a configuration when it is read.
+#[derive(Clone, Copy)]
+pub struct Surroundings<'a> {
+    /// How files are read that it names.
+    pub files: ReadFile<'a>,
+    /// The time of day, since 1970.
+    pub now: Duration,
+}
+
+impl Surroundings<'_> {
+    /// No files at all.
+    #[must_use]
+    pub fn none() -> Self {
+        Self {
+            files: &|_| Err(io::Error::other("there are no files here")),
+            now: Duration::ZERO,
+        }
+    }
+}
+
+impl fmt::Debug for Surroundings<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Surroundings")
+            .field("now", &self.now)
+            .finish_non_exhaustive()
+    }
+}

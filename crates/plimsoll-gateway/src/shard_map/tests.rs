@@ -1,0 +1,257 @@
+//! The map's laws: it finds what a naive search finds, and only maps follow each other that keep data where it is being changed.
+
+use super::*;
+use plimsoll_base::document::Problems;
+
+const UPSTREAMS: [&str; 3] = ["a", "b", "c"];
+
+fn parse(version: u64, rest: &str) -> Result<ShardMap, Problems> {
+    let text = format!(
+        "version: 1\nmap_version: {version}\nshards: {{ eu: {{ upstream: a }}, us: {{ upstream: b }}, ap: {{ upstream: c }} }}\n{rest}"
+    );
+    read("shards.yaml", &text, &UPSTREAMS)
+}
+
+fn map(version: u64, rest: &str) -> ShardMap {
+    parse(version, rest).unwrap_or_else(|problems| panic!("{problems}"))
+}
+
+fn uri(text: &str) -> Identity {
+    Identity::Uri(text.into())
+}
+
+#[test]
+fn exact_wins_over_prefixes_and_longer_ones_over_shorter() {
+    let rest = "exact:\n  - { uri: urn:x:eu/7, shard: us }\n  - { dns: Site.Example, shard: ap }\n  - { issuer: CN=one, cn: ann, shard: eu }\nprefix:\n  - { uri: 'urn:x:', shard: ap }\n  - { uri: 'urn:x:eu/', shard: eu }\n  - { issuer: CN=one, cn: b, shard: us }\n";
+    let without = map(1, rest);
+    let with = map(1, &format!("{rest}default: ap\n"));
+    let cn = |issuer: &str, cn: &str| Identity::IssuerCn {
+        issuer: issuer.into(),
+        cn: cn.into(),
+    };
+    for (identity, expected) in [
+        (uri("urn:x:eu/7"), Some("us")),
+        (uri("urn:x:eu/77"), Some("eu")),
+        (uri("urn:x:eu/"), Some("eu")),
+        (uri("urn:x:eu"), Some("ap")),
+        (uri("urn:x"), None),
+        (uri("URN:X:eu/7"), None),
+        (Identity::Dns("site.example".into()), Some("ap")),
+        (Identity::Dns("site.example.org".into()), None),
+        (cn("CN=one", "ann"), Some("eu")),
+        (cn("CN=two", "ann"), None),
+        (cn("CN=one", "bob"), Some("us")),
+        (cn("CN=two", "bob"), None),
+        (Identity::Sha256(Digest::of(b"x")), None),
+    ] {
+        let name = |map: &ShardMap| {
+            map.find(&identity)
+                .map(|a| map.shards[a.shard].name.clone())
+        };
+        assert_eq!(name(&without).as_deref(), expected, "{identity}");
+        assert_eq!(
+            name(&with).as_deref(),
+            expected.or(Some("ap")),
+            "{identity}"
+        );
+    }
+}
+
+/// Numbers that look random and are the same every time (SplitMix64).
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) % bound
+    }
+
+    /// A short name of few letters, so that names and prefixes meet often.
+    fn name(&mut self) -> String {
+        let length = self.below(5);
+        let mut name = String::from("u");
+        for _ in 0..length {
+            name.push(['a', 'b', '/', ':', 'é'][usize::try_from(self.below(5)).unwrap()]);
+        }
+        name
+    }
+
+    fn identity(&mut self) -> Identity {
+        match self.below(4) {
+            0 => Identity::Uri(self.name().into()),
+            1 => Identity::Dns(self.name().into()),
+            2 => Identity::IssuerCn {
+                issuer: ["CN=1", "CN=2"][usize::try_from(self.below(2)).unwrap()].into(),
+                cn: self.name().into(),
+            },
+            _ => Identity::Sha256(Digest::of(self.name().as_bytes())),
+        }
+    }
+}
+
+/// What the map says, by looking at every entry.
+fn naive(
+    exact: &[(Identity, usize)],
+    prefixes: &[(Identity, usize)],
+    default: Option<usize>,
+    identity: &Identity,
+) -> Option<usize> {
+    let same = exact.iter().find(|(known, _)| known == identity);
+    if let Some((_, shard)) = same {
+        return Some(*shard);
+    }
+    let covers = |prefix: &Identity| match (prefix, identity) {
+        (Identity::Uri(p), Identity::Uri(n)) | (Identity::Dns(p), Identity::Dns(n)) => {
+            n.starts_with(&**p).then_some(p.len())
+        }
+        (Identity::IssuerCn { issuer: a, cn: p }, Identity::IssuerCn { issuer: b, cn: n }) => {
+            (a == b && n.starts_with(&**p)).then_some(p.len())
+        }
+        _ => None,
+    };
+    let covering = prefixes.iter();
+    let covering = covering.filter_map(|(prefix, shard)| Some((covers(prefix)?, *shard)));
+    covering.max().map(|(_, shard)| shard).or(default)
+}
+
+#[test]
+fn no_identity_is_elsewhere_than_the_map_says() {
+    identities_are_where_the_map_says(100);
+}
+
+#[test]
+#[ignore = "a million identities: half a minute without optimisation"]
+fn none_of_a_million_identities_is_elsewhere() {
+    identities_are_where_the_map_says(1_000);
+}
+
+/// A thousand random identities in each of so many random maps: each is where a search of every entry finds it, or nowhere.
+fn identities_are_where_the_map_says(maps: u64) {
+    const IDENTITIES: u64 = 1_000;
+    let mut numbers = Numbers(7);
+    let (mut placed, mut unplaced) = (0_u64, 0_u64);
+    for _ in 0..maps {
+        let mut pick = |with_hashes: bool| {
+            let count = numbers.below(8);
+            let mut picked: Vec<(Identity, usize)> = Vec::new();
+            for _ in 0..count {
+                let identity = numbers.identity();
+                let shard = usize::try_from(numbers.below(3)).unwrap();
+                let fits = with_hashes || !matches!(identity, Identity::Sha256(_));
+                if fits && picked.iter().all(|(known, _)| *known != identity) {
+                    picked.push((identity, shard));
+                }
+            }
+            picked
+        };
+        let (exact, prefixes) = (pick(true), pick(false));
+        let default = usize::try_from(numbers.below(4)).ok().filter(|n| *n < 3);
+        let entry = |shard: &usize| Entry {
+            assignment: Assignment {
+                shard: *shard,
+                moving: None,
+            },
+            line: 0,
+            column: 0,
+        };
+        let mut map = map(1, "");
+        map.default = default;
+        for (identity, shard) in &exact {
+            map.exact.insert(identity.clone(), entry(shard));
+        }
+        for (identity, shard) in &prefixes {
+            let (Identity::Uri(text) | Identity::Dns(text) | Identity::IssuerCn { cn: text, .. }) =
+                identity
+            else {
+                continue;
+            };
+            let of = map.prefixes.of(identity).unwrap();
+            assert!(of.insert(text, entry(shard)).is_none());
+        }
+        for _ in 0..IDENTITIES {
+            let identity = numbers.identity();
+            let found = map.find(&identity).map(|assignment| assignment.shard);
+            assert_eq!(
+                found,
+                naive(&exact, &prefixes, default, &identity),
+                "{identity}"
+            );
+            match found {
+                Some(_) => placed += 1,
+                None => unplaced += 1,
+            }
+        }
+    }
+    // Neither answer is the rule.
+    assert!(
+        placed > maps * 100 && unplaced > maps * 100,
+        "{placed} {unplaced}"
+    );
+}
+
+#[test]
+fn an_identity_changes_its_shard_only_out_of_a_freeze() {
+    let told = |before: &str, next: &str| {
+        let problems = moves::problems(&map(1, before), &map(2, next), "shards.yaml");
+        Problems::from_iter(problems).to_string()
+    };
+    let one = |shard: &str, moving: &str| {
+        format!("exact: [{{ uri: 'urn:1', shard: {shard}{moving} }}]\n")
+    };
+    let frozen = ", moving: { to: us, phase: frozen }";
+    for (before, next) in [
+        (one("eu", ""), one("eu", frozen)),
+        (one("eu", frozen), one("us", "")),
+        (one("eu", frozen), one("eu", "")),
+        (one("eu", ""), String::new()),
+        (String::new(), one("eu", "")),
+        (one("eu", frozen), "prefix: [{ uri: 'urn:', shard: us }]\n".to_owned()),
+        (
+            "prefix: [{ uri: 'urn:', shard: eu }]\n".to_owned(),
+            "prefix: [{ uri: 'urn:', shard: eu }, { uri: 'urn:1/', shard: eu, moving: { to: us, phase: frozen } }]\n".to_owned(),
+        ),
+    ] {
+        assert_eq!(told(&before, &next), "", "{before} -> {next}");
+    }
+    let unsafe_ones = [
+        (one("eu", ""), one("us", "")),
+        (one("eu", frozen), one("ap", "")),
+        (
+            "prefix: [{ uri: 'urn:', shard: eu }]\n".to_owned(),
+            one("us", ""),
+        ),
+        (one("us", ""), "default: eu\n".to_owned()),
+        (
+            "prefix: [{ uri: 'urn:', shard: eu }]\n".to_owned(),
+            "prefix: [{ uri: 'urn:', shard: eu }, { uri: 'urn:1/', shard: us }]\n".to_owned(),
+        ),
+        ("default: eu\n".to_owned(), "default: us\n".to_owned()),
+    ];
+    let told = unsafe_ones
+        .map(|(before, next)| told(&before, &next))
+        .join("\n");
+    insta::assert_snapshot!(told, @r"
+    shards.yaml:4:9: URI urn:1 would move from `eu` to `us` while its data may change: write `shard: eu, moving: { to: us, phase: frozen }` first, and load that
+    shards.yaml:4:9: URI urn:1 would move from `eu` to `ap` while its data may change: write `shard: eu, moving: { to: ap, phase: frozen }` first, and load that
+    shards.yaml:4:9: URI urn:1 would move from `eu` to `us` while its data may change: write `shard: eu, moving: { to: us, phase: frozen }` first, and load that
+    shards.yaml: URI urn:1 would move from `us` to `eu` while its data may change: write `shard: us, moving: { to: eu, phase: frozen }` first, and load that
+    shards.yaml:4:38: URI urn:1/ would move from `eu` to `us` while its data may change: write `shard: eu, moving: { to: us, phase: frozen }` first, and load that
+    shards.yaml: the default cannot change while anybody may be served by it: name those who move, with their moves, and leave it out first
+    ");
+}
+
+#[test]
+fn versions_count_up() {
+    let told = |before: &ShardMap, next: &ShardMap| {
+        Problems::from_iter(moves::problems(before, next, "shards.yaml")).to_string()
+    };
+    let (old, new) = (map(6, ""), map(7, ""));
+    let other = map(7, "default: eu\n");
+    assert_eq!(told(&old, &new), "");
+    assert_eq!(told(&new, &map(7, "")), "");
+    insta::assert_snapshot!(told(&new, &old), @"shards.yaml: map version 7 is served already: this one is older");
+    insta::assert_snapshot!(told(&new, &other), @"shards.yaml: another map of version 7 is served already: write `map_version: 8`");
+}

@@ -1,0 +1,288 @@
+//! Routes by who the client is: each request comes to the shard that the map has for its certificate, and to no other.
+
+use crate::secured::{Realm, Secured};
+use crate::support::{Gateway, PATIENCE, Upstream};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+
+const REQUIRED: &str = "clients: required, ca: ca.pem, crl: ca.crl";
+
+/// Three upstreams that answer with their names, and routes of both kinds.
+fn rest(more: &str) -> String {
+    let named = |name: &'static str| {
+        let upstream = Upstream::start(move |mut peer, _| {
+            while peer.request().is_some() {
+                peer.send(&format!(
+                    "HTTP/1.1 200 OK\r\nX-Shard: claimed\r\nContent-Length: 2\r\n\r\n{name}"
+                ));
+            }
+        });
+        upstream.address
+    };
+    format!(
+        "upstreams:\n  eu: {{ endpoints: [\"http://{}\"] }}\n  us: {{ endpoints: [\"http://{}\"] }}\n  ap: {{ endpoints: [\"http://{}\"] }}\nroutes:\n  - {{ path: /, sharded: true }}\n  - {{ path: /open, upstream: ap, weaker: true }}\nshard_map: {{ file: shards.yaml, debug: true{more} }}\n",
+        named("eu"),
+        named("us"),
+        named("ap")
+    )
+}
+
+fn map(version: u64, entries: &str) -> String {
+    format!(
+        "version: 1\nmap_version: {version}\nshards: {{ eu: {{ upstream: eu }}, us: {{ upstream: us }}, ap: {{ upstream: ap }} }}\n{entries}"
+    )
+}
+
+fn start(realm: &Realm, clients: &str, more: &str, entries: &str) -> Gateway {
+    let text = map(1, entries);
+    realm
+        .files
+        .lock()
+        .unwrap()
+        .insert("shards.yaml".to_owned(), text.into());
+    realm.gateway(clients, &rest(more))
+}
+
+#[test]
+fn a_client_comes_to_its_shard_and_one_without_is_told_why() {
+    let realm = Realm::new();
+    let gateway = start(
+        &realm,
+        "clients: optional, ca: ca.pem",
+        "",
+        "exact: [{ uri: 'urn:ann', shard: us }]\nprefix: [{ uri: 'urn:eu/', shard: eu }]\n",
+    );
+    let address = gateway.address("main");
+    let connect = |uri: &str| realm.caller(Some(&realm.issue(uri))).connect(address);
+    let mut ann = connect("urn:ann");
+    let answer = ann.get("/x");
+    assert_eq!(answer.body_text(), "us");
+    assert_eq!(answer.field("x-shard"), Some("us"));
+    assert_eq!(answer.field("x-shard-map-version"), Some("1"));
+    assert!(!answer.head.contains("claimed"), "{}", answer.head);
+    assert_eq!(connect("urn:eu/7").get("/").body_text(), "eu");
+    assert_eq!(ann.get("/open/x").body_text(), "ap");
+    let mut unknown = connect("urn:bob");
+    assert_eq!(
+        unknown.get("/").refusal(),
+        "403 no shard is assigned to URI urn:bob"
+    );
+    let mut nobody = realm.caller(None).connect(address);
+    let answer = nobody.get("/");
+    assert_eq!(
+        answer.refusal(),
+        "401 this route needs a client certificate"
+    );
+    assert_eq!(answer.field("www-authenticate"), Some("ClientCertificate"));
+    assert_eq!(nobody.get("/open").body_text(), "ap");
+}
+
+#[test]
+fn a_new_map_holds_for_connections_that_are_open() {
+    let realm = Realm::new();
+    let gateway = start(
+        &realm,
+        REQUIRED,
+        "",
+        "exact: [{ uri: 'urn:ann', shard: us }]\n",
+    );
+    let own = realm.issue("urn:ann");
+    let mut ann = realm.caller(Some(&own)).connect(gateway.address("main"));
+    assert_eq!(ann.get("/").body_text(), "us");
+    gateway.write(
+        "shards.yaml",
+        &map(2, "exact: [{ uri: 'urn:ann', shard: eu }]\n"),
+    );
+    let refusal = gateway.reload().refusal();
+    assert!(
+        refusal.starts_with("422 shards.yaml:4:9: URI urn:ann would move from `us` to `eu`"),
+        "{refusal}"
+    );
+    assert_eq!(ann.get("/").body_text(), "us");
+    gateway.rewrites("shards.yaml", &map(2, ""));
+    assert_eq!(
+        ann.get("/").refusal(),
+        "403 no shard is assigned to URI urn:ann"
+    );
+    gateway.rewrites(
+        "shards.yaml",
+        &map(3, "exact: [{ uri: 'urn:ann', shard: eu }]\n"),
+    );
+    assert_eq!(ann.get("/").body_text(), "eu");
+    assert_eq!(gateway.metric("shard_map_version"), 3);
+}
+
+#[test]
+fn what_changes_data_waits_for_the_end_of_its_move_and_what_reads_does_not() {
+    let realm = Realm::new();
+    let gateway = start(
+        &realm,
+        REQUIRED,
+        "",
+        "exact: [{ uri: 'urn:ann', shard: us }]\n",
+    );
+    let address = gateway.address("main");
+    let caller = realm.caller(Some(&realm.issue("urn:ann")));
+    let mut reader = caller.connect(address);
+    let frozen = "exact: [{ uri: 'urn:ann', shard: us, moving: { to: eu, phase: frozen } }]\n";
+    gateway.rewrites("shards.yaml", &map(2, frozen));
+    let post = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nhi";
+    let mut writers: Vec<Secured> = (0..3).map(|_| caller.connect(address)).collect();
+    for writer in &mut writers {
+        writer.send(post);
+    }
+    gateway.reaches("requests_held", 3);
+    assert_eq!(reader.get("/").body_text(), "us");
+    gateway.rewrites(
+        "shards.yaml",
+        &map(3, "exact: [{ uri: 'urn:ann', shard: eu }]\n"),
+    );
+    for writer in &mut writers {
+        assert_eq!(writer.response(false).body_text(), "eu");
+    }
+    assert_eq!(reader.get("/").body_text(), "eu");
+}
+
+#[test]
+fn a_move_that_does_not_end_is_an_answer_in_the_end() {
+    let realm = Realm::new();
+    let frozen = "exact: [{ uri: 'urn:ann', shard: us, moving: { to: eu, phase: frozen } }]\n";
+    let gateway = start(&realm, REQUIRED, ", hold: 50ms", frozen);
+    let caller = realm.caller(Some(&realm.issue("urn:ann")));
+    let mut writer = caller.connect(gateway.address("main"));
+    let answer = writer.ask("DELETE / HTTP/1.1\r\nHost: a\r\n\r\n");
+    assert_eq!(
+        (answer.status(), answer.field("retry-after")),
+        (503, Some("1"))
+    );
+    assert_eq!(writer.get("/").body_text(), "us");
+}
+
+/// Where the client's data is at a step.
+fn place(step: u64) -> &'static str {
+    ["eu", "us"][usize::try_from(step / 2 % 2).unwrap()]
+}
+
+/// A map's entries at a step: the client's shard alternates, and between two of them it is frozen.
+fn entries(step: u64) -> String {
+    let moving = match step % 2 {
+        0 => String::new(),
+        _ => format!(", moving: {{ to: {}, phase: frozen }}", place(step + 1)),
+    };
+    let shard = place(step);
+    format!(
+        "exact: [{{ uri: 'urn:ann', shard: {shard}{moving} }}, {{ uri: 'urn:bob', shard: ap }}]\n"
+    )
+}
+
+/// Reloads of map, lists and routes while clients with certificates ask on kept and on fresh connections, with fields that claim another
+/// identity: none fails and none comes to another shard than a map had for it that was served by during its exchange.
+#[test]
+fn reloads_under_load_lose_and_misdirect_nobody() {
+    const RELOADS: u64 = 40;
+    let realm = Realm::new();
+    let gateway = start(&realm, REQUIRED, "", &entries(0));
+    let address = gateway.address("main");
+    let certificates = [realm.issue("urn:ann"), realm.issue("urn:bob")];
+    let revoked = realm.issue("urn:eve");
+    let (asked, acknowledged) = (AtomicU64::new(0), AtomicU64::new(0));
+    let over = AtomicBool::new(false);
+    let ask = |client: &mut Secured, method: &str| {
+        let claim =
+            "X-Shard: us\r\nX-Forwarded-Client-Cert: URI=urn:bob\r\nClient-Cert: :AA==:\r\n";
+        let answer = client.ask(&format!(
+            "{method} / HTTP/1.1\r\nHost: a\r\n{claim}Content-Length: 0\r\n\r\n"
+        ));
+        assert_eq!(answer.status(), 200, "{}", answer.body_text());
+        answer.body_text()
+    };
+    let requests: u64 = std::thread::scope(|scope| {
+        let clients: Vec<_> = (0..4)
+            .map(|number| {
+                let (realm, own) = (&realm, &certificates[number % 2]);
+                let (asked, acknowledged, over, ask) = (&asked, &acknowledged, &over, &ask);
+                scope.spawn(move || {
+                    let caller = realm.caller(Some(own));
+                    let mut kept = caller.connect(address);
+                    let mut count = 0;
+                    while !over.load(Ordering::SeqCst) {
+                        let oldest = acknowledged.load(Ordering::SeqCst);
+                        let method = if count % 2 == 0 { "GET" } else { "POST" };
+                        let by = match count % 8 {
+                            7 => ask(&mut caller.connect(address), method),
+                            _ => ask(&mut kept, method),
+                        };
+                        let newest = asked.load(Ordering::SeqCst);
+                        let allowed = |step: u64| place(step) == by;
+                        match number % 2 {
+                            0 => assert!(
+                                (oldest..=newest).any(allowed),
+                                "{by} at {oldest}..={newest}"
+                            ),
+                            _ => assert_eq!(by, "ap"),
+                        }
+                        count += 1;
+                    }
+                    count
+                })
+            })
+            .collect();
+        for step in 1..=RELOADS {
+            asked.store(step, Ordering::SeqCst);
+            gateway.write("shards.yaml", &map(step + 1, &entries(step)));
+            let list: &[_] = if step % 3 == 0 { &[&revoked] } else { &[] };
+            gateway.rewrites("ca.crl", &realm.authority.revoked(list, 2099).unwrap());
+            acknowledged.store(step, Ordering::SeqCst);
+        }
+        over.store(true, Ordering::SeqCst);
+        // Nobody waits for a move that does not come.
+        gateway.rewrites("shards.yaml", &map(RELOADS + 2, &entries(RELOADS)));
+        clients.into_iter().map(|c| c.join().unwrap()).sum()
+    });
+    assert!(requests > RELOADS, "{requests}");
+}
+
+#[test]
+fn what_was_begun_before_the_move_ends_where_it_began() {
+    let (asked, is_asked) = mpsc::channel();
+    let (answer, may_answer) = mpsc::channel::<()>();
+    let may_answer = Arc::new(Mutex::new(may_answer));
+    let slow = Upstream::start(move |mut peer, _| {
+        while peer.request().is_some() {
+            asked.send(()).unwrap();
+            may_answer.lock().unwrap().recv().unwrap();
+            peer.send("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nold");
+        }
+    });
+    let realm = Realm::new();
+    let text = map(1, "exact: [{ uri: 'urn:ann', shard: us }]\n");
+    realm
+        .files
+        .lock()
+        .unwrap()
+        .insert("shards.yaml".to_owned(), text.into());
+    let fast = Upstream::answering("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nnew");
+    let rest = format!(
+        "upstreams:\n  us: {{ endpoints: [\"http://{}\"] }}\n  eu: {{ endpoints: [\"http://{}\"] }}\n  ap: {{ endpoints: [\"http://{}\"] }}\nroutes: [{{ path: /, sharded: true }}]\nshard_map: {{ file: shards.yaml }}\n",
+        slow.address, fast.address, fast.address
+    );
+    let gateway = realm.gateway(REQUIRED, &rest);
+    let caller = realm.caller(Some(&realm.issue("urn:ann")));
+    let mut busy = caller.connect(gateway.address("main"));
+    busy.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n");
+    is_asked.recv_timeout(PATIENCE).unwrap();
+    let frozen = "exact: [{ uri: 'urn:ann', shard: us, moving: { to: eu, phase: frozen } }]\n";
+    gateway.rewrites("shards.yaml", &map(2, frozen));
+    // Its data may still be changed there: the move cannot end.
+    gateway.write(
+        "shards.yaml",
+        &map(3, "exact: [{ uri: 'urn:ann', shard: eu }]\n"),
+    );
+    let refusal = gateway.reload().refusal();
+    assert!(refusal.contains("began before"), "{refusal}");
+    answer.send(()).unwrap();
+    assert_eq!(busy.response(false).body_text(), "old");
+    let moved = (0..10_000).any(|_| gateway.reload().status() == 200);
+    assert!(moved);
+    assert_eq!(busy.get("/").body_text(), "new");
+}
