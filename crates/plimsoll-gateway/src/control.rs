@@ -20,12 +20,15 @@ mod update_key;
 
 use crate::answer::Answer;
 use crate::clock;
+use crate::keys::redis::Link;
+use crate::keys::store::Quotas;
 use crate::keys::{KeyHash, KeyStore, Limits};
 use crate::policy::key::Digest;
 use crate::server::Log;
 use crate::tyk::{ApiEntry, Loaded, Settings};
 use plimsoll_base::document::Problems;
 use serde_json::{Value, json};
+use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
@@ -58,6 +61,8 @@ pub(crate) struct Control {
 struct Running {
     log: Log,
     reload: Reload,
+    /// The Redis that is named, if one is.
+    redis: Option<Link>,
 }
 
 /// One call.
@@ -150,26 +155,59 @@ impl Control {
         Ok(loaded)
     }
 
-    /// The gateway runs.
-    pub(crate) fn start(&self, log: Log, reload: Reload) {
-        if self.running.set(Running { log, reload }).is_err() {
+    /// The gateway runs, and is called `name` among those that share a Redis.
+    ///
+    /// # Errors
+    /// When the thread that talks to Redis cannot be made.
+    pub(crate) fn start(&self, name: &str, log: Log, reload: Reload) -> io::Result<()> {
+        let conf = self.settings.redis();
+        let link = |conf| {
+            Link::start(
+                conf,
+                name.to_owned(),
+                Arc::clone(&self.keys),
+                Arc::clone(&log),
+            )
+        };
+        let redis = conf.map(link).transpose()?;
+        if self.running.set(Running { log, reload, redis }).is_err() {
             // It runs already, and goes on with what it was given then.
+        }
+        Ok(())
+    }
+
+    /// The gateway has stopped: hands on to Redis what it has not heard of, and says how many changes that did not reach.
+    pub(crate) fn stop(&self) -> u64 {
+        self.redis().map_or(0, Link::stop)
+    }
+
+    fn redis(&self) -> Option<&Link> {
+        self.running.get()?.redis.as_ref()
+    }
+
+    /// A key was made, changed or withdrawn: tells those who share it.
+    fn tell_of(&self, hash: KeyHash, quotas: Quotas) {
+        if let Some(redis) = self.redis() {
+            redis.tell(hash, quotas);
         }
     }
 
-    /// Answers one call.
-    pub(crate) fn answer(&self, call: &Call) -> Answer {
+    /// Answers a call whose body does not matter: about health, or of somebody who does not know the secret.
+    pub(crate) fn answer_without_body(&self, call: &Call) -> Option<Answer> {
         let [hello, ready] = self.settings.health_paths();
         let path = call.path.trim_end_matches('/');
         if path == hello {
-            return hello::answer(self, call, "");
+            return Some(hello::answer(self, call, ""));
         }
         if path == ready {
-            return ready::answer(self, call, "");
+            return Some(ready::answer(self, call, ""));
         }
-        if let Some(refused) = self.refuse_stranger(call) {
-            return refused;
-        }
+        self.refuse_stranger(call)
+    }
+
+    /// Answers any other call. It may block.
+    pub(crate) fn answer(&self, call: &Call) -> Answer {
+        let path = call.path.trim_end_matches('/');
         let below = path.strip_prefix(PREFIX).unwrap_or_default();
         let mut is_known = false;
         for (method, pattern, endpoint) in ENDPOINTS {

@@ -10,6 +10,7 @@
 
 pub(crate) mod allowance;
 pub(crate) mod hash;
+pub(crate) mod redis;
 pub(crate) mod session;
 pub(crate) mod store;
 pub(crate) mod terms;

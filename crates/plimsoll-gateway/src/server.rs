@@ -59,10 +59,8 @@ pub fn run(
     let (ask, asked) = mpsc::channel(reload::WAITING);
     if let Some(control) = &config.control {
         let ask = reload.is_some().then(|| ask.clone());
-        control.start(
-            Arc::clone(&log),
-            Box::new(move || reload::ask(ask.as_ref())),
-        );
+        let reload = Box::new(move || reload::ask(ask.as_ref()));
+        control.start(origin.pseudonym(), Arc::clone(&log), reload)?;
     }
     let admin = Admin::new(
         config,
@@ -99,6 +97,12 @@ pub fn run(
     })?;
     if let Some(reloader) = reloader {
         reloader.join().expect("the reloader panicked");
+    }
+    if let Some(control) = &config.control {
+        let unheard = control.stop();
+        if unheard > 0 {
+            log(&format!("{unheard} changes of keys never reached Redis"));
+        }
     }
     tell_of_the_end(writer, &metrics, results, &log)
 }

@@ -72,6 +72,11 @@ impl Origin {
             pseudonym: format!("plimsoll-{}", &identity[..8]),
         }
     }
+
+    /// What this gateway is called, among others.
+    pub(crate) fn pseudonym(&self) -> &str {
+        &self.pseudonym
+    }
 }
 
 /// A route at run time.

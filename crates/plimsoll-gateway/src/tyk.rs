@@ -16,7 +16,7 @@ pub(crate) mod fields;
 mod files;
 mod policies;
 
-pub(crate) use conf::KeyRules;
+pub(crate) use conf::{KeyRules, RedisConf};
 
 use crate::config::GatewayConfig;
 use crate::control::{self, Control};
@@ -138,6 +138,10 @@ impl Settings {
 
     pub(crate) fn key_rules(&self) -> KeyRules {
         self.conf.keys
+    }
+
+    pub(crate) fn redis(&self) -> Option<&RedisConf> {
+        self.conf.redis.as_ref()
     }
 
     pub(crate) fn app_path(&self) -> &Path {

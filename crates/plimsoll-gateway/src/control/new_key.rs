@@ -49,6 +49,7 @@ pub(super) fn put(
     if let Err(full) = control.keys.put(key, quotas) {
         return error(507, full.to_string());
     }
+    control.tell_of(hash, quotas);
     let mut answer = json!({ "key": name, "status": "ok", "action": action });
     if rules.hashed {
         answer["key_hash"] = hash.to_hex().into();

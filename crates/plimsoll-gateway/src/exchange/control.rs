@@ -25,7 +25,24 @@ pub(super) async fn serve(
     client: &mut Client,
     progress: &Progress,
 ) -> Ended {
-    let body = match read_body(client, progress).await {
+    let control =
+        (service.control.clone()).expect("invariant: routes to the control API come with it");
+    let head = client.connection.requests.head();
+    let mut call = Call {
+        method: head.method().to_owned(),
+        path: client.scratch.path.clone(),
+        query: head.query().unwrap_or_default().to_owned(),
+        secret: head.fields().get("x-tyk-authorization").map(<[u8]>::to_vec),
+        body: Vec::new(),
+        peer: client.peer.clone(),
+        draining: shard.draining.get(),
+    };
+    // Nothing of a stranger's body is read.
+    if let Some(told) = control.answer_without_body(&call) {
+        let keep = may_discard_body(client);
+        return answer(shard, service, client, told, keep, progress).await;
+    }
+    call.body = match read_body(client, progress).await {
         Ok(body) => body,
         Err(Unread::Refused(refusal)) => {
             return answer(shard, service, client, refusal, false, progress).await;
@@ -37,18 +54,6 @@ pub(super) async fn serve(
             };
         }
     };
-    let head = client.connection.requests.head();
-    let call = Call {
-        method: head.method().to_owned(),
-        path: client.scratch.path.clone(),
-        query: head.query().unwrap_or_default().to_owned(),
-        secret: head.fields().get("x-tyk-authorization").map(<[u8]>::to_vec),
-        body,
-        peer: client.peer.clone(),
-        draining: shard.draining.get(),
-    };
-    let control =
-        (service.control.clone()).expect("invariant: routes to the control API come with it");
     let answered = tokio::task::spawn_blocking(move || control.answer(&call)).await;
     let told = answered.unwrap_or_else(|_| Answer::new(500, "the control API has a defect"));
     let keep = may_discard_body(client);

@@ -160,6 +160,23 @@ impl Spent {
         self.period.store(pack(renews, used), Ordering::Relaxed);
     }
 
+    /// End of the quota's period and what is used in it; zeroes before its first request.
+    pub(crate) fn period(&self) -> (u32, u32) {
+        unpack(self.period.load(Ordering::Relaxed))
+    }
+
+    /// Others have used this much, too, in the period that ends at `renews`; and it really ends at `end`.
+    pub(crate) fn add(&self, renews: u32, others: u32, end: u32) {
+        let added = |packed| {
+            let (current, used) = unpack(packed);
+            (current == renews).then(|| pack(end, used.saturating_add(others)))
+        };
+        let result = (self.period).fetch_update(Ordering::Relaxed, Ordering::Relaxed, added);
+        if result.is_err() {
+            // Another period has begun meanwhile.
+        }
+    }
+
     /// What another has spent, too.
     pub(crate) fn copy_of(other: &Self) -> Self {
         Self {

@@ -72,6 +72,9 @@ impl SessionPolicy {
         };
         let judged = self.keys.with(hash, |key| self.judge(key, moment));
         let left = judged.unwrap_or(Err(Unwanted::Unknown))?;
+        if left.is_some() {
+            self.keys.touch(hash);
+        }
         Ok(Identified { hash, left })
     }
 

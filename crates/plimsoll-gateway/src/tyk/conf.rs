@@ -16,6 +16,7 @@ pub(super) struct Conf {
     pub(super) secret: String,
     pub(super) app_path: PathBuf,
     pub(super) policies: Option<PathBuf>,
+    pub(super) redis: Option<RedisConf>,
     pub(super) keys: KeyRules,
     pub(super) health: String,
     pub(super) readiness: String,
@@ -27,6 +28,26 @@ pub(super) struct Conf {
     pub(super) body: u64,
     /// Protocols that clients may switch to.
     pub(super) upgrades: Vec<String>,
+}
+
+/// Where Redis is.
+#[derive(Clone)]
+pub(crate) struct RedisConf {
+    pub(crate) host: String,
+    pub(crate) port: u16,
+    pub(crate) username: String,
+    pub(crate) password: String,
+    pub(crate) database: i64,
+}
+
+impl std::fmt::Debug for RedisConf {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "RedisConf({}:{}/{})",
+            self.host, self.port, self.database
+        )
+    }
 }
 
 /// What holds for keys that are made.
@@ -53,6 +74,8 @@ pub(super) struct Wire {
     app_path: Option<String>,
     #[deserr(default)]
     policies: Option<PoliciesWire>,
+    #[deserr(default)]
+    storage: Option<StorageWire>,
     #[deserr(default)]
     hash_keys: Option<bool>,
     #[deserr(default)]
@@ -87,6 +110,24 @@ struct PoliciesWire {
     policy_source: Option<String>,
     #[deserr(default)]
     policy_record_name: Option<String>,
+}
+
+#[derive(Debug, Deserr)]
+struct StorageWire {
+    #[deserr(default, rename = "type")]
+    kind: Option<String>,
+    #[deserr(default)]
+    host: Option<String>,
+    #[deserr(default)]
+    port: Option<u16>,
+    #[deserr(default)]
+    addrs: Option<Vec<String>>,
+    #[deserr(default)]
+    username: Option<String>,
+    #[deserr(default)]
+    password: Option<String>,
+    #[deserr(default)]
+    database: Option<u16>,
 }
 
 #[derive(Debug, Deserr)]
@@ -135,6 +176,7 @@ pub(super) fn check(document: &Document, wire: Wire) -> Result<Conf, Problems> {
         address,
         secret,
         policies: policies(c, wire.policies.as_ref()),
+        redis: redis(c, wire.storage),
         keys,
         health: endpoint_name(
             c,
@@ -231,6 +273,43 @@ fn policies(c: &mut Check<'_>, wire: Option<&PoliciesWire>) -> Option<PathBuf> {
             None
         }
     }
+}
+
+fn redis(c: &mut Check<'_>, wire: Option<StorageWire>) -> Option<RedisConf> {
+    let wire = wire?;
+    let kind = wire.kind.unwrap_or_default();
+    if kind.is_empty() && wire.host.is_none() && wire.addrs.is_none() {
+        return None;
+    }
+    if kind != "redis" {
+        c.refuse("storage.type", "keys are kept in memory, or in `redis`");
+    }
+    let first = wire.addrs.unwrap_or_default().into_iter().next();
+    let (host, port) = match first {
+        Some(address) => match address
+            .rsplit_once(':')
+            .map(|(host, port)| (host, port.parse()))
+        {
+            Some((host, Ok(port))) => (host.to_owned(), port),
+            _ => {
+                c.refuse("storage.addrs", "write `host:port`");
+                (String::new(), 0)
+            }
+        },
+        None => (
+            wire.host
+                .filter(|host| !host.is_empty())
+                .unwrap_or_else(|| "localhost".to_owned()),
+            wire.port.filter(|port| *port > 0).unwrap_or(6379),
+        ),
+    };
+    Some(RedisConf {
+        host,
+        port,
+        username: wire.username.unwrap_or_default(),
+        password: wire.password.unwrap_or_default(),
+        database: i64::from(wire.database.unwrap_or(0)),
+    })
 }
 
 fn endpoint_name(c: &mut Check<'_>, field: &str, written: Option<String>, default: &str) -> String {

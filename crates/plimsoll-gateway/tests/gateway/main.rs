@@ -15,6 +15,7 @@ mod framing;
 mod health;
 mod paths;
 mod policies;
+mod redis;
 mod reload;
 mod repeats;
 mod rules;

@@ -9,12 +9,12 @@ use std::path::Path;
 const SECRET: &str = "sesame-of-the-operator";
 
 /// A directory with Tyk's files.
-struct Files {
+pub struct Files {
     dir: tempfile::TempDir,
 }
 
 impl Files {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         std::fs::create_dir(dir.path().join("apps")).unwrap();
         let files = Self { dir };
@@ -23,7 +23,7 @@ impl Files {
     }
 
     /// Writes `tyk.conf` with these fields besides those that it needs.
-    fn conf(&self, more: Value) {
+    pub fn conf(&self, more: Value) {
         let path = |name: &str| self.dir.path().join(name).display().to_string();
         let mut conf = json!({
             "listen_port": 0, "secret": SECRET, "app_path": path("apps"), "hash_keys": true,
@@ -40,7 +40,7 @@ impl Files {
         std::fs::write(self.dir.path().join(name), text).unwrap();
     }
 
-    fn api(&self, id: &str, more: Value) {
+    pub fn api(&self, id: &str, more: Value) {
         let mut api = json!({
             "name": id, "api_id": id, "org_id": "default", "active": true, "use_keyless": true,
             "auth": { "auth_header_name": "Authorization" },
@@ -55,7 +55,7 @@ impl Files {
         );
     }
 
-    fn start(&self) -> Gateway {
+    pub fn start(&self) -> Gateway {
         self.start_with(1, false)
     }
 
@@ -89,12 +89,12 @@ fn merge(into: &mut Value, more: Value) {
     }
 }
 
-fn target(upstream: SocketAddr) -> Value {
+pub fn target(upstream: SocketAddr) -> Value {
     json!({ "target_url": format!("http://{upstream}/") })
 }
 
 /// One call of the control API.
-fn call(gateway: &Gateway, method: &str, path: &str, body: &str) -> (u16, Value) {
+pub fn call(gateway: &Gateway, method: &str, path: &str, body: &str) -> (u16, Value) {
     call_as(gateway, SECRET, method, path, body)
 }
 
@@ -110,7 +110,7 @@ fn call_as(gateway: &Gateway, secret: &str, method: &str, path: &str, body: &str
     )
 }
 
-fn ask(gateway: &Gateway, path: &str, key: &str) -> Message {
+pub fn ask(gateway: &Gateway, path: &str, key: &str) -> Message {
     let key = match key {
         "" => String::new(),
         key => format!("Authorization: {key}\r\n"),
@@ -120,7 +120,7 @@ fn ask(gateway: &Gateway, path: &str, key: &str) -> Message {
         .ask(&format!("GET {path} HTTP/1.1\r\nHost: a\r\n{key}\r\n"))
 }
 
-fn session(more: Value) -> String {
+pub fn session(more: Value) -> String {
     let mut session = json!({ "rate": 1000, "per": 1, "quota_max": -1, "access_rights": { "keyed": { "api_id": "keyed", "api_name": "keyed", "versions": ["Default"] } } });
     merge(&mut session, more);
     session.to_string()
@@ -449,6 +449,13 @@ fn the_secret_is_demanded_and_its_absence_told() {
     for secret in ["", "wrong", "Sesame-of-the-operator"] {
         assert_eq!(call_as(&gateway, secret, "GET", "/tyk/apis", ""), refused);
     }
+    // Nothing of a stranger's body is waited for.
+    let unsent = "POST /tyk/keys/create HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n";
+    let refusal = gateway.connect().ask(unsent);
+    assert_eq!(
+        (refusal.status(), refusal.field("connection")),
+        (403, Some("close"))
+    );
     assert_eq!(call(&gateway, "GET", "/tyk/apis", ""), (200, json!([])));
     let error = |message: &str| json!({ "status": "error", "message": message });
     assert_eq!(

@@ -45,10 +45,37 @@ pub(super) const KIND: Kind = Kind {
             Ignored,
             "a policy goes by its name in the file",
         ),
+        Field("storage.type", Supported, "`redis`"),
+        Field(
+            "storage.host",
+            Supported,
+            "Redis 7; without it in reach the gateway starts, says so and goes on in memory",
+        ),
+        Field("storage.port", Supported, ""),
+        Field("storage.addrs", Supported, "the first alone"),
+        Field("storage.username", Supported, ""),
+        Field("storage.password", Supported, ""),
+        Field("storage.database", Supported, ""),
+        Field(
+            "storage.enable_cluster",
+            Refused(&[]),
+            "one Redis server alone is spoken to",
+        ),
+        Field(
+            "storage.master_name",
+            Refused(&[]),
+            "one Redis server alone is spoken to",
+        ),
+        Field(
+            "storage.use_ssl",
+            Refused(&[]),
+            "Redis is spoken to in clear",
+        ),
+        Field("storage.hosts", Refused(&[]), "write `host`, or `addrs`"),
         Field(
             "storage",
             Ignored,
-            "keys live in memory alone in this version",
+            "one connection is used, beside the requests",
         ),
         Field(
             "hash_keys",
