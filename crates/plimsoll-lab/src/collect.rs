@@ -7,11 +7,14 @@ use plimsoll_base::time_kind::TimeKind;
 use plimsoll_load::fragment::Fragment;
 use plimsoll_report::live::{Gauges, Observation, Totals};
 use plimsoll_report::record::{
-    ArmData, GroupRow, LoadModel, LoadRow, Second, SecondTimes, StepRow,
+    ArmData, Backlog, GroupRow, LoadModel, LoadRow, Second, SecondTimes, StepRow,
 };
 
 /// A second counts as a full one from this length on.
 const FULL_SECOND: f64 = 0.999;
+
+/// The second nearest to the middle is where the second half begins.
+const HALF_A_SECOND: f64 = 0.5;
 
 /// Collects one arm's load in one block.
 #[derive(Debug)]
@@ -22,6 +25,8 @@ pub struct Collector {
     /// When the load began, in seconds since the run began.
     start: f64,
     waiting: u64,
+    /// When the second half of the measured time begins, in seconds since the load began.
+    middle: f64,
     /// What the warm-up's arrivals still did in the second that comes next.
     carried: Carried,
 }
@@ -48,8 +53,15 @@ impl Collector {
             steps,
             start: 0.0,
             waiting: 0,
+            middle: f64::INFINITY,
             carried: Carried::default(),
         }
+    }
+
+    /// Also follows the backlog over the half of the measured time that begins at `middle`, in seconds since the load began.
+    #[must_use]
+    pub fn halved_at(self, middle: f64) -> Self {
+        Self { middle, ..self }
     }
 
     /// Says when the load began, in seconds since the run began.
@@ -99,6 +111,10 @@ impl Collector {
             });
         }
         self.waiting = fragment.waiting;
+        if !after_its_phase {
+            self.data.in_flight_s += fragment.in_flight_s;
+            self.follow_backlog(fragment);
+        }
         merge_times(&mut self.data.times, &fragment.iterations);
         for (step, name) in fragment.steps.iter().zip(&self.steps) {
             if let Some(own) = self.data.steps.get_mut(name) {
@@ -112,6 +128,29 @@ impl Collector {
         for (name, group) in &fragment.groups {
             let own = self.data.groups.entry(name.clone()).or_default();
             own.merge(group);
+        }
+    }
+
+    /// The backlog at the end of each second from the middle on.
+    fn follow_backlog(&mut self, fragment: &Fragment) {
+        let end_s = fragment.start_s + fragment.length_s;
+        if fragment.length_s < FULL_SECOND || end_s < self.middle - HALF_A_SECOND {
+            return;
+        }
+        let now = in_flight(fragment) + self.carried_into(fragment).in_flight + fragment.waiting;
+        match &mut self.data.backlog {
+            None => {
+                self.data.backlog = Some(Backlog {
+                    middle: now,
+                    end: now,
+                    ..Backlog::default()
+                });
+            }
+            Some(backlog) => {
+                backlog.end = now;
+                backlog.seconds += fragment.length_s;
+                backlog.dropped += fragment.dropped;
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 //! From what was measured to the summary: the experiment's words in the report's terms.
 
 use crate::experiment::{self, Experiment};
+use crate::method::Session;
 use crate::preflight::Warning;
 use plimsoll_report::record::{ArmBlocks, Manifest, Summary};
 use plimsoll_report::summarise::{self, Facts, Method};
@@ -33,13 +34,9 @@ pub struct Course {
     pub deaths: Vec<String>,
 }
 
-/// What `arms` say. Arms without any data are left out.
-pub fn summarise(
-    experiment: &Experiment,
-    manifest: &Manifest,
-    course: Course,
-    arms: &[ArmBlocks],
-) -> Summary {
+/// What was measured says this. Arms of which nothing was are left out.
+pub fn summarise(session: &Session<'_, '_>, manifest: &Manifest, course: Course) -> Summary {
+    let experiment = session.experiment;
     let facts = Facts {
         experiment: experiment.name.clone(),
         seed: manifest.seed,
@@ -48,16 +45,20 @@ pub fn summarise(
         cut_short: course.cut_short,
         breaches: course.breaches,
         deaths: course.deaths,
+        absent: session.absent.clone(),
     };
     let method = match &experiment.method {
         experiment::Method::Measure => Method::Measure,
         experiment::Method::Compare { baseline, .. } => Method::Compare {
             baseline: baseline.clone(),
         },
+        experiment::Method::Levels(levels) => Method::Levels(levels.named()),
+        experiment::Method::Capacity(_) => Method::Capacity(session.searches.clone()),
     };
-    let measured: Vec<ArmBlocks> = arms
+    let measured: Vec<ArmBlocks> = session
+        .arms
         .iter()
-        .filter(|arm| !arm.blocks.is_empty())
+        .filter(|arm| !arm.blocks.is_empty() || session.searches.contains_key(&arm.name))
         .cloned()
         .collect();
     summarise::summarise(&facts, &method, &measured, &experiment.thresholds)
@@ -91,6 +92,7 @@ mod tests {
             cut_short: None,
             breaches: BTreeMap::new(),
             deaths: Vec::new(),
+            absent: Vec::new(),
         };
         let summary = summarise::summarise(&facts, &Method::Measure, &arms, &[]);
         let label = "closed model: stalls are under-sampled";

@@ -33,7 +33,7 @@ pub use component::{
     HTTPS, Https, Listen, Listener, Mock, Placement, PrometheusProbe, Readiness, RenderedFile,
 };
 pub use load::LoadSettings;
-pub use method::Method;
+pub use method::{Capacity, Levels, Method, Point};
 pub use name::is_name;
 pub use scenario::{
     Act, Body, Check, Condition, Data, FeederFile, Matcher, Part as ScenarioPart, Predicate,
@@ -71,6 +71,8 @@ pub struct Experiment {
     pub start_order: Vec<usize>,
     /// Addresses of hosts, by name, in place of what their names resolve to.
     pub hosts: BTreeMap<String, IpAddr>,
+    /// For each component, the indices of those that it refers to.
+    pub needs: Vec<Vec<usize>>,
     /// Where the generator runs.
     pub generator: Generator,
     /// The alternatives, in the order of the file; at least one.
@@ -117,6 +119,59 @@ impl Experiment {
     pub fn route(&self, host: &str) -> String {
         let given = self.hosts.get(host).map(ToString::to_string);
         given.unwrap_or_else(|| host.to_owned())
+    }
+
+    /// The same without some components, by name: without those that refer to them too, and without the arms that lead to any of these. The
+    /// second part is what each of these arms lacks.
+    #[must_use]
+    pub fn without(&self, absent: &[String]) -> (Self, Vec<(String, String)>) {
+        let mut lacks: Vec<Option<String>> = self
+            .components
+            .iter()
+            .map(|component| {
+                absent
+                    .contains(&component.name)
+                    .then(|| component.name.clone())
+            })
+            .collect();
+        for &index in &self.start_order {
+            let of_needed = self.needs[index]
+                .iter()
+                .find_map(|needed| lacks[*needed].clone());
+            lacks[index] = lacks[index].take().or(of_needed);
+        }
+        let lacking = |name: &str| {
+            let index = self
+                .components
+                .iter()
+                .position(|component| component.name == name)?;
+            lacks[index].clone()
+        };
+        let kept: Vec<usize> = (0..lacks.len())
+            .filter(|index| lacks[*index].is_none())
+            .collect();
+        let place = |index: &usize| kept.iter().position(|kept| kept == index);
+        let (mut arms, mut left_out) = (Vec::new(), Vec::new());
+        for arm in &self.arms {
+            match lacking(&arm.target.component) {
+                Some(component) => left_out.push((arm.name.clone(), component)),
+                None => arms.push(arm.clone()),
+            }
+        }
+        let remaining = Self {
+            components: kept
+                .iter()
+                .map(|index| self.components[*index].clone())
+                .collect(),
+            start_order: self.start_order.iter().filter_map(place).collect(),
+            needs: kept
+                .iter()
+                .map(|index| self.needs[*index].iter().filter_map(place).collect())
+                .collect(),
+            arms,
+            ..self.clone()
+        };
+        (remaining, left_out)
     }
 
     /// Components in the order in which they are started.

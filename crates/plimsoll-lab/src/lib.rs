@@ -4,6 +4,7 @@
 //! left to `plimsoll-report`, how load is made to `plimsoll-load`, and everything that a person sees (terminal, exit codes,
 //! signals) to the binary.
 
+mod absent;
 mod account;
 mod both_ends;
 mod child;
@@ -36,4 +37,4 @@ mod watch;
 pub use error::{ErrorKind, LabError, LogTail};
 pub use progress::{ComponentProgress, Numbered, Progress, SecondProgress};
 pub use run::{RunOptions, RunOutcome, run};
-pub use rundir::{load as load_run, load_summary};
+pub use rundir::{load as load_run, load_summary, trials as load_trials};

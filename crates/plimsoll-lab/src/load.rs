@@ -17,13 +17,14 @@ use crate::preflight;
 use crate::probe::{Cost, HealthProbe, HostProbe, Moment, Part, Sampler};
 use crate::progress::{Numbered, Progress};
 use crate::recorder::{Recorder, Scene};
+use crate::rundir::log_apart;
 use crate::watch::Watch;
 use plimsoll_base::counters::Counter;
 use plimsoll_load::arrivals::expected;
 use plimsoll_load::fragment::{Accounts, FeederEnd, Fragment, Message, Started};
 use plimsoll_load::plan::{Load, Plan, groups_of};
 use plimsoll_report::record::{
-    ArmData, ComponentSample, EventKind, GENERATOR, LoadModel, TargetLedger,
+    ArmData, ComponentSample, EventKind, GENERATOR, LoadModel, LoadRow, TargetLedger,
 };
 use plimsoll_report::threshold::Breach;
 use std::path::Path;
@@ -45,6 +46,8 @@ pub struct Loaded {
     pub end: End,
     /// What should stand beside its figures.
     pub notes: Vec<String>,
+    /// Every second of it, if they were to be kept.
+    pub seconds: Vec<LoadRow>,
 }
 
 /// How a load ended.
@@ -73,6 +76,19 @@ pub struct LoadSpec<'a> {
     pub seed: u64,
     /// Our own executable.
     pub executable: &'a Path,
+    /// What becomes of its seconds and histograms.
+    pub keeping: Keeping,
+}
+
+/// What becomes of what a load measures beyond its figures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keeping {
+    /// Its histograms go to the log of its arm.
+    OfArm,
+    /// Its histograms go to a log of its own: another load of the same arm is not to be mixed with it.
+    Apart,
+    /// The same, and its seconds are handed back.
+    ApartWithSeconds,
 }
 
 /// Runs the load to its end, or until `stop` is true.
@@ -99,21 +115,7 @@ pub async fn run(
     let both_ends = end_times(spec, &plan, topology);
     let mut running = RunningLoad::new(spec, &plan, generator, both_ends, recorder.now());
     let finished = running.until_finished(topology, recorder, stop).await;
-    let RunningLoad {
-        generator,
-        ledger,
-        collector,
-        health,
-        both_ends,
-        probe,
-        death,
-        stopping,
-        breaches,
-        ..
-    } = running;
-    let mut data = collector.into_data();
-    data.health = health.conclude(&data, probe.as_ref());
-    (data.health.both_ends, data.own_times) = both_ends.map(EndTimes::conclude).unwrap_or_default();
+    let (mut data, over) = running.over();
     data.unseen = topology.unseen();
     let totals = match finished {
         Ok(totals) => totals,
@@ -123,11 +125,13 @@ pub async fn run(
                 data,
                 end: End::Failed(error),
                 notes: Vec::new(),
+                seconds: over.seconds,
             });
         }
         Err(error) => return Err(error),
     };
-    generator.finish().await;
+    over.generator.finish().await;
+    let ledger = over.ledger;
     ledger.check(&totals).map_err(LabError::Internal)?;
     let counted_after = counted(&spec.arm.target, topology)?;
     if let (Some(before), Some(after)) = (counted_before, counted_after) {
@@ -141,18 +145,33 @@ pub async fn run(
         });
     }
     let starved = totals.feeders_ended.iter().find(|end| end.failed);
-    let end = match (death, starved) {
+    let end = match (over.death, starved) {
         (Some(death), _) => End::Failed(death),
         (None, Some(end)) => End::Failed(LabError::OutOfRows {
             feeder: end.feeder.clone(),
             rows: end.rows,
         }),
-        (None, None) if !breaches.is_empty() => End::Aborted(breaches),
-        (None, None) if totals.stopped && stopping => End::Stopped,
+        (None, None) if !over.breaches.is_empty() => End::Aborted(over.breaches),
+        (None, None) if totals.stopped && over.stopping => End::Stopped,
         (None, None) => End::Complete,
     };
     let notes = totals.feeders_ended.iter().map(out_of_rows).collect();
-    Ok(Loaded { data, end, notes })
+    Ok(Loaded {
+        data,
+        end,
+        notes,
+        seconds: over.seconds,
+    })
+}
+
+/// What is left of a load that is over, beside its data.
+struct Over {
+    generator: Generator,
+    ledger: Ledger,
+    death: Option<LabError>,
+    stopping: bool,
+    breaches: Vec<(usize, Breach)>,
+    seconds: Vec<LoadRow>,
 }
 
 /// The times at both ends, of components that keep any.
@@ -196,6 +215,9 @@ struct RunningLoad {
     death: Option<LabError>,
     /// When waiting for the generator to stop ends.
     deadline: Option<Instant>,
+    keeping: Keeping,
+    /// Every second, if they are to be kept.
+    seconds: Vec<LoadRow>,
 }
 
 impl RunningLoad {
@@ -232,9 +254,16 @@ impl RunningLoad {
                 start: now,
                 total: plan.total().as_secs_f64(),
                 iterations: numbered(plan),
+                log: match spec.keeping {
+                    Keeping::OfArm => spec.arm.name.clone(),
+                    Keeping::Apart | Keeping::ApartWithSeconds => {
+                        log_apart(&spec.arm.name, spec.block)
+                    }
+                },
             },
             warmup: plan.warmup.as_secs_f64(),
-            collector: Collector::new(data, spec.block, steps),
+            collector: Collector::new(data, spec.block, steps)
+                .halved_at((plan.warmup + plan.duration / 2).as_secs_f64()),
             ledger: Ledger::default(),
             start: None,
             ticks: None,
@@ -243,7 +272,26 @@ impl RunningLoad {
             stopping: false,
             death: None,
             deadline: None,
+            keeping: spec.keeping,
+            seconds: Vec::new(),
         }
+    }
+
+    /// The data of a load that is over, and what else is left of it.
+    fn over(self) -> (ArmData, Over) {
+        let mut data = self.collector.into_data();
+        data.health = self.health.conclude(&data, self.probe.as_ref());
+        (data.health.both_ends, data.own_times) =
+            self.both_ends.map(EndTimes::conclude).unwrap_or_default();
+        let over = Over {
+            generator: self.generator,
+            ledger: self.ledger,
+            death: self.death,
+            stopping: self.stopping,
+            breaches: self.breaches,
+            seconds: self.seconds,
+        };
+        (data, over)
     }
 
     async fn until_finished(
@@ -268,6 +316,9 @@ impl RunningLoad {
                         recorder.fragment(&self.scene, &self.collector, &fragment, &self.latest)?;
                         let per_s = self.collector.row(&fragment).achieved_per_s;
                         self.pairing.answered(&fragment, per_s, self.collector.data_mut());
+                        if self.keeping == Keeping::ApartWithSeconds && fragment.length_s > 0.0 {
+                            self.seconds.push(self.collector.row(&fragment));
+                        }
                         self.end_if_broken(&fragment, recorder).await?;
                     }
                     Message::Finished(accounts) => {

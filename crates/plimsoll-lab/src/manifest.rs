@@ -28,6 +28,8 @@ pub fn of(
         method: match experiment.method {
             Method::Measure => MethodName::Measure,
             Method::Compare { .. } => MethodName::Compare,
+            Method::Levels(_) => MethodName::Levels,
+            Method::Capacity(_) => MethodName::Capacity,
         },
         state: RunState::Running,
         started_at,
@@ -36,12 +38,16 @@ pub fn of(
         versions: [version].into_iter().collect(),
         host: host::read(),
         inputs: experiment.inputs.clone(),
-        arms: experiment.arms.iter().map(arm).collect(),
+        arms: experiment
+            .arms
+            .iter()
+            .map(|one| arm(one, &experiment.method))
+            .collect(),
         components: experiment.components.iter().map(component).collect(),
     }
 }
 
-fn arm(arm: &Arm) -> ArmFacts {
+fn arm(arm: &Arm, method: &Method) -> ArmFacts {
     ArmFacts {
         name: arm.name.clone(),
         target: arm.target.to_string(),
@@ -50,7 +56,7 @@ fn arm(arm: &Arm) -> ArmFacts {
         } else {
             LoadModel::Open
         },
-        load: load(arm),
+        load: load(arm, method),
     }
 }
 
@@ -58,15 +64,24 @@ fn is_closed(scenario: &LoadedScenario) -> bool {
     matches!(scenario.load, Load::Closed { .. })
 }
 
-fn load(arm: &Arm) -> String {
+fn load(arm: &Arm, method: &Method) -> String {
     let settings = &arm.settings;
     let time = |duration: Duration| format_seconds(duration.as_secs_f64());
+    let chosen = match method {
+        Method::Levels(levels) => format!("{} levels up to ", levels.points.len()),
+        Method::Capacity(_) => "searched from ".to_owned(),
+        Method::Measure | Method::Compare { .. } => String::new(),
+    };
     let arrivals = format!(
-        "{}{}",
+        "{chosen}{}{}",
         arrivals(&arm.scenarios),
         connections(&settings.connections)
     );
-    let duration = time(settings.duration);
+    let each = match method {
+        Method::Levels(_) | Method::Capacity(_) => " each",
+        Method::Measure | Method::Compare { .. } => "",
+    };
+    let duration = format!("{}{each}", time(settings.duration));
     if settings.warmup.is_zero() {
         format!("{arrivals}, {duration}")
     } else {

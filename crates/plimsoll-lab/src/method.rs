@@ -1,16 +1,20 @@
 //! How arms are run: which, in which order, how often. One file per method.
 
+mod capacity;
 mod compare;
+mod levels;
 mod measure;
 
 use crate::component::Topology;
 use crate::error::LabError;
 use crate::experiment::{Arm, Experiment, Method};
-use crate::load::{self, End, LoadSpec, Loaded};
+use crate::load::{self, End, Keeping, LoadSpec, Loaded};
 use crate::progress::Progress;
 use crate::recorder::Recorder;
 use plimsoll_base::random::{Draw, Stream};
-use plimsoll_report::record::{ArmBlocks, ArmData, EventKind};
+use plimsoll_report::record::{
+    AbsentArm, ArmBlocks, ArmData, CapacitySummary, EventKind, LoadRow, TrialRow,
+};
 use plimsoll_report::threshold::Breach;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -34,6 +38,12 @@ pub struct Session<'a, 'r> {
     pub arms: Vec<ArmBlocks>,
     /// Windows in which thresholds ended a load, by the place of the threshold.
     pub breaches: BTreeMap<usize, Breach>,
+    /// What searches have found so far, by arm.
+    pub searches: BTreeMap<String, CapacitySummary>,
+    /// Trials of an earlier run that its searches go on from, by arm.
+    pub earlier: BTreeMap<String, Vec<TrialRow>>,
+    /// Arms that were left out.
+    pub absent: Vec<AbsentArm>,
 }
 
 /// How a method ended.
@@ -52,13 +62,16 @@ pub enum Ending {
 /// # Errors
 /// [`LabError`] as soon as something makes going on pointless.
 pub async fn run(session: &mut Session<'_, '_>) -> Result<Ending, LabError> {
-    match session.experiment.method {
+    let experiment = session.experiment;
+    match &experiment.method {
         Method::Measure => measure::run(session).await,
-        Method::Compare { blocks, .. } => compare::run(session, blocks).await,
+        Method::Compare { blocks, .. } => compare::run(session, *blocks).await,
+        Method::Levels(levels) => levels::run(session, levels).await,
+        Method::Capacity(capacity) => capacity::run(session, capacity).await,
     }
 }
 
-impl<'a> Session<'a, '_> {
+impl Session<'_, '_> {
     /// Starts every component that does not run.
     ///
     /// # Errors
@@ -96,33 +109,17 @@ impl<'a> Session<'a, '_> {
     ///
     /// # Errors
     /// [`LabError`] as of [`load::run`], and when a component or the generator died, or a feeder had no row left.
-    async fn load(&mut self, arm: &'a Arm, block: Block) -> Result<Ending, LabError> {
-        self.recorder.tell(Progress::BlockStarted {
-            block: block.number,
-            of: block.of,
-            arm: arm.name.clone(),
-        });
-        let spec = LoadSpec {
-            experiment: self.experiment,
-            arm,
-            block: block.number,
-            seed: block.seed(self.seed),
-            executable: self.executable,
-        };
-        let Loaded { data, end, notes } =
-            load::run(spec, &mut self.topology, &mut self.recorder, &mut self.stop).await?;
-        let ending = match end {
-            End::Complete => {
-                self.keep(block.number, data, notes);
-                return Ok(Ending::Complete);
-            }
-            End::Stopped => Ok(Ending::Interrupted),
-            End::Aborted(breaches) => {
-                self.breaches.extend(breaches);
-                Ok(Ending::Aborted)
-            }
-            End::Failed(error) => Err(error),
-        };
+    async fn load(&mut self, arm: &Arm, block: Block<'_>) -> Result<Ending, LabError> {
+        let Measured {
+            data,
+            notes,
+            ending,
+            ..
+        } = self.measure(arm, block).await?;
+        if matches!(ending, Ok(Ending::Complete)) {
+            self.keep(block.number, data, notes);
+            return ending;
+        }
         // A part of a block is not comparable with whole ones; without any, it is all there is.
         let has_whole = self
             .arms
@@ -132,6 +129,46 @@ impl<'a> Session<'a, '_> {
             self.keep(block.number, data, notes);
         }
         ending
+    }
+
+    /// Runs one arm once and hands back what was measured.
+    ///
+    /// # Errors
+    /// [`LabError`] as of [`load::run`].
+    async fn measure(&mut self, arm: &Arm, block: Block<'_>) -> Result<Measured, LabError> {
+        self.recorder.tell(Progress::BlockStarted {
+            label: block.label.to_owned(),
+            arm: arm.name.clone(),
+        });
+        let spec = LoadSpec {
+            experiment: self.experiment,
+            arm,
+            block: block.number,
+            seed: block.seed(self.seed),
+            executable: self.executable,
+            keeping: block.keeping,
+        };
+        let Loaded {
+            data,
+            end,
+            notes,
+            seconds,
+        } = load::run(spec, &mut self.topology, &mut self.recorder, &mut self.stop).await?;
+        let ending = match end {
+            End::Complete => Ok(Ending::Complete),
+            End::Stopped => Ok(Ending::Interrupted),
+            End::Aborted(breaches) => {
+                self.breaches.extend(breaches);
+                Ok(Ending::Aborted)
+            }
+            End::Failed(error) => Err(error),
+        };
+        Ok(Measured {
+            data,
+            notes,
+            seconds,
+            ending,
+        })
     }
 
     /// A note that several blocks have stands once.
@@ -148,16 +185,27 @@ impl<'a> Session<'a, '_> {
     }
 }
 
-/// One round of all arms.
-#[derive(Debug, Clone, Copy)]
-struct Block {
-    /// From 1.
-    number: u32,
-    /// How many there are.
-    of: u32,
+/// What one load of an arm gave.
+struct Measured {
+    data: ArmData,
+    notes: Vec<String>,
+    seconds: Vec<LoadRow>,
+    /// How it ended; an error where a component or the generator died, or a feeder had no row left.
+    ending: Result<Ending, LabError>,
 }
 
-impl Block {
+/// One round of all arms, one level, or one trial.
+#[derive(Debug, Clone, Copy)]
+struct Block<'a> {
+    /// From 1.
+    number: u32,
+    /// What people are told of it; empty where there is only one.
+    label: &'a str,
+    /// What becomes of its histograms and seconds.
+    keeping: Keeping,
+}
+
+impl Block<'_> {
     /// The seed of every arm's arrivals in this block.
     fn seed(self, run_seed: u64) -> u64 {
         Draw::new(run_seed, Stream::Arrivals, u64::from(self.number)).bits()

@@ -13,12 +13,10 @@ pub enum Progress {
         /// Its name.
         name: String,
     },
-    /// An arm's load begins in a block.
+    /// An arm's load begins: in a block, at a level, or as a trial.
     BlockStarted {
-        /// The block, from 1.
-        block: u32,
-        /// How many blocks there are.
-        of: u32,
+        /// Which one: `block 2 of 6`, `level 50/s (2 of 5)`, `trial 7: 412/s for 10 s`; empty where there is only one.
+        label: String,
         /// The arm.
         arm: String,
     },

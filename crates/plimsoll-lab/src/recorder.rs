@@ -8,7 +8,7 @@ use crate::rundir::RunDir;
 use plimsoll_load::fragment::Fragment;
 use plimsoll_report::live::Totals;
 use plimsoll_report::record::{
-    ComponentRow, ComponentSample, EventKind, EventRow, HostRow, HostStrain, SeriesRow,
+    ComponentRow, ComponentSample, EventKind, EventRow, HostRow, HostStrain, SeriesRow, TrialRow,
 };
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -36,6 +36,8 @@ pub struct Scene {
     pub total: f64,
     /// Iterations so far, if the load ends with the last of so many.
     pub iterations: Option<Numbered>,
+    /// The name of the log of its histograms.
+    pub log: String,
 }
 
 impl Scene {
@@ -168,7 +170,7 @@ impl<'a> Recorder<'a> {
                 .iter()
                 .map(|(tag, histogram)| (tag.clone(), histogram));
             self.dir
-                .append_histograms(&scene.arm, row.t, covered(fragment), tagged)?;
+                .append_histograms(&scene.log, row.t, covered(fragment), tagged)?;
         }
         if let Some(totals) = self.totals {
             let mut totals = totals.lock().unwrap_or_else(PoisonError::into_inner);
@@ -233,6 +235,14 @@ impl<'a> Recorder<'a> {
             .chain(host.map(|host| SeriesRow::Host(HostRow { t, host })))
             .collect();
         self.dir.append_series(&rows)
+    }
+
+    /// Records a trial of a search.
+    ///
+    /// # Errors
+    /// [`LabError::Storage`].
+    pub fn trial(&mut self, row: &TrialRow) -> Result<(), LabError> {
+        self.dir.append_trial(row)
     }
 
     fn row(&self, kind: EventKind, message: &str) -> EventRow {

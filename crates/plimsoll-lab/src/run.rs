@@ -10,9 +10,9 @@ use crate::preflight::Warning;
 use crate::progress::Progress;
 use crate::recorder::Recorder;
 use crate::rundir::{REPORT_HTML, REPORT_MARKDOWN, RunDir, SUMMARY};
-use crate::{conclude, manifest, rundir, token};
+use crate::{absent, conclude, manifest, rundir, token};
 use plimsoll_report::live::Totals;
-use plimsoll_report::record::{EventKind, Manifest, RunState, Summary};
+use plimsoll_report::record::{EventKind, Manifest, RunState, Summary, TrialRow};
 use plimsoll_report::render;
 use std::collections::BTreeMap;
 use std::fs::Permissions;
@@ -41,6 +41,8 @@ pub struct RunOptions<'a> {
     pub warnings: &'a [Warning],
     /// Where what is counted is added up while it runs, for who watches from outside. The lock is held for as long as adding takes.
     pub totals: Option<&'a Mutex<Totals>>,
+    /// Trials of an earlier run that searches go on from, by arm.
+    pub earlier: BTreeMap<String, Vec<TrialRow>>,
 }
 
 /// What a run gave.
@@ -66,6 +68,8 @@ pub async fn run(
     progress: &mut dyn FnMut(Progress),
     stop: watch::Receiver<bool>,
 ) -> Result<RunOutcome, LabError> {
+    let (experiment, absent) = absent::leave_out(experiment, options.surroundings)?;
+    let experiment = &experiment;
     let id = token::mint(ID_BYTES)?;
     let mut manifest = manifest::of(experiment, options, id, wall_clock());
     let dir = RunDir::create(&options.out, &manifest)?;
@@ -90,6 +94,9 @@ pub async fn run(
         stop,
         arms: conclude::empty(experiment, options.warnings),
         breaches: BTreeMap::new(),
+        searches: BTreeMap::new(),
+        earlier: options.earlier.clone(),
+        absent,
     };
     let ending = carry_out(&mut session, options.warnings).await;
     session.topology.stop_all().await;
@@ -104,6 +111,14 @@ async fn carry_out(
     session
         .recorder
         .event(EventKind::RunStarted, "the run begins")?;
+    for absent in session.absent.clone() {
+        let message = format!(
+            "arm `{}` is left out: component `{}`: {}",
+            absent.arm, absent.component, absent.reason
+        );
+        session.recorder.event(EventKind::Warning, &message)?;
+        session.recorder.tell(Progress::Note(message));
+    }
     for warning in warnings {
         let message = warning.to_string();
         session.recorder.event(EventKind::Warning, &message)?;
@@ -156,7 +171,7 @@ fn conclude_part(
         }),
         ..Course::default()
     };
-    let summary = conclude::summarise(session.experiment, manifest, course, &session.arms);
+    let summary = conclude::summarise(session, manifest, course);
     session.recorder.dir().write_json(SUMMARY, &summary)?;
     write_reports(session.recorder.dir())
 }
@@ -166,13 +181,13 @@ fn finish(
     ending: Ending,
     manifest: &mut Manifest,
 ) -> Result<RunOutcome, LabError> {
-    let recorder = &mut session.recorder;
     let course = Course {
         cut_short: (ending == Ending::Interrupted).then(|| INTERRUPTED.to_owned()),
         breaches: session.breaches.clone(),
         deaths: Vec::new(),
     };
-    let summary = conclude::summarise(session.experiment, manifest, course, &session.arms);
+    let summary = conclude::summarise(session, manifest, course);
+    let recorder = &mut session.recorder;
     let (state, event, message) = match ending {
         Ending::Interrupted => (
             RunState::Interrupted,

@@ -13,14 +13,14 @@ use indexmap::IndexMap;
 use indexmap::map::Entry;
 use plimsoll_base::histogram::TimeHistogram;
 use plimsoll_base::interval_log::{header, line};
-use plimsoll_report::record::{EventRow, Manifest, SeriesRow};
+use plimsoll_report::record::{EventRow, Manifest, SeriesRow, TrialRow};
 use serde::Serialize;
 use std::fs;
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-pub use load::{load, load_summary};
+pub use load::{load, load_summary, trials};
 
 /// The file that says what was run and where the run stands.
 pub const MANIFEST: &str = "manifest.json";
@@ -32,6 +32,8 @@ pub const REPORT_HTML: &str = "report.html";
 pub const REPORT_MARKDOWN: &str = "report.md";
 const SERIES: &str = "series.jsonl";
 const EVENTS: &str = "events.jsonl";
+/// The trials of searches: there is such a file where there was one.
+const TRIALS: &str = "trials.jsonl";
 /// Holds the space that the last manifest needs on a disk that is full by then.
 const RESERVE: &str = ".reserve";
 const RESERVE_BYTES: usize = 16 * 1024;
@@ -44,6 +46,8 @@ pub struct RunDir {
     root: PathBuf,
     series: Appender,
     events: Appender,
+    /// From the first trial on.
+    trials: Option<Appender>,
     histograms: IndexMap<String, Appender>,
 }
 
@@ -82,6 +86,7 @@ impl RunDir {
             root: root.to_owned(),
             series: Appender::create(root.join(SERIES))?,
             events: Appender::create(root.join(EVENTS))?,
+            trials: None,
             histograms: IndexMap::new(),
         };
         dir.write_manifest(manifest)?;
@@ -158,21 +163,33 @@ impl RunDir {
             .append(&json_lines(std::slice::from_ref(event))?)
     }
 
-    /// Adds one interval of an arm to its log: `start_s` since the run began, `tagged` its histograms by tag.
+    /// Adds a trial of a search.
+    ///
+    /// # Errors
+    /// [`LabError::Storage`].
+    pub fn append_trial(&mut self, row: &TrialRow) -> Result<(), LabError> {
+        let trials = match &mut self.trials {
+            Some(trials) => trials,
+            none => none.insert(Appender::create(self.root.join(TRIALS))?),
+        };
+        trials.append(&json_lines(std::slice::from_ref(row))?)
+    }
+
+    /// Adds one interval to the log of that name, an arm's or [`log_apart`]: `start_s` since the run began, `tagged` its histograms by tag.
     ///
     /// # Errors
     /// [`LabError::Storage`].
     pub fn append_histograms<'a>(
         &mut self,
-        arm: &str,
+        log: &str,
         start_s: f64,
         length_s: f64,
         tagged: impl IntoIterator<Item = (String, &'a TimeHistogram)>,
     ) -> Result<(), LabError> {
-        let log = match self.histograms.entry(arm.to_owned()) {
+        let log = match self.histograms.entry(log.to_owned()) {
             Entry::Occupied(entry) => entry.into_mut(),
             Entry::Vacant(entry) => {
-                let path = self.root.join(HISTOGRAMS).join(format!("{arm}.hlog"));
+                let path = self.root.join(HISTOGRAMS).join(format!("{log}.hlog"));
                 let log = entry.insert(Appender::create(path)?);
                 log.append(header(interval_log::REMARK).as_bytes())?;
                 log
@@ -185,6 +202,12 @@ impl RunDir {
             .collect();
         log.append(lines.as_bytes())
     }
+}
+
+/// The name of the log of one load of an arm that is not to be mixed with others of it: no arm's name holds an `@`.
+#[must_use]
+pub fn log_apart(arm: &str, block: u32) -> String {
+    format!("{arm}@{block}")
 }
 
 /// The tag of one series of one step. Step names may hold anything; what the log's format cannot carry is percent-encoded.

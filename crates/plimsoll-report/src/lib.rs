@@ -5,6 +5,8 @@
 
 pub mod across;
 pub mod bottleneck;
+pub mod bearing;
+pub mod capacity;
 pub mod diagnosis;
 pub mod history;
 pub mod live;

@@ -109,12 +109,30 @@ const OUTCOMES: [&str; 9] = [
     "aborted",
 ];
 
+/// Of one level of `levels`.
+const LEVEL_SCALARS: [(&str, Unit); 9] = [
+    ("seconds", Unit::Seconds),
+    ("offered_per_s", Unit::PerSecond),
+    ("achieved_per_s", Unit::PerSecond),
+    ("intended", Unit::Count),
+    ("sent", Unit::Count),
+    ("in_flight", Unit::Count),
+    ("dropped", Unit::Count),
+    ("failed", Unit::Count),
+    ("failed_share", Unit::Share),
+];
+const LEVEL_TIMES: [&str; 3] = ["response_time", "service_time", "pacing_lag"];
+/// The bounds of a search.
+const BOUNDS: [&str; 2] = ["lower_per_s", "upper_per_s"];
+
 /// Metrics without a value while a load runs.
-const NOT_LIVE: [&str; 6] = [
+const NOT_LIVE: [&str; 8] = [
     "added",
+    "capacity",
     "components",
     "in_flight",
     "intended",
+    "levels",
     "offered_per_s",
     "seconds",
 ];
@@ -198,6 +216,15 @@ impl Metric {
         }
     }
 
+    /// The level of `levels` that it is of.
+    #[must_use]
+    pub fn level(&self) -> Option<&str> {
+        match self.segments.as_slice() {
+            [head, name, ..] if head == "levels" => Some(name),
+            _ => None,
+        }
+    }
+
     /// The kind of time that it is a figure of; `None` for a count, a rate or a share.
     #[must_use]
     pub fn time_kind(&self) -> Option<TimeKind> {
@@ -234,7 +261,7 @@ impl Metric {
     #[must_use]
     pub fn is_below(&self, prefix: &str) -> bool {
         let (own, of_group) = match self.segments.first().map(String::as_str) {
-            Some("by_step") => (&self.segments[2..], false),
+            Some("by_step" | "levels") => (&self.segments[2..], false),
             Some("by_group") => (&self.segments[2..], true),
             _ => (&self.segments[..], false),
         };
@@ -251,12 +278,18 @@ impl Metric {
     /// Its value in one arm's summary.
     #[must_use]
     pub fn read(&self, arm: &ArmSummary) -> Reading {
+        if self.segments == ["capacity"] {
+            return capacity(arm);
+        }
         let tree =
             serde_json::to_value(arm).expect("invariant: a summary is representable as JSON");
         let mut parent = &tree;
         let found = self.segments.iter().try_fold(&tree, |node, segment| {
             parent = node;
-            node.get(segment)
+            match node {
+                Value::Array(named) => named.iter().find(|one| one["name"] == **segment),
+                node => node.get(segment),
+            }
         });
         // A status that never came was answered zero times, and what never happened had no reason.
         let mut above = self.segments.iter().rev();
@@ -283,27 +316,40 @@ impl Metric {
     }
 }
 
+/// The capacity as a quantity with an interval. One whose upper end was not found has none.
+fn capacity(arm: &ArmSummary) -> Reading {
+    let Some(found) = &arm.capacity else {
+        return Reading::default();
+    };
+    let upper = found.upper_per_s.unwrap_or(f64::INFINITY);
+    Reading {
+        value: found.lower_per_s,
+        interval: found.lower_per_s.map(|lower| (lower, upper)),
+    }
+}
+
 type Parsed = Result<(Vec<String>, Unit), (String, Vec<String>)>;
 
 fn parse_arm(path: &str) -> Parsed {
     if let Some(unit) = lookup(&SCALARS, path) {
         return found(&[path], unit);
     }
+    if path == "capacity" {
+        return found(&[path], Unit::PerSecond);
+    }
     let (head, rest) = path.split_once('.').unwrap_or((path, ""));
     match head {
         "added" => parse_added(rest),
+        "levels" => parse_named(head, rest, parse_level),
+        "capacity" if BOUNDS.contains(&rest) => found(&[head, rest], Unit::PerSecond),
+        "capacity" => expected("capacity", BOUNDS),
         "by_step" => parse_named(head, rest, parse_step),
         "by_group" => parse_named(head, rest, parse_group),
         "checks" => parse_named(head, rest, |tail| match tail {
             "passed" | "failed" => found(&[tail], Unit::Count),
             _ => expected("checks.<name>", ["passed", "failed"]),
         }),
-        "components" => parse_named(head, rest, |tail| {
-            lookup(&COMPONENT_FIELDS, tail).map_or_else(
-                || expected("components.<name>", COMPONENT_FIELDS.map(|(name, _)| name)),
-                |unit| found(&[tail], unit),
-            )
-        }),
+        "components" => parse_named(head, rest, parse_component),
         "outcomes" => parse_outcome(rest),
         "reasons" => parse_reason(rest),
         time if TIMES.contains(&time) => parse_figure(time, rest),
@@ -317,6 +363,8 @@ fn parse_arm(path: &str) -> Parsed {
                 "by_group",
                 "checks",
                 "components",
+                "levels",
+                "capacity",
             ]),
         ),
     }
@@ -340,6 +388,33 @@ fn parse_step(path: &str) -> Parsed {
                 .chain(["outcomes", "reasons"]),
         ),
     }
+}
+
+fn parse_level(path: &str) -> Parsed {
+    if let Some(unit) = lookup(&LEVEL_SCALARS, path) {
+        return found(&[path], unit);
+    }
+    let (head, rest) = path.split_once('.').unwrap_or((path, ""));
+    match head {
+        "outcomes" => parse_outcome(rest),
+        "components" => parse_named(head, rest, parse_component),
+        time if LEVEL_TIMES.contains(&time) => parse_figure(time, rest),
+        _ => expected(
+            "levels.<name>",
+            LEVEL_SCALARS
+                .iter()
+                .map(|(name, _)| *name)
+                .chain(LEVEL_TIMES)
+                .chain(["outcomes", "components"]),
+        ),
+    }
+}
+
+fn parse_component(tail: &str) -> Parsed {
+    lookup(&COMPONENT_FIELDS, tail).map_or_else(
+        || expected("components.<name>", COMPONENT_FIELDS.map(|(name, _)| name)),
+        |unit| found(&[tail], unit),
+    )
 }
 
 fn parse_group(path: &str) -> Parsed {
@@ -516,6 +591,22 @@ mod tests {
             Unit::Share,
         );
         check(
+            "levels.12.5/s.response_time.p99",
+            &["levels", "12.5/s", "response_time", "p99"],
+            Unit::Seconds,
+        );
+        check(
+            "levels.20 users.components.full.cpu_cores_max",
+            &["levels", "20 users", "components", "full", "cpu_cores_max"],
+            Unit::Cores,
+        );
+        check("capacity", &["capacity"], Unit::PerSecond);
+        check(
+            "capacity.lower_per_s",
+            &["capacity", "lower_per_s"],
+            Unit::PerSecond,
+        );
+        check(
             "components.full.rss_bytes_max",
             &["components", "full", "rss_bytes_max"],
             Unit::Bytes,
@@ -581,6 +672,8 @@ mod tests {
         check("by_group.a.duration.p95", true, None, None);
         check("by_group.a.failed_share", true, None, None);
         check("added.p99", false, None, None);
+        check("levels.5/s.response_time.p99", false, None, response);
+        check("capacity", false, None, None);
         check("components.a.fds_max", false, None, None);
     }
 
@@ -590,6 +683,7 @@ mod tests {
         assert!(below("response_time.p99", "response_time.p99"));
         assert!(below("added.p99.high", "added.p99"));
         assert!(below("by_step.a.response_time.p99", "response_time.p99"));
+        assert!(below("levels.5/s.response_time.p99", "response_time"));
         assert!(!below("response_time.p99", "response_time.p9"));
         assert!(!below("response_time.p99", "added"));
     }

@@ -6,11 +6,14 @@
 
 mod arm;
 mod cause;
+mod bearing;
+mod capacity;
 mod component;
 mod demand;
 mod event;
 mod failure;
 mod health;
+mod level;
 mod manifest;
 mod own_times;
 mod ranges;
@@ -19,13 +22,19 @@ mod strain;
 mod summary;
 mod times;
 
-pub use arm::{ArmBlocks, ArmData, LoadModel, SECOND_RELEASED, Second, TargetLedger};
+pub use arm::{ArmBlocks, ArmData, Backlog, LoadModel, SECOND_RELEASED, Second, TargetLedger};
+pub use bearing::{Bearing, Manner};
+pub use capacity::{
+    Band, CapacityResult, CapacitySummary, Class, Confirmation, Found, Knee, Limit, LoadClass,
+    Objective, Overload, Scalability, SearchEnd, Trial, TrialOutcome, TrialPurpose, TrialRow,
+};
 pub use cause::{Bottleneck, BottleneckConclusion, Cause, CauseKind, PlanCeiling, PlanFacts};
 pub use component::{ComponentData, ComponentSample, GENERATOR};
 pub use demand::{Demand, DemandLine};
 pub use event::{EventKind, EventRow};
 pub use failure::{Failure, Failures, Seen};
 pub use health::{BothEnds, GeneratorHealth, Halves, Segments};
+pub use level::LevelSummary;
 pub use manifest::{
     ArmFacts, ComponentFacts, Host, Input, MANIFEST_SCHEMA, Manifest, MethodName, RunState,
 };
@@ -34,7 +43,7 @@ pub use ranges::{MOST_RANGE_BOUNDS, NoRanges, RangeSummary, Ranges};
 pub use series::{ComponentRow, GroupRow, HostRow, LoadRow, SecondTimes, SeriesRow, StepRow};
 pub use strain::{HostData, HostStrain, Strain};
 pub use summary::{
-    Added, ArmSummary, Bias, BlockSummary, Comparison, ComponentSummary, Difference,
+    AbsentArm, Added, ArmSummary, Bias, BlockSummary, Comparison, ComponentSummary, Difference,
     DifferenceVerdict, Effect, FailureSummary, GroupSummary, IntervalMethod, Outcomes, Reasons,
     Reservation, SUMMARY_SCHEMA, Sense, StepSummary, Summary, ThresholdOutcome, ValidityRow,
     Verdict, VerdictResult,

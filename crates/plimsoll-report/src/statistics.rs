@@ -12,6 +12,7 @@ mod holm;
 mod interval;
 mod order;
 mod sample;
+mod share;
 mod student;
 mod unpaired;
 
@@ -24,6 +25,7 @@ pub use distortion::{ALWAYS_ALLOWED, Distortion, Figure, Lengthening};
 pub use holm::holm;
 pub(crate) use interval::method_for;
 pub use interval::{BOOTSTRAP_FROM, CONFIDENCE, Interval, Pivot};
-pub use order::quantile_interval;
+pub use order::{quantile_bounds, quantile_interval, times_for};
 pub use sample::Sample;
 pub use unpaired::Welch;
+pub use share::share_at_least;

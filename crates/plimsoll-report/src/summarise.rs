@@ -6,13 +6,14 @@
 mod added;
 mod arm;
 mod blocks;
+mod levels;
 
 use crate::bottleneck::{self, Case};
 use crate::metric::Metric;
 use crate::record::{
-    Added, ArmBlocks, ArmData, ArmSummary, Bias, Comparison, DifferenceVerdict, Effect, Host,
-    LoadModel, MethodName, Ranges, SUMMARY_SCHEMA, Statistic, Summary, ThresholdOutcome,
-    ValidityRow,
+    AbsentArm, Added, ArmBlocks, ArmData, ArmSummary, Bias, CapacitySummary, Comparison,
+    ComponentSummary, DifferenceVerdict, Effect, Host, LoadModel, MethodName, Ranges,
+    SUMMARY_SCHEMA, Statistic, Summary, ThresholdOutcome, ValidityRow,
 };
 use crate::statistics::{CONFIDENCE, MARGIN_SHARE, method_for};
 use crate::threshold::{self, Breach, Standing, Threshold};
@@ -38,10 +39,12 @@ pub struct Facts {
     pub breaches: BTreeMap<usize, Breach>,
     /// One sentence for each component that died and was not meant to.
     pub deaths: Vec<String>,
+    /// Arms that were left out.
+    pub absent: Vec<AbsentArm>,
 }
 
 /// How the experiment was run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Method {
     /// Every arm once.
     Measure,
@@ -50,6 +53,30 @@ pub enum Method {
         /// The arm that the others are compared with.
         baseline: String,
     },
+    /// Every arm at several levels: its blocks are these, by number from 1.
+    Levels(Vec<Level>),
+    /// A search of each arm: what was found, by arm. Its only block is the trial that stands for the lower bound.
+    Capacity(BTreeMap<String, CapacitySummary>),
+}
+
+/// One level of `levels`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Level {
+    /// Its rate (`50/s`) or its users (`20 users`).
+    pub name: String,
+    /// Virtual users of the closed model.
+    pub users: Option<u32>,
+}
+
+impl Method {
+    fn name(&self) -> MethodName {
+        match self {
+            Self::Measure => MethodName::Measure,
+            Self::Compare { .. } => MethodName::Compare,
+            Self::Levels(_) => MethodName::Levels,
+            Self::Capacity(_) => MethodName::Capacity,
+        }
+    }
 }
 
 /// Summarises a run. A threshold on an arm that does not exist reads as "no sample".
@@ -65,13 +92,22 @@ pub fn summarise(
     let mut summaries = IndexMap::new();
     for arm in arms {
         let merged = merge(arm);
-        rows.extend(validity::judge(&merged));
-        summaries.insert(
-            arm.name.clone(),
-            arm::summarise(arm, &merged, &facts.ranges, |block| {
-                blocks.void_for(&arm.name, block)
-            }),
-        );
+        let mut summary = arm::summarise(arm, &merged, &facts.ranges, |block| {
+            blocks.void_for(&arm.name, block)
+        });
+        match method {
+            Method::Measure | Method::Compare { .. } => rows.extend(validity::judge(&merged)),
+            Method::Levels(named) => {
+                let (levels, of_levels) = levels::summarise(arm, named);
+                summary.levels = levels;
+                rows.extend(of_levels);
+            }
+            Method::Capacity(searches) => {
+                rows.extend(validity::judge(&merged));
+                summary.capacity = searches.get(&arm.name).cloned();
+            }
+        }
+        summaries.insert(arm.name.clone(), summary);
     }
     if *method == Method::Measure {
         attribute(&mut summaries, arms, facts.host.cpus);
@@ -96,10 +132,7 @@ pub fn summarise(
     let mut summary = Summary {
         schema: SUMMARY_SCHEMA.to_owned(),
         experiment: facts.experiment.clone(),
-        method: match method {
-            Method::Measure => MethodName::Measure,
-            Method::Compare { .. } => MethodName::Compare,
-        },
+        method: method.name(),
         verdict: verdict::unknown(),
         seed: facts.seed,
         host: facts.host.clone(),
@@ -107,6 +140,7 @@ pub fn summarise(
         thresholds: outcomes,
         range_bounds: facts.ranges.clone(),
         comparison: comparison(method, &blocks),
+        absent: facts.absent.clone(),
         arms: summaries,
     };
     summary.verdict = verdict::decide(&summary, facts);
@@ -133,6 +167,15 @@ pub fn figures(part: &ArmData) -> ArmSummary {
         notes: Vec::new(),
     };
     arm::summarise(&arm, part, &Ranges::default(), |_| &[])
+}
+
+/// Resources by component over the measured time of a load.
+#[must_use]
+pub fn component_summaries(load: &ArmData) -> IndexMap<String, ComponentSummary> {
+    let components = load.components.iter();
+    components
+        .map(|(name, data)| (name.clone(), arm::component_summary(data)))
+        .collect()
 }
 
 fn merge(arm: &ArmBlocks) -> ArmData {

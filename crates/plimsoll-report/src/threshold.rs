@@ -316,6 +316,7 @@ mod tests {
             criterion: 2,
             name: "lateness".to_owned(),
             arm: "gateway".to_owned(),
+            level: None,
             value: None,
             limit: 0.0,
             unit: "s".to_owned(),

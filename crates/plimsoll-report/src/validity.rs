@@ -63,11 +63,17 @@ pub fn judge(arm: &ArmData) -> Vec<ValidityRow> {
     criteria.flat_map(|criterion| criterion(arm)).collect()
 }
 
+/// The rows of one load that stands by itself among others: a trial, a block. Criteria that look at the target's times are not among them.
+#[must_use]
+pub fn judge_load(load: &ArmData) -> Vec<ValidityRow> {
+    let criteria = CRITERIA.iter().filter(|(scope, _)| *scope == Scope::Blocks);
+    criteria.flat_map(|(_, judge)| judge(load)).collect()
+}
+
 /// The figures of the response time that one block of an arm cannot carry.
 #[must_use]
 pub fn void_figures(block: &ArmData) -> Vec<Statistic> {
-    let criteria = CRITERIA.iter().filter(|(scope, _)| *scope == Scope::Blocks);
-    let rows: Vec<ValidityRow> = criteria.flat_map(|(_, judge)| judge(block)).collect();
+    let rows = judge_load(block);
     let is_void = |statistic: &Statistic| {
         let path = format!("response_time.{}", statistic.name());
         Metric::parse(&path)
@@ -102,6 +108,11 @@ pub fn invalidates_arm(row: &ValidityRow) -> bool {
     row.effect == Effect::Invalid && row.affects.is_empty()
 }
 
+/// What a level's row says concerns the metrics of that level, and those of all levels together.
 fn concerns(row: &ValidityRow, metric: &Metric) -> bool {
+    let level = row.level.as_deref().zip(metric.level());
+    if level.is_some_and(|(of_row, of_metric)| of_row != of_metric) {
+        return false;
+    }
     row.affects.is_empty() || row.affects.iter().any(|prefix| metric.is_below(prefix))
 }

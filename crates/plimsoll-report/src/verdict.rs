@@ -2,8 +2,8 @@
 
 use crate::metric::Metric;
 use crate::record::{
-    ArmSummary, Difference, DifferenceVerdict, Effect, MethodName, Statistic, Summary,
-    ThresholdOutcome, ValidityRow, Verdict, VerdictResult,
+    ArmSummary, CapacityResult, CapacitySummary, Difference, DifferenceVerdict, Effect, Manner,
+    MethodName, Statistic, Summary, ThresholdOutcome, ValidityRow, Verdict, VerdictResult,
 };
 use crate::summarise::Facts;
 use crate::validity;
@@ -84,6 +84,8 @@ fn conclude(summary: &Summary, facts: &Facts) -> Verdict {
     let mut undecided = thresholds_with(summary, VerdictResult::Inconclusive);
     if summary.thresholds.is_empty() {
         undecided.extend(undecided_arms(summary));
+        let open = searches(summary).filter(|(_, found)| found.result != CapacityResult::Found);
+        undecided.extend(open.map(|(name, found)| format!("{name}: {}", found.sentence)));
     }
     if !undecided.is_empty() {
         return verdict(VerdictResult::Inconclusive, undecided);
@@ -97,31 +99,65 @@ fn invalid_claims(summary: &Summary) -> Vec<String> {
     let whole_arms = summary.validity.iter();
     let whole_arms = whole_arms.filter(|row| validity::invalidates_arm(row));
     let mut reasons: Vec<String> = whole_arms
-        .map(|row| format!("{}: {}", row.arm, describe_row(row)))
+        .map(|row| describe_claim(&row.arm, row.level.as_deref(), row))
         .collect();
     if !reasons.is_empty() {
         return reasons;
     }
     reasons.extend(thresholds_with(summary, VerdictResult::Invalid));
     if summary.thresholds.is_empty() {
-        let arms = summary.arms.keys();
-        let ruled_out = arms.filter_map(|arm| {
-            let [p50, p99] = HEADLINES.map(|figure| ruled_out(summary, arm, figure));
-            Some(format!("{arm}: {}", describe_row(p50.and(p99)?)))
+        let claims = summary
+            .arms
+            .iter()
+            .flat_map(|(name, arm)| claims(name, arm));
+        let ruled_out = claims.filter_map(|(arm, level)| {
+            let [p50, p99] = HEADLINES.map(|figure| ruled_out(summary, arm, level, figure));
+            Some(describe_claim(arm, level, p50.and(p99)?))
         });
         reasons.extend(ruled_out);
     }
     reasons
 }
 
+/// What a run without thresholds claims of an arm: its times, or those of its levels. Those of a level that was not sustained describe a
+/// queue, and are no claim; a search judges its trials itself.
+fn claims<'a>(name: &'a str, arm: &'a ArmSummary) -> Vec<(&'a str, Option<&'a str>)> {
+    if arm.capacity.is_some() {
+        return Vec::new();
+    }
+    if arm.levels.is_empty() {
+        return vec![(name, None)];
+    }
+    let sustained = arm.levels.iter().filter(|level| {
+        let bearing = level.bearing.as_ref();
+        bearing.is_none_or(|bearing| bearing.manner == Manner::Sustains)
+    });
+    sustained
+        .map(|level| (name, Some(level.name.as_str())))
+        .collect()
+}
+
+fn describe_claim(arm: &str, level: Option<&str>, row: &ValidityRow) -> String {
+    match level {
+        Some(level) => format!("{arm} at {level}: {}", describe_row(row)),
+        None => format!("{arm}: {}", describe_row(row)),
+    }
+}
+
 /// The figures that a run without thresholds concludes on.
 const HEADLINES: [Statistic; 2] = [Statistic::P50, Statistic::P99];
 
 /// The row that rules out a figure of an arm: of its difference in a comparison, of its response time otherwise.
-fn ruled_out<'a>(summary: &'a Summary, arm: &str, figure: Statistic) -> Option<&'a ValidityRow> {
-    let what = match summary.method {
-        MethodName::Measure => "response_time",
-        MethodName::Compare => "added",
+fn ruled_out<'a>(
+    summary: &'a Summary,
+    arm: &str,
+    level: Option<&str>,
+    figure: Statistic,
+) -> Option<&'a ValidityRow> {
+    let what = match (summary.method, level) {
+        (MethodName::Compare, _) => "added".to_owned(),
+        (_, Some(level)) => format!("levels.{level}.response_time"),
+        (_, None) => "response_time".to_owned(),
     };
     let metric = Metric::parse(&format!("{what}.{}", figure.name())).ok()?;
     validity::strongest(&summary.validity, arm, &metric).filter(|row| row.effect == Effect::Invalid)
@@ -138,6 +174,7 @@ fn nothing_measured(summary: &Summary, facts: &Facts) -> Option<String> {
     let silent = summary
         .arms
         .iter()
+        .filter(|(_, arm)| arm.capacity.is_none())
         .find(|(_, arm)| arm.outcomes.answered.is_empty());
     silent.map(|(name, arm)| {
         // Throughput counts what was answered in the measured time, for whichever arrivals.
@@ -159,7 +196,10 @@ fn kept(reason: &str) -> String {
 /// Without a threshold that judges failures, a run in which every exchange failed has measured nothing of the service.
 fn nothing_but_failures(summary: &Summary) -> Option<String> {
     let mut arms = summary.arms.iter();
-    let (name, arm) = arms.find(|(_, arm)| arm.failed_share.is_some_and(|share| share >= 1.0))?;
+    let (name, arm) = arms.find(|(_, arm)| {
+        let failed = arm.failed_share.is_some_and(|share| share >= 1.0);
+        failed && arm.capacity.is_none()
+    })?;
     let every = summary.thresholds.is_empty().then_some(arm.failed)?;
     Some(format!("{name}: every one of {every} exchanges failed"))
 }
@@ -172,6 +212,12 @@ fn thresholds_with(summary: &Summary, result: VerdictResult) -> Vec<String> {
     chosen
         .map(|outcome: &ThresholdOutcome| outcome.reason.clone())
         .collect()
+}
+
+/// What was found of each arm that was searched.
+fn searches(summary: &Summary) -> impl Iterator<Item = (&String, &CapacitySummary)> {
+    let arms = summary.arms.iter();
+    arms.filter_map(|(name, arm)| Some((name, arm.capacity.as_ref()?)))
 }
 
 /// Arms of a comparison for which neither the median nor the p99 was decided.
@@ -231,7 +277,10 @@ pub fn describe_power(minimum_detectable: f64, blocks: u32, more: Option<u32>) -
 /// The thresholds that held; without any, what was found.
 fn reasons_to_pass(summary: &Summary) -> Vec<String> {
     let mut reasons = thresholds_with(summary, VerdictResult::Passed);
-    if reasons.is_empty() {
+    let held_none = reasons.is_empty();
+    let found = searches(summary);
+    reasons.extend(found.map(|(name, found)| format!("{name}: {}", found.sentence)));
+    if held_none {
         let partly = summary
             .arms
             .keys()
@@ -246,7 +295,19 @@ fn reasons_to_pass(summary: &Summary) -> Vec<String> {
             reasons.extend(left_out(summary, name));
         }
     }
+    for (name, arm) in &summary.arms {
+        reasons.extend(not_sustained(name, arm));
+    }
     reasons
+}
+
+/// Levels that were not sustained, and what was.
+fn not_sustained(name: &str, arm: &ArmSummary) -> Vec<String> {
+    let borne = arm.levels.iter().filter_map(|level| level.bearing.as_ref());
+    borne
+        .filter(|bearing| bearing.manner != Manner::Sustains)
+        .map(|bearing| format!("{name}: {}", bearing.sentence))
+        .collect()
 }
 
 /// What an arm adds at the p99, or at the median where the p99 is ruled out.
@@ -268,10 +329,20 @@ fn concluded(name: &str, arm: &ArmSummary) -> Option<String> {
 
 /// Which headline of an arm is not concluded on, though the other is.
 fn left_out(summary: &Summary, name: &str) -> Option<String> {
-    let mut figures = HEADLINES.into_iter();
-    let (figure, row) = figures.find_map(|f| Some((f, ruled_out(summary, name, f)?)))?;
+    let claims = claims(name, summary.arms.get(name)?);
+    let mut figures = claims
+        .into_iter()
+        .flat_map(|claim| HEADLINES.map(|figure| (claim, figure)));
+    let found = |((arm, level), figure)| {
+        let row = ruled_out(summary, arm, level, figure)?;
+        Some((level, figure, row))
+    };
+    let (level, figure, row) = figures.find_map(found)?;
+    let at = level
+        .map(|level| format!(" at {level}"))
+        .unwrap_or_default();
     Some(format!(
-        "nothing is concluded on the {} of {name}: {}",
+        "nothing is concluded on the {} of {name}{at}: {}",
         figure.label(),
         describe_row(row)
     ))

@@ -10,6 +10,7 @@ use crate::error::LabError;
 use crate::experiment::{Experiment, Inline};
 use crate::run::{RunOptions, RunOutcome, run};
 use plimsoll_report::record::Summary;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use tokio::sync::watch;
 
@@ -135,6 +136,7 @@ impl Calibrator<'_> {
             surroundings: &inline,
             warnings: &[],
             totals: None,
+            earlier: BTreeMap::new(),
         };
         let RunOutcome {
             summary,

@@ -179,6 +179,7 @@ mod tests {
             cut_short: None,
             breaches: BTreeMap::new(),
             deaths: Vec::new(),
+            absent: Vec::new(),
         };
         let arms = [ArmBlocks {
             name: ARM.to_owned(),
@@ -194,6 +195,7 @@ mod tests {
             criterion,
             name: "a name".to_owned(),
             arm: ARM.to_owned(),
+            level: None,
             value: Some(2.0),
             limit: 1.0,
             unit: "share".to_owned(),

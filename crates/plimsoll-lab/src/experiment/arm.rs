@@ -1,5 +1,6 @@
 //! Arms: the alternatives under comparison, each with everything that its load needs.
 
+mod held;
 mod plan;
 mod several;
 
@@ -13,10 +14,11 @@ use super::component::Component;
 use super::connections;
 use super::load::{Layer, Layers, LoadSettings};
 use super::loader::Loader;
+use super::method;
 use super::name::refuse_name;
 use super::scenario::{self, Act, Data, Scenario, Step};
 use super::topology;
-use super::wire::{ArmWire, ExperimentWire};
+use super::wire::{ArmWire, ExperimentWire, LoadWire};
 use plan::Places;
 
 /// One alternative.
@@ -86,7 +88,9 @@ pub(super) fn convert_all(
         load_at: root.key("load"),
         scenario: scenario::convert_common(loader, wire),
         data: Arc::new(scenario::convert_data(loader, wire)),
+        by_method: method::load(wire.method.as_ref()),
     };
+    held::refuse_other_loads(loader, wire, common.by_method.as_ref());
     let Some(arms) = &wire.arms else {
         let only = ArmWire {
             target: None,
@@ -129,6 +133,8 @@ struct Common<'a> {
     load_at: Pointer,
     scenario: Scenario,
     data: Arc<Data>,
+    /// What the method says in the place of loads.
+    by_method: Option<(LoadWire, Pointer)>,
 }
 
 impl Common<'_> {
@@ -154,12 +160,14 @@ impl Common<'_> {
         }
         let mut outer: Vec<Layer<'_>> = vec![(&self.wire.load, self.load_at.clone())];
         outer.extend(wire.load.as_ref().map(|own| (own, at.key("load"))));
+        let by_method = self.by_method(wire);
         let stacks: Vec<Vec<Layer<'_>>> = scenario
             .parts
             .iter()
             .map(|part| {
                 let own = self.own_load(wire, &part.name);
-                outer.iter().cloned().chain(own).collect()
+                let held = by_method.as_ref().map(|(load, at)| (load, at.clone()));
+                outer.iter().cloned().chain(own).chain(held).collect()
             })
             .collect();
         let target = self.target(loader, wire, at);
@@ -205,6 +213,16 @@ impl Common<'_> {
             plan::check(loader, &arm, places);
         }
         Some(arm)
+    }
+
+    /// What the method says in the place of an arm's load. A warm-up that is written prevails over its own.
+    fn by_method(&self, arm: &ArmWire) -> Option<(LoadWire, Pointer)> {
+        let (mut load, at) = self.by_method.clone()?;
+        let of_arm = arm.load.as_ref().and_then(|load| load.warmup);
+        if of_arm.or(self.wire.load.warmup).is_some() {
+            load.warmup = None;
+        }
+        Some((load, at))
     }
 
     /// The load that a common scenario has for itself.

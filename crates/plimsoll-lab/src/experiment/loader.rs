@@ -95,8 +95,9 @@ impl Loader<'_> {
             .map_or_else(Generator::default, |wire| component::generator(self, wire));
         let arms = arm::convert_all(self, &wire, &components);
         let arm_names = arm::names(&wire);
-        let start_order = topology::check(self, &components, &component_names);
-        let method = method::convert(self, wire.method.as_ref(), &arm_names);
+        let order = topology::check(self, &components, &component_names);
+        let warmup = wire.load.warmup.map(|warmup| *warmup);
+        let method = method::convert(self, wire.method.as_ref(), &arm_names, warmup);
         let scope = Scope {
             arms: &arms,
             arm_names: &arm_names,
@@ -111,7 +112,8 @@ impl Loader<'_> {
             file,
             directory: self.directory.clone(),
             components,
-            start_order,
+            start_order: order.start,
+            needs: order.needs,
             generator,
             arms,
             method,

@@ -1,12 +1,19 @@
 //! Method: how the arms are run.
 
+mod capacity;
+mod levels;
+
+pub use capacity::Capacity;
+pub use levels::{Levels, Point};
+
 use plimsoll_base::document::{Path as Pointer, suggestion};
+use std::time::Duration;
 
 use super::loader::Loader;
-use super::wire::{CompareWire, MethodWire};
+use super::wire::{CompareWire, LoadWire, MethodMappingWire, MethodWire};
 
 /// How the arms are run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Method {
     /// Every arm once.
     Measure,
@@ -17,40 +24,82 @@ pub enum Method {
         /// How many blocks; at least 2.
         blocks: u32,
     },
+    /// Every arm at several rates, or with several numbers of users.
+    Levels(Levels),
+    /// A search of each arm for the rate that it carries.
+    Capacity(Capacity),
 }
 
 /// More blocks than any run has time for.
 const MAX_BLOCKS: u32 = 1000;
+/// The longest warm-up that is chosen where none is written.
+const LONGEST_WARMUP: Duration = Duration::from_secs(5);
 
-/// `arms` are the names of all arms of the file.
+/// `arms` are the names of all arms of the file, `warmup` what its load says.
 pub(super) fn convert(
     loader: &mut Loader<'_>,
     wire: Option<&MethodWire>,
     arms: &[String],
+    warmup: Option<Duration>,
 ) -> Method {
     let at = Pointer::root().key("method");
     let mapping = match wire {
         None | Some(MethodWire::Measure) => return Method::Measure,
         Some(MethodWire::Mapping(mapping)) => mapping,
     };
-    match (&mapping.measure, &mapping.compare) {
-        (Some(_), None) => Method::Measure,
-        (None, Some(compare)) => convert_compare(loader, compare, arms, &at.key("compare")),
-        (Some(_), Some(_)) => {
-            loader.refuse_key(
-                at.key("compare"),
-                "an experiment has one method: keep either `measure` or `compare`",
-            );
-            Method::Measure
-        }
-        (None, None) => {
-            loader.refuse(
-                &at,
-                "names no method: write `measure`, or `compare: { baseline: …, blocks: 6 }`",
-            );
-            Method::Measure
-        }
+    let named = named(mapping);
+    if let [first, second, ..] = named[..] {
+        loader.refuse_key(
+            at.key(second),
+            format!("an experiment has one method: keep either `{first}` or `{second}`"),
+        );
     }
+    if named.is_empty() {
+        loader.refuse(
+            &at,
+            "names no method: write `measure`, `compare: { baseline: …, blocks: 6 }`, `levels: { rates: [10/s, 50/s], hold: 10s }` or `capacity: { objective: { p99: 200ms }, from: 10/s }`",
+        );
+    }
+    if let Some(compare) = &mapping.compare {
+        return convert_compare(loader, compare, arms, &at.key("compare"));
+    }
+    if let Some(wire) = &mapping.levels {
+        return Method::Levels(levels::convert(loader, wire, &at.key("levels")));
+    }
+    if let Some(wire) = &mapping.capacity {
+        return Method::Capacity(capacity::convert(loader, wire, warmup, &at.key("capacity")));
+    }
+    Method::Measure
+}
+
+/// Methods that are written, in the order in which they are told.
+fn named(mapping: &MethodMappingWire) -> Vec<&'static str> {
+    let keys = [
+        ("measure", mapping.measure.is_some()),
+        ("compare", mapping.compare.is_some()),
+        ("levels", mapping.levels.is_some()),
+        ("capacity", mapping.capacity.is_some()),
+    ];
+    let written = keys.into_iter().filter(|(_, written)| *written);
+    written.map(|(key, _)| key).collect()
+}
+
+/// What a method says of rates, users and times in the place of `load`, and where; `None` where `load` says it.
+pub(super) fn load(wire: Option<&MethodWire>) -> Option<(LoadWire, Pointer)> {
+    let Some(MethodWire::Mapping(mapping)) = wire else {
+        return None;
+    };
+    let at = Pointer::root().key("method");
+    if let Some(wire) = &mapping.levels {
+        return Some((levels::load(wire)?, at.key("levels")));
+    }
+    let wire = mapping.capacity.as_ref()?;
+    Some((capacity::load(wire), at.key("capacity")))
+}
+
+/// The warm-up of a load that is measured for so long, where none is written.
+pub(super) fn default_warmup(measured: Duration) -> Duration {
+    (measured / 5).min(LONGEST_WARMUP)
 }
 
 fn convert_compare(

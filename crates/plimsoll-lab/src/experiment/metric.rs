@@ -15,6 +15,8 @@ pub(super) struct Names<'a> {
     pub groups: &'a [String],
     /// Components, without external ones, and the generator.
     pub components: &'a [String],
+    /// Levels of the method.
+    pub levels: &'a [String],
 }
 
 /// Parses a path below `arms.<arm>`; the error says what to write instead.
@@ -24,6 +26,7 @@ pub(super) fn parse(path: &str, names: Names<'_>) -> Result<Metric, String> {
         ("by_step.", names.steps),
         ("by_group.", names.groups),
         ("components.", names.components),
+        ("levels.", names.levels),
     ] {
         if let Some(rest) = path.strip_prefix(head)
             && !known.iter().any(|name| is_named(&metric, head, rest, name))
@@ -47,7 +50,13 @@ fn instead(rest: &str, head: &str, known: &[String]) -> String {
     });
     written.unwrap_or_else(|| {
         if known.is_empty() {
-            return "the scenario has no group: write one, or another metric".to_owned();
+            let none = match head {
+                "levels." => {
+                    "the method has no levels: write `method: { levels: … }`, or another metric"
+                }
+                _ => "the scenario has no group: write one, or another metric",
+            };
+            return none.to_owned();
         }
         let whole: Vec<String> = known.iter().map(|name| format!("{head}{name}.…")).collect();
         format!("write {}", list(&whole))
@@ -102,6 +111,7 @@ mod tests {
                 steps: &steps,
                 groups: &["buy", "buy/pay"].map(str::to_owned),
                 components: &components,
+                levels: &["10/s", "12.5/s"].map(str::to_owned),
             },
         )
         .map(|metric| metric.unit())
@@ -120,6 +130,7 @@ mod tests {
             ("by_group.buy/pay.failed_share", Unit::Share),
             ("components.upstream.cpu_cores_mean", Unit::Cores),
             ("components.generator.rss_bytes_max", Unit::Bytes),
+            ("levels.12.5/s.response_time.p99", Unit::Seconds),
         ] {
             assert_eq!(check(path), Ok(unit), "{path}");
         }
@@ -129,6 +140,7 @@ mod tests {
             "by_step.log.failed",
             "by_group.bye.failed_share",
             "components.db.fds_max",
+            "levels.20/s.failed",
             "latency.p99",
         ]
         .map(|path| check(path).unwrap_err());
@@ -138,7 +150,8 @@ mod tests {
         `by_step.log.failed` is not a metric: did you mean `by_step.login.…`?
         `by_group.bye.failed_share` is not a metric: write `by_group.buy.…` or `by_group.buy/pay.…`
         `components.db.fds_max` is not a metric: write `components.upstream.…` or `components.generator.…`
-        `latency.p99` is not a metric: after `arms.<arm>` write one of seconds, offered_per_s, achieved_per_s, intended, sent, in_flight, dropped, connected, reconnected, failed, failed_share, response_time, service_time, iteration_time, connection_wait, pacing_lag, connect_time, dns_time, tcp_time, tls_time, first_byte_time, body_time, added, outcomes, reasons, by_step, by_group, checks, components
+        `levels.20/s.failed` is not a metric: did you mean `levels.10/s.…`?
+        `latency.p99` is not a metric: after `arms.<arm>` write one of seconds, offered_per_s, achieved_per_s, intended, sent, in_flight, dropped, connected, reconnected, failed, failed_share, response_time, service_time, iteration_time, connection_wait, pacing_lag, connect_time, dns_time, tcp_time, tls_time, first_byte_time, body_time, added, outcomes, reasons, by_step, by_group, checks, components, levels, capacity
         ");
     }
 

@@ -26,6 +26,16 @@ pub(super) struct Scope<'a> {
     pub method: &'a Method,
 }
 
+impl Scope<'_> {
+    /// The names of levels; none with other methods.
+    fn levels(&self) -> Vec<String> {
+        match self.method {
+            Method::Levels(levels) => levels.points.iter().map(|point| point.name()).collect(),
+            Method::Measure | Method::Compare { .. } | Method::Capacity(_) => Vec::new(),
+        }
+    }
+}
+
 pub(super) fn convert_all(
     loader: &mut Loader<'_>,
     wire: &[ThresholdWire],
@@ -64,6 +74,7 @@ fn convert(
             steps: &steps,
             groups: &arm.groups,
             components: &components,
+            levels: &scope.levels(),
         },
     ) {
         Ok(metric) => metric,
@@ -72,8 +83,9 @@ fn convert(
             return None;
         }
     };
-    if let Some(message) =
-        refuse_difference(&metric, &arm.name, scope.method).or_else(|| refuse_empty(&metric, arm))
+    if let Some(message) = refuse_difference(&metric, &arm.name, scope.method)
+        .or_else(|| refuse_method(&metric, scope.method))
+        .or_else(|| refuse_empty(&metric, arm))
     {
         loader.refuse(at.key("metric"), message);
     }
@@ -226,6 +238,34 @@ fn refuse_empty(metric: &Metric, arm: &Arm) -> Option<String> {
         .then(|| "no step of it checks the status: add `check: { status: 200 }` to one, or write another metric".to_owned())
 }
 
+/// Why the method leaves the metric without a meaning; `None` when it has one.
+fn refuse_method(metric: &Metric, method: &Method) -> Option<String> {
+    let path = metric.path();
+    let of_levels = metric.level().is_some();
+    let of_search = metric.is_below("capacity");
+    let is_mixture = metric.time_kind().is_some() || path.ends_with("per_s");
+    match method {
+        Method::Levels(_) if of_search => Some(format!(
+            "`{path}` is found by a search: write `method: {{ capacity: … }}`, or another metric"
+        )),
+        Method::Levels(levels) if !of_levels && is_mixture => Some(format!(
+            "`{path}` is of all levels together, which means nothing: write `levels.{}.{path}`",
+            levels
+                .points
+                .first()
+                .map(|point| point.name())
+                .unwrap_or_default()
+        )),
+        Method::Capacity(_) if !of_search => Some(format!(
+            "`{path}` is of one trial of a search, whose rate is not known before: write `capacity` or `capacity.lower_per_s`"
+        )),
+        Method::Measure | Method::Compare { .. } if of_search => Some(format!(
+            "`{path}` is found by a search: write `method: {{ capacity: … }}`, or another metric"
+        )),
+        Method::Measure | Method::Compare { .. } | Method::Levels(_) | Method::Capacity(_) => None,
+    }
+}
+
 /// Why a difference cannot exist; `None` when it can, or when the metric is not one.
 fn refuse_difference(metric: &Metric, arm: &str, method: &Method) -> Option<String> {
     if !metric.is_below("added") {
@@ -233,7 +273,7 @@ fn refuse_difference(metric: &Metric, arm: &str, method: &Method) -> Option<Stri
     }
     let metric = metric.path();
     match method {
-        Method::Measure => Some(format!(
+        Method::Measure | Method::Levels(_) | Method::Capacity(_) => Some(format!(
             "`{metric}` is a difference to a baseline: write `method: {{ compare: … }}`, or another metric"
         )),
         Method::Compare { baseline, .. } if baseline == arm => Some(format!(

@@ -9,12 +9,10 @@ use super::component::{Component, ComponentKind};
 use super::loader::{Loader, Use};
 use super::template::Reference;
 
-/// Checks every reference and port; gives the order in which components start, as indices.
-pub(super) fn check(
-    loader: &mut Loader<'_>,
-    components: &[Component],
-    names: &[String],
-) -> Vec<usize> {
+pub(super) use start_order::Order;
+
+/// Checks every reference and port; gives the order in which components start.
+pub(super) fn check(loader: &mut Loader<'_>, components: &[Component], names: &[String]) -> Order {
     let uses = loader.uses().to_vec();
     for used in &uses {
         if let Err(message) = check_use(components, names, used) {

@@ -19,7 +19,10 @@ pub use load::{
     ArrivalWire, BusyWire, GrowWire, LoadWire, PacingWire, StageWire, StaircaseWire,
     UserChangeWire, UsersWire,
 };
-pub use method::{CompareWire, MeasureWire, MethodMappingWire, MethodWire, ThresholdWire};
+pub use method::{
+    CapacityWire, CompareWire, LevelsWire, MeasureWire, MethodMappingWire, MethodWire,
+    ObjectiveWire, ThresholdWire,
+};
 pub use probe::{ExporterWire, ProbeWayWire, ProbeWire};
 pub use report::ReportWire;
 pub use scenario::{
@@ -33,14 +36,12 @@ use plimsoll_base::document::{Entries, Text};
 use schemars::JsonSchema;
 
 /// Keys of later versions, refused by name.
-pub const LATER: [&str; 13] = [
+pub const LATER: [&str; 11] = [
     "agent",
     "availability",
-    "capacity",
     "fault",
     "faults",
     "http2",
-    "levels",
     "locustfile",
     "postgres",
     "sensitivity",

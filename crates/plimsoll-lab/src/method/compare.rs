@@ -6,6 +6,7 @@
 use super::{Block, Ending, Session};
 use crate::error::LabError;
 use crate::experiment::Arm;
+use crate::load::Keeping;
 use plimsoll_base::random::{Draw, Stream};
 
 pub(super) async fn run(session: &mut Session<'_, '_>, blocks: u32) -> Result<Ending, LabError> {
@@ -15,7 +16,12 @@ pub(super) async fn run(session: &mut Session<'_, '_>, blocks: u32) -> Result<En
         if session.start_missing().await? == Ending::Interrupted {
             return Ok(Ending::Interrupted);
         }
-        let block = Block { number, of: blocks };
+        let label = format!("block {number} of {blocks}");
+        let block = Block {
+            number,
+            label: &label,
+            keeping: Keeping::OfArm,
+        };
         for arm in order(&experiment.arms, session.seed, number) {
             let ending = session.load(arm, block).await?;
             if ending != Ending::Complete {

@@ -2,6 +2,7 @@
 
 use super::{Block, Ending, Session};
 use crate::error::LabError;
+use crate::load::Keeping;
 
 pub(super) async fn run(session: &mut Session<'_, '_>) -> Result<Ending, LabError> {
     if session.start_missing().await? == Ending::Interrupted {
@@ -9,7 +10,11 @@ pub(super) async fn run(session: &mut Session<'_, '_>) -> Result<Ending, LabErro
     }
     let experiment = session.experiment;
     for arm in &experiment.arms {
-        let block = Block { number: 1, of: 1 };
+        let block = Block {
+            number: 1,
+            label: "",
+            keeping: Keeping::OfArm,
+        };
         let ending = session.load(arm, block).await?;
         if ending != Ending::Complete {
             return Ok(ending);

@@ -1,11 +1,13 @@
 //! Reads a run directory back for renderers.
 
-use super::{EVENTS, HISTOGRAMS, MANIFEST, SERIES, SUMMARY, interval_log};
+use super::{EVENTS, HISTOGRAMS, MANIFEST, SERIES, SUMMARY, TRIALS, interval_log, log_apart};
 use crate::error::LabError;
+use crate::experiment::Experiment;
 use indexmap::IndexMap;
-use plimsoll_report::record::{Manifest, Summary};
+use plimsoll_report::record::{Manifest, MethodName, Summary, TrialRow};
 use plimsoll_report::view::{ArmTimes, RunView};
 use serde::de::DeserializeOwned;
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -16,10 +18,11 @@ use std::path::Path;
 /// [`LabError::Input`] when it is not the directory of a run with a summary, or a file of it is damaged.
 pub fn load(dir: &Path) -> Result<RunView, LabError> {
     let manifest: Manifest = json(&dir.join(MANIFEST))?;
-    let histograms = histograms(dir, &manifest)?;
+    let summary: Summary = json(&dir.join(SUMMARY))?;
+    let histograms = histograms(dir, &summary)?;
     Ok(RunView {
         location: dir.display().to_string(),
-        summary: json(&dir.join(SUMMARY))?,
+        summary,
         series: rows(&dir.join(SERIES))?,
         events: rows(&dir.join(EVENTS))?,
         histograms,
@@ -35,13 +38,47 @@ pub fn load_summary(dir: &Path) -> Result<(Manifest, Summary), LabError> {
     Ok((json(&dir.join(MANIFEST))?, json(&dir.join(SUMMARY))?))
 }
 
-fn histograms(dir: &Path, manifest: &Manifest) -> Result<IndexMap<String, ArmTimes>, LabError> {
+/// The trials of an earlier run of this experiment, by arm: what its searches go on from.
+///
+/// # Errors
+/// [`LabError::Input`] when the directory is not that of a run of the same files, or has no trials.
+pub fn trials(
+    dir: &Path,
+    experiment: &Experiment,
+) -> Result<BTreeMap<String, Vec<TrialRow>>, LabError> {
+    let manifest: Manifest = json(&dir.join(MANIFEST))?;
+    if manifest.inputs != experiment.inputs {
+        return Err(LabError::Input(format!(
+            "{}: is a run of other files, or of these before they were changed: its trials say nothing of this experiment",
+            dir.display()
+        )));
+    }
+    let path = dir.join(TRIALS);
+    if !path.exists() {
+        return Err(LabError::Input(format!(
+            "{}: has no trials to go on from",
+            dir.display()
+        )));
+    }
+    let mut by_arm: BTreeMap<String, Vec<TrialRow>> = BTreeMap::new();
+    for row in rows::<TrialRow>(&path)? {
+        by_arm.entry(row.arm.clone()).or_default().push(row);
+    }
+    Ok(by_arm)
+}
+
+/// Of a search those of the trial that stands for the arm; of levels none, for they are not of one thing.
+fn histograms(dir: &Path, summary: &Summary) -> Result<IndexMap<String, ArmTimes>, LabError> {
     let mut histograms = IndexMap::new();
-    for arm in &manifest.arms {
-        let path = dir.join(HISTOGRAMS).join(format!("{}.hlog", arm.name));
+    for (name, arm) in &summary.arms {
+        let log = match (summary.method, arm.by_block.first()) {
+            (MethodName::Capacity, Some(trial)) => log_apart(name, trial.block),
+            _ => name.clone(),
+        };
+        let path = dir.join(HISTOGRAMS).join(format!("{log}.hlog"));
         match fs::read(&path) {
             Ok(bytes) => {
-                histograms.insert(arm.name.clone(), interval_log::read(&path, &bytes)?);
+                histograms.insert(name.clone(), interval_log::read(&path, &bytes)?);
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(unreadable(&path)(error)),

@@ -4,6 +4,7 @@ use plimsoll_lab::experiment::{Disk, Experiment};
 use plimsoll_lab::{ErrorKind, LabError, Progress, RunOptions, RunOutcome, load_run};
 use plimsoll_report::record::{EventKind, RunState, SeriesRow, VerdictResult};
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use tokio::sync::watch;
 
@@ -344,6 +345,7 @@ impl Run {
             surroundings: &surroundings,
             warnings: &[],
             totals: None,
+            earlier: BTreeMap::new(),
         };
         let told = RefCell::new(Vec::new());
         let mut progress = |progress: Progress| {

@@ -82,6 +82,10 @@ pub struct ArmData {
     pub seconds_observed: u32,
     /// Of these, those in which less than [`SECOND_RELEASED`] of the arrivals were released.
     pub seconds_short: u32,
+    /// How the backlog changed over the second half; `None` where no two full seconds were observed.
+    pub backlog: Option<Backlog>,
+    /// Iterations under way, integrated over the measured time, in seconds: over its length it is their mean number.
+    pub in_flight_s: f64,
     /// Times that belong to iterations and connections, not to a step: iteration time, connection wait, pacing lag, connect time.
     pub times: Times,
     /// Steps in the scenario's order, by name.
@@ -117,6 +121,38 @@ pub struct Second {
     pub waiting_before: u64,
     /// Released arrivals that waited for a connection at its end.
     pub waiting_after: u64,
+}
+
+/// Work that was due and neither answered nor given up: exchanges under way, and released arrivals that waited for a connection.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Backlog {
+    /// At the beginning of the second half of the measured time.
+    pub middle: u64,
+    /// At the end of the last full second.
+    pub end: u64,
+    /// Seconds between the two.
+    pub seconds: f64,
+    /// Arrivals that were dropped between the two.
+    pub dropped: u64,
+}
+
+impl Backlog {
+    /// By how many arrivals per second it grew, those that were dropped included; `None` over no time.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "counts of arrivals")]
+    pub fn growth_per_s(&self) -> Option<f64> {
+        let grown = (self.end + self.dropped) as f64 - self.middle as f64;
+        (self.seconds > 0.0).then(|| grown / self.seconds)
+    }
+
+    fn plus(self, other: Self) -> Self {
+        Self {
+            middle: self.middle + other.middle,
+            end: self.end + other.end,
+            seconds: self.seconds + other.seconds,
+            dropped: self.dropped + other.dropped,
+        }
+    }
 }
 
 /// Both ends' counts of one block in which our mock or gateway was the arm's direct target, warm-up included.
@@ -160,6 +196,8 @@ impl ArmData {
             worst_second: None,
             seconds_observed: 0,
             seconds_short: 0,
+            backlog: None,
+            in_flight_s: 0.0,
             times: BTreeMap::new(),
             steps: IndexMap::new(),
             groups: IndexMap::new(),
@@ -226,6 +264,11 @@ impl ArmData {
         };
         self.seconds_observed += other.seconds_observed;
         self.seconds_short += other.seconds_short;
+        self.backlog = match (self.backlog, other.backlog) {
+            (Some(own), Some(added)) => Some(own.plus(added)),
+            (own, added) => own.or(added),
+        };
+        self.in_flight_s += other.in_flight_s;
         merge_times(&mut self.times, &other.times);
         for (name, step) in &other.steps {
             self.steps.entry(name.clone()).or_default().merge(step);

@@ -30,6 +30,10 @@ pub enum MethodName {
     Measure,
     /// Randomised blocks, each holding every arm once.
     Compare,
+    /// Every arm at several rates, or with several numbers of users.
+    Levels,
+    /// A search of each arm for the rate that it carries.
+    Capacity,
 }
 
 /// Facts of one run.

@@ -3,6 +3,8 @@
 
 use super::arm::LoadModel;
 use super::cause::Bottleneck;
+use super::capacity::CapacitySummary;
+use super::level::LevelSummary;
 use super::manifest::{Host, MethodName};
 use super::ranges::{RangeSummary, Ranges};
 use super::strain::{HostStrain, Strain};
@@ -41,8 +43,22 @@ pub struct Summary {
     pub range_bounds: Ranges,
     /// How arms were compared; `null` unless the method is `compare`.
     pub comparison: Option<Comparison>,
+    /// Arms that were left out, because a program that they need is not on this host.
+    #[serde(default)]
+    pub absent: Vec<AbsentArm>,
     /// Arms in the experiment's order.
     pub arms: IndexMap<String, ArmSummary>,
+}
+
+/// An arm that was left out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AbsentArm {
+    /// The arm.
+    pub arm: String,
+    /// The component that it needs.
+    pub component: String,
+    /// One sentence: why it is not there.
+    pub reason: String,
 }
 
 /// A conclusion with its evidence.
@@ -93,6 +109,9 @@ pub struct ValidityRow {
     pub name: String,
     /// The arm.
     pub arm: String,
+    /// The level of `levels` that it concerns; `null` for the whole arm.
+    #[serde(default)]
+    pub level: Option<String>,
     /// What was found; `null` without a sample.
     pub value: Option<f64>,
     /// What it is held against.
@@ -113,6 +132,17 @@ pub struct ValidityRow {
     pub affects: Vec<String>,
     /// One sentence: what this means, and what to do when it does not hold.
     pub advice: String,
+}
+
+impl ValidityRow {
+    /// What it was judged on: the arm, or one level of it.
+    #[must_use]
+    pub fn place(&self) -> String {
+        match &self.level {
+            Some(level) => format!("{} at {level}", self.arm),
+            None => self.arm.clone(),
+        }
+    }
 }
 
 /// On which side of the truth a figure may lie.
@@ -269,6 +299,13 @@ pub struct ArmSummary {
     pub bottleneck: Option<Bottleneck>,
     /// The figures of each block.
     pub by_block: Vec<BlockSummary>,
+    /// The figures of each level, ascending; empty unless the method is `levels`. The arm's own figures are then those of all levels together.
+    #[serde(default)]
+    pub levels: Vec<LevelSummary>,
+    /// What the search found; `null` unless the method is `capacity`. The arm's own figures are then those of one trial: the one that stands
+    /// for the lower bound.
+    #[serde(default)]
+    pub capacity: Option<CapacitySummary>,
     /// Sentences that belong beside the figures.
     pub notes: Vec<String>,
 }

@@ -87,6 +87,7 @@ mod tests {
             criterion,
             name: format!("thing {criterion}"),
             arm: arm.to_owned(),
+            level: None,
             value: None,
             limit: 0.0,
             unit: "s".to_owned(),

@@ -1,7 +1,7 @@
-//! One line per arm and block, and one per arm and step, and two per arm and group of steps over all blocks, for spreadsheets and for tools that follow figures over
+//! One line per arm and block, level or trial, and one per arm and step, and two per arm and group of steps over all blocks, for spreadsheets and for tools that follow figures over
 //! time (RFC 4180; times in seconds; columns as in `docs/results.md`).
 
-use crate::record::{Statistic, TimeStatistics};
+use crate::record::{ArmSummary, Statistic, TimeStatistics};
 use crate::view::RunView;
 
 /// The time of blocks and steps.
@@ -18,9 +18,27 @@ const OF_PARTS: [Statistic; 4] = [
     Statistic::P99,
 ];
 
-/// Renders the figures of every block, of all steps together, and of every step, of all blocks together.
+/// Renders the figures of every block, level or trial, of all steps together, and of every step, of all blocks together.
 #[must_use]
 pub fn render(view: &RunView) -> String {
+    let mut text = head();
+    for (name, arm) in &view.summary.arms {
+        let loads = loads(arm).into_iter();
+        for row in loads.chain(steps(arm)).chain(groups(arm)) {
+            let mut cells = vec![
+                quote(&view.summary.experiment),
+                quote(&view.manifest.started_at),
+                quote(name),
+            ];
+            cells.extend(row.cells());
+            text.push_str(&cells.join(","));
+            text.push_str("\r\n");
+        }
+    }
+    text
+}
+
+fn head() -> String {
     let mut text =
         "experiment,started_at,arm,block,step,achieved_per_s,failed,count,min,deviation".to_owned();
     for statistic in Statistic::ALL {
@@ -33,51 +51,111 @@ pub fn render(view: &RunView) -> String {
             text.push_str(&format!(",{part}_{}", statistic.name()));
         }
     }
-    text.push_str("\r\n");
-    for (name, arm) in &view.summary.arms {
-        let mut line =
-            |place: [String; 2], achieved_per_s, failed: u64, (group, time, times), parts| {
-                let mut cells = vec![
-                    quote(&view.summary.experiment),
-                    quote(&view.manifest.started_at),
-                    quote(name),
-                ];
-                cells.extend(place);
-                cells.extend([optional(achieved_per_s), failed.to_string()]);
-                cells.extend(figures(times));
-                cells.extend([quote(group), String::from(time)]);
-                cells.extend(of_parts(parts));
-                text.push_str(&cells.join(","));
-                text.push_str("\r\n");
-            };
-        for block in &arm.by_block {
-            let place = [block.block.to_string(), String::new()];
-            line(
-                place,
-                block.achieved_per_s,
-                block.failed,
-                ("", RESPONSE, &block.response_time),
-                None,
-            );
-        }
-        for (name, step) in &arm.by_step {
-            let place = [String::new(), quote(name)];
-            let times = ("", RESPONSE, &step.response_time);
-            let parts = Some([&step.first_byte_time, &step.body_time]);
-            line(place, step.achieved_per_s, step.failed, times, parts);
-        }
-        for (name, group) in &arm.by_group {
-            for (time, times) in [
-                ("duration", &group.duration),
-                ("cumulated_response_time", &group.cumulated_response_time),
-            ] {
-                let place = [String::new(), String::new()];
-                let times = (name.as_str(), time, times);
-                line(place, group.achieved_per_s, group.failed, times, None);
-            }
+    text.push_str(",offered_per_s,level,outcome\r\n");
+    text
+}
+
+/// What a row says beside its run and its arm.
+struct Row<'a> {
+    block: Option<u32>,
+    step: &'a str,
+    achieved_per_s: Option<f64>,
+    failed: u64,
+    times: &'a TimeStatistics,
+    group: &'a str,
+    time: &'static str,
+    parts: Option<[&'a TimeStatistics; 2]>,
+    offered_per_s: Option<f64>,
+    level: &'a str,
+    outcome: &'static str,
+}
+
+impl<'a> Row<'a> {
+    /// A row of response times.
+    fn of(achieved_per_s: Option<f64>, failed: u64, times: &'a TimeStatistics) -> Self {
+        Self {
+            block: None,
+            step: "",
+            achieved_per_s,
+            failed,
+            times,
+            group: "",
+            time: RESPONSE,
+            parts: None,
+            offered_per_s: None,
+            level: "",
+            outcome: "",
         }
     }
-    text
+
+    fn cells(&self) -> Vec<String> {
+        let block = self.block.map(|block| block.to_string());
+        let mut cells = vec![
+            block.unwrap_or_default(),
+            quote(self.step),
+            optional(self.achieved_per_s),
+            self.failed.to_string(),
+        ];
+        cells.extend(figures(self.times));
+        cells.extend([quote(self.group), self.time.to_owned()]);
+        cells.extend(of_parts(self.parts));
+        cells.extend([
+            optional(self.offered_per_s),
+            quote(self.level),
+            self.outcome.to_owned(),
+        ]);
+        cells
+    }
+}
+
+/// Blocks, levels or trials: whichever the arm has.
+fn loads(arm: &ArmSummary) -> Vec<Row<'_>> {
+    if let Some(found) = &arm.capacity {
+        let trials = found.trials.iter().map(|trial| Row {
+            block: Some(trial.trial),
+            offered_per_s: Some(trial.rate_per_s),
+            outcome: trial.outcome.name(),
+            ..Row::of(trial.achieved_per_s, trial.failed, &trial.response_time)
+        });
+        return trials.collect();
+    }
+    if !arm.levels.is_empty() {
+        let levels = arm.levels.iter().map(|level| Row {
+            block: Some(level.level),
+            offered_per_s: level.offered_per_s,
+            level: &level.name,
+            outcome: (level.bearing.as_ref()).map_or("", |bearing| bearing.manner.name()),
+            ..Row::of(level.achieved_per_s, level.failed, &level.response_time)
+        });
+        return levels.collect();
+    }
+    let blocks = arm.by_block.iter().map(|block| Row {
+        block: Some(block.block),
+        ..Row::of(block.achieved_per_s, block.failed, &block.response_time)
+    });
+    blocks.collect()
+}
+
+fn steps(arm: &ArmSummary) -> impl Iterator<Item = Row<'_>> {
+    arm.by_step.iter().map(|(name, step)| Row {
+        step: name,
+        parts: Some([&step.first_byte_time, &step.body_time]),
+        ..Row::of(step.achieved_per_s, step.failed, &step.response_time)
+    })
+}
+
+fn groups(arm: &ArmSummary) -> impl Iterator<Item = Row<'_>> {
+    arm.by_group.iter().flat_map(|(name, group)| {
+        let times = [
+            ("duration", &group.duration),
+            ("cumulated_response_time", &group.cumulated_response_time),
+        ];
+        times.map(|(time, times)| Row {
+            group: name,
+            time,
+            ..Row::of(group.achieved_per_s, group.failed, times)
+        })
+    })
 }
 
 /// The figures of both parts; empty cells where a row has none.

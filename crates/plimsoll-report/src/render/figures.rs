@@ -1,5 +1,8 @@
 //! The tables that more than one renderer shows.
 
+pub(super) mod capacity;
+pub(super) mod levels;
+
 use super::table::Table;
 use super::words::{bytes, cores, count, failure, failures, mark, number, percent, time};
 use crate::record::{ArmSummary, Statistic, StepSummary, Summary, TimeStatistics};

@@ -7,9 +7,11 @@ mod added;
 mod arms;
 mod axis;
 mod bottleneck;
+mod capacity;
 mod composition;
 mod failures;
 mod groups;
+mod levels;
 mod over_time;
 mod plot;
 mod provenance;
@@ -25,6 +27,7 @@ mod trend;
 mod validity;
 mod verdict;
 
+use crate::record::MethodName;
 use crate::view::RunView;
 use maud::{DOCTYPE, Markup, html};
 pub(crate) use trend::trend;
@@ -46,11 +49,15 @@ pub fn render(view: &RunView) -> String {
         (bottleneck::section(view))
         (validity::section(view))
         (thresholds::section(view))
-        (arms::section(view))
-        (added::section(view))
-        (composition::section(view))
-        (ranges::section(view))
-        (statistics::section(view))
+        (levels::section(view))
+        (capacity::section(view))
+        @if view.summary.method != MethodName::Levels {
+            (arms::section(view))
+            (added::section(view))
+            (composition::section(view))
+            (ranges::section(view))
+            (statistics::section(view))
+        }
         (failures::section(view))
         (response_times::section(view))
         (over_time::section(view))

@@ -1,10 +1,11 @@
-//! JUnit XML for continuous integration: a suite of thresholds, and one of criteria of validity.
+//! JUnit XML for continuous integration: a suite of thresholds, one of searches, and one of criteria of validity.
 //!
 //! What failed is a failure, what cannot be judged is an error, what is undecided is a failure that says so. A criterion that does not
 //! hold is an error where the run is invalid for it; where the run is not, it is skipped with its reason, so that a job's result is that of
 //! the exit code. The shape is that of the schema that Jenkins' xUnit plugin publishes, which GitHub's and GitLab's readers take too.
 
-use crate::record::{Summary, ThresholdOutcome, ValidityRow, VerdictResult};
+use crate::capacity::judge::objective_words;
+use crate::record::{CapacityResult, Summary, ThresholdOutcome, ValidityRow, VerdictResult};
 use crate::view::RunView;
 use indexmap::IndexMap;
 
@@ -22,13 +23,14 @@ enum Problem {
     Skipped,
 }
 
-/// Renders both suites.
+/// Renders every suite that has a case.
 #[must_use]
 pub fn render(view: &RunView) -> String {
     let summary = &view.summary;
     let thresholds = summary.thresholds.iter().map(threshold_case).collect();
     let suites = [
         ("thresholds", thresholds),
+        ("capacity", capacity_cases(summary)),
         ("validity", validity_cases(summary)),
     ];
     let suites: String = suites
@@ -70,7 +72,7 @@ fn suite(view: &RunView, name: &str, cases: &[Case]) -> String {
 fn validity_cases(summary: &Summary) -> Vec<Case> {
     let mut rows: IndexMap<String, &ValidityRow> = IndexMap::new();
     for row in &summary.validity {
-        let name = format!("{}: criterion {}, {}", row.arm, row.criterion, row.name);
+        let name = format!("{}: criterion {}, {}", row.place(), row.criterion, row.name);
         let known = rows.entry(name).or_insert(row);
         if (row.ok, std::cmp::Reverse(row.effect)) < (known.ok, std::cmp::Reverse(known.effect)) {
             *known = row;
@@ -84,6 +86,29 @@ fn validity_cases(summary: &Summary) -> Vec<Case> {
         .map(|(name, row)| Case {
             name,
             problem: (!row.ok).then(|| (problem, row.advice.clone())),
+        })
+        .collect()
+}
+
+/// One case for each arm that was searched. Where thresholds decide, a capacity that was not found is skipped.
+fn capacity_cases(summary: &Summary) -> Vec<Case> {
+    let problem = if summary.thresholds.is_empty() {
+        Problem::Failure
+    } else {
+        Problem::Skipped
+    };
+    let searched = summary.arms.iter();
+    searched
+        .filter_map(|(name, arm)| {
+            let found = arm.capacity.as_ref()?;
+            let is_found = found.result == CapacityResult::Found;
+            Some(Case {
+                name: format!(
+                    "{name}: capacity within {}",
+                    objective_words(&found.objective)
+                ),
+                problem: (!is_found).then(|| (problem, found.sentence.clone())),
+            })
         })
         .collect()
 }

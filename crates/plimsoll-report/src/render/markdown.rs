@@ -4,11 +4,11 @@ use super::cause;
 use super::composition;
 use super::table::{Table, escape_markdown};
 use super::words::{
-    bound, comparison_method, conclusion, has_differences, headline, interval, mark_legend, method,
-    signed_time, trust, validity_limit, validity_value,
+    bound, comparison_method, conclusion, has_differences, headline, interval, left_out,
+    mark_legend, method, signed_time, trust, validity_limit, validity_value,
 };
 use super::{figures, strain};
-use crate::record::{Statistic, Summary};
+use crate::record::{MethodName, Statistic, Summary};
 use crate::view::RunView;
 
 /// Renders the whole summary. Everything that comes from outside is escaped.
@@ -37,11 +37,14 @@ pub fn render(view: &RunView) -> String {
             thresholds(summary).to_markdown()
         ));
     }
-    parts.push(format!(
-        "## Arms\n\n{}{}",
-        figures::arms(summary).to_markdown(),
-        notes(summary)
-    ));
+    parts.extend(levels_and_capacity(summary));
+    if summary.method != MethodName::Levels {
+        parts.push(format!(
+            "## Arms\n\n{}{}",
+            figures::arms(summary).to_markdown(),
+            notes(summary)
+        ));
+    }
     if summary.comparison.is_some() {
         let how = comparison_method(summary).unwrap_or_default();
         let table = if has_differences(summary) {
@@ -81,7 +84,8 @@ pub fn render(view: &RunView) -> String {
 /// What components and machine used, and what else held them up.
 fn resources(summary: &Summary) -> Vec<String> {
     let mut parts = Vec::new();
-    if let Some(components) = figures::components(summary) {
+    let components = figures::components(summary);
+    if let Some(components) = components.filter(|_| summary.method != MethodName::Levels) {
         parts.push(folded(
             "Components, CPU in cores",
             &components.to_markdown(),
@@ -117,6 +121,31 @@ fn bottleneck(summary: &Summary) -> String {
     }
 }
 
+/// What the methods `levels` and `capacity` found.
+fn levels_and_capacity(summary: &Summary) -> Vec<String> {
+    let mut parts = Vec::new();
+    if let Some(levels) = figures::levels::levels(summary) {
+        parts.push(format!("## Levels\n\n{}", levels.to_markdown()));
+    }
+    if let Some(found) = figures::capacity::capacities(summary) {
+        parts.push(format!("## Capacity\n\n{}", found.to_markdown()));
+    }
+    for (name, arm) in &summary.arms {
+        let Some(found) = &arm.capacity else { continue };
+        let notes = found.notes.iter();
+        let notes: String = notes
+            .map(|note| format!("- {}\n", escape_markdown(note)))
+            .collect();
+        let content = format!(
+            "{}\n{notes}",
+            figures::capacity::trials(found).to_markdown()
+        );
+        let title = format!("Trials of {}", escape_markdown(name));
+        parts.push(folded(&title, content.trim_end()));
+    }
+    parts
+}
+
 /// A part that readers open if they want it; shown as it is where Markdown has no such thing.
 fn folded(title: &str, content: &str) -> String {
     format!("<details><summary>{title}</summary>\n\n{content}\n</details>\n")
@@ -124,7 +153,7 @@ fn folded(title: &str, content: &str) -> String {
 
 fn verdict(summary: &Summary) -> String {
     let mut text = format!("**{}**\n\n", headline(summary).to_uppercase());
-    for reason in &summary.verdict.reasons {
+    for reason in summary.verdict.reasons.iter().chain(&left_out(summary)) {
         text.push_str(&format!("- {}\n", escape_markdown(reason)));
     }
     text
@@ -192,7 +221,9 @@ fn broken(summary: &Summary) -> String {
             let (value, limit) = (validity_value(row.value, row), validity_limit(row));
             let what = format!(
                 "{} {}, {}: {value} ({limit})",
-                row.criterion, row.name, row.arm
+                row.criterion,
+                row.name,
+                row.place()
             );
             format!(
                 "- {}. {}\n",
@@ -213,7 +244,7 @@ fn validity(summary: &Summary) -> Table {
     for row in &summary.validity {
         table.rows.push(vec![
             format!("{} {}", row.criterion, row.name),
-            row.arm.clone(),
+            row.place(),
             validity_value(row.value, row),
             validity_limit(row),
             if row.ok { "yes" } else { "no" }.to_owned(),

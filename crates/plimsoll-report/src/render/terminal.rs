@@ -5,9 +5,9 @@ use super::figures;
 use super::table::Table;
 use super::words::{
     all_hold, comparison_method, conclusion, criteria, has_differences, headline, interval,
-    mark_legend, method, plain, signed_time, validity_limit, validity_value,
+    left_out, mark_legend, method, plain, signed_time, validity_limit, validity_value,
 };
-use crate::record::{Statistic, Summary, ValidityRow};
+use crate::record::{MethodName, Statistic, Summary, ValidityRow};
 use crate::view::RunView;
 use indexmap::IndexMap;
 
@@ -39,14 +39,27 @@ pub fn render_within(view: &RunView, width: usize) -> String {
         ),
         verdict(summary) + &bottleneck(summary),
         validity(&summary.validity),
-        table(figures::arms(summary)) + &notes(summary),
     ];
+    parts.extend(levels(summary, width));
+    parts.extend(figures::capacity::capacities(summary).map(table));
+    for (name, arm) in &summary.arms {
+        let trials = arm
+            .capacity
+            .as_ref()
+            .map(figures::capacity::trials_in_short);
+        parts.extend(trials.map(|trials| format!("{}\n{}", plain(name), table(trials))));
+    }
+    if summary.method != MethodName::Levels {
+        parts.push(table(figures::arms(summary)) + &notes(summary));
+    }
     parts.extend(added(summary));
     let failures = figures::failures_by_kind(summary);
     if !failures.rows.is_empty() {
         parts.push(table(failures));
     }
-    parts.extend(figures::components(summary).map(table));
+    if summary.method != MethodName::Levels {
+        parts.extend(figures::components(summary).map(table));
+    }
     let mut text = parts.join("\n");
     if !view.location.is_empty() {
         text.push_str(&format!(
@@ -90,12 +103,20 @@ pub fn wrapped(line: &str, width: usize) -> String {
     lines
 }
 
+/// The levels, whole: what is asked for is one row each.
+fn levels(summary: &Summary, width: usize) -> Option<String> {
+    let table = figures::levels::levels(summary)?;
+    Some(table.to_text_within(width))
+}
+
 fn verdict(summary: &Summary) -> String {
     let headline = headline(summary).to_uppercase();
     let indent = " ".repeat(headline.chars().count());
     let reasons = &summary.verdict.reasons;
     let mut text = String::new();
-    for (index, reason) in reasons.iter().take(MOST_REASONS).enumerate() {
+    let left_out = left_out(summary);
+    let shown = reasons.iter().take(MOST_REASONS).chain(&left_out);
+    for (index, reason) in shown.enumerate() {
         let start = if index == 0 { &headline } else { &indent };
         text.push_str(&format!("{start}  {}\n", plain(reason)));
     }
@@ -153,7 +174,7 @@ fn validity(rows: &[ValidityRow]) -> String {
             .iter()
             .map(|row| {
                 let (value, limit) = (validity_value(row.value, row), validity_limit(row));
-                format!("{} {value} ({limit})", plain(&row.arm))
+                format!("{} {value} ({limit})", plain(&row.place()))
             })
             .collect();
         let first = rows[0];
@@ -179,7 +200,7 @@ fn by_criterion<'a>(broken: &[&'a ValidityRow]) -> Vec<Vec<&'a ValidityRow>> {
         let rows = criteria
             .entry((row.criterion, row.name.as_str()))
             .or_default();
-        if rows.iter().all(|known| known.arm != row.arm) {
+        if rows.iter().all(|known| known.place() != row.place()) {
             rows.push(row);
         }
     }

@@ -1,5 +1,6 @@
 //! Figures as words for people: one spelling for all renderers.
 
+use crate::capacity::judge::objective_words;
 use crate::metric::Metric;
 use crate::record::{
     Difference, DifferenceVerdict, Effect, MethodName, Reservation, RunState, Sense, Statistic,
@@ -215,6 +216,18 @@ pub(super) fn method(view: &RunView) -> String {
         }
         (MethodName::Compare, None) => "compare".to_owned(),
         (MethodName::Measure, _) => "measure".to_owned(),
+        (MethodName::Levels, _) => {
+            let levels = summary.arms.values().map(|arm| arm.levels.len()).max();
+            format!("{} levels", levels.unwrap_or(0))
+        }
+        (MethodName::Capacity, _) => {
+            let mut found = summary
+                .arms
+                .values()
+                .filter_map(|arm| arm.capacity.as_ref());
+            let objective = found.next().map(|found| objective_words(&found.objective));
+            format!("capacity within {}", objective.unwrap_or_default())
+        }
     };
     match state(view.manifest.state) {
         Some(state) => format!("{method}, {state}"),
@@ -303,6 +316,19 @@ pub(super) fn trust(rows: &[ValidityRow]) -> String {
 pub(super) fn has_differences(summary: &Summary) -> bool {
     let mut added = summary.arms.values().filter_map(|arm| arm.added.as_ref());
     added.any(|added| Statistic::ALL.iter().any(|s| added.get(*s).is_some()))
+}
+
+/// Arms that were left out, each with its reason.
+pub(super) fn left_out(summary: &Summary) -> Vec<String> {
+    let absent = summary.absent.iter();
+    absent
+        .map(|absent| {
+            format!(
+                "{} was left out: component `{}`: {}",
+                absent.arm, absent.component, absent.reason
+            )
+        })
+        .collect()
 }
 
 /// The verdict in one word. A run that was asked nothing has passed nothing: it measured.

@@ -12,17 +12,42 @@ const Z: f64 = 1.96;
 /// The 95 % interval of the quantile `p` (0 to 1, exclusive) in seconds; `None` where there are too few times for one of its ends.
 #[must_use]
 pub fn quantile_interval(histogram: &TimeHistogram, p: f64) -> Option<Interval> {
+    let (low, high) = quantile_bounds(histogram, p);
+    Some(Interval {
+        low: low?,
+        high: high?,
+    })
+}
+
+/// The ends of the same interval, each on its own: there may be enough times for one of them and too few for the other.
+#[must_use]
+pub fn quantile_bounds(histogram: &TimeHistogram, p: f64) -> (Option<f64>, Option<f64>) {
     #[expect(clippy::cast_precision_loss, reason = "a count")]
     let n = histogram.count() as f64;
     let reach = Z * (n * p * (1.0 - p)).sqrt();
     let (low, high) = (n * p - reach, n * p + reach + 1.0);
-    if low < 1.0 || high > n {
-        return None;
-    }
-    Some(Interval {
-        low: histogram.quantile(low / n)?,
-        high: histogram.quantile(high / n)?,
-    })
+    let at = |rank: f64| {
+        let exists = (1.0..=n).contains(&rank);
+        exists.then(|| histogram.quantile(rank / n)).flatten()
+    };
+    (at(low), at(high))
+}
+
+/// How many times it takes until the interval of the quantile `p` has both ends.
+#[must_use]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a count of some thousands"
+)]
+pub fn times_for(p: f64) -> u64 {
+    // n(1 − p) ≥ z√(np(1 − p)) + 1, solved for √n; likewise for the lower end.
+    let ends = [p, 1.0 - p].map(|p| {
+        let q = 1.0 - p;
+        let root = (Z * (p * q).sqrt() + (Z * Z * p * q + 4.0 * q).sqrt()) / (2.0 * q);
+        root * root
+    });
+    ends[0].max(ends[1]).ceil() as u64
 }
 
 #[cfg(test)]
@@ -55,6 +80,22 @@ mod tests {
                 .count();
             assert!(held >= 91, "{p}: {held} of 100");
         }
+    }
+
+    #[test]
+    fn as_many_times_as_it_takes() {
+        for (p, expected) in [(0.5, 8), (0.99, 563), (0.999, 5_662)] {
+            let many = times_for(p);
+            assert_eq!(many, expected, "{p}");
+            assert!(quantile_interval(&sample(many, 1), p).is_some(), "{p}");
+            assert_eq!(quantile_interval(&sample(many - 2, 1), p), None, "{p}");
+        }
+    }
+
+    #[test]
+    fn one_end_may_be_there_without_the_other() {
+        let (low, high) = quantile_bounds(&sample(300, 1), 0.99);
+        assert!(low.is_some() && high.is_none());
     }
 
     #[test]

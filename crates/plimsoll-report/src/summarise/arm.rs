@@ -57,11 +57,7 @@ pub(super) fn summarise<'a>(
             .map(|(name, group)| (name.clone(), group_summary(group, merged.seconds)))
             .collect(),
         checks: checks(merged),
-        components: merged
-            .components
-            .iter()
-            .map(|(name, data)| (name.clone(), component_summary(data)))
-            .collect(),
+        components: super::component_summaries(merged),
         host: merged.host.strain,
         bottleneck: None,
         by_block: arm
@@ -69,6 +65,8 @@ pub(super) fn summarise<'a>(
             .iter()
             .map(|(block, data)| block_summary(*block, data, void_for(*block)))
             .collect(),
+        levels: Vec::new(),
+        capacity: None,
         notes: arm.notes.iter().cloned().chain(notes(merged)).collect(),
     }
 }
@@ -105,7 +103,7 @@ fn group_summary(group: &GroupTally, seconds: f64) -> GroupSummary {
     }
 }
 
-fn component_summary(data: &ComponentData) -> ComponentSummary {
+pub(super) fn component_summary(data: &ComponentData) -> ComponentSummary {
     let sampled = data.seconds > 0.0;
     ComponentSummary {
         cpu_cores_mean: data.cpu_cores_mean(),

@@ -96,6 +96,7 @@ impl Finding {
             criterion: self.criterion,
             name: self.name.to_owned(),
             arm: arm.to_owned(),
+            level: None,
             value: Some(self.value),
             limit: self.limit,
             unit: self.unit.to_owned(),

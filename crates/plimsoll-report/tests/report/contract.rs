@@ -13,12 +13,15 @@ fn the_committed_schema_is_the_types_own() {
 
 #[test]
 fn the_committed_examples_are_what_the_code_makes() {
+    let mut wrong = Vec::new();
     for (name, view) in [
         ("summary-measure.json", &*fixture::MEASURE),
         ("summary-compare.json", &*fixture::COMPARE),
+        ("summary-levels.json", &*fixture::LEVELS),
+        ("summary-capacity.json", &*fixture::CAPACITY),
     ] {
         let text = json::render(view);
-        check_example(name, &text);
+        wrong.extend(check_example(name, &text));
         let read: Summary = serde_json::from_str(&text).unwrap();
         assert_eq!(read.arms.len(), view.summary.arms.len());
         let schema: Value = serde_json::from_str(&schema_text()).unwrap();
@@ -27,6 +30,7 @@ fn the_committed_examples_are_what_the_code_makes() {
         compare(&schema, &schema, &example, name, &mut problems);
         assert_eq!(problems, Vec::<String>::new());
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 /// The names that scripts rely on.
@@ -86,6 +90,34 @@ fn promised_names() {
     assert_eq!(none, Some(&Value::Null), "null where there is no sample");
 }
 
+#[test]
+fn promised_names_of_levels_and_searches() {
+    for (view, pointer) in [
+        (&*fixture::LEVELS, "/arms/direct/levels/0/name"),
+        (&*fixture::LEVELS, "/arms/direct/levels/0/offered_per_s"),
+        (&*fixture::LEVELS, "/arms/direct/levels/0/response_time/p99"),
+        (
+            &*fixture::LEVELS,
+            "/arms/direct/levels/0/components/generator",
+        ),
+        (&*fixture::LEVELS, "/arms/gateway/levels/2/bearing/manner"),
+        (&*fixture::CAPACITY, "/arms/direct/capacity/lower_per_s"),
+        (&*fixture::CAPACITY, "/arms/direct/capacity/upper_per_s"),
+        (
+            &*fixture::CAPACITY,
+            "/arms/direct/capacity/trials/0/outcome",
+        ),
+        (
+            &*fixture::CAPACITY,
+            "/arms/direct/capacity/trials/0/components/upstream",
+        ),
+        (&*fixture::CAPACITY, "/absent/0/arm"),
+    ] {
+        let example: Value = serde_json::from_str(&json::render(view)).unwrap();
+        assert!(example.pointer(pointer).is_some(), "{pointer}");
+    }
+}
+
 fn schema_text() -> String {
     format!("{:#}\n", plimsoll_report::schema::summary())
 }
@@ -104,8 +136,8 @@ fn check(path: &str, expected: &str) {
     );
 }
 
-/// Like [`check`], but figures may differ in their last digits, as mathematical functions do between machines.
-fn check_example(name: &str, expected: &str) {
+/// What is wrong with a committed example, if anything is. Like [`check`], but figures may differ in their last digits, as mathematical functions do between machines.
+fn check_example(name: &str, expected: &str) -> Option<String> {
     let made = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::write(&made, expected).unwrap();
     let committed = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -115,11 +147,7 @@ fn check_example(name: &str, expected: &str) {
     let found: Value = serde_json::from_str(&found).unwrap_or_default();
     let expected: Value = serde_json::from_str(expected).unwrap();
     let hint = "is not what the code makes: read the difference, then copy";
-    assert!(
-        alike(&found, &expected),
-        "examples/{name} {hint} {}",
-        made.display()
-    );
+    (!alike(&found, &expected)).then(|| format!("examples/{name} {hint} {}", made.display()))
 }
 
 fn alike(a: &Value, b: &Value) -> bool {

@@ -6,6 +6,10 @@
     reason = "synthetic figures within known ranges"
 )]
 
+mod held;
+
+pub use held::{CAPACITY, LEVELS};
+
 use indexmap::IndexMap;
 use plimsoll_base::histogram::TimeHistogram;
 use plimsoll_base::outcome::OutcomeClass;
@@ -110,6 +114,7 @@ pub fn facts(experiment: &str) -> Facts {
         cut_short: None,
         breaches: BTreeMap::new(),
         deaths: Vec::new(),
+        absent: Vec::new(),
     }
 }
 
@@ -438,7 +443,7 @@ fn event(t: f64, kind: EventKind, message: &str, at: Option<(&str, u32)>) -> Eve
     }
 }
 
-fn manifest(experiment: &str, summary: &Summary, arms: &[Behaviour]) -> Manifest {
+pub fn manifest(experiment: &str, summary: &Summary, arms: &[Behaviour]) -> Manifest {
     let mut components: IndexMap<&str, ()> = IndexMap::new();
     arms.iter().flat_map(|arm| arm.cpu).for_each(|(name, _)| {
         components.insert(name, ());

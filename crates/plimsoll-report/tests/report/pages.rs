@@ -66,6 +66,19 @@ fn terminal() {
 }
 
 #[test]
+fn levels_and_capacity() {
+    for (name, view) in [
+        ("levels", &*fixture::LEVELS),
+        ("capacity", &*fixture::CAPACITY),
+    ] {
+        insta::assert_snapshot!(format!("terminal_{name}"), render::terminal::render(view));
+        insta::assert_snapshot!(format!("markdown_{name}"), render::markdown::render(view));
+        insta::assert_snapshot!(format!("junit_{name}"), render::junit::render(view));
+        insta::assert_snapshot!(format!("csv_{name}"), render::csv::render(view));
+    }
+}
+
+#[test]
 fn markdown() {
     insta::assert_snapshot!(
         "markdown_compare",
@@ -86,6 +99,8 @@ fn html_is_one_small_page_that_loads_nothing() {
     for (name, view) in [
         ("compare", &*fixture::COMPARE),
         ("measure", &*fixture::MEASURE),
+        ("levels", &*fixture::LEVELS),
+        ("capacity", &*fixture::CAPACITY),
         ("troubled", &troubled()),
     ] {
         let page = render::html::render(view);

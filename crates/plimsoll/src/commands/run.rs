@@ -7,8 +7,9 @@ use crate::metrics::{Outside, Watchers};
 use crate::{clock, out, signals};
 use plimsoll_lab::experiment::{Disk, Experiment, Surroundings};
 use plimsoll_lab::{ErrorKind, LabError, Progress, RunOptions, RunOutcome};
-use plimsoll_report::record::VerdictResult;
+use plimsoll_report::record::{TrialRow, VerdictResult};
 use plimsoll_report::render;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Run an experiment and say what it found.
@@ -19,6 +20,9 @@ pub struct Args {
     /// Replace a value of the file, such as `--set load.rate=100/s`; repeatable.
     #[arg(long = "set", value_name = "PATH=VALUE")]
     overrides: Vec<String>,
+    /// Go on with the searches of an earlier run of the same files: its trials count, and are not made again.
+    #[arg(long, value_name = "RUN")]
+    resume: Option<PathBuf>,
     #[command(flatten)]
     common: Common,
 }
@@ -45,8 +49,15 @@ pub struct Common {
 /// Loads and runs it.
 pub fn run(args: Args) -> Result<Ending, Failure> {
     let loaded = load(&args.path, &args.overrides)?;
-    experiment(&loaded, &args.common)
+    let earlier = match &args.resume {
+        Some(dir) => plimsoll_lab::load_trials(dir, &loaded).map_err(failure)?,
+        None => Earlier::new(),
+    };
+    go_on(&loaded, &args.common, earlier)
 }
+
+/// Trials of an earlier run, by arm.
+type Earlier = BTreeMap<String, Vec<TrialRow>>;
 
 /// Loads an experiment file from disk and environment.
 pub fn load(path: &Path, overrides: &[String]) -> Result<Experiment, Failure> {
@@ -70,6 +81,10 @@ pub fn variable(name: &str) -> Option<String> {
 
 /// Runs a loaded experiment, shows it while it runs, and prints its summary.
 pub fn experiment(experiment: &Experiment, common: &Common) -> Result<Ending, Failure> {
+    go_on(experiment, common, Earlier::new())
+}
+
+fn go_on(experiment: &Experiment, common: &Common, earlier: Earlier) -> Result<Ending, Failure> {
     let surroundings = surroundings();
     let unreachable = if common.force {
         Unreachable::Forced
@@ -89,6 +104,7 @@ pub fn experiment(experiment: &Experiment, common: &Common) -> Result<Ending, Fa
         surroundings: &surroundings,
         warnings: &warnings,
         totals: outside.totals(),
+        earlier,
     };
     let stop =
         signals::stop_on_signal().map_err(|e| Failure::Environment(format!("signals: {e}")))?;

@@ -27,10 +27,8 @@ pub struct Board {
 /// Where in the run we are.
 #[derive(Debug)]
 pub struct Place {
-    /// The block, from 1.
-    pub block: u32,
-    /// How many there are.
-    pub of: u32,
+    /// The block, level or trial; empty where there is only one.
+    pub label: String,
     /// The arm.
     pub arm: String,
 }
@@ -53,12 +51,11 @@ impl Board {
                 self.phase = format!("starting {name}");
             }
             Progress::ComponentReady { name } => self.phase = format!("{name} is ready"),
-            Progress::BlockStarted { block, of, arm } => {
+            Progress::BlockStarted { label, arm } => {
                 self.second = None;
                 self.phase = "starting the load".to_owned();
                 self.place = Some(Place {
-                    block: *block,
-                    of: *of,
+                    label: label.clone(),
                     arm: arm.clone(),
                 });
             }

@@ -54,8 +54,8 @@ pub fn board(frame: &mut Frame, board: &Board) {
 fn heading(board: &Board) -> Vec<Span<'_>> {
     let mut spans = vec![Span::from(board.experiment.as_str()).bold()];
     if let Some(place) = &board.place {
-        if place.of > 1 {
-            spans.push(format!("  block {} of {}", place.block, place.of).into());
+        if !place.label.is_empty() {
+            spans.push(format!("  {}", place.label).into());
         }
         spans.push("  arm ".into());
         spans.push(Span::from(place.arm.as_str()).bold());
@@ -212,8 +212,7 @@ mod tests {
     #[test]
     fn a_board_in_the_middle_of_a_comparison() {
         let began = Progress::BlockStarted {
-            block: 2,
-            of: 6,
+            label: "block 2 of 6".to_owned(),
             arm: "everything".to_owned(),
         };
         let warming = SecondProgress {
@@ -232,8 +231,7 @@ mod tests {
     #[test]
     fn a_board_of_so_many_iterations() {
         let began = Progress::BlockStarted {
-            block: 1,
-            of: 1,
+            label: String::new(),
             arm: "main".to_owned(),
         };
         let numbered = SecondProgress {

@@ -23,14 +23,10 @@ impl Lines {
 
     fn line(&mut self, progress: &Progress) -> Option<String> {
         match progress {
-            Progress::BlockStarted { block, of, arm } => {
+            Progress::BlockStarted { label, arm } => {
                 self.last_t = 0.0;
-                let place = if *of > 1 {
-                    format!("block {block} of {of}, ")
-                } else {
-                    String::new()
-                };
-                Some(format!("{place}arm {arm}"))
+                let comma = if label.is_empty() { "" } else { ", " };
+                Some(format!("{label}{comma}arm {arm}"))
             }
             Progress::Second(second) if second.t >= self.last_t + INTERVAL_S => {
                 self.last_t = second.t;
@@ -66,8 +62,7 @@ mod tests {
     fn a_load_gets_a_line_every_few_seconds() {
         let mut lines = Lines::default();
         let started = Progress::BlockStarted {
-            block: 1,
-            of: 6,
+            label: "block 1 of 6".to_owned(),
             arm: "direct".to_owned(),
         };
         let second = |t| {

@@ -26,6 +26,8 @@ pub struct Command {
     pub ready_within: Duration,
     /// Where it listens; the one called `main` always exists.
     pub listeners: Vec<Listener>,
+    /// Whether arms that lead to it are left out where its program is not on this host.
+    pub optional: bool,
 }
 
 /// A file that is written into a component's directory.
@@ -99,6 +101,7 @@ pub(super) fn convert(
         readiness,
         ready_within,
         listeners: listeners(loader, wire.listeners.as_ref(), &at.key("listeners")),
+        optional: wire.optional.unwrap_or(false),
     }
 }
 

@@ -4,8 +4,16 @@ use crate::experiment::component::Component;
 use crate::experiment::loader::{Loader, Use};
 use crate::experiment::template::Reference;
 
-/// Components so that each comes after those that it refers to, else in the order of the file.
-pub(super) fn find(loader: &mut Loader<'_>, components: &[Component], uses: &[Use]) -> Vec<usize> {
+/// How components depend on each other, by their places.
+pub struct Order {
+    /// Each after those that it refers to.
+    pub start: Vec<usize>,
+    /// For each those that it refers to.
+    pub needs: Vec<Vec<usize>>,
+}
+
+/// Components so that each comes after those that it refers to, else in the order of the file; and for each those that it refers to.
+pub(super) fn find(loader: &mut Loader<'_>, components: &[Component], uses: &[Use]) -> Order {
     let index = |name: &String| {
         components
             .iter()
@@ -36,7 +44,11 @@ pub(super) fn find(loader: &mut Loader<'_>, components: &[Component], uses: &[Us
             None => order.extend(refuse_circle(loader, components, &needs, &order)),
         }
     }
-    order
+    let places = |needs: &Vec<(usize, &Use)>| needs.iter().map(|(needed, _)| *needed).collect();
+    Order {
+        start: order,
+        needs: needs.iter().map(places).collect(),
+    }
 }
 
 /// Follows references from the first component that cannot start, until one comes round again; gives the circle.

@@ -43,6 +43,9 @@ pub struct ComponentWire {
     /// Of `command`: where it listens, by name. Default: `{ main: auto }`.
     #[deserr(default)]
     pub listeners: Option<Entries<ListenWire>>,
+    /// Of `command`: `true`: where its program is not on this host, arms that lead to it are left out, and the report says so. Default: `false`.
+    #[deserr(default)]
+    pub optional: Option<bool>,
     /// Of `external`: how its resources are watched. Default: `none`, and then no verdict says anything of it.
     #[deserr(default)]
     pub probe: Option<ProbeWire>,

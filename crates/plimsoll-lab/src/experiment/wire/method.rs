@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use deserr::{
     DeserializeError, Deserr, ErrorKind, IntoValue, Value, ValuePointerRef, take_cf_content,
 };
-use plimsoll_base::document::{DurationText, Scalar, suggestion};
+use plimsoll_base::document::{DurationText, RateText, Scalar, ShareText, suggestion};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use super::LATER;
@@ -16,16 +16,24 @@ pub enum MethodWire {
     /// `measure`
     Measure,
     /// `compare: { … }`
-    Mapping(MethodMappingWire),
+    Mapping(Box<MethodMappingWire>),
 }
 
-/// Exactly one of `measure` and `compare`.
+/// The words and keys of methods.
+pub const METHODS: [&str; 4] = ["measure", "compare", "levels", "capacity"];
+
+/// Exactly one of `measure`, `compare`, `levels` and `capacity`.
 #[derive(Debug, Deserr, JsonSchema)]
 #[deserr(deny_unknown_fields)]
 #[schemars(
     rename = "Method",
     deny_unknown_fields,
-    extend("oneOf" = [{ "required": ["measure"] }, { "required": ["compare"] }])
+    extend("oneOf" = [
+        { "required": ["measure"] },
+        { "required": ["compare"] },
+        { "required": ["levels"] },
+        { "required": ["capacity"] }
+    ])
 )]
 pub struct MethodMappingWire {
     /// Every arm once: how does it behave under this load?
@@ -34,6 +42,12 @@ pub struct MethodMappingWire {
     /// Randomised blocks, each holding every arm once: which arm is slower, by how much, how sure?
     #[deserr(default)]
     pub compare: Option<CompareWire>,
+    /// Every arm at several rates, or with several numbers of users, each held for some time: how does it behave at each?
+    #[deserr(default)]
+    pub levels: Option<LevelsWire>,
+    /// A search of each arm: which rate does it carry within an objective, and what gives way?
+    #[deserr(default)]
+    pub capacity: Option<CapacityWire>,
 }
 
 impl<E: DeserializeError> Deserr<E> for MethodWire {
@@ -44,7 +58,8 @@ impl<E: DeserializeError> Deserr<E> for MethodWire {
         let word = match value {
             Value::String(word) => word,
             other => {
-                return MethodMappingWire::deserialize_from_value(other, at).map(Self::Mapping);
+                return MethodMappingWire::deserialize_from_value(other, at)
+                    .map(|mapping| Self::Mapping(Box::new(mapping)));
             }
         };
         let msg = match word.as_str() {
@@ -52,12 +67,20 @@ impl<E: DeserializeError> Deserr<E> for MethodWire {
             "compare" => {
                 "`compare` needs its fields: write `compare: { baseline: …, blocks: 6 }`".to_owned()
             }
-            later if LATER.contains(&later) => {
-                format!("`{later}` is not available in this version: write `measure` or `compare`")
+            "levels" => {
+                "`levels` needs its fields: write `levels: { rates: [10/s, 50/s], hold: 10s }`"
+                    .to_owned()
             }
+            "capacity" => {
+                "`capacity` needs its fields: write `capacity: { objective: { p99: 200ms }, from: 10/s }`"
+                    .to_owned()
+            }
+            later if LATER.contains(&later) => format!(
+                "`{later}` is not available in this version: write `measure`, `compare`, `levels` or `capacity`"
+            ),
             other => format!(
                 "unknown method `{other}`: {}",
-                suggestion(other, &["measure".to_owned(), "compare".to_owned()])
+                suggestion(other, &METHODS.map(str::to_owned))
             ),
         };
         Err(take_cf_content(E::error::<V>(
@@ -98,6 +121,79 @@ pub struct CompareWire {
     /// How many blocks; at least 2. More blocks find smaller differences.
     #[schemars(range(min = 2, max = 1000))]
     pub blocks: u32,
+}
+
+/// Rates or numbers of users, each held for some time after a warm-up of its own. They take the place of what `load` would say of them.
+#[derive(Debug, Deserr, JsonSchema)]
+#[deserr(deny_unknown_fields)]
+#[schemars(
+    rename = "Levels",
+    deny_unknown_fields,
+    extend("oneOf" = [{ "required": ["rates"] }, { "required": ["users"] }])
+)]
+pub struct LevelsWire {
+    /// Open model: rates, ascending.
+    #[deserr(default)]
+    pub rates: Option<Vec<RateText>>,
+    /// Closed model: numbers of users, ascending.
+    #[deserr(default)]
+    pub users: Option<Vec<u32>>,
+    /// The measured time of each level. The warm-up before it is `load.warmup`; default: a fifth of this, at most 5s.
+    pub hold: DurationText,
+}
+
+/// A search for the highest rate that meets an objective. It takes the place of what `load` would say of rates and times.
+#[derive(Debug, Deserr, JsonSchema)]
+#[deserr(deny_unknown_fields)]
+#[schemars(rename = "Capacity", deny_unknown_fields)]
+pub struct CapacityWire {
+    /// What a trial must meet to be a good one.
+    pub objective: ObjectiveWire,
+    /// The first rate; the search doubles it, or halves it, until the capacity is enclosed.
+    pub from: RateText,
+    /// No higher rate is ever offered. Default: no limit.
+    #[deserr(default)]
+    pub to: Option<RateText>,
+    /// The wanted width of the interval, as a share of its lower end: `1%` to `50%`. Default: 5%.
+    #[deserr(default)]
+    pub precision: Option<ShareText>,
+    /// What the search of each arm may take in all, with warm-ups and confirmation. Default: 10m.
+    #[deserr(default)]
+    pub budget: Option<DurationText>,
+    /// The measured time of a trial. The warm-up before it is `load.warmup`; default: a fifth of this, at most 5s. Default: 10s.
+    #[deserr(default)]
+    pub trial: Option<DurationText>,
+    /// Share of trial time that may be bad at a rate that still counts as carried, below 100%. Default: 50%.
+    #[deserr(default)]
+    pub exceed: Option<ShareText>,
+}
+
+/// Limits of a trial: at least one percentile, or `errors`. A rate that is not sustained misses every objective.
+#[derive(Debug, Deserr, JsonSchema)]
+#[deserr(deny_unknown_fields)]
+#[schemars(rename = "Objective", deny_unknown_fields)]
+pub struct ObjectiveWire {
+    /// The median of response times is at most this.
+    #[deserr(default)]
+    pub p50: Option<DurationText>,
+    /// The 75th percentile is at most this.
+    #[deserr(default)]
+    pub p75: Option<DurationText>,
+    /// The 90th percentile is at most this.
+    #[deserr(default)]
+    pub p90: Option<DurationText>,
+    /// The 95th percentile is at most this.
+    #[deserr(default)]
+    pub p95: Option<DurationText>,
+    /// The 99th percentile is at most this.
+    #[deserr(default)]
+    pub p99: Option<DurationText>,
+    /// The 99.9th percentile is at most this.
+    #[deserr(default)]
+    pub p999: Option<DurationText>,
+    /// At most this share of exchanges fails, dropped arrivals included. Default: 0.1%.
+    #[deserr(default)]
+    pub errors: Option<ShareText>,
 }
 
 /// A bound on one metric of one arm: exactly one of `below` and `above`.

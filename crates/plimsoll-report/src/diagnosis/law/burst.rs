@@ -1,12 +1,10 @@
 //! Requests that come at once and are answered one after another: the last waits for all of them, the mean for half.
 
 use super::percent;
+use crate::bearing::DRAINING;
 use crate::diagnosis::{Cause, Conclusion, Figures, Observation};
 use plimsoll_base::units::{format_number, format_seconds};
-use std::ops::RangeInclusive;
 
-/// What the mean is of the longest response time when a queue of equal work drains; real work is not quite equal.
-const HALF: RangeInclusive<f64> = 0.4..=0.62;
 /// How much faster than it was answered it must have been offered.
 const FASTER: f64 = 1.25;
 
@@ -47,7 +45,7 @@ pub(super) fn drained(observation: &Observation) -> Option<f64> {
     let is_faster = observation
         .offered
         .is_none_or(|offered| offered > FASTER * rate);
-    (HALF.contains(&(mean / longest)) && is_faster).then_some(rate)
+    (DRAINING.contains(&(mean / longest)) && is_faster).then_some(rate)
 }
 
 fn arithmetic(observation: &Observation, rate: f64) -> Option<String> {

@@ -54,7 +54,7 @@ fn criterion(row: &ValidityRow, own: &str) -> Markup {
     };
     html! {
         tr.more {
-            th.name scope="row" { (row.arm) }
+            th.name scope="row" { (row.place()) }
             td { (validity_value(row.value, row)) }
             td { (validity_limit(row)) }
             td.w { span class={ "chip " (class) } { (word) } }

@@ -1,9 +1,12 @@
 //! The top of the page: what was asked, what was found, and the few figures that answer it.
 
 use super::style;
-use crate::record::{ArmSummary, Difference, Statistic, Summary};
+use crate::capacity::conclude::format_rate;
+use crate::record::{ArmSummary, CapacitySummary, Difference, LevelSummary, Statistic, Summary};
+use crate::render::figures::levels::fell_behind;
 use crate::render::words::{
-    count, failures, has_differences, headline, interval, method, number, signed_time, time,
+    count, failures, has_differences, headline, interval, left_out, method, number, signed_time,
+    time,
 };
 use crate::view::RunView;
 use maud::{Markup, PreEscaped, html};
@@ -27,7 +30,7 @@ pub(super) fn section(view: &RunView) -> Markup {
         }
         section class={ "verdict " (verdict.result.name()) } {
             h2 { (headline(summary)) }
-            ul { @for reason in &verdict.reasons { li { (reason) } } }
+            ul { @for reason in verdict.reasons.iter().chain(&left_out(summary)) { li { (reason) } } }
         }
         div.cards { (cards(summary)) }
     }
@@ -41,7 +44,11 @@ fn cards(summary: &Summary) -> Markup {
                 (added(index, name, arm, &comparison.baseline))
             }
         } @else {
-            @for (index, (name, arm)) in arms().take(MOST_CARDS) { (measured(index, name, arm)) }
+            @for (index, (name, arm)) in arms().take(MOST_CARDS) {
+                @if let Some(found) = &arm.capacity { (searched(index, name, found)) }
+                @else if !arm.levels.is_empty() { (sustained(index, name, &arm.levels)) }
+                @else { (measured(index, name, arm)) }
+            }
         }
     }
 }
@@ -69,6 +76,43 @@ fn difference(difference: Option<&Difference>) -> Markup {
                 small { (interval(found)) }
                 small { span class={ "chip " (found.verdict.name()) } { (found.verdict.name()) } }
             },
+        }
+    }
+}
+
+fn searched(index: usize, name: &str, found: &CapacitySummary) -> Markup {
+    let rate = |rate: Option<f64>| {
+        rate.map_or_else(|| "–".to_owned(), |rate| format!("{}/s", format_rate(rate)))
+    };
+    html! {
+        div.card {
+            h3 { span class={ "swatch " (style::class(index)) } {} (name) }
+            dl {
+                div { dt { "carries" } dd { (rate(found.lower_per_s)) small { (found.trials.len()) " trials" } } }
+                div { dt { "too much" } dd { (rate(found.upper_per_s)) small { @if found.upper_per_s.is_none() { "not found" } } } }
+            }
+        }
+    }
+}
+
+/// The highest level that was sustained with all below it, and the first that was not.
+fn sustained(index: usize, name: &str, levels: &[LevelSummary]) -> Markup {
+    let behind = levels.iter().position(fell_behind);
+    let held = levels[..behind.unwrap_or(levels.len())].last();
+    let first = behind.map(|at| &levels[at]);
+    html! {
+        div.card {
+            h3 { span class={ "swatch " (style::class(index)) } {} (name) }
+            dl {
+                div { dt { "held up to" } dd {
+                    (held.map_or("–", |level| level.name.as_str()))
+                    small { @if let Some(level) = held { "p99 " (time(level.response_time.p99)) } }
+                } }
+                div { dt { "not sustained from" } dd {
+                    (first.map_or("–", |level| level.name.as_str()))
+                    small { @if let Some(level) = first { (number(level.achieved_per_s)) "/s answered" } }
+                } }
+            }
         }
     }
 }

@@ -1,0 +1,312 @@
+//! `capacity`: a search of one arm after the other. What comes next is the report's decision; here it is carried out.
+
+mod overload;
+
+use super::{Block, Ending, Measured, Session};
+use crate::error::LabError;
+use crate::experiment::{Arm, Capacity, Point};
+use crate::load::Keeping;
+use crate::progress::Progress;
+use plimsoll_base::units::{Rate, format_seconds};
+use plimsoll_report::capacity::conclude::format_rate;
+use plimsoll_report::capacity::{
+    self, Next, Planned, Search, Taken, affords, conclude, judge, search,
+};
+use plimsoll_report::record::{
+    ArmData, CapacitySummary, EventKind, Manner, Overload, SearchEnd, Trial, TrialOutcome,
+    TrialPurpose, TrialRow,
+};
+use plimsoll_report::summarise::{component_summaries, figures};
+use std::time::Duration;
+
+pub(super) async fn run(
+    session: &mut Session<'_, '_>,
+    capacity: &Capacity,
+) -> Result<Ending, LabError> {
+    let sentence = affords(&capacity.settings).sentence;
+    session.recorder.event(EventKind::Warning, &sentence)?;
+    session.recorder.tell(Progress::Note(sentence.clone()));
+    let experiment = session.experiment;
+    for arm in &experiment.arms {
+        // Each arm finds our components as new.
+        session.stop_own().await?;
+        if session.start_missing().await? == Ending::Interrupted {
+            return Ok(Ending::Interrupted);
+        }
+        let mut run = ArmSearch {
+            capacity,
+            arm,
+            trials: Vec::new(),
+            overload: None,
+            said: vec![sentence.clone()],
+        };
+        run.take_over(session)?;
+        let ending = run.carry_out(session).await;
+        let ended_by = match &ending {
+            Ok((Ending::Complete, end)) => *end,
+            Ok((Ending::Interrupted | Ending::Aborted, _)) => SearchEnd::Interrupted,
+            Err(_) => SearchEnd::Failure,
+        };
+        let found = run.conclude(ended_by, session.seed);
+        session
+            .recorder
+            .tell(Progress::Note(format!("{}: {}", arm.name, found.sentence)));
+        session.searches.insert(arm.name.clone(), found);
+        let (ending, _) = ending?;
+        if ending != Ending::Complete {
+            return Ok(ending);
+        }
+    }
+    Ok(Ending::Complete)
+}
+
+/// The search of one arm under way.
+struct ArmSearch<'a> {
+    capacity: &'a Capacity,
+    arm: &'a Arm,
+    trials: Vec<Trial>,
+    overload: Option<Overload>,
+    said: Vec<String>,
+}
+
+impl ArmSearch<'_> {
+    /// Begins with the trials of the run that this one goes on from.
+    fn take_over(&mut self, session: &mut Session<'_, '_>) -> Result<(), LabError> {
+        for row in session.earlier.remove(&self.arm.name).unwrap_or_default() {
+            session.recorder.trial(&row)?;
+            self.overload = row.overload.or(self.overload.take());
+            self.trials.push(row.trial);
+        }
+        if !self.trials.is_empty() {
+            let taken = format!(
+                "goes on from {} trials of an earlier run",
+                self.trials.len()
+            );
+            session
+                .recorder
+                .event(EventKind::Warning, &format!("{}: {taken}", self.arm.name))?;
+            self.said.push(taken);
+        }
+        Ok(())
+    }
+
+    async fn carry_out(
+        &mut self,
+        session: &mut Session<'_, '_>,
+    ) -> Result<(Ending, SearchEnd), LabError> {
+        loop {
+            let taken: Vec<Taken> = self.trials.iter().map(Taken::from).collect();
+            let planned = match capacity::next(&self.capacity.settings, &taken) {
+                Next::Trial(planned) => planned,
+                Next::End(end) => return Ok((Ending::Complete, end)),
+            };
+            let ending = self.trial(session, planned).await?;
+            if ending != Ending::Complete {
+                return Ok((ending, SearchEnd::Interrupted));
+            }
+        }
+    }
+
+    /// Carries out one trial. Only whole ones are kept.
+    async fn trial(
+        &mut self,
+        session: &mut Session<'_, '_>,
+        planned: Planned,
+    ) -> Result<Ending, LabError> {
+        let number = u32::try_from(self.trials.len() + 1).unwrap_or(u32::MAX);
+        let began = session.recorder.now();
+        let label = label(number, planned);
+        let block = Block {
+            number,
+            label: &label,
+            keeping: match planned.purpose {
+                TrialPurpose::Overload => Keeping::ApartWithSeconds,
+                TrialPurpose::Search | TrialPurpose::Confirmation => Keeping::Apart,
+            },
+        };
+        let arm = self.held(planned)?;
+        let measured = session.measure(&arm, block).await?;
+        match measured.ending {
+            Ok(Ending::Complete) => {}
+            Ok(other) => return Ok(other),
+            Err(error) => return Err(during(error, planned)),
+        }
+        let spent_s = session.recorder.now() - began;
+        let trial = self.judged(number, planned, &measured, spent_s);
+        let said = format!("  {}: {}", trial.outcome.name(), trial.reason);
+        session.recorder.tell(Progress::Note(said));
+        let row = TrialRow {
+            arm: self.arm.name.clone(),
+            overload: self
+                .overload
+                .clone()
+                .filter(|overload| overload.trial == number),
+            trial,
+        };
+        session.recorder.trial(&row)?;
+        self.trials.push(row.trial);
+        self.keep(session, measured.data, measured.notes);
+        Ok(Ending::Complete)
+    }
+
+    /// The arm with the load of a trial.
+    fn held(&self, planned: Planned) -> Result<Arm, LabError> {
+        let rate = Rate::per_second(planned.rate_per_s)
+            .ok_or_else(|| LabError::Internal(format!("a trial of {}/s", planned.rate_per_s)))?;
+        let measured = Duration::from_secs_f64(planned.seconds);
+        Ok(match planned.purpose {
+            TrialPurpose::Search | TrialPurpose::Confirmation => {
+                self.arm.at(Point::Rate(rate), measured)
+            }
+            TrialPurpose::Overload => {
+                let after = self.recovery_rate(planned);
+                self.arm
+                    .at_two_rates((planned.rate_per_s, measured), (after, measured))
+            }
+        })
+    }
+
+    /// What is offered after an overload: the lower bound's share of it, well within capacity.
+    fn recovery_rate(&self, planned: Planned) -> f64 {
+        let taken: Vec<Taken> = self.trials.iter().map(Taken::from).collect();
+        let (lower, _) = search::bounds(&self.capacity.settings, &taken);
+        let lower = lower.map_or(planned.rate_per_s, |(rate, _)| rate);
+        search::round(overload::RECOVERY * lower)
+    }
+
+    fn judged(
+        &mut self,
+        number: u32,
+        planned: Planned,
+        measured: &Measured,
+        spent_s: f64,
+    ) -> Trial {
+        let data = &measured.data;
+        let own = figures(data);
+        let below = self
+            .trials
+            .iter()
+            .filter(|trial| trial.rate_per_s < planned.rate_per_s);
+        let best = below
+            .filter(|trial| trial.outcome == TrialOutcome::Good)
+            .filter_map(|trial| trial.achieved_per_s)
+            .reduce(f64::max);
+        let objective = &self.capacity.objective;
+        let mut judged = judge(data, &own, objective, best, planned.decide);
+        if planned.purpose == TrialPurpose::Overload {
+            let seen = overload::Seen {
+                trial: number,
+                rate_per_s: planned.rate_per_s,
+                recovery_rate_per_s: self.recovery_rate(planned),
+                overload_s: self.arm.settings.warmup.as_secs_f64() + planned.seconds,
+                best_per_s: best,
+            };
+            let overload = overload::observe(&measured.seconds, &seen, objective);
+            judged.bearing = overload.bearing.clone();
+            judged.reason = overload.bearing.sentence.clone();
+            judged.outcome = match overload.bearing.manner {
+                Manner::Sustains => TrialOutcome::Good,
+                _ => TrialOutcome::Bad,
+            };
+            self.overload = Some(overload);
+        }
+        Trial {
+            trial: number,
+            purpose: planned.purpose,
+            rate_per_s: planned.rate_per_s,
+            planned_s: planned.seconds,
+            seconds: data.seconds,
+            spent_s,
+            outcome: judged.outcome,
+            reason: judged.reason,
+            bearing: judged.bearing,
+            achieved_per_s: own.achieved_per_s,
+            intended: data.intended,
+            dropped: data.dropped,
+            failed: own.failed,
+            failed_share: own.failed_share,
+            in_flight_mean: (data.seconds > 0.0).then(|| data.in_flight_s / data.seconds),
+            found: judged.found,
+            response_time: own.times.response_time,
+            components: component_summaries(data),
+        }
+    }
+
+    /// Keeps the data of the trial that stands for the arm: the confirmation, or else the one of the highest rate that was good, or else
+    /// that of the lowest.
+    fn keep(&self, session: &mut Session<'_, '_>, data: ArmData, notes: Vec<String>) {
+        let Some(newest) = self.trials.last() else {
+            return;
+        };
+        if newest.purpose == TrialPurpose::Overload {
+            return;
+        }
+        let standing = |trial: &Trial| {
+            let good = trial.outcome == TrialOutcome::Good;
+            let confirms = good && trial.purpose == TrialPurpose::Confirmation;
+            let height = if good {
+                trial.rate_per_s
+            } else {
+                -trial.rate_per_s
+            };
+            (confirms, good, height)
+        };
+        let kept = session
+            .arms
+            .iter_mut()
+            .find(|arm| arm.name == self.arm.name);
+        let Some(kept) = kept else { return };
+        let known = kept.blocks.keys().next().copied();
+        let known = known.and_then(|number| self.trials.iter().find(|trial| trial.trial == number));
+        if known.is_none_or(|known| standing(newest) >= standing(known)) {
+            kept.blocks.clear();
+            let number = newest.trial;
+            session.keep(number, data, notes);
+        }
+    }
+
+    fn conclude(self, ended_by: SearchEnd, seed: u64) -> CapacitySummary {
+        conclude(Search {
+            settings: self.capacity.settings,
+            objective: self.capacity.objective.clone(),
+            trials: &self.trials,
+            ended_by,
+            overload: self.overload,
+            notes: self.said,
+            seed,
+        })
+    }
+}
+
+/// What people are told of a trial.
+fn label(number: u32, planned: Planned) -> String {
+    let what = match planned.purpose {
+        TrialPurpose::Search => "trial",
+        TrialPurpose::Confirmation => "confirmation, trial",
+        TrialPurpose::Overload => "overload, trial",
+    };
+    format!(
+        "{what} {number}: {}/s for {}",
+        format_rate(planned.rate_per_s),
+        format_seconds(planned.seconds)
+    )
+}
+
+/// What died, and at which rate.
+fn during(error: LabError, planned: Planned) -> LabError {
+    match error {
+        LabError::Died {
+            component,
+            reason,
+            log,
+        } => LabError::Died {
+            component,
+            reason: format!(
+                "{reason}, in a trial at {}/s, which ends the search",
+                format_rate(planned.rate_per_s)
+            ),
+            log,
+        },
+        other => other,
+    }
+}

@@ -1,0 +1,248 @@
+//! From the trials of a search to its answer, in figures and in one sentence.
+
+use super::judge::objective_words;
+use super::search::{Settings, Taken, bounds, classes};
+use super::{knee, scalability};
+use crate::record::{
+    CapacityResult, CapacitySummary, Class, Confirmation, Manner, Objective, Overload, SearchEnd,
+    Trial, TrialOutcome, TrialPurpose,
+};
+use plimsoll_base::units::{format_number, format_seconds};
+
+/// In what share of simulated searches an interval whose ends are both decided held the truth: the least of the kinds of target that
+/// `docs/truth.md` lists. The tests of `simulated` hold it.
+pub const CONFIDENCE: f64 = 0.93;
+
+/// A search that ended.
+#[derive(Debug, Clone)]
+pub struct Search<'a> {
+    /// How it was made.
+    pub settings: Settings,
+    /// What a trial had to meet.
+    pub objective: Objective,
+    /// Every trial, in order.
+    pub trials: &'a [Trial],
+    /// Why it ended.
+    pub ended_by: SearchEnd,
+    /// What happened above capacity.
+    pub overload: Option<Overload>,
+    /// What was said of it before.
+    pub notes: Vec<String>,
+    /// Of the run.
+    pub seed: u64,
+}
+
+impl From<&Trial> for Taken {
+    fn from(trial: &Trial) -> Self {
+        Self {
+            purpose: trial.purpose,
+            rate_per_s: trial.rate_per_s,
+            seconds: trial.planned_s,
+            spent_s: trial.spent_s,
+            outcome: trial.outcome,
+        }
+    }
+}
+
+/// What the search found.
+#[must_use]
+pub fn conclude(search: Search<'_>) -> CapacitySummary {
+    let Search {
+        settings,
+        objective,
+        trials,
+        ended_by,
+        overload,
+        mut notes,
+        seed,
+    } = search;
+    let taken: Vec<Taken> = trials.iter().map(Taken::from).collect();
+    let (lower, upper) = bounds(&settings, &taken);
+    let width = lower
+        .zip(upper)
+        .map(|((lower, _), (upper, _))| upper / lower - 1.0);
+    let is_decided = [lower, upper]
+        .into_iter()
+        .flatten()
+        .all(|(_, class)| class != Class::Undecided);
+    let knee = knee::knee(trials).map_err(|why| notes.push(why)).ok();
+    let scalability = scalability::fit(trials, seed)
+        .map_err(|why| notes.push(why))
+        .ok();
+    let mut summary = CapacitySummary {
+        result: result(ended_by, lower, upper),
+        lower_per_s: lower.map(|(rate, _)| rate),
+        upper_per_s: upper.map(|(rate, _)| rate),
+        precision: settings.precision,
+        width,
+        confidence: (width.is_some() && is_decided).then_some(CONFIDENCE),
+        ended_by,
+        sentence: String::new(),
+        budget_s: settings.budget_s,
+        spent_s: taken.iter().map(|trial| trial.spent_s).sum(),
+        exceed_ratio: settings.exceed_ratio,
+        trials: trials.to_vec(),
+        loads: classes(&settings, &taken),
+        confirmation: confirmation(trials, lower.map(|(rate, _)| rate), overload),
+        knee,
+        scalability,
+        notes,
+        objective,
+    };
+    summary.sentence = sentence(&summary, &settings);
+    summary
+}
+
+fn result(
+    ended_by: SearchEnd,
+    lower: Option<(f64, Class)>,
+    upper: Option<(f64, Class)>,
+) -> CapacityResult {
+    match (lower, upper) {
+        (Some(_), Some(_)) if ended_by == SearchEnd::Precision => CapacityResult::Found,
+        (Some(_), Some(_)) => CapacityResult::Wide,
+        (Some(_), None) => CapacityResult::AtLeast,
+        (None, Some(_)) if ended_by == SearchEnd::LowestRate => CapacityResult::Unmet,
+        (None, _) => CapacityResult::Unknown,
+    }
+}
+
+/// What was seen at the lower bound and above it; `None` when neither was looked at.
+fn confirmation(
+    trials: &[Trial],
+    lower: Option<f64>,
+    overload: Option<Overload>,
+) -> Option<Confirmation> {
+    let at_lower = |trial: &&Trial| {
+        trial.purpose == TrialPurpose::Confirmation
+            && lower.is_some_and(|lower| (trial.rate_per_s - lower).abs() <= 1e-6 * lower)
+    };
+    let trial = trials
+        .iter()
+        .filter(at_lower)
+        .max_by_key(|trial| trial.outcome == TrialOutcome::Good);
+    if trial.is_none() && overload.is_none() {
+        return None;
+    }
+    let held = |trial: &Trial| match trial.outcome {
+        TrialOutcome::Good => Some(true),
+        TrialOutcome::Bad => Some(false),
+        TrialOutcome::Straddling | TrialOutcome::Void => None,
+    };
+    Some(Confirmation {
+        trial: trial.map(|trial| trial.trial),
+        held: trial.and_then(held),
+        overload,
+    })
+}
+
+fn sentence(summary: &CapacitySummary, settings: &Settings) -> String {
+    let objective = objective_words(&summary.objective);
+    let rate = |rate: Option<f64>| format!("{}/s", format_rate(rate.unwrap_or(0.0)));
+    let why = ended(summary.ended_by, settings);
+    match summary.result {
+        CapacityResult::Found | CapacityResult::Wide => {
+            let wide = format_number(100.0 * summary.width.unwrap_or(0.0));
+            let is_narrow = summary
+                .width
+                .is_some_and(|width| width <= summary.precision);
+            let too_wide = match summary.result {
+                CapacityResult::Wide if is_narrow => {
+                    format!(", on fewer trials than it takes to be sure: {why}")
+                }
+                CapacityResult::Wide => format!(
+                    ", wider than the {} % that were asked for: {why}",
+                    format_number(100.0 * summary.precision)
+                ),
+                _ => String::new(),
+            };
+            format!(
+                "capacity is between {} and {} for {objective} ({wide} % wide{too_wide}){}{}",
+                rate(summary.lower_per_s),
+                rate(summary.upper_per_s),
+                held(summary.confirmation.as_ref()),
+                failing(summary.confirmation.as_ref())
+            )
+        }
+        CapacityResult::AtLeast => format!(
+            "capacity is at least {} for {objective}, and was not found: {why}{}",
+            rate(summary.lower_per_s),
+            held(summary.confirmation.as_ref())
+        ),
+        CapacityResult::Unmet => {
+            let lowest = summary.trials.iter().min_by(|a, b| {
+                let key = |trial: &Trial| (trial.rate_per_s, trial.outcome != TrialOutcome::Bad);
+                key(a)
+                    .partial_cmp(&key(b))
+                    .unwrap_or(std::cmp::Ordering::Equal)
+            });
+            let found = lowest.map_or(String::new(), |trial| format!(": {}", trial.reason));
+            format!(
+                "no rate meets {objective}: even {} does not{found}",
+                rate(summary.upper_per_s)
+            )
+        }
+        CapacityResult::Unknown => format!("nothing can be said of the capacity: {why}"),
+    }
+}
+
+/// Why a search ended, after a colon.
+fn ended(by: SearchEnd, settings: &Settings) -> String {
+    match by {
+        SearchEnd::Precision => "it is as precise as was asked for".to_owned(),
+        SearchEnd::Budget => format!(
+            "the budget of {} was used up",
+            format_seconds(settings.budget_s)
+        ),
+        SearchEnd::HighestRate => "`to` allows no higher rate".to_owned(),
+        SearchEnd::Generator => "the generator could not offer more and stay valid".to_owned(),
+        SearchEnd::LowestRate => "the lowest rate that is tried fails".to_owned(),
+        SearchEnd::Trials => "trials contradict each other without end".to_owned(),
+        SearchEnd::Interrupted => "the run was told to stop".to_owned(),
+        SearchEnd::Failure => "the run failed".to_owned(),
+    }
+}
+
+fn held(confirmation: Option<&Confirmation>) -> &'static str {
+    match confirmation.and_then(|confirmation| confirmation.held) {
+        Some(true) => "; the lower bound held when it was confirmed",
+        Some(false) => "; but the lower bound did not hold when it was confirmed",
+        None => "",
+    }
+}
+
+/// How the target failed above its capacity.
+fn failing(confirmation: Option<&Confirmation>) -> String {
+    let Some(overload) = confirmation.and_then(|confirmation| confirmation.overload.as_ref())
+    else {
+        return String::new();
+    };
+    let recovery = match overload.recovered_after_s {
+        Some(seconds) if seconds <= 0.0 => "and recovers at once".to_owned(),
+        Some(seconds) => format!("and recovers in {}", format_seconds(seconds)),
+        None => format!(
+            "and did not recover within {}",
+            format_seconds(overload.watched_s)
+        ),
+    };
+    let manner = match overload.bearing.manner {
+        Manner::Sustains => "keeps up, out of its objective,",
+        other => other.name(),
+    };
+    format!(
+        "; at {}/s it {manner} {recovery}",
+        format_rate(overload.rate_per_s)
+    )
+}
+
+/// A rate with as many digits as it was offered with.
+#[must_use]
+pub fn format_rate(rate: f64) -> String {
+    if rate >= 1_000.0 || rate == rate.round() {
+        format_number(rate)
+    } else if rate >= 100.0 {
+        format!("{rate:.1}")
+    } else {
+        format!("{rate:.2}")
+    }
+}

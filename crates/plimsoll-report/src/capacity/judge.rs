@@ -1,0 +1,250 @@
+//! One trial against the objective: good, bad, straddling or void.
+
+use crate::bearing;
+use crate::metric::Metric;
+use crate::record::{
+    ArmData, ArmSummary, Bearing, Bias, Effect, Found, Limit, Manner, Objective, TrialOutcome,
+    ValidityRow,
+};
+use crate::statistics::{quantile_bounds, share_at_least};
+use crate::validity;
+use plimsoll_base::time_kind::TimeKind;
+use plimsoll_base::units::{format_number, format_seconds};
+
+/// By how much of itself a marked figure may be too large: more, and it were invalid.
+const MARKED: f64 = 0.25;
+
+/// What decides where an interval reaches over its limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decide {
+    /// Nothing: a longer trial is to come.
+    Interval,
+    /// The figure itself: this was the longest trial that there is.
+    Figure,
+}
+
+/// What a trial says.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judged {
+    /// In a word.
+    pub outcome: TrialOutcome,
+    /// One sentence: why.
+    pub reason: String,
+    /// The figures that have limits.
+    pub found: Vec<Found>,
+    /// How the target bore the rate.
+    pub bearing: Bearing,
+}
+
+/// Judges the load of one trial. `best_per_s` is the highest throughput of trials at lower rates.
+///
+/// What is missed decides before what is void: one criterion of the objective that is missed in a figure that stands is enough. A rate that
+/// is not sustained misses every objective, because its figures get worse for as long as it lasts.
+#[must_use]
+pub fn judge(
+    data: &ArmData,
+    figures: &ArmSummary,
+    objective: &Objective,
+    best_per_s: Option<f64>,
+    decide: Decide,
+) -> Judged {
+    let rows = validity::judge_load(data);
+    let bearing = bearing::judge(data, figures, best_per_s).unwrap_or_else(nothing_borne);
+    let found: Vec<Found> = objective
+        .limits
+        .iter()
+        .map(|limit| found(data, *limit))
+        .collect();
+    let mut said: Vec<(TrialOutcome, String)> = Vec::new();
+    if let Some(row) = rows.iter().find(|row| validity::invalidates_arm(row)) {
+        said.push((TrialOutcome::Void, described(row)));
+    } else {
+        said.extend(unsustained(&rows, data, &bearing));
+        said.push(errors(&rows, data, figures, objective, decide));
+        said.extend(
+            found
+                .iter()
+                .map(|found| limit(&rows, &data.name, found, decide)),
+        );
+    }
+    let order = [
+        TrialOutcome::Bad,
+        TrialOutcome::Void,
+        TrialOutcome::Straddling,
+        TrialOutcome::Good,
+    ];
+    let first = order
+        .into_iter()
+        .find_map(|outcome| said.iter().find(|(said, _)| *said == outcome));
+    let (outcome, reason) = match first {
+        Some((TrialOutcome::Good, _)) => {
+            let held = said.into_iter().map(|(_, reason)| reason);
+            (TrialOutcome::Good, held.collect::<Vec<_>>().join(", "))
+        }
+        Some((outcome, reason)) => (*outcome, reason.clone()),
+        None => (TrialOutcome::Void, "nothing was measured".to_owned()),
+    };
+    Judged {
+        outcome,
+        reason,
+        found,
+        bearing,
+    }
+}
+
+fn nothing_borne() -> Bearing {
+    Bearing {
+        manner: Manner::Sustains,
+        answered_per_s: 0.0,
+        backlog_growth_per_s: 0.0,
+        lost_share: 0.0,
+        burst: false,
+        sentence: "no rate was offered".to_owned(),
+    }
+}
+
+/// A limited figure with its interval.
+fn found(data: &ArmData, limit: Limit) -> Found {
+    let times = data.histogram(TimeKind::ResponseTime);
+    let (low, high) = match limit.figure.share() {
+        Some(share) => quantile_bounds(&times, share),
+        None => (None, None),
+    };
+    Found {
+        figure: limit.figure,
+        value: limit.figure.of(&times),
+        low,
+        high,
+        limit: limit.at_most_s,
+    }
+}
+
+fn unsustained(
+    rows: &[ValidityRow],
+    data: &ArmData,
+    bearing: &Bearing,
+) -> Option<(TrialOutcome, String)> {
+    if bearing.manner == Manner::Sustains || bearing.manner == Manner::Sheds {
+        return None;
+    }
+    let outcome = match ruled_out(rows, &data.name, "achieved_per_s") {
+        Some(row) => (TrialOutcome::Void, described(row)),
+        None => (TrialOutcome::Bad, bearing.sentence.clone()),
+    };
+    Some(outcome)
+}
+
+/// Failed exchanges and dropped arrivals. So few that chance may have brought them over the share are for a longer trial to judge.
+fn errors(
+    rows: &[ValidityRow],
+    data: &ArmData,
+    figures: &ArmSummary,
+    objective: &Objective,
+    decide: Decide,
+) -> (TrialOutcome, String) {
+    let missed = data.dropped + figures.failed;
+    let all = figures.outcomes.results() + data.dropped;
+    if all == 0 {
+        return (TrialOutcome::Bad, "no exchange ended".to_owned());
+    }
+    #[expect(clippy::cast_precision_loss, reason = "a share")]
+    let share = missed as f64 / all as f64;
+    let percent = |share: f64| format!("{:.3} %", 100.0 * share);
+    let said = format!("{} of the exchanges were missed", percent(share));
+    if share <= objective.errors {
+        return (TrialOutcome::Good, said);
+    }
+    if let Some(row) = ruled_out(rows, &data.name, "failed_share") {
+        return (TrialOutcome::Void, described(row));
+    }
+    let beyond = format!("{said}, more than {}", percent(objective.errors));
+    if decide == Decide::Interval && share_at_least(missed, all) <= objective.errors {
+        return (TrialOutcome::Straddling, beyond);
+    }
+    (TrialOutcome::Bad, beyond)
+}
+
+fn limit(rows: &[ValidityRow], arm: &str, found: &Found, decide: Decide) -> (TrialOutcome, String) {
+    let name = found.figure.label();
+    let limit = format_seconds(found.limit);
+    let Some(value) = found.value else {
+        return (TrialOutcome::Bad, "no exchange was answered".to_owned());
+    };
+    let (low, high) = match decide {
+        Decide::Figure => (value, value),
+        Decide::Interval => (
+            found.low.unwrap_or(0.0),
+            found.high.unwrap_or(f64::INFINITY),
+        ),
+    };
+    let within = match (decide, found.low, found.high) {
+        (Decide::Interval, Some(low), Some(high)) => {
+            format!(" ({} to {})", format_seconds(low), format_seconds(high))
+        }
+        _ => String::new(),
+    };
+    let said = format!("{name} {}{within}", format_seconds(value));
+    let path = format!("response_time.{}", found.figure.name());
+    let row = strongest(rows, arm, &path);
+    let invalid = row.filter(|row| row.effect == Effect::Invalid);
+    // What is too large, if anything, and lies below the limit, lies below it in truth.
+    if high <= found.limit && invalid.is_none_or(|row| row.bias == Bias::TooLarge) {
+        return (TrialOutcome::Good, format!("{said} ≤ {limit}"));
+    }
+    if let Some(row) = invalid {
+        return (TrialOutcome::Void, described(row));
+    }
+    let truly = if row.is_some() {
+        low * (1.0 - MARKED)
+    } else {
+        low
+    };
+    if truly > found.limit {
+        return (TrialOutcome::Bad, format!("{said} > {limit}"));
+    }
+    match (row, decide) {
+        (Some(row), _) if low > found.limit => (TrialOutcome::Void, described(row)),
+        (_, Decide::Figure) => (TrialOutcome::Bad, format!("{said} > {limit}")),
+        (_, Decide::Interval) => (
+            TrialOutcome::Straddling,
+            format!("the interval of {said} reaches over {limit}"),
+        ),
+    }
+}
+
+fn strongest<'a>(rows: &'a [ValidityRow], arm: &str, path: &str) -> Option<&'a ValidityRow> {
+    let metric = Metric::parse(path).ok()?;
+    validity::strongest(rows, arm, &metric)
+}
+
+fn ruled_out<'a>(rows: &'a [ValidityRow], arm: &str, path: &str) -> Option<&'a ValidityRow> {
+    strongest(rows, arm, path).filter(|row| row.effect == Effect::Invalid)
+}
+
+fn described(row: &ValidityRow) -> String {
+    format!("criterion {}, {}: {}", row.criterion, row.name, row.advice)
+}
+
+/// The objective in words: `p99 ≤ 200 ms and at most 0.1 % missed`.
+#[must_use]
+pub fn objective_words(objective: &Objective) -> String {
+    let limits = objective.limits.iter().map(|limit| {
+        format!(
+            "{} ≤ {}",
+            limit.figure.label(),
+            format_seconds(limit.at_most_s)
+        )
+    });
+    let errors = format!("at most {} % missed", format_share(objective.errors));
+    limits.chain([errors]).collect::<Vec<_>>().join(", ")
+}
+
+fn format_share(share: f64) -> String {
+    let percent = 100.0 * share;
+    if percent >= 1.0 || percent == 0.0 {
+        format_number(percent)
+    } else {
+        let text = format!("{percent:.4}");
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    }
+}

@@ -1,0 +1,600 @@
+//! Which trial comes next.
+//!
+//! From the first rate in doublings, down if it fails, until a rate that is carried and one that is not are known; then bisection in log
+//! space. On the way one trial shows the direction. Rates near capacity are decided by chance, so the two rates of the answer are not
+//! those that bisection ends with but lie a third of the wanted width outside of them, and each of the two must be decided by the whole
+//! duration sum. What a single trial claimed is so found out: either an end does not become what it should be, and the search
+//! goes on from there, or two rates contradict each other, and the one with less evidence is tried again.
+//!
+//! At its end the lower bound is held for longer, and then exceeded, to see how the target fails. A confirmation that does not hold is
+//! evidence like any other trial, and the search goes on.
+
+use super::classify::{Goal, Seconds, classify};
+use super::judge::Decide;
+use crate::record::{Class, LoadClass, SearchEnd, TrialOutcome, TrialPurpose};
+use std::cmp::Ordering;
+
+/// Every trial beyond this is one too many: a bound for searches without any order in their trials.
+const MOST_TRIALS: usize = 200;
+/// As often a rate may be void before it is given up.
+const MOST_VOIDS: u32 = 3;
+/// How far up the next trial is while none failed.
+const UP: f64 = 2.0;
+/// How far down it is while none was carried.
+const DOWN: f64 = 2.0;
+/// The same after the first step down: who begins far too high wants to be low soon.
+const FURTHER_DOWN: f64 = 4.0;
+/// How much longer a trial is that follows a straddling one.
+const EXTENDED: f64 = 2.0;
+/// Above the lower bound, to see how the target fails.
+const OVERLOAD: f64 = 1.3;
+/// What rounding to four digits may move a rate by, as a share.
+const ROUNDED: f64 = 5.1e-4;
+/// A confirmation counts for at most as much as so many trials.
+const CONFIRMATION: f64 = 3.0;
+/// As often a lower bound is tried to be confirmed: three that do not hold outweigh the trials that made it one.
+const MOST_CONFIRMATIONS: usize = 3;
+/// Rates are the same when they differ by less than this share: they have four digits.
+const SAME: f64 = 1e-6;
+
+/// How a search is to be made. Rates are iterations per second, times seconds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Settings {
+    /// The first rate.
+    pub from: f64,
+    /// The highest rate that may be offered.
+    pub to: Option<f64>,
+    /// The lowest rate that is tried.
+    pub floor: f64,
+    /// The wanted width of the interval, as a share of its lower bound.
+    pub precision: f64,
+    /// Share of trial time that may be bad at a rate that counts as carried.
+    pub exceed_ratio: f64,
+    /// Measured time of a trial.
+    pub trial_s: f64,
+    /// Full-length trials in the duration sum of a rate whose trials agree: it is decided by more than half of them ...
+    pub trials_per_load: u32,
+    /// ... and of one whose trials contradict each other.
+    pub trials_contradicted: u32,
+    /// Warm-up of a trial.
+    pub warmup_s: f64,
+    /// What a trial takes beyond that: starting a generator, waiting for the last answers.
+    pub around_s: f64,
+    /// Times that a trial must hold, so that the percentiles of the objective have intervals.
+    pub samples: f64,
+    /// Measured time of the confirmation; 0: there is none.
+    pub confirm_s: f64,
+    /// Measured time above capacity, and as much again to recover; 0: that is not looked at.
+    pub overload_s: f64,
+    /// What the search may take in all.
+    pub budget_s: f64,
+}
+
+/// A trial that was made.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Taken {
+    /// What it was for.
+    pub purpose: TrialPurpose,
+    /// Its rate.
+    pub rate_per_s: f64,
+    /// Its measured time.
+    pub seconds: f64,
+    /// What it took in all.
+    pub spent_s: f64,
+    /// What it said.
+    pub outcome: TrialOutcome,
+}
+
+/// A trial that is to be made.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Planned {
+    /// What it is for.
+    pub purpose: TrialPurpose,
+    /// Its rate.
+    pub rate_per_s: f64,
+    /// Its measured time.
+    pub seconds: f64,
+    /// What decides where an interval reaches over its limit.
+    pub decide: Decide,
+}
+
+/// What comes next.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Next {
+    /// This trial.
+    Trial(Planned),
+    /// Nothing.
+    End(SearchEnd),
+}
+
+/// The next trial after those that were taken, in order.
+#[must_use]
+pub fn next(settings: &Settings, taken: &[Taken]) -> Next {
+    if taken.len() >= MOST_TRIALS {
+        return Next::End(SearchEnd::Trials);
+    }
+    let loads = Loads::of(settings, taken);
+    let spent: f64 = taken.iter().map(|trial| trial.spent_s).sum();
+    let sought = match again(settings, taken) {
+        Some(planned) => Sought::Try(planned),
+        None => seek(settings, &loads),
+    };
+    match sought {
+        Sought::Try(planned) if loads.voids(planned.rate_per_s) >= 2 * MOST_VOIDS => {
+            let end = Next::End(SearchEnd::Generator);
+            after(settings, &loads, taken, spent).unwrap_or(end)
+        }
+        Sought::Try(planned) => {
+            let reserved = match planned.purpose {
+                TrialPurpose::Search => settings.reserve_s(),
+                TrialPurpose::Confirmation | TrialPurpose::Overload => 0.0,
+            };
+            if spent + settings.cost_s(planned.seconds) + reserved <= settings.budget_s {
+                return Next::Trial(planned);
+            }
+            let end = Next::End(SearchEnd::Budget);
+            after(settings, &loads, taken, spent).unwrap_or(end)
+        }
+        Sought::End(end @ (SearchEnd::LowestRate | SearchEnd::Budget)) => Next::End(end),
+        Sought::End(end) => after(settings, &loads, taken, spent).unwrap_or(Next::End(end)),
+    }
+}
+
+impl Settings {
+    /// What a trial of this measured time takes.
+    #[must_use]
+    pub fn cost_s(&self, seconds: f64) -> f64 {
+        self.warmup_s + seconds + self.around_s
+    }
+
+    /// What is kept back for the end of the search.
+    #[must_use]
+    pub fn reserve_s(&self) -> f64 {
+        [self.confirm_s, 2.0 * self.overload_s]
+            .into_iter()
+            .filter(|seconds| *seconds > 0.0)
+            .map(|seconds| self.cost_s(seconds))
+            .sum()
+    }
+
+    /// The measured time of a full-length trial of this rate: longer where it would hold too few times otherwise.
+    #[must_use]
+    pub fn trial_s(&self, rate: f64) -> f64 {
+        self.trial_s
+            .max((self.samples / rate).min(EXTENDED * self.trial_s))
+    }
+
+    /// The ratio of the bounds that is aimed at: rounding may add to it what is left of the precision.
+    fn wanted(&self) -> f64 {
+        1.0 + self.precision - 2.2 * ROUNDED
+    }
+
+    fn goal(&self, load: &Load) -> Goal {
+        let trials = if load.is_contradictory() {
+            self.trials_contradicted
+        } else {
+            self.trials_per_load
+        };
+        Goal {
+            exceed_ratio: self.exceed_ratio,
+            duration_sum_s: self.trial_s(load.rate) * f64::from(trials),
+        }
+    }
+
+    fn full(&self, rate: f64) -> Sought {
+        self.of(rate, self.trial_s(rate))
+    }
+
+    /// Half as long, where that holds times enough: it shows the way while it is far.
+    fn short(&self, rate: f64) -> Sought {
+        let half = self.trial_s / 2.0;
+        self.of(rate, half.max(self.samples / rate).min(self.trial_s(rate)))
+    }
+
+    fn of(&self, rate: f64, seconds: f64) -> Sought {
+        Sought::Try(Planned {
+            purpose: TrialPurpose::Search,
+            rate_per_s: rate,
+            seconds,
+            decide: Decide::Interval,
+        })
+    }
+}
+
+/// What the search itself wants.
+enum Sought {
+    Try(Planned),
+    End(SearchEnd),
+}
+
+/// A trial that the last one calls for at the same rate: a longer one after a straddling one, the same after a void one.
+fn again(settings: &Settings, taken: &[Taken]) -> Option<Planned> {
+    let last = taken
+        .last()
+        .filter(|last| last.purpose != TrialPurpose::Overload)?;
+    let in_a_row = taken
+        .iter()
+        .rev()
+        .take_while(|trial| trial.purpose == last.purpose)
+        .take_while(|trial| is_same(trial.rate_per_s, last.rate_per_s))
+        .take_while(|trial| trial.outcome == last.outcome);
+    let longest = EXTENDED * settings.trial_s(last.rate_per_s);
+    let planned = |seconds: f64, decide| Planned {
+        purpose: last.purpose,
+        rate_per_s: last.rate_per_s,
+        seconds,
+        decide,
+    };
+    match last.outcome {
+        TrialOutcome::Straddling => Some(planned(longest.max(last.seconds), Decide::Figure)),
+        TrialOutcome::Void if in_a_row.count() < MOST_VOIDS as usize => {
+            Some(planned(last.seconds, Decide::Interval))
+        }
+        TrialOutcome::Void | TrialOutcome::Good | TrialOutcome::Bad => None,
+    }
+}
+
+fn seek(settings: &Settings, loads: &Loads) -> Sought {
+    if let Some(contradicted) = loads.contradicted() {
+        return settings.full(contradicted.rate);
+    }
+    match (loads.lower(), loads.upper()) {
+        (None, None) => match loads.lowest_void() {
+            None => settings.short(round(settings.from)),
+            Some(void) => below(settings, void.rate, 1),
+        },
+        (None, Some(upper)) => {
+            if upper.rate <= settings.floor * (1.0 + SAME) {
+                return if upper.class == Class::Upper {
+                    Sought::End(SearchEnd::LowestRate)
+                } else {
+                    settings.full(upper.rate)
+                };
+            }
+            let lowest = loads
+                .lowest_void()
+                .map_or(upper.rate, |void| void.rate.min(upper.rate));
+            below(settings, lowest, loads.all.len())
+        }
+        (Some(lower), None) => above(settings, loads, lower),
+        (Some(lower), Some(upper)) => between(settings, loads, lower, upper),
+    }
+}
+
+/// No rate was carried yet, and `rate` was not.
+fn below(settings: &Settings, rate: f64, tried: usize) -> Sought {
+    if rate <= settings.floor * (1.0 + SAME) {
+        return Sought::End(SearchEnd::Generator);
+    }
+    let stride = if tried > 1 { FURTHER_DOWN } else { DOWN };
+    settings.short(round(rate / stride).max(settings.floor))
+}
+
+/// No rate is known that is too much.
+fn above(settings: &Settings, loads: &Loads, lower: &Load) -> Sought {
+    let sure = |end| match lower.class {
+        Class::Lower => Sought::End(end),
+        _ => settings.full(lower.rate),
+    };
+    let void = loads
+        .all
+        .iter()
+        .find(|load| load.is_void() && load.rate > lower.rate);
+    if let Some(void) = void {
+        if void.rate <= lower.rate * (1.0 + settings.precision) {
+            return sure(SearchEnd::Generator);
+        }
+        return settings.short(round((lower.rate * void.rate).sqrt()));
+    }
+    let highest = settings.to.unwrap_or(f64::INFINITY);
+    if lower.rate >= highest * (1.0 - SAME) {
+        return sure(SearchEnd::HighestRate);
+    }
+    settings.short(round(lower.rate * UP).min(highest))
+}
+
+/// Both sides are known, from one trial at least.
+fn between(settings: &Settings, loads: &Loads, lower: &Load, upper: &Load) -> Sought {
+    let wanted = settings.wanted();
+    let is_decided = lower.class == Class::Lower && upper.class == Class::Upper;
+    if is_decided && upper.rate <= lower.rate * (1.0 + settings.precision) {
+        return Sought::End(SearchEnd::Precision);
+    }
+    let void = loads
+        .all
+        .iter()
+        .find(|load| load.is_void() && load.rate > lower.rate && load.rate < upper.rate);
+    let top = void.map_or(upper.rate, |void| void.rate);
+    if top > lower.rate * wanted.powf(1.0 / 3.0) * (1.0 + SAME) {
+        return settings.full(round((lower.rate * top).sqrt()));
+    }
+    if void.is_some() {
+        // What lies above the void rate cannot be narrowed down from here.
+        return if lower.class == Class::Lower {
+            Sought::End(SearchEnd::Generator)
+        } else {
+            settings.full(lower.rate)
+        };
+    }
+    ends(settings, loads, lower, upper)
+}
+
+/// Bisection is done: the ends of the answer, a little outside.
+fn ends(settings: &Settings, loads: &Loads, lower: &Load, upper: &Load) -> Sought {
+    let middle = (lower.rate * upper.rate).sqrt();
+    let half = settings.wanted().sqrt();
+    let (low, high) = (middle / half, middle * half);
+    let highest = settings.to.unwrap_or(f64::INFINITY);
+    let known_low = loads.relevant_lower.map(|at| loads.all[at].rate);
+    if known_low.is_none_or(|known| known < low * (1.0 - ROUNDED)) {
+        return settings.full(round(low).max(settings.floor));
+    }
+    let known_high = loads.relevant_upper.map(|at| loads.all[at].rate);
+    if known_high.is_none_or(|known| known > high * (1.0 + ROUNDED)) {
+        return settings.full(round(high).min(highest));
+    }
+    Sought::End(SearchEnd::Precision)
+}
+
+/// What follows the search: the confirmation and the overload, as far as the budget goes. `None`: nothing more.
+fn after(settings: &Settings, loads: &Loads, taken: &[Taken], spent: f64) -> Option<Next> {
+    let (lower, upper) = loads.answer();
+    let lower = lower?;
+    let planned = |purpose, rate: f64, seconds| Planned {
+        purpose,
+        rate_per_s: rate,
+        seconds,
+        decide: Decide::Interval,
+    };
+    let affordable = |trial: Planned, more: f64| {
+        let cost = settings.cost_s(trial.seconds + more);
+        (spent + cost <= settings.budget_s).then_some(Next::Trial(trial))
+    };
+    let at_lower = taken.iter().rev().filter(|trial| {
+        trial.purpose == TrialPurpose::Confirmation && is_same(trial.rate_per_s, lower.rate)
+    });
+    let confirmations: Vec<&Taken> = at_lower.collect();
+    let held = confirmations
+        .iter()
+        .any(|trial| trial.outcome == TrialOutcome::Good);
+    // One that does not hold is evidence, and may be chance: then it is made again.
+    if settings.confirm_s > 0.0 && !held && confirmations.len() < MOST_CONFIRMATIONS {
+        let trial = planned(TrialPurpose::Confirmation, lower.rate, settings.confirm_s);
+        if let Some(next) = affordable(trial, 0.0) {
+            return Some(next);
+        }
+    }
+    let exceeded = taken.iter().any(|trial| {
+        trial.purpose == TrialPurpose::Overload
+            && is_same(trial.rate_per_s, overload_rate(settings, lower.rate))
+    });
+    // Where no rate is too much there is nothing to see above.
+    if settings.overload_s <= 0.0 || exceeded || upper.is_none() {
+        return None;
+    }
+    let rate = overload_rate(settings, lower.rate);
+    affordable(
+        planned(TrialPurpose::Overload, rate, settings.overload_s),
+        settings.overload_s,
+    )
+}
+
+/// The rate at which failing is watched.
+#[must_use]
+pub fn overload_rate(settings: &Settings, lower: f64) -> f64 {
+    round(lower * OVERLOAD).min(settings.to.unwrap_or(f64::INFINITY))
+}
+
+/// A rate that bounds the capacity, and whether it is decided.
+pub type RateBound = Option<(f64, Class)>;
+
+/// The bounds that all trials say together: the lower and the upper.
+#[must_use]
+pub fn bounds(settings: &Settings, taken: &[Taken]) -> (RateBound, RateBound) {
+    let loads = Loads::of(settings, taken);
+    let of = |load: &Load| (load.rate, load.class);
+    let (lower, upper) = loads.answer();
+    (lower.map(of), upper.map(of))
+}
+
+/// Every rate that was tried, ascending, with what follows from its trials.
+#[must_use]
+pub fn classes(settings: &Settings, taken: &[Taken]) -> Vec<LoadClass> {
+    let loads = Loads::of(settings, taken).all;
+    let class = |load: Load| LoadClass {
+        rate_per_s: load.rate,
+        good_s: load.seconds.good + load.seconds.good_short,
+        bad_s: load.seconds.bad + load.seconds.bad_short,
+        voids: load.voids,
+        class: load.class,
+    };
+    loads.into_iter().map(class).collect()
+}
+
+/// One rate with its trials.
+#[derive(Debug, Clone, Copy)]
+struct Load {
+    rate: f64,
+    seconds: Seconds,
+    trials: u32,
+    voids: u32,
+    class: Class,
+}
+
+impl Load {
+    /// To which side its trials lean, decided or not; `None` without evidence, and where they balance.
+    fn leans(&self) -> Option<Class> {
+        match self.class {
+            Class::Undecided => {}
+            decided => return Some(decided),
+        }
+        let good = self.seconds.good + self.seconds.good_short;
+        let bad = self.seconds.bad + self.seconds.bad_short;
+        match good.total_cmp(&bad) {
+            Ordering::Greater => Some(Class::Lower),
+            Ordering::Less => Some(Class::Upper),
+            Ordering::Equal => None,
+        }
+    }
+
+    fn is_contradictory(&self) -> bool {
+        let Seconds {
+            good,
+            bad,
+            good_short,
+            bad_short,
+        } = self.seconds;
+        good + good_short > 0.0 && bad + bad_short > 0.0
+    }
+
+    fn is_split(&self) -> bool {
+        self.leans().is_none() && self.trials > 0
+    }
+
+    fn is_void(&self) -> bool {
+        self.trials == 0 && self.voids >= MOST_VOIDS
+    }
+}
+
+/// Rates, ascending. The relevant upper bound is the lowest, the relevant lower bound the highest below it: so a rate that fails counts
+/// for all above it, whatever these did (draft-ietf-bmwg-mlrsearch, "Relevant Upper Bound").
+struct Loads {
+    all: Vec<Load>,
+    /// The place of the relevant lower bound.
+    relevant_lower: Option<usize>,
+    /// The place of the relevant upper bound.
+    relevant_upper: Option<usize>,
+}
+
+impl Loads {
+    fn of(settings: &Settings, taken: &[Taken]) -> Self {
+        let mut loads: Vec<Load> = Vec::new();
+        for trial in taken {
+            if trial.purpose == TrialPurpose::Overload {
+                continue;
+            }
+            let known = loads
+                .iter()
+                .position(|load| is_same(load.rate, trial.rate_per_s));
+            let at = known.unwrap_or_else(|| {
+                loads.push(Load {
+                    rate: trial.rate_per_s,
+                    seconds: Seconds::default(),
+                    trials: 0,
+                    voids: 0,
+                    class: Class::Undecided,
+                });
+                loads.len() - 1
+            });
+            loads[at].take(settings, trial);
+        }
+        for load in &mut loads {
+            load.class = classify(load.seconds, settings.goal(load));
+        }
+        loads.sort_by(|a, b| a.rate.total_cmp(&b.rate));
+        let relevant_upper = loads.iter().position(|load| load.class == Class::Upper);
+        let below = &loads[..relevant_upper.unwrap_or(loads.len())];
+        let relevant_lower = below.iter().rposition(|load| load.class == Class::Lower);
+        Self {
+            all: loads,
+            relevant_lower,
+            relevant_upper,
+        }
+    }
+
+    /// The bounds of the answer: those that are decided, or else those that trials lean to.
+    fn answer(&self) -> (Option<&Load>, Option<&Load>) {
+        let decided = |at: Option<usize>| at.map(|at| &self.all[at]);
+        (
+            decided(self.relevant_lower).or_else(|| self.lower()),
+            decided(self.relevant_upper).or_else(|| self.upper()),
+        )
+    }
+
+    /// Places of rates that are not ruled out by decided ones.
+    fn open(&self) -> std::ops::Range<usize> {
+        let from = self.relevant_lower.map_or(0, |at| at + 1);
+        from..self.relevant_upper.unwrap_or(self.all.len())
+    }
+
+    /// The lowest rate that is too much, by what is known now.
+    fn upper(&self) -> Option<&Load> {
+        let open = self.all[self.open()].iter();
+        let leaning = open.clone().find(|load| load.leans() == Some(Class::Upper));
+        leaning.or_else(|| self.relevant_upper.map(|at| &self.all[at]))
+    }
+
+    /// The highest rate below that that is carried.
+    fn lower(&self) -> Option<&Load> {
+        let upper = self.upper().map_or(f64::INFINITY, |load| load.rate);
+        let mut open = self.all[self.open()].iter().rev();
+        let leaning = open.find(|load| load.rate < upper && load.leans() == Some(Class::Lower));
+        leaning.or_else(|| self.relevant_lower.map(|at| &self.all[at]))
+    }
+
+    /// How many trials of a rate were void.
+    fn voids(&self, rate: f64) -> u32 {
+        let load = self.all.iter().find(|load| is_same(load.rate, rate));
+        load.map_or(0, |load| load.voids)
+    }
+
+    fn lowest_void(&self) -> Option<&Load> {
+        self.all.iter().find(|load| load.is_void())
+    }
+
+    /// A rate whose trials contradict each other evenly, or those of another rate: the one with less evidence.
+    fn contradicted(&self) -> Option<&Load> {
+        let open = &self.all[self.open()];
+        if let Some(split) = open.iter().find(|load| load.is_split()) {
+            return Some(split);
+        }
+        let bad = open
+            .iter()
+            .position(|load| load.leans() == Some(Class::Upper))?;
+        let good = open[bad..]
+            .iter()
+            .find(|load| load.leans() == Some(Class::Lower))?;
+        let bad = &open[bad];
+        Some(if good.trials < bad.trials { good } else { bad })
+    }
+}
+
+impl Load {
+    fn take(&mut self, settings: &Settings, trial: &Taken) {
+        // No single trial decides a rate, however long it is.
+        let full = settings.trial_s(trial.rate_per_s);
+        let most = match trial.purpose {
+            TrialPurpose::Confirmation => CONFIRMATION,
+            TrialPurpose::Search | TrialPurpose::Overload => EXTENDED,
+        };
+        let weight = trial.seconds.min(most * full);
+        let is_full = trial.seconds >= full * (1.0 - SAME);
+        let seconds = match (trial.outcome, is_full) {
+            (TrialOutcome::Good, true) => &mut self.seconds.good,
+            (TrialOutcome::Good, false) => &mut self.seconds.good_short,
+            (TrialOutcome::Bad, true) => &mut self.seconds.bad,
+            (TrialOutcome::Bad, false) => &mut self.seconds.bad_short,
+            (TrialOutcome::Void, _) => {
+                self.voids += 1;
+                return;
+            }
+            (TrialOutcome::Straddling, _) => return,
+        };
+        *seconds += weight;
+        self.trials += 1;
+    }
+}
+
+fn is_same(one: f64, other: f64) -> bool {
+    (one - other).abs() <= SAME * one.max(other)
+}
+
+/// To four digits: finer than any search, and easier to read.
+#[must_use]
+pub fn round(rate: f64) -> f64 {
+    let unit = 10_f64.powf(rate.log10().floor() - 3.0);
+    (rate / unit).round() * unit
+}
+
+#[cfg(test)]
+pub(super) mod tests;

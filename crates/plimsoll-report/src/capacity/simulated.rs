@@ -1,0 +1,459 @@
+//! Searches of targets whose capacity is known, in virtual time: how often the interval holds the truth, how wide it is, and what it
+//! costs beside trying level by level and beside plain binary search. The table is in `docs/truth.md`.
+
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "simulated times and counts"
+)]
+
+use super::judge::{Decide, judge};
+use super::search::{Next, Planned, Settings, Taken, bounds, next, round};
+use crate::record::{
+    ArmData, Backlog, Class, Limit, LoadModel, Objective, Statistic, TrialOutcome, TrialPurpose,
+};
+use crate::summarise::figures;
+use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::random::{Draw, Stream};
+use plimsoll_base::tally::{ClassTally, StepTally};
+use plimsoll_base::time_kind::TimeKind;
+
+/// Searches of each target in the tests that always run.
+const SHORT: u64 = 16;
+/// Searches of each target in those that make the table.
+const LONG: u64 = 400;
+/// Share of searches whose interval must hold the truth.
+const HELD: f64 = super::conclude::CONFIDENCE;
+/// Load before the measured time of a trial.
+const WARMUP_S: f64 = 1.0;
+
+/// What stands at the other end.
+#[derive(Clone, Copy)]
+enum Target {
+    /// So many tokens a second, of which a twentieth of a second's are kept; who finds none is refused.
+    TokenBucket(f64),
+    /// Servers that each take the same time for every request, which wait in one queue.
+    FixedServiceTime { servers: usize, seconds: f64 },
+    /// One server with exponential times and a queue, at arrivals at random.
+    Exponential { per_s: f64 },
+    /// Fixed service times, a quarter longer in a fifth of the trials.
+    Bimodal { servers: usize, seconds: f64 },
+}
+
+/// A limit of 100 ms on the p99, and at most 0.1 % missed.
+const LIMIT_S: f64 = 0.1;
+
+impl Target {
+    /// The highest rate that meets the objective for ever.
+    fn truth(self) -> f64 {
+        match self {
+            Self::TokenBucket(per_s) => per_s / (1.0 - 0.001),
+            Self::FixedServiceTime { servers, seconds } | Self::Bimodal { servers, seconds } => {
+                servers as f64 / seconds
+            }
+            // Response times of M/M/1 are exponential with the rate μ − λ.
+            Self::Exponential { per_s } => per_s - 100_f64.ln() / LIMIT_S,
+        }
+    }
+
+    /// What one trial measures.
+    fn measured(self, rate: f64, seconds: f64, draw: &mut Draw) -> ArmData {
+        let slow = matches!(self, Self::Bimodal { .. }) && draw.unit() < 0.2;
+        let mut work = Work::of(self, slow);
+        let mut tally = Tally::new(rate, seconds);
+        let mut t = 0.0;
+        while t < WARMUP_S + seconds {
+            let answered = work.offer(t, draw);
+            tally.take(t, answered);
+            t += match self {
+                Self::Exponential { .. } => draw.exponential() / rate,
+                _ => 1.0 / rate,
+            };
+        }
+        tally.data
+    }
+}
+
+/// A target at work.
+enum Work {
+    Tokens {
+        per_s: f64,
+        most: f64,
+        left: f64,
+        at: f64,
+    },
+    Queue {
+        free: Vec<f64>,
+        seconds: f64,
+        exponential: bool,
+    },
+}
+
+impl Work {
+    fn of(target: Target, slow: bool) -> Self {
+        let queue = |servers, seconds, exponential| Self::Queue {
+            free: vec![0.0; servers],
+            seconds,
+            exponential,
+        };
+        match target {
+            Target::TokenBucket(per_s) => Self::Tokens {
+                per_s,
+                most: per_s / 20.0,
+                left: per_s / 20.0,
+                at: 0.0,
+            },
+            Target::FixedServiceTime { servers, seconds } => queue(servers, seconds, false),
+            Target::Bimodal { servers, seconds } => {
+                queue(servers, if slow { seconds * 1.25 } else { seconds }, false)
+            }
+            Target::Exponential { per_s } => queue(1, 1.0 / per_s, true),
+        }
+    }
+
+    /// When a request that comes at `t` is answered; `None`: it is refused.
+    fn offer(&mut self, t: f64, draw: &mut Draw) -> Option<f64> {
+        match self {
+            Self::Tokens {
+                per_s,
+                most,
+                left,
+                at,
+            } => {
+                *left = (*left + (t - *at) * *per_s).min(*most);
+                *at = t;
+                if *left < 1.0 {
+                    return None;
+                }
+                *left -= 1.0;
+                Some(t + 0.001 + 0.001 * draw.exponential())
+            }
+            Self::Queue {
+                free,
+                seconds,
+                exponential,
+            } => {
+                let first = (0..free.len()).min_by(|a, b| free[*a].total_cmp(&free[*b]))?;
+                let takes = if *exponential {
+                    *seconds * draw.exponential()
+                } else {
+                    *seconds
+                };
+                free[first] = t.max(free[first]) + takes;
+                Some(free[first])
+            }
+        }
+    }
+}
+
+/// Counts what a generator would.
+struct Tally {
+    data: ArmData,
+    middle: f64,
+    end: f64,
+}
+
+impl Tally {
+    fn new(rate: f64, seconds: f64) -> Self {
+        let mut data = ArmData::new("a", "t", LoadModel::Open, Some(rate));
+        data.seconds = seconds;
+        data.backlog = Some(Backlog {
+            seconds: seconds / 2.0,
+            ..Backlog::default()
+        });
+        let mut step = StepTally::default();
+        for class in [OutcomeClass::Passed, OutcomeClass::CheckFailed] {
+            step.classes.insert(class, ClassTally::default());
+        }
+        data.steps.insert("a".to_owned(), step);
+        Self {
+            data,
+            middle: WARMUP_S + seconds / 2.0,
+            end: WARMUP_S + seconds,
+        }
+    }
+
+    fn take(&mut self, t: f64, answered: Option<f64>) {
+        let ends = answered.unwrap_or(t);
+        if let Some(backlog) = &mut self.data.backlog {
+            backlog.middle += u64::from(t < self.middle && ends >= self.middle);
+            backlog.end += u64::from(ends >= self.end);
+        }
+        if t < WARMUP_S {
+            self.data.answered_of_warmup += u64::from(answered.is_some() && ends >= WARMUP_S);
+            return;
+        }
+        self.data.intended += 1;
+        self.data.sent += 1;
+        self.data.answered_late += u64::from(ends >= self.end);
+        let step = &mut self.data.steps[0];
+        step.sent += 1;
+        let (class, status) = match answered {
+            Some(_) => (OutcomeClass::Passed, 200),
+            None => (OutcomeClass::CheckFailed, 429),
+        };
+        *step.statuses.entry(status).or_default() += 1;
+        let tally = step.classes.entry(class).or_default();
+        tally.count += 1;
+        let times = tally.times.entry(TimeKind::ResponseTime).or_default();
+        times.record_nanos(((ends - t) * 1e9) as u64);
+    }
+}
+
+fn settings() -> Settings {
+    Settings {
+        from: 10.0,
+        to: None,
+        floor: 0.1,
+        precision: 0.05,
+        exceed_ratio: 0.5,
+        trial_s: 10.0,
+        trials_per_load: 5,
+        trials_contradicted: 13,
+        warmup_s: WARMUP_S,
+        around_s: 0.0,
+        samples: 570.0,
+        confirm_s: 60.0,
+        overload_s: 10.0,
+        budget_s: 3_600.0,
+    }
+}
+
+fn objective() -> Objective {
+    Objective {
+        limits: vec![Limit {
+            figure: Statistic::P99,
+            at_most_s: LIMIT_S,
+        }],
+        errors: 0.001,
+    }
+}
+
+/// One target, and the luck of its trials.
+struct Bench {
+    target: Target,
+    draw: Draw,
+}
+
+/// What a way of searching found.
+#[derive(Clone, Copy)]
+struct Answer {
+    lower: f64,
+    upper: f64,
+    trial_seconds: f64,
+}
+
+impl Bench {
+    fn trial(&mut self, rate: f64, seconds: f64, decide: Decide) -> TrialOutcome {
+        let data = self.target.measured(rate, seconds, &mut self.draw);
+        judge(&data, &figures(&data), &objective(), None, decide).outcome
+    }
+
+    /// The search itself.
+    fn search(&mut self) -> Answer {
+        self.search_with(10.0)
+    }
+
+    fn search_with(&mut self, trial_s: f64) -> Answer {
+        let settings = Settings {
+            trial_s,
+            confirm_s: 6.0 * trial_s,
+            budget_s: 360.0 * trial_s,
+            ..settings()
+        };
+        let mut taken: Vec<Taken> = Vec::new();
+        while let Next::Trial(Planned {
+            purpose,
+            rate_per_s,
+            seconds,
+            decide,
+        }) = next(&settings, &taken)
+        {
+            let overload = purpose == TrialPurpose::Overload;
+            let outcome = if overload {
+                TrialOutcome::Bad
+            } else {
+                self.trial(rate_per_s, seconds, decide)
+            };
+            let spent_s = if overload { 0.0 } else { WARMUP_S + seconds };
+            taken.push(Taken {
+                purpose,
+                rate_per_s,
+                seconds,
+                spent_s,
+                outcome,
+            });
+        }
+        let (lower, upper) = bounds(&settings, &taken);
+        let (lower, upper) = (lower.unwrap(), upper.unwrap());
+        assert_eq!((lower.1, upper.1), (Class::Lower, Class::Upper));
+        Answer {
+            lower: lower.0,
+            upper: upper.0,
+            trial_seconds: taken.iter().map(|trial| trial.spent_s).sum(),
+        }
+    }
+
+    /// One trial each, and each believed: doubling, then bisection.
+    fn binary(&mut self) -> Answer {
+        let (mut low, mut high, mut spent) = (10.0, None, 0.0);
+        while high.is_none_or(|high: f64| high > low * 1.05) {
+            let rate = high.map_or(low * 2.0, |high| round((low * high).sqrt()));
+            spent += WARMUP_S + 10.0;
+            match self.trial(rate, 10.0, Decide::Figure) {
+                TrialOutcome::Good => low = rate,
+                _ => high = Some(rate),
+            }
+        }
+        Answer {
+            lower: low,
+            upper: high.unwrap_or(low),
+            trial_seconds: spent,
+        }
+    }
+
+    /// Levels 5 % apart, one trial each, up to the first that fails.
+    fn level_by_level(&mut self) -> Answer {
+        let (mut rate, mut spent) = (10.0, 0.0);
+        loop {
+            spent += WARMUP_S + 10.0;
+            if self.trial(rate, 10.0, Decide::Figure) != TrialOutcome::Good {
+                return Answer {
+                    lower: rate / 1.05,
+                    upper: rate,
+                    trial_seconds: spent,
+                };
+            }
+            rate *= 1.05;
+        }
+    }
+}
+
+/// Of many searches: how many held the truth, the widest, and the mean of trial seconds.
+struct Found {
+    held: u64,
+    widest: f64,
+    trial_seconds: f64,
+}
+
+fn found(searches: u64, make: impl Fn(f64) -> Target, way: impl Fn(&mut Bench) -> Answer) -> Found {
+    let mut found = Found {
+        held: 0,
+        widest: 0.0,
+        trial_seconds: 0.0,
+    };
+    for number in 0..searches {
+        let mut draw = Draw::new(11, Stream::Data, number);
+        let target = make(draw.unit());
+        let answer = way(&mut Bench { target, draw });
+        let truth = target.truth();
+        found.held += u64::from(answer.lower <= truth && truth < answer.upper);
+        found.widest = found.widest.max(answer.upper / answer.lower - 1.0);
+        found.trial_seconds += answer.trial_seconds / searches as f64;
+    }
+    found
+}
+
+/// Searches targets that differ by a number from 0 to 1.
+fn search_all(searches: u64, name: &str, make: impl Fn(f64) -> Target) -> Found {
+    let search = found(searches, make, Bench::search);
+    // Of few, two standard deviations fewer may hold it by chance.
+    let chance = 2.0 * (HELD * (1.0 - HELD) / searches as f64).sqrt();
+    let least = if searches < LONG { HELD - chance } else { HELD };
+    let held = search.held as f64 / searches as f64;
+    assert!(held >= least, "{name}: {} of {searches}", search.held);
+    assert!(search.widest <= 0.05, "{name}: {}", search.widest);
+    search
+}
+
+/// The same beside other ways of searching: a row of the table in `docs/truth.md`.
+fn row(name: &str, make: impl Fn(f64) -> Target) {
+    let search = search_all(LONG, name, &make);
+    let binary = found(LONG, &make, Bench::binary);
+    let levels = found(LONG, &make, Bench::level_by_level);
+    for (way, found) in [
+        ("search", &search),
+        ("binary", &binary),
+        ("levels", &levels),
+    ] {
+        #[expect(clippy::print_stdout, reason = "the table of docs/truth.md")]
+        {
+            println!(
+                "{name}, {way}: {} of {LONG} hold the truth, at most {:.2} % wide, {:.0} trial seconds",
+                found.held,
+                100.0 * found.widest,
+                found.trial_seconds
+            );
+        }
+    }
+    assert!(search.trial_seconds < levels.trial_seconds, "{name}");
+    assert!(search.held >= binary.held, "{name}: {}", binary.held);
+}
+
+fn token_bucket(at: f64) -> Target {
+    Target::TokenBucket(60.0 + 180.0 * at)
+}
+
+fn fixed_service_time(at: f64) -> Target {
+    Target::FixedServiceTime {
+        servers: 4,
+        seconds: 0.015 + 0.045 * at,
+    }
+}
+
+fn exponential_service_time(at: f64) -> Target {
+    Target::Exponential {
+        per_s: 150.0 + 150.0 * at,
+    }
+}
+
+fn noise_in_a_fifth_of_trials(at: f64) -> Target {
+    Target::Bimodal {
+        servers: 4,
+        seconds: 0.015 + 0.045 * at,
+    }
+}
+
+#[test]
+fn a_token_bucket_is_found() {
+    search_all(SHORT, "token bucket", token_bucket);
+}
+
+#[test]
+fn servers_with_a_fixed_service_time_are_found() {
+    search_all(SHORT, "fixed service time", fixed_service_time);
+}
+
+#[test]
+fn noise_in_a_fifth_of_trials_misleads_no_search() {
+    search_all(SHORT, "bimodal noise", noise_in_a_fifth_of_trials);
+}
+
+#[test]
+#[ignore = "the table of docs/truth.md: minutes; run it with --nocapture"]
+fn table() {
+    row("token bucket", token_bucket);
+    row("fixed service time", fixed_service_time);
+    row("bimodal noise", noise_in_a_fifth_of_trials);
+}
+
+/// Where times near the limit are themselves random, trials of ten seconds do not tell rates apart that differ by a few per cent.
+#[test]
+#[ignore = "a row of docs/truth.md: minutes; run it with --nocapture"]
+fn a_server_with_exponential_service_times() {
+    for trial_s in [10.0, 60.0, 200.0] {
+        let found = found(LONG / 4, exponential_service_time, |bench| {
+            bench.search_with(trial_s)
+        });
+        #[expect(clippy::print_stdout, reason = "the table of docs/truth.md")]
+        {
+            println!(
+                "exponential service time, trials of {trial_s} s: {} of {} hold the truth, {:.0} trial seconds",
+                found.held,
+                LONG / 4,
+                found.trial_seconds
+            );
+        }
+    }
+}

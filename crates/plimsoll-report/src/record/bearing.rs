@@ -1,0 +1,48 @@
+//! How a target bore a rate: whether it kept up with it and, where it did not, in which way.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What became of a rate that was offered.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Bearing {
+    /// In a word.
+    pub manner: Manner,
+    /// Exchanges that were answered per second while it was offered: what was sustained in its place where it was not itself.
+    pub answered_per_s: f64,
+    /// By how many arrivals per second the backlog (under way, and waiting for a connection) grew in the second half.
+    pub backlog_growth_per_s: f64,
+    /// Arrivals that were never started, and exchanges that failed, over all arrivals: of a scenario with several steps at most 1.
+    pub lost_share: f64,
+    /// Whether the response times are those of one burst that drains: the mean is half of the longest.
+    pub burst: bool,
+    /// One sentence.
+    pub sentence: String,
+}
+
+/// How a target bears a rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Manner {
+    /// It keeps up with it.
+    Sustains,
+    /// What it cannot answer waits: the backlog grows.
+    Queues,
+    /// What it cannot answer it refuses, or answers with a failure; what it answers it answers in time.
+    Sheds,
+    /// It answers clearly less than it does at a lower rate.
+    Collapses,
+}
+
+impl Manner {
+    /// The name used in files and for people.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sustains => "sustains",
+            Self::Queues => "queues",
+            Self::Sheds => "sheds",
+            Self::Collapses => "collapses",
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! The table of levels: one row a level and arm, arms below each other.
+
+use crate::record::{LevelSummary, Manner, Statistic, Summary};
+use crate::render::table::Table;
+use crate::render::words::{NOTHING, cores, failures, number, time};
+
+/// Figures between the smallest and the largest.
+const SHOWN: [Statistic; 4] = [
+    Statistic::Mean,
+    Statistic::P50,
+    Statistic::P90,
+    Statistic::P99,
+];
+
+/// Levels with what was offered and achieved, times, and the processors that each component used; `None` where there are none.
+pub(in crate::render) fn levels(summary: &Summary) -> Option<Table> {
+    let names = distinct(summary.arms.values().flat_map(|arm| arm.levels.iter()));
+    if names.is_empty() {
+        return None;
+    }
+    let components = components(summary);
+    let heads: Vec<String> = components
+        .iter()
+        .map(|name| format!("CPU {name}"))
+        .collect();
+    let several_arms = summary.arms.len() > 1;
+    let mut table = Table::new(
+        ["level"]
+            .into_iter()
+            .chain(several_arms.then_some("arm"))
+            .chain(["bearing", "offered/s", "achieved/s", "failed", "min"])
+            .chain(SHOWN.map(Statistic::label))
+            .chain(["max"])
+            .chain(heads.iter().map(String::as_str)),
+    )
+    .with_words(if several_arms { &[1, 2] } else { &[1] });
+    for name in names {
+        let mut first = name.to_owned();
+        for (arm, figures) in &summary.arms {
+            let Some(level) = figures.levels.iter().find(|level| level.name == name) else {
+                continue;
+            };
+            let mut row = vec![std::mem::take(&mut first)];
+            row.extend(several_arms.then(|| arm.clone()));
+            row.extend(cells(level));
+            row.extend(components.iter().map(|component| {
+                let found = level.components.get(*component);
+                cores(found.and_then(|found| found.cpu_cores_mean))
+            }));
+            table.rows.push(row);
+        }
+    }
+    Some(table)
+}
+
+/// What is said of a level's bearing, in a word or two.
+pub(in crate::render) fn bearing(level: &LevelSummary) -> &'static str {
+    match &level.bearing {
+        None => "closed model",
+        Some(bearing) if bearing.burst => "queues (one burst)",
+        Some(bearing) => bearing.manner.name(),
+    }
+}
+
+fn cells(level: &LevelSummary) -> Vec<String> {
+    let response = &level.response_time;
+    let figure = |statistic: Statistic| {
+        let mark = if level.void_for.contains(&statistic) {
+            "‡"
+        } else {
+            ""
+        };
+        format!("{}{mark}", time(response.get(statistic)))
+    };
+    let mut cells = vec![
+        bearing(level).to_owned(),
+        level
+            .offered_per_s
+            .map_or_else(|| NOTHING.to_owned(), |rate| number(Some(rate))),
+        number(level.achieved_per_s),
+        failures(level.failed, level.failed_share),
+        time(response.min),
+    ];
+    cells.extend(SHOWN.map(figure));
+    cells.push(time(response.max));
+    cells
+}
+
+/// Whether a level was not sustained.
+pub(in crate::render) fn fell_behind(level: &LevelSummary) -> bool {
+    let bearing = level.bearing.as_ref();
+    bearing.is_some_and(|bearing| bearing.manner != Manner::Sustains)
+}
+
+fn distinct<'a>(levels: impl Iterator<Item = &'a LevelSummary>) -> Vec<&'a str> {
+    let mut names: Vec<(u32, &str)> = levels
+        .map(|level| (level.level, level.name.as_str()))
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    names.into_iter().map(|(_, name)| name).collect()
+}
+
+fn components(summary: &Summary) -> Vec<&str> {
+    let levels = summary.arms.values().flat_map(|arm| &arm.levels);
+    let mut names: Vec<&str> = Vec::new();
+    for name in levels.flat_map(|level| level.components.keys()) {
+        if !names.contains(&name.as_str()) {
+            names.push(name);
+        }
+    }
+    names
+}

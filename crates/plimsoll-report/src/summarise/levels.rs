@@ -1,0 +1,66 @@
+//! The levels of one arm: each is judged, and described, for itself.
+
+use super::{Level, component_summaries, figures};
+use crate::metric::Metric;
+use crate::record::{ArmBlocks, ArmData, Effect, LevelSummary, Statistic, ValidityRow};
+use crate::{bearing, validity};
+
+/// What each level gave, ascending, and what validity says of it. `named` are the levels of the experiment, by number from 1.
+pub(super) fn summarise(arm: &ArmBlocks, named: &[Level]) -> (Vec<LevelSummary>, Vec<ValidityRow>) {
+    let (mut levels, mut rows) = (Vec::new(), Vec::new());
+    let mut best_per_s: Option<f64> = None;
+    for (number, data) in &arm.blocks {
+        let place = usize::try_from(*number).unwrap_or(usize::MAX);
+        let Some(level) = place.checked_sub(1).and_then(|place| named.get(place)) else {
+            continue;
+        };
+        let mut own = validity::judge(data);
+        for row in &mut own {
+            row.level = Some(level.name.clone());
+        }
+        let summary = of_level((*number, level), data, best_per_s, &own);
+        best_per_s = match (best_per_s, summary.achieved_per_s) {
+            (Some(best), Some(now)) => Some(best.max(now)),
+            (best, now) => best.or(now),
+        };
+        levels.push(summary);
+        rows.extend(own);
+    }
+    (levels, rows)
+}
+
+fn of_level(
+    (number, level): (u32, &Level),
+    data: &ArmData,
+    best_per_s: Option<f64>,
+    rows: &[ValidityRow],
+) -> LevelSummary {
+    let figures = figures(data);
+    let rules_out = |statistic: &Statistic| {
+        let path = format!("levels.{}.response_time.{}", level.name, statistic.name());
+        Metric::parse(&path)
+            .is_ok_and(|metric| validity::effect_on(rows, &data.name, &metric) == Effect::Invalid)
+    };
+    LevelSummary {
+        name: level.name.clone(),
+        level: number,
+        users: level.users,
+        seconds: data.seconds,
+        offered_per_s: data.offered_per_s,
+        achieved_per_s: figures.achieved_per_s,
+        intended: data.intended,
+        sent: data.sent,
+        dropped: data.dropped,
+        in_flight: data.in_flight(),
+        bearing: bearing::judge(data, &figures, best_per_s),
+        failed: figures.failed,
+        failed_share: figures.failed_share,
+        response_time: figures.times.response_time,
+        service_time: figures.times.service_time,
+        pacing_lag: figures.times.pacing_lag,
+        components: component_summaries(data),
+        void_for: Statistic::ALL.into_iter().filter(rules_out).collect(),
+        outcomes: figures.outcomes,
+        notes: figures.notes,
+    }
+}

@@ -1,0 +1,153 @@
+//! `method: capacity` on targets whose capacity is known, and on those of which none can be found.
+
+use crate::levels::slow;
+use crate::processes::wait_until_nothing_runs;
+use crate::program::{Workspace, signal};
+use serde_json::Value;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::Stdio;
+
+/// Five connections of 100 ms each carry 50 a second.
+const LOAD: &str = "{ connections: 5, warmup: 400ms }";
+
+fn found(workspace: &Workspace) -> Value {
+    workspace.json("run/summary.json")["arms"]["main"]["capacity"].clone()
+}
+
+#[test]
+fn a_capacity_is_enclosed() {
+    let workspace = slow(
+        LOAD,
+        "capacity: { objective: { p90: 400ms }, from: 25/s, precision: 30%, trial: 2s, budget: 60s }",
+    );
+    let finished = workspace.experiment("slow.yaml", &[]);
+    assert!(matches!(finished.code, Some(0 | 6)), "{finished:?}");
+    let found = found(&workspace);
+    let [lower, upper] = ["lower_per_s", "upper_per_s"].map(|key| found[key].as_f64());
+    // A queue takes a moment to grow beyond the limit: a little more than 50 passes in two seconds.
+    assert!(lower.unwrap() <= 58.0 && upper.unwrap() >= 48.0, "{found}");
+    assert!(found["trials"].as_array().unwrap().len() >= 5, "{found}");
+    assert!(found["spent_s"].as_f64().unwrap() <= 66.0, "{found}");
+    let finished = finished
+        .saying("a budget of 60.0 s holds")
+        .saying("trial 1: 25/s");
+    assert!(
+        finished.stdout.contains("capacity is between"),
+        "{}",
+        finished.stdout
+    );
+    assert!(workspace.read("run/report.html").contains("Capacity curve"));
+}
+
+#[test]
+fn an_objective_that_no_rate_meets_is_called_that() {
+    let workspace = slow(
+        LOAD,
+        "capacity: { objective: { p50: 20ms }, from: 10/s, trial: 2s, budget: 60s }",
+    );
+    let finished = workspace.experiment("slow.yaml", &[]).ended_with(6);
+    assert!(
+        finished.stdout.contains("no rate meets p50 ≤ 20.0 ms"),
+        "{}",
+        finished.stdout
+    );
+    let found = found(&workspace);
+    assert_eq!(found["result"], "unmet", "{found}");
+    assert_eq!(found["lower_per_s"], Value::Null);
+}
+
+#[test]
+fn where_every_rate_is_carried_capacity_was_not_found() {
+    let workspace = slow(
+        "{ connections: 20, warmup: 400ms }",
+        "capacity: { objective: { p50: 2s }, from: 10/s, to: 15/s, trial: 2s, budget: 60s }",
+    );
+    let finished = workspace.experiment("slow.yaml", &[]).ended_with(6);
+    assert!(
+        finished.stdout.contains("capacity is at least 15/s"),
+        "{}",
+        finished.stdout
+    );
+    let found = found(&workspace);
+    assert_eq!(
+        (&found["result"], &found["ended_by"]),
+        (&"at_least".into(), &"highest_rate".into())
+    );
+    assert_eq!(found["upper_per_s"], Value::Null);
+}
+
+#[test]
+fn a_component_that_dies_during_a_search_ends_it() {
+    let script = "import http.server,os,sys\n\
+        class H(http.server.BaseHTTPRequestHandler):\n\
+        \x20   n=0\n\
+        \x20   def do_GET(self):\n\
+        \x20       H.n+=1\n\
+        \x20       if H.n>60: sys.stderr.write('out of luck\\n'); sys.stderr.flush(); os._exit(9)\n\
+        \x20       self.send_response(200); self.send_header('Content-Length','0'); self.end_headers()\n\
+        \x20   def log_message(self,*a): pass\n\
+        http.server.HTTPServer(('127.0.0.1',int(sys.argv[1])),H).serve_forever()\n";
+    let workspace = Workspace::new();
+    workspace.write("dies.py", script);
+    workspace.write(
+        "dies.yaml",
+        "version: 1\nname: dies\ncomponents:\n  part: { command: [python3, dies.py, \"${self.port}\"] }\n\
+         scenario:\n  - { get: / }\nload: { connections: 2, warmup: 200ms }\n\
+         method: { capacity: { objective: { p50: 2s }, from: 10/s, trial: 2s } }\n",
+    );
+    workspace
+        .experiment("dies.yaml", &[])
+        .ended_with(4)
+        .saying("component `part` died")
+        .saying("in a trial at")
+        .saying("which ends the search")
+        .saying("out of luck");
+    assert_eq!(workspace.json("run/manifest.json")["state"], "interrupted");
+    let found = &workspace.json("run/summary.json")["arms"]["part"];
+    assert_eq!(found, &Value::Null);
+    assert_eq!(self::found(&workspace)["ended_by"], "failure");
+}
+
+#[test]
+fn an_interrupted_search_goes_on_from_its_trials() {
+    let method = "capacity: { objective: { p90: 400ms }, from: 25/s, precision: 50%, trial: 2s, budget: 60s }";
+    let workspace = slow(LOAD, method);
+    let mut command = workspace.command(&["run", "slow.yaml", "--out", "run", "--no-ui"]);
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stderr = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.starts_with("trial 3:") {
+        line.clear();
+        assert!(
+            stderr.read_line(&mut line).unwrap() > 0,
+            "ended before its third trial"
+        );
+    }
+    signal(child.id(), "INT");
+    let mut rest = String::new();
+    stderr.read_to_string(&mut rest).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{rest}");
+    wait_until_nothing_runs(&workspace);
+    let before = workspace.read("run/trials.jsonl");
+    assert_eq!(before.lines().count(), 2);
+    assert_eq!(found(&workspace)["ended_by"], "interrupted");
+
+    let again = ["run", "slow.yaml", "--resume", "run", "--out", "again"];
+    let finished = workspace.run(&again);
+    assert!(matches!(finished.code, Some(0 | 6)), "{finished:?}");
+    assert!(workspace.read("again/trials.jsonl").starts_with(&before));
+    let trials = &workspace.json("again/summary.json")["arms"]["main"]["capacity"]["trials"];
+    assert_eq!(trials[2]["trial"], 3);
+
+    // The trials of other files say nothing of these.
+    let text = workspace.read("slow.yaml").replace("25/s", "30/s");
+    workspace.write("slow.yaml", &text);
+    workspace
+        .run(&["run", "slow.yaml", "--resume", "run", "--out", "third"])
+        .ended_with(2)
+        .saying("is a run of other files");
+}
