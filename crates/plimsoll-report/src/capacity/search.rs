@@ -4,7 +4,7 @@
 //! space. On the way one trial shows the direction. Rates near capacity are decided by chance, so the two rates of the answer are not
 //! those that bisection ends with but lie a third of the wanted width outside of them, and each of the two must be decided by the whole
 //! duration sum. What a single trial claimed is so found out: either an end does not become what it should be, and the search
-//! goes on from there, or two rates contradict each other, and the one with less evidence is tried again.
+//! goes on from there, or two rates contradict each other, and the higher one is tried again.
 //!
 //! At its end the lower bound is held for longer, and then exceeded, to see how the target fails. A confirmation that does not hold is
 //! evidence like any other trial, and the search goes on.
@@ -542,7 +542,7 @@ impl Loads {
         self.all.iter().find(|load| load.is_void())
     }
 
-    /// A rate whose trials contradict each other evenly, or those of another rate: the one with less evidence.
+    /// A rate whose trials contradict each other evenly, or those of a lower rate.
     fn contradicted(&self) -> Option<&Load> {
         let open = &self.all[self.open()];
         if let Some(split) = open.iter().find(|load| load.is_split()) {
@@ -551,11 +551,10 @@ impl Loads {
         let bad = open
             .iter()
             .position(|load| load.leans() == Some(Class::Upper))?;
-        let good = open[bad..]
+        // Of the two it is the higher one that settles the matter: carried, it rules the lower one out.
+        open[bad..]
             .iter()
-            .find(|load| load.leans() == Some(Class::Lower))?;
-        let bad = &open[bad];
-        Some(if good.trials < bad.trials { good } else { bad })
+            .find(|load| load.leans() == Some(Class::Lower))
     }
 }
 
