@@ -4,8 +4,8 @@
 //! [`summarise::summarise`] for a [`record::Summary`]; whoever loads a run's files makes a [`view::RunView`] and asks a renderer for text.
 
 pub mod across;
-pub mod bottleneck;
 pub mod bearing;
+pub mod bottleneck;
 pub mod capacity;
 pub mod diagnosis;
 pub mod history;

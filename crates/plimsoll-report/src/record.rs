@@ -5,9 +5,9 @@
 //! `statistics`, `validity` and `verdict`; reading and writing files is left to the caller.
 
 mod arm;
-mod cause;
 mod bearing;
 mod capacity;
+mod cause;
 mod component;
 mod demand;
 mod event;

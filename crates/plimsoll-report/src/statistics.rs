@@ -27,5 +27,5 @@ pub(crate) use interval::method_for;
 pub use interval::{BOOTSTRAP_FROM, CONFIDENCE, Interval, Pivot};
 pub use order::{quantile_bounds, quantile_interval, times_for};
 pub use sample::Sample;
-pub use unpaired::Welch;
 pub use share::share_at_least;
+pub use unpaired::Welch;

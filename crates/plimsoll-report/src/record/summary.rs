@@ -2,8 +2,8 @@
 //! times in seconds, rates per second, sizes in bytes.
 
 use super::arm::LoadModel;
-use super::cause::Bottleneck;
 use super::capacity::CapacitySummary;
+use super::cause::Bottleneck;
 use super::level::LevelSummary;
 use super::manifest::{Host, MethodName};
 use super::ranges::{RangeSummary, Ranges};
