@@ -13,6 +13,7 @@ mod listen_queue;
 mod memory;
 mod memory_limit;
 mod moment;
+mod namespace;
 mod ports;
 mod pressure;
 mod process;
@@ -98,7 +99,8 @@ impl Sampler {
         sample.rss_bytes = pids.iter().filter_map(|&pid| memory::resident(pid)).sum();
         sample.fds = pids.iter().filter_map(|&pid| descriptors::count(pid)).sum();
         let strain = totals.strains.since(&before.strains, length_s);
-        sample.strain = place.fill(strain, pids, ports, sample.strain);
+        let namespace = totals.strains.namespace();
+        sample.strain = place.fill(strain, namespace, pids, ports, sample.strain);
         Some(sample)
     }
 

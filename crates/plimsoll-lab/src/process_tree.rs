@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 
 /// One process as `/proc/<pid>/stat` shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,13 +60,6 @@ impl ProcessTree {
         found
     }
 
-    /// Whether a process of this id runs.
-    #[must_use]
-    pub fn contains(&self, pid: u32) -> bool {
-        let mut all = self.children.values().flatten();
-        all.any(|process| process.pid == pid && !process.ended)
-    }
-
     /// Every process of the session `session`.
     pub fn of_session(&self, session: u32) -> impl Iterator<Item = Process> + '_ {
         let all = self.children.values().flatten().copied();
@@ -75,6 +69,62 @@ impl ProcessTree {
     fn children_of(&self, pid: u32) -> &[Process] {
         self.children.get(&pid).map_or(&[], Vec::as_slice)
     }
+}
+
+/// Every process below `root`, without `root` itself: by the children that each has (proc_pid_task(5)), which spares looking at every
+/// process of the host. Kernels that do not list them are asked for all.
+#[must_use]
+pub fn below(root: u32) -> Vec<Process> {
+    if !Path::new("/proc/self/task")
+        .join(own_id())
+        .join("children")
+        .exists()
+    {
+        return ProcessTree::read().descendants(root);
+    }
+    let mut found: Vec<Process> = Vec::new();
+    let mut next = children(root);
+    while let Some(pid) = next.pop() {
+        let process = read(pid).filter(|process| found.len() < MOST_BELOW || process.ended);
+        let Some(process) = process else {
+            continue;
+        };
+        next.extend(children(pid));
+        found.push(process);
+    }
+    // The first is what the shim started.
+    found.sort_by_key(|process| (process.started, process.pid));
+    found
+}
+
+/// No component has more processes.
+const MOST_BELOW: usize = 10_000;
+
+/// This process's id, which is also that of its first thread.
+fn own_id() -> String {
+    std::process::id().to_string()
+}
+
+/// One process; `None` when it is gone.
+#[must_use]
+pub fn read(pid: u32) -> Option<Process> {
+    parse(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+}
+
+/// The children of all threads of a process.
+fn children(pid: u32) -> Vec<u32> {
+    let threads = fs::read_dir(format!("/proc/{pid}/task"));
+    let threads = threads.into_iter().flatten().flatten();
+    let lists =
+        threads.filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
+    let ids = lists.flat_map(|list| {
+        let ids: Vec<u32> = list
+            .split_ascii_whitespace()
+            .filter_map(|id| id.parse().ok())
+            .collect();
+        ids
+    });
+    ids.collect()
 }
 
 /// Parses a line of `/proc/<pid>/stat` (proc_pid_stat(5)). The command's name may itself hold spaces and parentheses.
@@ -128,6 +178,24 @@ mod tests {
             (below(1), below(2), below(4)),
             (vec![2, 3, 4, 5], vec![3, 4], vec![])
         );
+    }
+
+    #[test]
+    fn a_child_is_below_this_process() {
+        let mut child = std::process::Command::new("sleep")
+            .arg("60")
+            .spawn()
+            .unwrap();
+        let found = below(std::process::id());
+        let all = ProcessTree::read().descendants(std::process::id());
+        child.kill().unwrap();
+        child.wait().unwrap();
+        for processes in [found, all] {
+            assert!(
+                processes.iter().any(|p| p.pid == child.id()),
+                "{processes:?}"
+            );
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use crate::error::LabError;
 use crate::experiment::ExternalProbe;
 use crate::probe::{Endpoint, Moment, Sampler};
+use crate::process_tree;
 use plimsoll_report::record::ComponentSample;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -58,7 +59,8 @@ impl Watched {
         match self {
             Self::Below(sampler) => sampler.sample(moment, &moment.below(shim?), ports),
             Self::Process(pid, sampler) => {
-                let own = moment.tree.contains(*pid).then_some(*pid);
+                let own = process_tree::read(*pid).filter(|process| !process.ended);
+                let own = own.map(|process| process.pid);
                 let pids: Vec<u32> = own.into_iter().chain(moment.below(*pid)).collect();
                 sampler.sample(moment, &pids, ports)
             }

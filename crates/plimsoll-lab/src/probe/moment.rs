@@ -1,8 +1,11 @@
 //! What is read once for all components of a sample.
 
+use super::namespace::{self, Reading};
 use super::processors::Processors;
 use super::steal::MachineTimes;
-use crate::process_tree::ProcessTree;
+use crate::process_tree;
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::fs;
 use tokio::time::Instant;
 
@@ -11,10 +14,10 @@ use tokio::time::Instant;
 pub struct Moment {
     /// When.
     pub now: Instant,
-    /// Its processes.
-    pub tree: ProcessTree,
     pub(super) processors: Processors,
     pub(super) times: Option<MachineTimes>,
+    /// By namespace: read when the first component in it asks.
+    namespaces: RefCell<HashMap<u64, Reading>>,
 }
 
 impl Moment {
@@ -24,16 +27,26 @@ impl Moment {
         let stat = fs::read_to_string("/proc/stat").unwrap_or_default();
         Self {
             now,
-            tree: ProcessTree::read(),
             processors: Processors::parse(&stat),
             times: MachineTimes::parse(&stat),
+            namespaces: RefCell::default(),
         }
     }
 
-    /// The processes below `shim`, itself excluded.
+    /// What is counted in the network namespace of a process.
+    pub(super) fn namespace_of(&self, pid: u32) -> Reading {
+        let Some(namespace) = namespace::of(pid) else {
+            return Reading::take(pid);
+        };
+        let mut known = self.namespaces.borrow_mut();
+        let reading = known.entry(namespace);
+        reading.or_insert_with(|| Reading::take(pid)).clone()
+    }
+
+    /// The processes below `root`, itself excluded.
     #[must_use]
-    pub fn below(&self, shim: u32) -> Vec<u32> {
-        let processes = self.tree.descendants(shim).into_iter();
+    pub fn below(&self, root: u32) -> Vec<u32> {
+        let processes = process_tree::below(root).into_iter();
         processes
             .filter(|process| !process.ended)
             .map(|process| process.pid)

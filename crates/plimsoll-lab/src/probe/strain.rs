@@ -4,10 +4,10 @@
 //! A component's place is that of its first process. Counters of a network namespace are those of everybody in it.
 
 use super::moment::Moment;
+use super::namespace::Reading;
 use super::pressure::{Shares, Waited};
 use super::processors::{Allowed, Processors};
-use super::segments::Segments;
-use super::{conntrack, descriptors, listen_queue, memory_limit, ports, quota, throttling};
+use super::{conntrack, descriptors, memory_limit, ports, quota, throttling};
 use crate::component::cgroup::Groups;
 use plimsoll_report::record::Strain;
 use std::io::ErrorKind;
@@ -39,9 +39,7 @@ pub(super) struct Strains {
     /// By group.
     periods: Vec<Periods>,
     waited: Option<Waited>,
-    overflows: Option<u64>,
-    segments: Option<Segments>,
-    drops: Option<u64>,
+    namespace: Reading,
 }
 
 impl Place {
@@ -78,13 +76,14 @@ impl Place {
     pub(super) fn fill(
         &self,
         counted: Strain,
+        namespace: &Reading,
         pids: &[u32],
         listening: &[u16],
         of_processes: Strain,
     ) -> Strain {
         let allowed = self.allowed.as_ref().map(Allowed::count);
         let limits = [allowed, self.quota_cores].into_iter().flatten();
-        let taken = ports::taken(self.first).zip(self.ports);
+        let taken = namespace.taken.zip(self.ports);
         Strain {
             cpu_limit_cores: limits.reduce(f64::min),
             cpu_quota_cores: self.quota_cores,
@@ -96,7 +95,7 @@ impl Place {
                 .iter()
                 .filter_map(|&pid| descriptors::share(pid))
                 .reduce(f64::max),
-            accept_queue: listen_queue::longest(self.first, listening),
+            accept_queue: namespace.longest_queue(listening),
             ports_share: taken.map(|(taken, there_are)| taken as f64 / there_are as f64),
             conntrack_share: conntrack::share(),
             ..counted
@@ -112,16 +111,20 @@ impl Strains {
             allowed: place.allowed.clone(),
             periods: groups.map(|file| throttling::periods(file)).collect(),
             waited: place.own_group.as_deref().map(Waited::of_group),
-            overflows: listen_queue::overflows(place.first),
-            segments: Segments::read(place.first),
-            drops: conntrack::drops(place.first),
+            namespace: moment.namespace_of(place.first),
         }
+    }
+
+    /// What is counted for the whole network namespace.
+    pub(super) fn namespace(&self) -> &Reading {
+        &self.namespace
     }
 
     /// What was counted in the `length_s` seconds since `before`.
     pub(super) fn since(&self, before: &Self, length_s: f64) -> Strain {
         let of = |after: Option<u64>, before: Option<u64>| Some(after?.saturating_sub(before?));
-        let segments = self.segments.zip(before.segments);
+        let (now, then) = (&self.namespace, &before.namespace);
+        let segments = now.segments.zip(then.segments);
         let segments = segments.map(|(after, before)| after.since(before));
         let waited = self.waited.zip(before.waited);
         let waited = waited.map_or(Shares::default(), |(after, before)| {
@@ -135,10 +138,10 @@ impl Strains {
             cpu_pressure: waited.cpu,
             memory_pressure: waited.memory,
             io_pressure: waited.io,
-            listen_overflows: of(self.overflows, before.overflows),
+            listen_overflows: of(now.overflows, then.overflows),
             segments_again: segments.map(|(again, _)| again),
             segments_sent: segments.map(|(_, sent)| sent),
-            conntrack_drops: of(self.drops, before.drops),
+            conntrack_drops: of(now.drops, then.drops),
             ..Strain::default()
         }
     }
