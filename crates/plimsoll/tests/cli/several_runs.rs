@@ -39,10 +39,12 @@ fn single_runs_are_undecided_and_have_a_history() {
         .ended_with(2);
     assert!(arm.stderr.contains("has no arm `other`"), "{}", arm.stderr);
     let history = workspace.run(&["history", "."]).ended_with(0).stdout;
+    // On a machine that is busy with other things validity may rule the figure out: then the run is named.
     assert!(
-        history.contains("1 runs") && history.contains("no change was found"),
+        history.contains("1 runs") || history.contains("left out: ./run"),
         "{history}"
     );
+    assert!(history.contains("no change was found"), "{history}");
     let empty = workspace.run(&["history", "run"]).ended_with(2);
     assert!(
         empty.stderr.contains("no directory of a finished run"),
