@@ -535,22 +535,15 @@ fn expected<'a>(prefix: &str, names: impl IntoIterator<Item = &'a str>) -> Parse
 mod tests {
     use super::*;
 
+    /// Holds what a path is taken for.
+    fn check(path: &str, segments: &[&str], unit: Unit) {
+        let metric = Metric::parse(path).unwrap();
+        let found: Vec<&str> = metric.segments.iter().map(String::as_str).collect();
+        assert_eq!((found, metric.unit()), (segments.to_vec(), unit));
+    }
+
     #[test]
     fn paths() {
-        let check = |path: &str, segments: &[&str], unit: Unit| {
-            let metric = Metric::parse(path).unwrap();
-            assert_eq!(
-                (
-                    metric
-                        .segments
-                        .iter()
-                        .map(String::as_str)
-                        .collect::<Vec<_>>(),
-                    metric.unit()
-                ),
-                (segments.to_vec(), unit)
-            );
-        };
         check("achieved_per_s", &["achieved_per_s"], Unit::PerSecond);
         check(
             "response_time.p999",

@@ -124,7 +124,7 @@ fn no_identity_is_elsewhere_than_the_map_says() {
 
 #[test]
 #[ignore = "a million identities: half a minute without optimisation"]
-fn none_of_a_million_identities_is_elsewhere() {
+fn none_of_a_million_identities_is_elsewhere_at_length() {
     identities_are_where_the_map_says(1_000);
 }
 

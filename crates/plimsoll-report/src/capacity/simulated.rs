@@ -24,7 +24,7 @@ const SHORT: u64 = 16;
 /// Searches of each target in those that make the table.
 const LONG: u64 = 400;
 /// Share of searches whose interval must hold the truth.
-const HELD: f64 = super::conclude::CONFIDENCE;
+const HELD: f64 = 0.93;
 /// Load before the measured time of a trial.
 const WARMUP_S: f64 = 1.0;
 
@@ -377,7 +377,6 @@ fn row(name: &str, make: impl Fn(f64) -> Target) {
         ("binary", &binary),
         ("levels", &levels),
     ] {
-        #[expect(clippy::print_stdout, reason = "the table of docs/truth.md")]
         {
             println!(
                 "{name}, {way}: {} of {LONG} hold the truth, at most {:.2} % wide, {:.0} trial seconds",
@@ -432,7 +431,7 @@ fn noise_in_a_fifth_of_trials_misleads_no_search() {
 
 #[test]
 #[ignore = "the table of docs/truth.md: minutes; run it with --nocapture"]
-fn table() {
+fn the_table_at_length() {
     row("token bucket", token_bucket);
     row("fixed service time", fixed_service_time);
     row("bimodal noise", noise_in_a_fifth_of_trials);
@@ -441,12 +440,11 @@ fn table() {
 /// Where times near the limit are themselves random, trials of ten seconds do not tell rates apart that differ by a few per cent.
 #[test]
 #[ignore = "a row of docs/truth.md: minutes; run it with --nocapture"]
-fn a_server_with_exponential_service_times() {
+fn exponential_service_times_at_length() {
     for trial_s in [10.0, 60.0, 200.0] {
         let found = found(LONG / 4, exponential_service_time, |bench| {
             bench.search_with(trial_s)
         });
-        #[expect(clippy::print_stdout, reason = "the table of docs/truth.md")]
         {
             println!(
                 "exponential service time, trials of {trial_s} s: {} of {} hold the truth, {:.0} trial seconds",
