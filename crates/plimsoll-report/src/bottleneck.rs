@@ -6,7 +6,7 @@
 //!
 //! Each law is a file below [`law`]: it says which causes its evidence shows, and what it excludes. Laws stand in the order in which
 //! their causes are read: what is wrong with the measurement before what is wrong with the plan, and a resource that is used up before a
-//! wait that nobody works in. No law guesses: where none speaks, the answer is that it is unknown. The order and most of the laws are
+//! wait that nobody works in; a suspicion comes last. No law guesses: where none speaks, the answer is that it is unknown. The order and most of the laws are
 //! those of the operational analysis of queueing networks (Denning and Buzen 1978; Jain, *The Art of Computer Systems Performance
 //! Analysis*, 1991, ch. 33); the limits stand in `docs/truth.md`.
 
@@ -18,7 +18,7 @@ mod tests;
 pub use case::{Case, Point};
 
 use crate::record::{Bottleneck, BottleneckConclusion, Cause, CauseKind};
-use law::{LAWS, most_used};
+use law::{LAWS, lock, most_used};
 use plimsoll_base::units::format_number;
 
 /// No more causes than anybody acts upon.
@@ -50,12 +50,7 @@ pub fn attribute(case: &Case) -> Bottleneck {
             break;
         }
     }
-    // That all connections are busy follows from whatever makes answers slow; beside a slow dependency it says what to do instead.
-    let behind = causes.first().map(|cause| cause.kind);
-    if !matches!(behind, Some(CauseKind::Dependency | CauseKind::Connections)) {
-        causes.retain(|cause| cause.kind != CauseKind::Connections);
-    }
-    causes.truncate(MOST_CAUSES);
+    weigh(case, &mut causes);
     match causes.first() {
         Some(first) => Bottleneck {
             conclusion: BottleneckConclusion::Found,
@@ -75,6 +70,27 @@ pub fn attribute(case: &Case) -> Bottleneck {
             unseen,
         },
     }
+}
+
+/// What of the causes stands, and which suspicion is added.
+fn weigh(case: &Case, causes: &mut Vec<Cause>) {
+    // That all connections are busy follows from whatever makes answers slow, be it somewhere that nobody looked at; beside a slow
+    // dependency it says what to do instead.
+    let stands = match causes.first().map(|cause| cause.kind) {
+        Some(CauseKind::Dependency) => true,
+        Some(CauseKind::Connections) => case.limit().is_all_seen(),
+        _ => false,
+    };
+    if !stands {
+        causes.retain(|cause| cause.kind != CauseKind::Connections);
+    }
+    if causes
+        .iter()
+        .all(|cause| cause.kind == CauseKind::Connections)
+    {
+        causes.extend(lock::rule(case).causes);
+    }
+    causes.truncate(MOST_CAUSES);
 }
 
 /// What is said of a load that was carried.

@@ -1,6 +1,7 @@
 //! The evidence: what was seen at one load or at several, in the terms of the laws.
 
 use crate::record::{ArmData, Demand, DemandLine, GENERATOR, LoadModel, PlanFacts, Strain};
+use plimsoll_base::outcome::OutcomeClass;
 use plimsoll_base::reason::Reason;
 use plimsoll_base::tally::StepTally;
 use plimsoll_base::time_kind::TimeKind;
@@ -44,6 +45,8 @@ pub struct Point {
     /// Of the arrivals, the share that the generator released.
     pub(super) released_share: f64,
     pub(super) failed_share: f64,
+    /// Of these those that speak of too much work: unanswered, or answered so.
+    pub(super) overcome_share: f64,
     /// Mean seconds from the first byte sent to the last received.
     pub(super) service_s: f64,
     /// The fastest of all, the warm-up's included.
@@ -53,6 +56,8 @@ pub struct Point {
     /// Exchanges without a port, and those without a descriptor.
     pub(super) without_port: u64,
     pub(super) without_descriptor: u64,
+    /// Exchanges that were begun.
+    pub(super) exchanges: u64,
     /// The share of answers that said "too many" (status 429).
     pub(super) limited_share: f64,
     /// Connections that took a second or more to be made: their first segment was sent again.
@@ -225,6 +230,7 @@ impl Point {
         let begun: u64 = data.steps.values().map(|step| step.sent).sum();
         let per_iteration = begun as f64 / data.sent.max(1) as f64;
         let failed: u64 = data.steps.values().map(StepTally::failed).sum();
+        let ended = begun.saturating_sub(data.in_flight());
         let statuses = |wanted: u16| -> u64 {
             let steps = data.steps.values();
             steps.filter_map(|step| step.statuses.get(&wanted)).sum()
@@ -243,12 +249,14 @@ impl Point {
             iterations_per_s: per_s(data.sent),
             dropped_share: share(data.dropped, data.intended),
             released_share: share(released, data.scheduled.max(data.intended)),
-            failed_share: share(failed, begun.saturating_sub(data.in_flight())),
+            failed_share: share(failed, ended),
+            overcome_share: share(data.steps.values().map(overcome).sum(), ended),
             service_s: mean(TimeKind::ServiceTime),
             fastest_s: data.fastest_service_s,
             wait_s: mean(TimeKind::ConnectionWait),
             without_port: reasons(Reason::Ports),
             without_descriptor: reasons(Reason::Descriptors),
+            exchanges: begun,
             limited_share: share(statuses(429), answered),
             slow_connects: slow_connects(data) / seconds,
             spins: data.health.busiest_thread_cores_max.is_none(),
@@ -269,12 +277,31 @@ impl Point {
         let carried = self
             .offered_per_s
             .is_none_or(|offered| self.achieved_per_s >= CARRIED * offered);
-        !carried || self.is_queued() || self.dropped_share > FAILING || self.failed_share > FAILING
+        !carried
+            || self.is_queued()
+            || self.dropped_share > FAILING
+            || self.overcome_share > FAILING
     }
 
     /// Whether arrivals that were released had to wait for a connection: the target was given more than it answered.
     pub(super) fn is_queued(&self) -> bool {
         self.wait_s > QUEUED_S && self.wait_s > 0.5 * self.service_s
+    }
+
+    /// Whether the processors of the target, and of everything else, were looked at, and how many of them there are is known.
+    pub(super) fn is_all_seen(&self) -> bool {
+        let is_seen = |seen: &Seen| seen.used().is_some();
+        let target = self.target.split('/').next().unwrap_or_default();
+        let mut names = self.unseen.iter().map(|(name, _)| name.as_str());
+        names.all(|name| self.component(name).is_some_and(is_seen))
+            && self.component(target).is_some_and(is_seen)
+            && self.others().all(is_seen)
+    }
+
+    /// The share of the exchanges that a count of them is.
+    #[expect(clippy::cast_precision_loss, reason = "a share")]
+    pub(super) fn share_of_exchanges(&self, count: u64) -> f64 {
+        count as f64 / self.exchanges.max(1) as f64
     }
 
     pub(super) fn component(&self, name: &str) -> Option<&Seen> {
@@ -303,6 +330,16 @@ impl Point {
     pub(super) fn in_flight(&self) -> f64 {
         self.achieved_per_s * self.service_s
     }
+}
+
+/// Exchanges of a step that failed without an answer, or with a status that speaks of too much work. Others, such as a 404, fail under a
+/// light load too.
+fn overcome(step: &StepTally) -> u64 {
+    let answered = step.count(OutcomeClass::CheckFailed);
+    let statuses = step.statuses.iter();
+    let of_load = statuses.filter(|(status, _)| **status >= 500 || matches!(status, 408 | 429));
+    let of_load: u64 = of_load.map(|(_, count)| count).sum();
+    step.failed() - answered + of_load.min(answered)
 }
 
 /// Connections that took a second or longer to be made.

@@ -6,7 +6,7 @@ mod dependency;
 mod descriptors;
 mod generator;
 mod hot_thread;
-mod lock;
+pub(super) mod lock;
 mod machine;
 mod memory;
 mod network;
@@ -24,7 +24,8 @@ use plimsoll_base::units::{format_number, format_seconds};
 /// Looks at the evidence and says what follows.
 pub(super) type Law = fn(&Case) -> Ruling;
 
-pub(super) static LAWS: [Law; 16] = [
+/// All but the suspicion of a [`lock`], which is asked last.
+pub(super) static LAWS: [Law; 15] = [
     generator::rule,
     think_time::rule,
     ports::rule,
@@ -37,7 +38,6 @@ pub(super) static LAWS: [Law; 16] = [
     memory::rule,
     descriptors::rule,
     pool::rule,
-    lock::rule,
     dependency::rule,
     connections::rule,
     network::rule,
@@ -99,10 +99,10 @@ fn anybody_pressed(point: &Point) -> bool {
     point.others().any(Seen::is_pressed)
 }
 
-/// Whether no component, as far as anybody looked, is short of processors.
+/// Whether no component is short of processors. What nobody looked at may be: then it is not known.
 fn is_everybody_idle(point: &Point) -> bool {
-    let mut seen = point.others().filter(|seen| seen.cores.is_some());
-    seen.all(|seen| seen.used().is_some_and(|used| used < 0.85) && !seen.is_pressed())
+    let idle = |seen: &Seen| seen.used().is_some_and(|used| used < 0.85) && !seen.is_pressed();
+    point.is_all_seen() && point.others().all(idle)
 }
 
 fn cause(

@@ -300,10 +300,17 @@ fn a_small_backlog() {
     queued.strain.listen_overflows = Some(40);
     queued.strain.accept_queue = Some(5);
     let load = Load {
-        proxy: queued,
+        proxy: queued.clone(),
         ..limited()
     };
     check(&load, CauseKind::Backlog, Some("proxy"));
+    // A few of thousands: others of the namespace, or a moment.
+    queued.strain.listen_overflows = Some(4);
+    let load = Load {
+        proxy: queued,
+        ..limited()
+    };
+    assert_eq!(first(&load), None);
 }
 
 #[test]
@@ -313,6 +320,12 @@ fn a_tiny_port_range() {
         ..limited()
     };
     check(&load, CauseKind::Ports, Some(GENERATOR));
+    // One of thousands explains nothing.
+    let load = Load {
+        without_port: 1,
+        ..limited()
+    };
+    assert_eq!(first(&load), None);
 }
 
 #[test]
@@ -379,6 +392,21 @@ fn threads_that_work_one_at_a_time() {
         ..limited()
     };
     check(&load, CauseKind::Lock, Some("proxy"));
+    // Whose threads nobody looked at says nothing of them.
+    let mut whole = load.clone();
+    whole.proxy.strain.busiest_thread_ready = None;
+    assert_eq!(first(&whole), None);
+    // A load that happens to take one processor has its own cause first.
+    let dependency = Load {
+        achieved: 490.0,
+        service_s: 0.102,
+        fastest_s: 0.101,
+        upstream: Some((490.0, 0.1, 0.1)),
+        ..load
+    };
+    let found = attribute(&Case::of_one(&dependency.data(), 2));
+    let kinds: Vec<CauseKind> = found.causes.iter().map(|cause| cause.kind).collect();
+    assert_eq!(kinds, [CauseKind::Dependency, CauseKind::Connections]);
 }
 
 #[test]
@@ -453,6 +481,35 @@ fn a_load_that_was_carried_has_no_cause() {
     insta::assert_snapshot!(found.statement, @"Nothing gave way at 600/s: the limit lies higher. Of what was looked at, the processors of proxy would be used up first, at about 1,500/s (0.40 of 1.00 cores are used at 600/s).");
 }
 
+/// A wrong path fails at any rate; a gateway that sheds does not.
+#[test]
+fn only_failures_that_speak_of_load_are_giving_way() {
+    let carried = Load {
+        offered: Some(600.0),
+        service_s: 0.006,
+        ..limited()
+    };
+    let concluded = |statuses: &[(u16, u64)], class| {
+        let mut data = carried.data();
+        let step = data.steps.values_mut().next().unwrap();
+        step.statuses = statuses.iter().copied().collect();
+        let passed = step.classes.remove(&OutcomeClass::Passed).unwrap();
+        step.classes.insert(class, passed);
+        attribute(&Case::of_one(&data, 2)).conclusion
+    };
+    let nothing = BottleneckConclusion::NothingGaveWay;
+    assert_eq!(
+        concluded(&[(404, 6_000)], OutcomeClass::CheckFailed),
+        nothing
+    );
+    for status in [408, 429, 500, 503] {
+        let found = concluded(&[(200, 5_900), (status, 100)], OutcomeClass::CheckFailed);
+        assert_ne!(found, nothing, "{status}");
+    }
+    // Who expects it gets what was wanted.
+    assert_eq!(concluded(&[(503, 6_000)], OutcomeClass::Passed), nothing);
+}
+
 #[test]
 fn what_nobody_looked_at_is_said() {
     let mut data = limited().data();
@@ -460,4 +517,44 @@ fn what_nobody_looked_at_is_said() {
         .insert("staging".to_owned(), "it runs elsewhere".to_owned());
     let found = attribute(&Case::of_one(&data, 2));
     assert_eq!(found.unseen, ["staging: it runs elsewhere"]);
+}
+
+/// All connections wait for answers and everybody who was looked at is idle: who was not looked at may be the one.
+#[test]
+fn who_was_not_looked_at_is_not_idle() {
+    let all_busy = Load {
+        achieved: 490.0,
+        service_s: 0.102,
+        fastest_s: 0.101,
+        upstream: None,
+        ..limited()
+    };
+    check(&all_busy, CauseKind::Connections, None);
+    let unknown = |data: &ArmData| {
+        let found = attribute(&Case::of_one(data, 2));
+        assert_eq!(
+            found.conclusion,
+            BottleneckConclusion::Unknown,
+            "{found:#?}"
+        );
+    };
+    let mut elsewhere = all_busy.data();
+    elsewhere
+        .unseen
+        .insert("database".to_owned(), "it runs elsewhere".to_owned());
+    unknown(&elsewhere);
+    let mut no_target = all_busy.data();
+    no_target.components.shift_remove("proxy");
+    unknown(&no_target);
+    // What looks like a pool of four could be the target's processors.
+    let pool = Load {
+        achieved: 200.0,
+        service_s: 0.25,
+        fastest_s: 0.021,
+        upstream: Some((200.0, 0.02, 0.02)),
+        ..limited()
+    };
+    let mut no_target = pool.data();
+    no_target.components.shift_remove("proxy");
+    unknown(&no_target);
 }

@@ -1,12 +1,14 @@
 //! Connections that find an accept queue full: the kernel drops their first or last segment, and they are made a second later or not at all.
 
-use super::{Ruling, anything_used_up, cause};
+use super::{Ruling, anything_used_up, cause, percent};
 use crate::bottleneck::case::{Case, Seen};
 use crate::record::CauseKind;
 use plimsoll_base::units::format_number;
 
 /// Fewer are a moment's.
 const FEWEST: u64 = 5;
+/// A smaller share of the exchanges delays too few of them.
+const SHARE: f64 = 0.01;
 
 #[expect(clippy::cast_precision_loss, reason = "counts for people")]
 pub(super) fn rule(case: &Case) -> Ruling {
@@ -19,7 +21,7 @@ pub(super) fn rule(case: &Case) -> Ruling {
         .others()
         .map(overflows)
         .max()
-        .filter(|most| *most >= FEWEST)
+        .filter(|most| *most >= FEWEST && point.share_of_exchanges(*most) >= SHARE)
     else {
         return match looked {
             true => {
@@ -37,8 +39,9 @@ pub(super) fn rule(case: &Case) -> Ruling {
     let target = point.target.split('/').next().unwrap_or_default();
     let name = longest.map_or(target, |seen| &seen.name);
     let mut evidence = vec![format!(
-        "{} connections found the accept queue full",
-        format_number(most as f64)
+        "{} connections of the network namespace of {name} found an accept queue full ({} of the exchanges): the count is the namespace's",
+        format_number(most as f64),
+        percent(point.share_of_exchanges(most))
     )];
     evidence.extend(longest.map(|seen| {
         format!(
@@ -52,7 +55,7 @@ pub(super) fn rule(case: &Case) -> Ruling {
             format_number(point.slow_connects)
         ));
     }
-    if !anything_used_up(point) {
+    if point.is_all_seen() && !anything_used_up(point) {
         evidence.push(
             "no component's processors are used up, so it could accept faster or queue more"
                 .to_owned(),

@@ -1,4 +1,5 @@
-//! Several threads that together use one processor, none of them alone: they work one at a time, as under a lock that all need.
+//! Several threads that together use one processor, none of them alone: they work one at a time, as under a lock that all need. A load that
+//! happens to take one processor looks the same, so this is a suspicion, asked where nothing else was found.
 
 use super::{Ruling, USED_UP, cause};
 use crate::bottleneck::case::{Case, Point, Seen};
@@ -12,7 +13,7 @@ const MORE: f64 = 1.8;
 /// A thread that runs longer than this is the hot one.
 const NONE_ALONE: f64 = 0.8;
 
-pub(super) fn rule(case: &Case) -> Ruling {
+pub(in crate::bottleneck) fn rule(case: &Case) -> Ruling {
     let point = case.limit();
     let causes = point.others().filter_map(|seen| of_one(seen, point));
     Ruling::of(causes.collect())
@@ -20,6 +21,8 @@ pub(super) fn rule(case: &Case) -> Ruling {
 
 fn of_one(seen: &Seen, point: &Point) -> Option<Cause> {
     let (cores, alone) = (seen.cores?, seen.thread_cores?);
+    // Without a look at its threads nothing is known of one alone.
+    seen.strain.busiest_thread_ready?;
     let one_at_a_time = ONE.contains(&cores) && alone < NONE_ALONE && seen.threads >= 2;
     let has_room = seen.limit()? >= MORE && point.host_busy.is_some_and(|busy| busy < USED_UP);
     (one_at_a_time && has_room).then(|| {
@@ -27,7 +30,7 @@ fn of_one(seen: &Seen, point: &Point) -> Option<Cause> {
             CauseKind::Lock,
             Some(&seen.name),
             format!(
-                "Threads of {} work one at a time: a lock that all of them need.",
+                "Threads of {} seem to work one at a time, as under a lock that all of them need.",
                 seen.name
             ),
             vec![

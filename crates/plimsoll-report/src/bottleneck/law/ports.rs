@@ -8,17 +8,15 @@ use plimsoll_base::units::format_number;
 
 /// This share of a namespace's ports counts as all: both ends of a connection on one host are counted.
 const ALL: f64 = 0.95;
+/// A smaller share of the exchanges that found none is a moment's.
+const WITHOUT: f64 = 0.01;
 /// A larger share of failures asks for a reason.
 const FAILING: f64 = 0.01;
 
 pub(super) fn rule(case: &Case) -> Ruling {
     let point = case.limit();
-    let causes: Vec<Cause> = own(point)
-        .into_iter()
-        .chain(of_component(point).filter(|_| point.without_port == 0))
-        .collect();
-    if !causes.is_empty() {
-        return Ruling::of(causes);
+    if let Some(found) = own(point).or_else(|| of_component(point)) {
+        return Ruling::of(vec![found]);
     }
     let taken = point.generator().and_then(|seen| seen.strain.ports_share);
     match taken {
@@ -37,8 +35,15 @@ fn own(point: &Point) -> Option<Cause> {
         (0, count) => (count, "descriptor"),
         (count, _) => (count, "local port"),
     };
+    let of_all = point.share_of_exchanges(count);
+    if of_all < WITHOUT {
+        return None;
+    }
     let count = format_number(count as f64);
-    let mut evidence = vec![format!("{count} exchanges found no {what}")];
+    let mut evidence = vec![format!(
+        "{count} exchanges found no {what}, {} of all",
+        percent(of_all)
+    )];
     let share = point.generator().and_then(|seen| seen.strain.ports_share);
     evidence.extend(share.map(|share| {
         format!(
