@@ -3,7 +3,7 @@
 //! A rate is sustained while the backlog does not grow: what comes in goes out, however long each takes. So it is the backlog of the
 //! second half that decides and not the throughput of the whole, from which the first response time is always missing.
 
-use crate::record::{ArmData, ArmSummary, Backlog, Bearing, LoadModel, Manner};
+use crate::record::{ArmData, ArmSummary, Backlog, Bearing, LoadModel, Manner, Outcomes};
 use plimsoll_base::units::format_number;
 use std::ops::RangeInclusive;
 
@@ -13,10 +13,12 @@ pub const DRAINING: RangeInclusive<f64> = 0.4..=0.62;
 const GROWTH: f64 = 0.05;
 /// Standard deviations of a backlog in balance (that of a count) beyond which its change is not chance.
 const CHANCE: f64 = 4.0;
-/// A share of lost arrivals from which on the rate counts as shed.
+/// A share of lost exchanges from which on the rate counts as shed.
 const SHED: f64 = 0.05;
 /// A throughput below this share of what a lower rate gave is a collapse.
 const COLLAPSED: f64 = 0.7;
+/// An iteration of as many exchanges is one exchange: what is under way at the end of a load is not counted alike.
+const ONE: RangeInclusive<f64> = 0.99..=1.01;
 
 /// How the load of `data`, whose figures are `figures`, was borne. `best_per_s` is the highest throughput at lower rates, where one is known.
 /// `None` in the closed model, which offers no rate.
@@ -26,16 +28,23 @@ pub fn judge(data: &ArmData, figures: &ArmSummary, best_per_s: Option<f64>) -> O
         LoadModel::Open => data.offered_per_s?,
         LoadModel::Closed => return None,
     };
-    let lost_share = lost_share(data, figures);
     let response = &figures.times.response_time;
     let times = response.mean.zip(response.max);
+    #[expect(clippy::cast_precision_loss, reason = "counts of a load")]
+    let [begun, sent, failed, dropped] = [
+        data.steps.values().map(|step| step.sent).sum::<u64>(),
+        data.sent,
+        figures.failed,
+        data.dropped,
+    ]
+    .map(|count: u64| count as f64);
     Some(decide(&Facts {
         offered_per_s,
         answered_per_s: figures.achieved_per_s.unwrap_or(0.0),
         best_per_s,
         backlog: data.backlog.unwrap_or_default(),
-        lost_share,
-        mostly_late: mostly_late(figures, lost_share),
+        losses: Losses::of([begun, sent], failed, dropped),
+        fails_late: fails_late(&figures.outcomes, figures.failed),
         drains: times.is_some_and(|(mean, max)| {
             max > data.seconds / 2.0 && DRAINING.contains(&(mean / max))
         }),
@@ -49,6 +58,8 @@ pub struct Second {
     pub answered: f64,
     /// Arrivals that were started in it.
     pub sent: f64,
+    /// Exchanges that were started in it.
+    pub begun: f64,
     /// Exchanges that failed in it.
     pub failed: u64,
     /// Arrivals that were dropped in it.
@@ -57,10 +68,21 @@ pub struct Second {
     pub backlog: u64,
 }
 
+/// What is known of a part of a load beside its seconds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Part {
+    /// The rate that was offered.
+    pub offered_per_s: f64,
+    /// The highest throughput at lower rates.
+    pub best_per_s: Option<f64>,
+    /// Whether most of what failed was given up at its deadline, as [`fails_late`] says.
+    pub fails_late: bool,
+}
+
 /// How a part of a load was borne, from its seconds.
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "counts of seconds")]
-pub fn of_seconds(seconds: &[Second], offered_per_s: f64, best_per_s: Option<f64>) -> Bearing {
+pub fn of_seconds(seconds: &[Second], part: Part) -> Bearing {
     let length = seconds.len() as f64;
     let backlog = match (seconds.first(), seconds.last()) {
         (Some(first), Some(last)) => Backlog {
@@ -71,21 +93,18 @@ pub fn of_seconds(seconds: &[Second], offered_per_s: f64, best_per_s: Option<f64
         },
         _ => Backlog::default(),
     };
-    let lost: u64 = seconds
-        .iter()
-        .map(|second| second.failed + second.dropped)
-        .sum();
-    let due: f64 = seconds
-        .iter()
-        .map(|second| second.sent + second.dropped as f64)
-        .sum();
+    let sum = |of: fn(&Second) -> f64| -> f64 { seconds.iter().map(of).sum() };
     decide(&Facts {
-        offered_per_s,
-        answered_per_s: seconds.iter().map(|second| second.answered).sum::<f64>() / length.max(1.0),
-        best_per_s,
+        offered_per_s: part.offered_per_s,
+        answered_per_s: sum(|second| second.answered) / length.max(1.0),
+        best_per_s: part.best_per_s,
         backlog,
-        lost_share: (lost as f64 / due.max(1.0)).min(1.0),
-        mostly_late: false,
+        losses: Losses::of(
+            [sum(|second| second.begun), sum(|second| second.sent)],
+            sum(|second| second.failed as f64),
+            sum(|second| second.dropped as f64),
+        ),
+        fails_late: part.fails_late,
         drains: false,
     })
 }
@@ -97,11 +116,32 @@ struct Facts {
     /// The highest throughput at lower rates.
     best_per_s: Option<f64>,
     backlog: Backlog,
-    lost_share: f64,
-    /// Whether most of what was lost was given up at its deadline.
-    mostly_late: bool,
+    losses: Losses,
+    /// Whether most of what failed was given up at its deadline.
+    fails_late: bool,
     /// Whether response times are those of one burst that drains.
     drains: bool,
+}
+
+/// What was lost of a load, counted in exchanges: an arrival that was never started is as many as an iteration makes.
+struct Losses {
+    /// Exchanges of an iteration, on the mean.
+    per_iteration: f64,
+    /// Those that failed or were never started, over all.
+    share: f64,
+}
+
+impl Losses {
+    /// From the exchanges and the arrivals that were started, the exchanges that failed, and the arrivals that were dropped.
+    fn of([begun, sent]: [f64; 2], failed: f64, dropped: f64) -> Self {
+        let per_iteration = if sent > 0.0 { begun / sent } else { 1.0 };
+        let missing = dropped * per_iteration;
+        let share = (failed + missing) / (begun + missing).max(1.0);
+        Self {
+            per_iteration,
+            share: share.min(1.0),
+        }
+    }
 }
 
 fn decide(facts: &Facts) -> Bearing {
@@ -114,9 +154,10 @@ fn decide(facts: &Facts) -> Bearing {
     let collapsed = |best| facts.answered_per_s < COLLAPSED * best;
     let manner = if facts.best_per_s.is_some_and(collapsed) {
         Manner::Collapses
-    } else if grows || facts.mostly_late {
+    } else if grows || (facts.fails_late && facts.losses.share >= SHED) {
+        // What is given up at its deadline is what a queue that has grown too long looks like.
         Manner::Queues
-    } else if facts.lost_share >= SHED {
+    } else if facts.losses.share >= SHED {
         Manner::Sheds
     } else {
         Manner::Sustains
@@ -125,34 +166,29 @@ fn decide(facts: &Facts) -> Bearing {
         manner,
         answered_per_s: facts.answered_per_s,
         backlog_growth_per_s: growth,
-        lost_share: facts.lost_share,
+        lost_share: facts.losses.share,
         burst: facts.drains && manner != Manner::Sustains,
         sentence: String::new(),
     };
-    bearing.sentence = sentence(&bearing, offered);
+    bearing.sentence = sentence(&bearing, facts);
     bearing
 }
 
-/// Arrivals that were never started and exchanges that failed, over all arrivals.
-#[expect(clippy::cast_precision_loss, reason = "a share")]
-fn lost_share(data: &ArmData, figures: &ArmSummary) -> f64 {
-    let lost = (data.dropped + figures.failed) as f64;
-    (lost / data.intended.max(1) as f64).min(1.0)
+/// Whether most of what failed was given up at its deadline.
+#[must_use]
+pub fn fails_late(outcomes: &Outcomes, failed: u64) -> bool {
+    2 * (outcomes.timed_out + outcomes.unfinished) > failed
 }
 
-/// Whether most of what was lost was given up at its deadline, which is what a queue that has grown too long looks like.
-fn mostly_late(figures: &ArmSummary, lost_share: f64) -> bool {
-    let late = figures.outcomes.timed_out + figures.outcomes.unfinished;
-    lost_share >= SHED && 2 * late > figures.failed
-}
-
-fn sentence(bearing: &Bearing, offered: f64) -> String {
-    let [offered, answered, growth] = [
-        offered,
-        bearing.answered_per_s,
-        bearing.backlog_growth_per_s,
-    ]
-    .map(format_number);
+fn sentence(bearing: &Bearing, facts: &Facts) -> String {
+    // A rate is of iterations, throughput of exchanges: where they differ, each says what it counts.
+    let (iterations, exchanges) = match ONE.contains(&facts.losses.per_iteration) {
+        true => ("", ""),
+        false => (" iterations", " exchanges"),
+    };
+    let offered = format!("{}{iterations}", format_number(facts.offered_per_s));
+    let answered = format!("{}{exchanges}", format_number(bearing.answered_per_s));
+    let growth = format_number(bearing.backlog_growth_per_s);
     let lost = format!("{:.1} %", 100.0 * bearing.lost_share);
     let burst = if bearing.burst {
         "; the mean response time is half of the longest, as when one burst drains"
@@ -165,7 +201,7 @@ fn sentence(bearing: &Bearing, offered: f64) -> String {
             "{offered}/s was not sustained: {answered}/s were answered, and the backlog grew by {growth}/s{burst}"
         ),
         Manner::Sheds => format!(
-            "{offered}/s was not sustained: {lost} of the arrivals failed or were dropped, the rest was answered in time"
+            "{offered}/s was not sustained: {lost} of the exchanges failed or were never started, and the backlog did not grow"
         ),
         Manner::Collapses => format!(
             "{offered}/s was not sustained: only {answered}/s were answered, fewer than at a lower rate{burst}"
@@ -254,12 +290,53 @@ mod tests {
             &shed,
             Some(75.0),
             Manner::Sheds,
-            "100/s was not sustained: 30.0 % of the arrivals failed or were dropped, the rest was answered in time",
+            "100/s was not sustained: 30.0 % of the exchanges failed or were never started, and the backlog did not grow",
         );
         let mut late = data(700, (3, 2), &[10; 700]);
         fails(&mut late, OutcomeClass::TimedOut, 300);
         let bearing = judge(&late, &figures(&late), None).unwrap();
         assert_eq!(bearing.manner, Manner::Queues);
+    }
+
+    /// Ten exchanges an iteration: sixty failures of ten thousand exchanges are no six per cent, whatever they are of the arrivals.
+    #[test]
+    fn exchanges_are_held_against_exchanges() {
+        let mut steps = data(9_940, (3, 2), &[10; 700]);
+        fails(&mut steps, OutcomeClass::CheckFailed, 60);
+        steps.steps[0].sent = 10_000;
+        check(
+            &steps,
+            None,
+            Manner::Sustains,
+            "100 iterations/s was sustained: 1,000 exchanges/s were answered",
+        );
+        // An arrival that is never started misses all of its exchanges.
+        (steps.sent, steps.dropped) = (900, 100);
+        steps.steps[0].sent = 9_000;
+        let bearing = judge(&steps, &figures(&steps), None).unwrap();
+        assert_eq!(bearing.manner, Manner::Sheds);
+        assert!((bearing.lost_share - 0.106).abs() < 1e-9, "{bearing:?}");
+    }
+
+    #[test]
+    fn seconds_tell_deadlines_from_refusals() {
+        let second = Second {
+            answered: 70.0,
+            sent: 100.0,
+            begun: 100.0,
+            failed: 30,
+            dropped: 0,
+            backlog: 5,
+        };
+        let of = |fails_late| {
+            let part = Part {
+                offered_per_s: 100.0,
+                best_per_s: None,
+                fails_late,
+            };
+            of_seconds(&[second; 10], part).manner
+        };
+        assert_eq!([of(false), of(true)], [Manner::Sheds, Manner::Queues]);
     }
 
     #[test]

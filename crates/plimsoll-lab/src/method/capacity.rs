@@ -8,6 +8,7 @@ use crate::experiment::{Arm, Capacity, Point};
 use crate::load::Keeping;
 use crate::progress::Progress;
 use plimsoll_base::units::{Rate, format_seconds};
+use plimsoll_report::bearing::fails_late;
 use plimsoll_report::capacity::conclude::format_rate;
 use plimsoll_report::capacity::{
     self, Next, Planned, Search, Taken, affords, conclude, judge, search,
@@ -200,6 +201,7 @@ impl ArmSearch<'_> {
                 recovery_rate_per_s: self.recovery_rate(planned),
                 overload_s: self.arm.settings.warmup.as_secs_f64() + planned.seconds,
                 best_per_s: best,
+                fails_late: fails_late(&own.outcomes, own.failed),
             };
             let overload = overload::observe(&measured.seconds, &seen, objective);
             judged.bearing = overload.bearing.clone();

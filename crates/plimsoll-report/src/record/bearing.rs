@@ -12,7 +12,7 @@ pub struct Bearing {
     pub answered_per_s: f64,
     /// By how many arrivals per second the backlog (under way, and waiting for a connection) grew in the second half.
     pub backlog_growth_per_s: f64,
-    /// Arrivals that were never started, and exchanges that failed, over all arrivals: of a scenario with several steps at most 1.
+    /// Exchanges that failed or were never started, over all: an arrival that was never started is as many as an iteration makes.
     pub lost_share: f64,
     /// Whether the response times are those of one burst that drains: the mean is half of the longest.
     pub burst: bool,
@@ -28,7 +28,7 @@ pub enum Manner {
     Sustains,
     /// What it cannot answer waits: the backlog grows.
     Queues,
-    /// What it cannot answer it refuses, or answers with a failure; what it answers it answers in time.
+    /// What it cannot answer it refuses, or answers with a failure; the backlog does not grow.
     Sheds,
     /// It answers clearly less than it does at a lower rate.
     Collapses,

@@ -18,6 +18,8 @@ pub struct Seen {
     pub overload_s: f64,
     /// The highest throughput of good trials at lower rates.
     pub best_per_s: Option<f64>,
+    /// Whether most of what failed in the trial was given up at its deadline.
+    pub fails_late: bool,
 }
 
 /// Looks at the seconds of the overload and of the recovery after it.
@@ -32,13 +34,20 @@ pub fn observe(seconds: &[LoadRow], seen: &Seen, objective: &Objective) -> Overl
         .filter(|row| !row.warmup)
         .map(|row| second(row))
         .collect();
-    let bad = after.iter().rposition(|row| !is_met(row, objective));
+    let bad = met(&after, objective).iter().rposition(|met| !met);
     #[expect(clippy::cast_precision_loss, reason = "seconds of one trial")]
     let [recovered, watched] = [bad.map_or(0, |at| at + 1), after.len()].map(|n| n as f64);
     Overload {
         trial: seen.trial,
         rate_per_s: seen.rate_per_s,
-        bearing: bearing::of_seconds(&measured, seen.rate_per_s, seen.best_per_s),
+        bearing: bearing::of_seconds(
+            &measured,
+            bearing::Part {
+                offered_per_s: seen.rate_per_s,
+                best_per_s: seen.best_per_s,
+                fails_late: seen.fails_late,
+            },
+        ),
         recovery_rate_per_s: seen.recovery_rate_per_s,
         recovered_after_s: (recovered < watched).then_some(recovered),
         watched_s: watched,
@@ -49,10 +58,31 @@ fn second(row: &LoadRow) -> bearing::Second {
     bearing::Second {
         answered: row.achieved_per_s,
         sent: row.sent_per_s,
+        begun: row.exchanges_per_s,
         failed: row.failed,
         dropped: row.dropped,
-        backlog: row.in_flight + row.waiting,
+        backlog: backlog(row),
     }
+}
+
+/// Second by second, whether the objective was met. One in which nothing ended says nothing by itself: what was under way is judged when
+/// it ends, so such a second is what the next one is, and one that no other follows is not met while something is under way.
+fn met(rows: &[&LoadRow], objective: &Objective) -> Vec<bool> {
+    let mut next = rows.last().is_none_or(|row| backlog(row) == 0);
+    let judged = rows.iter().rev().map(|row| {
+        let lost = row.failed + row.dropped;
+        if row.achieved_per_s > 0.0 || lost > 0 {
+            next = is_met(row, objective);
+        }
+        next
+    });
+    let mut met: Vec<bool> = judged.collect();
+    met.reverse();
+    met
+}
+
+fn backlog(row: &LoadRow) -> u64 {
+    row.in_flight + row.waiting
 }
 
 /// Whether the exchanges that ended in a second met the objective. A p99.9 is held against the p99: a second has too few for more.
@@ -104,12 +134,28 @@ mod tests {
         }
     }
 
-    fn check(recovery: &[f64], recovered: Option<f64>) {
+    /// Seconds of the recovery by their p99; without one nothing ended in it.
+    fn check(recovery: &[Option<f64>], recovered: Option<f64>) {
+        let found = observed(recovery);
+        assert_eq!(found.bearing.manner, Manner::Queues);
+        assert_eq!(found.recovered_after_s, recovered, "{recovery:?}");
+        assert_eq!(
+            found.watched_s,
+            f64::from(u32::try_from(recovery.len()).unwrap())
+        );
+    }
+
+    fn observed(recovery: &[Option<f64>]) -> Overload {
         let mut rows: Vec<LoadRow> = (0..5_u32)
             .map(|n| row(100.0 + f64::from(n), 100.0, 30 * u64::from(n), 0.3))
             .collect();
         let after = (5_u32..).zip(recovery);
-        rows.extend(after.map(|(n, p99)| row(100.0 + f64::from(n), 120.0, 5, *p99)));
+        rows.extend(after.map(|(n, p99)| {
+            let answered = p99.map_or(0.0, |_| 120.0);
+            let mut row = row(100.0 + f64::from(n), answered, 5, 0.0);
+            row.response_time.p99 = *p99;
+            row
+        }));
         let objective = Objective {
             limits: vec![Limit {
                 figure: Statistic::P99,
@@ -123,22 +169,29 @@ mod tests {
             recovery_rate_per_s: 70.0,
             overload_s: 5.0,
             best_per_s: Some(100.0),
+            fails_late: false,
         };
-        let found = observe(&rows, &seen, &objective);
-        assert_eq!(found.bearing.manner, Manner::Queues);
-        assert_eq!(found.recovered_after_s, recovered, "{recovery:?}");
-        assert_eq!(
-            found.watched_s,
-            f64::from(u32::try_from(recovery.len()).unwrap())
-        );
+        observe(&rows, &seen, &objective)
     }
 
     #[test]
     fn recovery_is_from_when_on_the_objective_is_met() {
-        check(&[0.1, 0.1, 0.1], Some(0.0));
-        check(&[0.3, 0.4, 0.1, 0.1], Some(2.0));
+        let (good, bad) = (Some(0.1), Some(0.3));
+        check(&[good, good, good], Some(0.0));
+        check(&[bad, bad, good, good], Some(2.0));
         // A good second among bad ones is not recovery.
-        check(&[0.3, 0.1, 0.3, 0.1], Some(3.0));
-        check(&[0.3, 0.1, 0.3], None);
+        check(&[bad, good, bad, good], Some(3.0));
+        check(&[bad, good, bad], None);
+    }
+
+    #[test]
+    fn a_silent_second_is_no_recovery() {
+        let (good, bad) = (Some(0.1), Some(0.3));
+        // Stalled until the end.
+        check(&[None, None, None], None);
+        check(&[bad, good, None], None);
+        // What waited meanwhile ends too late, or in time.
+        check(&[None, None, bad, good], Some(3.0));
+        check(&[bad, None, good, good], Some(1.0));
     }
 }
