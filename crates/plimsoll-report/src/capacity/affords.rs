@@ -1,6 +1,6 @@
 //! What a budget allows, said before it is spent: the search itself against targets without noise.
 
-use super::search::{Next, Settings, Taken, bounds, next};
+use super::search::{Next, SAME, Settings, Taken, bounds, next};
 use crate::record::{Class, SearchEnd, TrialOutcome, TrialPurpose};
 use plimsoll_base::units::{format_number, format_seconds};
 
@@ -60,7 +60,12 @@ fn sentence(settings: &Settings, affords: &Affords) -> String {
     );
     let wanted = percent(settings.precision);
     let top = MULTIPLES[MULTIPLES.len() - 1];
+    let highest = settings.to.unwrap_or(f64::INFINITY);
     match (affords.precise_up_to, affords.worst_width) {
+        (Some(multiple), _) if multiple >= top && settings.from * multiple >= highest => format!(
+            "{budget}: enough for an interval {wanted} wide, or to see {}/s carried, the highest rate that is offered (`to`)",
+            format_number(highest)
+        ),
         (Some(multiple), _) if multiple >= top => format!(
             "{budget}: enough for an interval {wanted} wide, up to a capacity of {}/s",
             format_number(settings.from * multiple)
@@ -83,7 +88,8 @@ fn sentence(settings: &Settings, affords: &Affords) -> String {
     }
 }
 
-/// The width of the interval that a search of a target without noise ends with, and whether both ends are decided by then.
+/// The width of the interval that a search of a target without noise ends with, and whether both ends are decided by then. Where the
+/// highest rate that may be offered is carried there is nothing to enclose.
 fn width(settings: &Settings, capacity: f64) -> Option<(f64, bool)> {
     let mut taken: Vec<Taken> = Vec::new();
     loop {
@@ -106,6 +112,12 @@ fn width(settings: &Settings, capacity: f64) -> Option<(f64, bool)> {
         });
     }
     let (lower, upper) = bounds(settings, &taken);
+    let is_highest = |rate: f64| settings.to.is_some_and(|to| rate >= to * (1.0 - SAME));
+    if let (Some((rate, Class::Lower)), None) = (lower, upper)
+        && is_highest(rate)
+    {
+        return Some((0.0, true));
+    }
     let ((lower, of_lower), (upper, of_upper)) = (lower?, upper?);
     let is_decided = of_lower == Class::Lower && of_upper == Class::Upper;
     Some((upper / lower - 1.0, is_decided))
@@ -134,5 +146,27 @@ mod tests {
         a budget of 150 s holds 13 trials of 10.0 s: enough for an interval 5 % wide, on fewer trials than it takes to be sure: allow more time (`budget`), or shorter trials (`trial`)
         a budget of 60.0 s holds 5 trials of 10.0 s: not enough to enclose a capacity far from 10/s: allow more time (`budget`), or begin nearer to it (`from`)
         ");
+    }
+
+    /// A capacity above the highest rate is none that a search could enclose.
+    #[test]
+    fn with_a_highest_rate_that_is_the_most_to_be_seen() {
+        let check = |budget_s: f64| {
+            affords(&Settings {
+                budget_s,
+                to: Some(15.0),
+                confirm_s: 20.0,
+                overload_s: 5.0,
+                ..settings()
+            })
+            .sentence
+        };
+        let enough = check(1_000.0);
+        assert!(
+            enough.ends_with("enough for an interval 5 % wide, or to see 15/s carried, the highest rate that is offered (`to`)"),
+            "{enough}"
+        );
+        let scarce = check(60.0);
+        assert!(scarce.contains("not enough"), "{scarce}");
     }
 }

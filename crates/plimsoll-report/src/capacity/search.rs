@@ -35,7 +35,7 @@ const CONFIRMATION: f64 = 3.0;
 /// As often a lower bound is tried to be confirmed: three that do not hold outweigh the trials that made it one.
 const MOST_CONFIRMATIONS: usize = 3;
 /// Rates are the same when they differ by less than this share: they have four digits.
-const SAME: f64 = 1e-6;
+pub(super) const SAME: f64 = 1e-6;
 
 /// How a search is to be made. Rates are iterations per second, times seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
