@@ -48,6 +48,7 @@ pub(super) async fn run(
             Ok((Ending::Interrupted | Ending::Aborted, _)) => SearchEnd::Interrupted,
             Err(_) => SearchEnd::Failure,
         };
+        run.said.extend(run.not_kept(session));
         let found = run.conclude(ended_by, session.seed);
         session
             .recorder
@@ -243,16 +244,6 @@ impl ArmSearch<'_> {
         if newest.purpose == TrialPurpose::Overload {
             return;
         }
-        let standing = |trial: &Trial| {
-            let good = trial.outcome == TrialOutcome::Good;
-            let confirms = good && trial.purpose == TrialPurpose::Confirmation;
-            let height = if good {
-                trial.rate_per_s
-            } else {
-                -trial.rate_per_s
-            };
-            (confirms, good, height)
-        };
         let kept = session
             .arms
             .iter_mut()
@@ -267,6 +258,13 @@ impl ArmSearch<'_> {
         }
     }
 
+    /// What is said where the trial that stands for the arm was made by the run that this one goes on from: its data stayed there.
+    fn not_kept(&self, session: &Session<'_, '_>) -> Option<String> {
+        let mut arms = session.arms.iter();
+        let own = arms.find(|arm| arm.name == self.arm.name)?;
+        not_kept(&self.trials, own.blocks.keys().next().copied())
+    }
+
     fn conclude(self, ended_by: SearchEnd, seed: u64) -> CapacitySummary {
         conclude(Search {
             settings: self.capacity.settings,
@@ -278,6 +276,37 @@ impl ArmSearch<'_> {
             seed,
         })
     }
+}
+
+/// How well a trial stands for its arm: the confirmation, then what is good by its rate, then what is not by how low it is.
+fn standing(trial: &Trial) -> (bool, bool, f64) {
+    let good = trial.outcome == TrialOutcome::Good;
+    let confirms = good && trial.purpose == TrialPurpose::Confirmation;
+    let height = if good {
+        trial.rate_per_s
+    } else {
+        -trial.rate_per_s
+    };
+    (confirms, good, height)
+}
+
+/// `kept`: the number of the trial whose data the arm has.
+fn not_kept(trials: &[Trial], kept: Option<u32>) -> Option<String> {
+    let mut best: Option<&Trial> = None;
+    for trial in trials {
+        let is_load = trial.purpose != TrialPurpose::Overload;
+        if is_load && best.is_none_or(|best| standing(trial) >= standing(best)) {
+            best = Some(trial);
+        }
+    }
+    let best = best.filter(|best| kept != Some(best.trial))?.trial;
+    let instead = match kept {
+        Some(kept) => format!("those of trial {kept} stand here"),
+        None => "this run has none".to_owned(),
+    };
+    Some(format!(
+        "the arm's own figures would be those of trial {best}, which the earlier run made and has: {instead}"
+    ))
 }
 
 /// What people are told of a trial.
@@ -310,5 +339,35 @@ fn during(error: LabError, planned: Planned) -> LabError {
             log,
         },
         other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The trials of a whole search: the last but one confirms, the last exceeds.
+    fn searched() -> Vec<Trial> {
+        let text = include_str!("../../../plimsoll-report/examples/summary-capacity.json");
+        let summary: serde_json::Value = serde_json::from_str(text).unwrap();
+        let trials = summary["arms"]["direct"]["capacity"]["trials"].clone();
+        serde_json::from_value(trials).unwrap()
+    }
+
+    #[test]
+    fn figures_that_stayed_in_the_earlier_run_are_said_to_be_there() {
+        let trials = searched();
+        let [.., confirmation, overload] = trials.as_slice() else {
+            panic!("{} trials", trials.len());
+        };
+        assert_eq!(overload.purpose, TrialPurpose::Overload);
+        let number = confirmation.trial;
+        assert_eq!(not_kept(&trials, Some(number)), None);
+        let said = not_kept(&trials, None).unwrap();
+        assert!(said.contains(&format!("trial {number}")), "{said}");
+        assert!(said.ends_with("this run has none"), "{said}");
+        let said = not_kept(&trials, Some(1)).unwrap();
+        assert!(said.ends_with("those of trial 1 stand here"), "{said}");
+        assert_eq!(not_kept(&[], None), None);
     }
 }
