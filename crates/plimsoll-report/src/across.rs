@@ -9,15 +9,14 @@ pub mod text;
 
 pub use power::{Needed, needed};
 
-use crate::metric::Metric;
 use crate::record::{
-    ArmSummary, Difference, DifferenceVerdict, Effect, MethodName, Statistic, Summary,
+    ArmSummary, BlockSummary, Difference, DifferenceVerdict, MethodName, Statistic, Summary,
     VerdictResult,
 };
 use crate::statistics::{
     CONFIDENCE, Sample, Welch, correct, judge_difference, margin_of, minimum_detectable, verdict_of,
 };
-use crate::validity;
+use crate::validity::{self, FailedShares, Used, reserve};
 use serde::Serialize;
 
 /// The figures that are compared.
@@ -126,27 +125,42 @@ impl Entry {
         &self.summary.arms[&self.arm]
     }
 
-    /// A figure of each block that carries it.
-    fn blocks(&self, statistic: Statistic) -> Vec<(u32, f64)> {
-        let blocks = self.figures().by_block.iter();
-        blocks
-            .filter(|block| !block.void_for.contains(&statistic))
-            .filter_map(|block| Some((block.block, block.response_time.get(statistic)?)))
-            .collect()
+    /// The blocks of the arm: loads that are alike. Levels and trials are not, each was made at a rate of its own.
+    fn loads(&self) -> &[BlockSummary] {
+        match self.summary.method {
+            MethodName::Measure | MethodName::Compare => &self.figures().by_block,
+            MethodName::Levels | MethodName::Capacity => &[],
+        }
     }
 
-    /// Whether nothing may be concluded from a figure.
-    fn is_ruled_out(&self, statistic: Statistic) -> bool {
-        let metric = Metric::parse(&format!("response_time.{}", statistic.name()));
-        let row = metric
-            .ok()
-            .and_then(|metric| validity::strongest(&self.summary.validity, &self.arm, &metric));
-        let whole = self.summary.verdict.result == VerdictResult::Invalid
-            && self.figures().by_block.len() < 2;
-        whole
-            || (row.is_some_and(|row| row.effect == Effect::Invalid)
-                && self.figures().by_block.len() < 2)
+    /// A figure of each block that carries it.
+    fn blocks(&self, statistic: Statistic) -> Vec<(u32, f64)> {
+        let carrying = self.loads().iter();
+        figure_of(
+            carrying.filter(|block| !block.void_for.contains(&statistic)),
+            statistic,
+        )
     }
+
+    /// A figure of every block, whether it may be read from it or not.
+    fn all_blocks(&self, statistic: Statistic) -> Vec<(u32, f64)> {
+        figure_of(self.loads().iter(), statistic)
+    }
+
+    /// Whether nothing may be concluded from the arm.
+    fn is_ruled_out(&self) -> bool {
+        let mut rows = self.summary.validity.iter();
+        rows.any(|row| row.arm == self.arm && validity::invalidates_arm(row))
+    }
+}
+
+fn figure_of<'a>(
+    blocks: impl Iterator<Item = &'a BlockSummary>,
+    statistic: Statistic,
+) -> Vec<(u32, f64)> {
+    let values =
+        blocks.filter_map(|block| Some((block.block, block.response_time.get(statistic)?)));
+    values.collect()
 }
 
 /// Compares entries, of which there are at least two, with the first.
@@ -183,9 +197,14 @@ pub fn compare(entries: &[Entry]) -> Across {
 /// An entry beside the baseline; `place`: which of the others.
 fn beside(baseline: &Entry, entry: &Entry, place: usize) -> Other {
     let paired = is_paired(baseline, entry);
+    let ruled_out = baseline.is_ruled_out() || entry.is_ruled_out();
+    let failed = |entry: &Entry| entry.figures().failed_share.unwrap_or(0.0);
+    let failed = FailedShares {
+        arm: failed(entry),
+        baseline: failed(baseline),
+    };
     let mut differences = Vec::new();
     for statistic in FIGURES {
-        let ruled_out = baseline.is_ruled_out(statistic) || entry.is_ruled_out(statistic);
         let found = if paired {
             of_pairs(baseline, entry, statistic, place)
         } else {
@@ -194,18 +213,34 @@ fn beside(baseline: &Entry, entry: &Entry, place: usize) -> Other {
         if let Some(mut found) = found {
             if ruled_out {
                 found.verdict = DifferenceVerdict::Invalid;
+                found.more_blocks = None;
             }
+            reserve(&mut found, failed, statistic);
             differences.push((statistic, found));
         }
     }
-    let why_not = differences.is_empty().then(|| {
-        "one of them has fewer than two blocks: a difference between two single runs cannot be told from chance; use `method: compare`, or compare runs of several blocks".to_owned()
-    });
     Other {
         label: entry.label.clone(),
         paired,
-        why_not,
+        why_not: differences
+            .is_empty()
+            .then(|| why_not(&[baseline, entry]).to_owned()),
         differences,
+    }
+}
+
+fn why_not(entries: &[&Entry; 2]) -> &'static str {
+    let held = |entry: &&Entry| {
+        let method = entry.summary.method;
+        matches!(method, MethodName::Levels | MethodName::Capacity)
+    };
+    match entries.iter().any(held) {
+        true => {
+            "one of them has levels or trials, each at a rate of its own and made once: they are no blocks; use `method: compare` at one rate"
+        }
+        false => {
+            "one of them has fewer than two blocks: a difference between two single runs cannot be told from chance; use `method: compare`, or compare runs of several blocks"
+        }
     }
 }
 
@@ -214,37 +249,84 @@ fn is_paired(baseline: &Entry, entry: &Entry) -> bool {
     baseline.run == entry.run && entry.summary.method == MethodName::Compare
 }
 
-/// As that run's own summary has it: the same blocks, seed and resamples.
+/// As that run's own summary has it: the same blocks, seed and resamples, and the same rule for what was left out.
 fn of_pairs(
     baseline: &Entry,
     entry: &Entry,
     statistic: Statistic,
     place: usize,
 ) -> Option<Difference> {
-    let base = baseline.blocks(statistic);
-    let own = entry.blocks(statistic);
-    let of = |wanted: u32| base.iter().find(|(block, _)| *block == wanted);
-    let pairs: Vec<(f64, f64)> = own
-        .iter()
-        .filter_map(|(block, value)| Some((*value, of(*block)?.1)))
-        .collect();
-    let differences: Vec<f64> = pairs.iter().map(|(own, base)| own - base).collect();
+    let all = pairs(
+        &entry.all_blocks(statistic),
+        &baseline.all_blocks(statistic),
+    );
+    let whole = pairs(&entry.blocks(statistic), &baseline.blocks(statistic));
+    let used = Used {
+        statistic,
+        planned: planned(baseline).min(planned(entry)),
+        used: whole.len(),
+    };
     let index = entry.summary.arms.get_index_of(&entry.arm).unwrap_or(place);
     let key = (index * Statistic::ALL.len() + statistic as usize) as u64;
-    let sum: f64 = pairs.iter().map(|(_, base)| base).sum();
-    let mean = sum / as_f64(pairs.len().max(1));
-    judge_difference(&differences, mean, entry.summary.seed, key)
+    let judge = |pairs: &[(f64, f64)]| {
+        let differences: Vec<f64> = pairs.iter().map(|(own, base)| own - base).collect();
+        let sum: f64 = pairs.iter().map(|(_, base)| base).sum();
+        let mean = sum / as_f64(pairs.len().max(1));
+        judge_difference(&differences, mean, entry.summary.seed, key)
+    };
+    let mut found = judge(&whole).or_else(|| judge(&all))?;
+    hold_to(&mut found, used);
+    Some(found)
+}
+
+/// Values of the same blocks.
+fn pairs(own: &[(u32, f64)], base: &[(u32, f64)]) -> Vec<(f64, f64)> {
+    let of = |wanted: u32| base.iter().find(|(block, _)| *block == wanted);
+    let pairs = own
+        .iter()
+        .filter_map(|(block, value)| Some((*value, of(*block)?.1)));
+    pairs.collect()
+}
+
+fn planned(entry: &Entry) -> usize {
+    entry.loads().len()
+}
+
+/// What rests on too few of its blocks rests on a selection of them.
+fn hold_to(found: &mut Difference, used: Used) {
+    let count = |blocks| u32::try_from(blocks).unwrap_or(u32::MAX);
+    found.planned_blocks = count(used.planned);
+    if !used.is_enough() {
+        found.verdict = DifferenceVerdict::Invalid;
+        found.more_blocks = None;
+        found.blocks = count(used.used);
+    }
 }
 
 /// Two samples that share nothing.
 fn of_samples(baseline: &Entry, entry: &Entry, statistic: Statistic) -> Option<Difference> {
-    let values = |entry: &Entry| -> Vec<f64> {
-        let blocks = entry.blocks(statistic).into_iter();
-        blocks.map(|(_, value)| value).collect()
+    let used = |entry: &Entry| Used {
+        statistic,
+        planned: planned(entry),
+        used: entry.blocks(statistic).len(),
     };
-    let first = Sample::of(&values(baseline))?;
-    let second = Sample::of(&values(entry))?;
-    let welch = Welch::of(&first, &second);
+    let values = |blocks: Vec<(u32, f64)>| -> Vec<f64> {
+        blocks.into_iter().map(|(_, value)| value).collect()
+    };
+    let sample = |entry: &Entry| {
+        Sample::of(&values(entry.blocks(statistic)))
+            .or_else(|| Sample::of(&values(entry.all_blocks(statistic))))
+    };
+    let mut found = of_two(&sample(baseline)?, &sample(entry)?);
+    let mut scarce = [used(baseline), used(entry)].into_iter();
+    if let Some(scarce) = scarce.find(|used| !used.is_enough()) {
+        hold_to(&mut found, scarce);
+    }
+    Some(found)
+}
+
+fn of_two(first: &Sample, second: &Sample) -> Difference {
+    let welch = Welch::of(first, second);
     let margin = margin_of(first.mean);
     let interval = welch.interval(CONFIDENCE);
     let one_sided = welch.interval(2.0 * CONFIDENCE - 1.0);
@@ -252,7 +334,7 @@ fn of_samples(baseline: &Entry, entry: &Entry, statistic: Statistic) -> Option<D
     // As many blocks in each: the error of a difference of means is that of one mean of such differences.
     let deviation = welch.error * as_f64(fewer).sqrt();
     let blocks = u32::try_from(fewer).unwrap_or(u32::MAX);
-    Some(Difference {
+    Difference {
         value: welch.difference,
         low: interval.low,
         high: interval.high,
@@ -265,7 +347,7 @@ fn of_samples(baseline: &Entry, entry: &Entry, statistic: Statistic) -> Option<D
         planned_blocks: blocks,
         reservation: None,
         more_blocks: None,
-    })
+    }
 }
 
 fn notes(entries: &[Entry], others: &[Other]) -> Vec<String> {

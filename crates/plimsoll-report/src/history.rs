@@ -4,7 +4,7 @@ pub mod html;
 pub mod text;
 
 use crate::metric::{Metric, Unit};
-use crate::record::{Effect, Summary, VerdictResult};
+use crate::record::{Effect, MethodName, Summary, VerdictResult};
 use crate::statistics::change_points;
 use crate::validity;
 use serde::Serialize;
@@ -115,12 +115,47 @@ fn value(run: &Recorded, arm: &str, metric: &Metric) -> Result<f64, String> {
     if summary.verdict.result == VerdictResult::Unknown {
         return Err("nothing was concluded from it".to_owned());
     }
+    if let Some(why) = of_several_loads(summary.method, metric) {
+        return Err(why.to_owned());
+    }
     let row = validity::strongest(&summary.validity, arm, metric);
     if let Some(row) = row.filter(|row| row.effect == Effect::Invalid) {
         return Err(format!("criterion {} rules the figure out", row.criterion));
     }
+    if let Some(why) = invalid_without_row(summary) {
+        return Err(why);
+    }
     let value = metric.read(figures).value;
     value.ok_or_else(|| "it has no such figure".to_owned())
+}
+
+/// Figures of several loads together, or of one whose rate was another each time, are no figures of the target.
+fn of_several_loads(method: MethodName, metric: &Metric) -> Option<&'static str> {
+    match method {
+        MethodName::Levels if metric.level().is_none() => Some(
+            "its figure is of all levels together: name one, such as `levels.50/s.response_time.p99`",
+        ),
+        MethodName::Capacity if !metric.is_below("capacity") => Some(
+            "its figure is of one trial of a search, whose rate was found there: write `capacity`",
+        ),
+        _ => None,
+    }
+}
+
+/// Why a run is invalid though no criterion says so: a component died.
+fn invalid_without_row(summary: &Summary) -> Option<String> {
+    let is_explained = summary
+        .validity
+        .iter()
+        .any(|row| row.effect == Effect::Invalid);
+    if summary.verdict.result != VerdictResult::Invalid || is_explained {
+        return None;
+    }
+    let reason = summary.verdict.reasons.first();
+    Some(format!(
+        "it is invalid: {}",
+        reason.map_or("it does not say why", String::as_str)
+    ))
 }
 
 impl History {

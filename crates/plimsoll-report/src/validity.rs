@@ -26,7 +26,7 @@ use crate::metric::Metric;
 use crate::record::{ArmData, Bias, Effect, Statistic, ValidityRow};
 
 pub use blocks_used::{Used, judge as judge_blocks_used};
-pub use failures_alike::{FailedShares, judge as judge_failures};
+pub use failures_alike::{FailedShares, judge as judge_failures, reserve};
 
 /// What a criterion is asked of in a comparison. Of a single measurement every criterion is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

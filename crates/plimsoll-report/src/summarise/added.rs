@@ -2,8 +2,7 @@
 
 use super::blocks::Blocks;
 use crate::record::{
-    Added, ArmBlocks, ArmSummary, Difference, DifferenceVerdict, Reservation, Statistic,
-    ValidityRow,
+    Added, ArmBlocks, ArmSummary, Difference, DifferenceVerdict, Statistic, ValidityRow,
 };
 use crate::statistics::{correct, judge_difference};
 use crate::validity::{self, FailedShares, Used};
@@ -129,7 +128,7 @@ impl Pair<'_> {
             found.more_blocks = None;
             found.blocks = u32::try_from(used.used).unwrap_or(u32::MAX);
         }
-        self.reserve(&mut found, statistic);
+        validity::reserve(&mut found, self.failed, statistic);
         Some(found)
     }
 
@@ -150,23 +149,6 @@ impl Pair<'_> {
             differences,
             pairs.iter().map(|(_, base)| base).sum::<f64>() / count,
         )
-    }
-
-    /// Where the arms do not fail alike, only that the one which fails more is slower too is a finding.
-    fn reserve(&self, found: &mut Difference, statistic: Statistic) {
-        if !self.failed.moves(statistic) {
-            return;
-        }
-        found.reservation = Some(Reservation::Failures);
-        let slower = if self.failed.difference() > 0.0 {
-            DifferenceVerdict::Worse
-        } else {
-            DifferenceVerdict::Improved
-        };
-        if found.verdict != slower && found.verdict != DifferenceVerdict::Invalid {
-            found.verdict = DifferenceVerdict::Inconclusive;
-            found.more_blocks = None;
-        }
     }
 }
 

@@ -5,7 +5,9 @@
 
 use super::reach;
 use super::row::Finding;
-use crate::record::{Effect, Sense, Statistic, ValidityRow};
+use crate::record::{
+    Difference, DifferenceVerdict, Effect, Reservation, Sense, Statistic, ValidityRow,
+};
 
 const MOST: f64 = 0.01;
 const SHARE_BEYOND: f64 = 0.1;
@@ -31,6 +33,23 @@ impl FailedShares {
     pub fn moves(&self, statistic: Statistic) -> bool {
         // Shares are ratios of counts: equal ones can differ in the last digit.
         self.difference().abs() > limit(statistic) + 1e-12
+    }
+}
+
+/// Where the arms do not fail alike, only that the one which fails more is slower too is a finding.
+pub fn reserve(found: &mut Difference, failed: FailedShares, statistic: Statistic) {
+    if !failed.moves(statistic) {
+        return;
+    }
+    found.reservation = Some(Reservation::Failures);
+    let slower = if failed.difference() > 0.0 {
+        DifferenceVerdict::Worse
+    } else {
+        DifferenceVerdict::Improved
+    };
+    if found.verdict != slower && found.verdict != DifferenceVerdict::Invalid {
+        found.verdict = DifferenceVerdict::Inconclusive;
+        found.more_blocks = None;
     }
 }
 

@@ -4,7 +4,9 @@ use crate::fixture::{self, Behaviour, DIRECT, GATEWAY};
 use plimsoll_report::across::{self, Across, Entry, compare, needed};
 use plimsoll_report::history::{History, Recorded, history, html, text};
 use plimsoll_report::metric::Metric;
-use plimsoll_report::record::{DifferenceVerdict, Statistic, Summary};
+use plimsoll_report::record::{
+    Difference, DifferenceVerdict, Reservation, Statistic, Summary, VerdictResult,
+};
 use plimsoll_report::summarise::Method;
 
 fn entry(label: &str, arm: &str, run: &str, summary: &Summary) -> Entry {
@@ -93,6 +95,67 @@ fn single_runs_say_nothing_of_a_difference() {
     insta::assert_snapshot!("across_single", across::text::render(&across));
 }
 
+/// Levels are loads of their own, not blocks of one.
+#[test]
+fn levels_and_trials_are_no_blocks() {
+    for (view, arm) in [
+        (&*fixture::LEVELS, "gateway"),
+        (&*fixture::CAPACITY, "direct"),
+    ] {
+        let entries = [
+            entry("a", "direct", "1", &view.summary),
+            entry("b", arm, "2", &view.summary),
+        ];
+        let across = compare(&entries);
+        assert_eq!(across.others[0].differences, []);
+        let why = across.others[0].why_not.as_ref().unwrap();
+        assert!(why.contains("each at a rate of its own"), "{why}");
+        assert_eq!(needed(&entries, 1e-3), []);
+    }
+}
+
+fn found(across: &Across, wanted: Statistic) -> Difference {
+    let mut found = across.others[0].differences.iter();
+    found.find(|(figure, _)| *figure == wanted).unwrap().1
+}
+
+/// What a run's own comparison rules out is not concluded on here either.
+#[test]
+fn too_few_blocks_of_those_that_were_made_are_no_sample() {
+    let mut summary = fixture::COMPARE.summary.clone();
+    for block in &mut summary.arms["gateway"].by_block[..4] {
+        block.void_for = vec![Statistic::P99];
+    }
+    let single = entry("c", "direct", "two", &run_of(DIRECT, 6));
+    for baseline in [entry("a", "direct", "one", &summary), single] {
+        let across = compare(&[baseline, entry("b", "gateway", "one", &summary)]);
+        let p99 = found(&across, Statistic::P99);
+        assert_eq!(
+            (p99.verdict, p99.blocks, p99.planned_blocks),
+            (DifferenceVerdict::Invalid, 2, 6)
+        );
+        let p50 = found(&across, Statistic::P50);
+        assert_eq!((p50.verdict, p50.blocks), (DifferenceVerdict::Worse, 6));
+    }
+}
+
+#[test]
+fn runs_that_do_not_fail_alike_are_reserved() {
+    let fails = Behaviour {
+        failing_share: 0.05,
+        ..DIRECT
+    };
+    let across = compare(&[
+        entry("a", "direct", "1", &run_of(DIRECT, 6)),
+        entry("b", "direct", "2", &run_of(fails, 6)),
+    ]);
+    for figure in across::FIGURES {
+        let found = found(&across, figure);
+        assert_eq!(found.reservation, Some(Reservation::Failures));
+        assert_eq!(found.verdict, DifferenceVerdict::Inconclusive, "{figure:?}");
+    }
+}
+
 #[test]
 fn an_arm_that_is_not_there_is_named_with_those_that_are() {
     let summary = fixture::COMPARE.summary.clone();
@@ -167,4 +230,51 @@ fn a_history_finds_where_a_figure_changed() {
     runs[0].summary.arms.shift_remove("direct");
     let found = of_p50(&runs);
     assert_eq!((found.points.len(), found.left_out.len()), (4, 1));
+}
+
+#[test]
+fn a_history_is_of_one_load_at_a_time() {
+    let recorded = |summary: &Summary| {
+        vec![Recorded {
+            location: "runs/00".to_owned(),
+            started_at: "2026-01-01T12:00:00Z".to_owned(),
+            summary: summary.clone(),
+        }]
+    };
+    let check = |summary: &Summary, metric: &str, left_out: Option<&str>| {
+        let metric = Metric::parse(metric).unwrap();
+        let runs = recorded(summary);
+        let found = history(&runs, &summary.experiment, "direct", &metric);
+        let why = found.left_out.first().map(String::as_str);
+        assert_eq!(found.points.len(), usize::from(left_out.is_none()));
+        let left_out = left_out.map(|why| format!("runs/00: {why}"));
+        assert_eq!(why, left_out.as_deref());
+    };
+    let levels = &fixture::LEVELS.summary;
+    check(levels, "levels.200/s.response_time.p99", None);
+    check(
+        levels,
+        "response_time.p99",
+        Some(
+            "its figure is of all levels together: name one, such as `levels.50/s.response_time.p99`",
+        ),
+    );
+    let capacity = &fixture::CAPACITY.summary;
+    check(capacity, "capacity", None);
+    check(
+        capacity,
+        "achieved_per_s",
+        Some(
+            "its figure is of one trial of a search, whose rate was found there: write `capacity`",
+        ),
+    );
+    // A component died: no criterion says so.
+    let mut died = fixture::MEASURE.summary.clone();
+    died.verdict.result = VerdictResult::Invalid;
+    died.verdict.reasons = vec!["component `upstream` died".to_owned()];
+    check(
+        &died,
+        "response_time.p99",
+        Some("it is invalid: component `upstream` died"),
+    );
 }
