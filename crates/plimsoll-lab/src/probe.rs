@@ -95,9 +95,9 @@ impl Sampler {
         let length_s = moment.now.duration_since(then).as_secs_f64();
         let (_, totals) = self.before.as_ref()?;
         let mut sample = difference(&before, totals, length_s)?;
-        sample.threads = threads;
-        sample.rss_bytes = pids.iter().filter_map(|&pid| memory::resident(pid)).sum();
-        sample.fds = pids.iter().filter_map(|&pid| descriptors::count(pid)).sum();
+        sample.threads = Some(threads);
+        sample.rss_bytes = known(pids, memory::resident);
+        sample.fds = known(pids, descriptors::count);
         let strain = totals.strains.since(&before.strains, length_s);
         let namespace = totals.strains.namespace();
         sample.strain = place.fill(strain, namespace, pids, ports, sample.strain);
@@ -109,6 +109,11 @@ impl Sampler {
     pub fn denied(&self) -> Option<&'static str> {
         self.place.as_ref()?.denied()
     }
+}
+
+/// The sum over the processes that say it; `None` where none does.
+fn known(pids: &[u32], of: impl Fn(u32) -> Option<u64>) -> Option<u64> {
+    pids.iter().filter_map(|&pid| of(pid)).reduce(|a, b| a + b)
 }
 
 /// CPU figures over `length_s` seconds. A thread that is new counts from its start. What a thread used that ended in the
@@ -133,7 +138,8 @@ fn difference(before: &Totals, after: &Totals, length_s: f64) -> Option<Componen
         *by_process.entry(id.0).or_default() += running_ns;
         // Reading takes a moment: a busy thread may seem to have used slightly more than the time that passed.
         let cores = per_second(running_ns).min(1.0);
-        sample.busiest_thread_cores = sample.busiest_thread_cores.max(cores);
+        let busiest = &mut sample.busiest_thread_cores;
+        *busiest = Some(busiest.map_or(cores, |busiest| busiest.max(cores)));
         let waiting = per_second(times.waiting_ns.saturating_sub(earlier.waiting_ns));
         sample.run_delay += waiting;
         let ready = (cores + waiting).min(1.0);
@@ -199,7 +205,7 @@ mod tests {
         let sample = difference(before, after, 2.0).unwrap();
         let actual = (
             sample.cpu_cores,
-            sample.busiest_thread_cores,
+            sample.busiest_thread_cores.unwrap(),
             sample.run_delay,
         );
         assert_eq!(actual, expected);
@@ -255,7 +261,7 @@ mod tests {
         moment.now += std::time::Duration::from_secs(1);
         let sample = sampler.sample(&moment, &pids, &ports).unwrap();
         assert!(
-            sample.threads >= 1 && sample.rss_bytes > 0 && sample.fds > 0,
+            sample.threads >= Some(1) && sample.rss_bytes > Some(0) && sample.fds > Some(0),
             "{sample:?}"
         );
         let strain = sample.strain;

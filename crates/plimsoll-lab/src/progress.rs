@@ -81,6 +81,6 @@ pub struct ComponentProgress {
     pub name: String,
     /// CPU seconds used per second.
     pub cpu_cores: f64,
-    /// Resident memory in bytes.
-    pub rss_bytes: u64,
+    /// Resident memory in bytes, where it is known.
+    pub rss_bytes: Option<u64>,
 }

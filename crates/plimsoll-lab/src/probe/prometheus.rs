@@ -74,6 +74,7 @@ impl Endpoint {
         let reading = self.latest.borrow_and_update().clone()?.ok()?;
         match &self.before {
             Some(before) if before.at == reading.at => return None,
+            Some(before) if reading.exported.is_same_look(&before.exported) => return None,
             _ => {}
         }
         let before = self.before.replace(reading)?;

@@ -381,7 +381,7 @@ fn of_component(data: &ArmData, name: &str) -> Seen {
         } else {
             0.0
         },
-        threads: component.threads_max,
+        threads: component.threads_max.unwrap_or(0),
         strain: component.strain,
         demand: component.demand,
         own,

@@ -36,7 +36,7 @@ struct Load {
 #[derive(Clone)]
 struct Part {
     cores: f64,
-    thread: f64,
+    thread: Option<f64>,
     threads: u64,
     strain: Strain,
 }
@@ -44,7 +44,7 @@ struct Part {
 fn part(cores: f64, limit: f64) -> Part {
     Part {
         cores,
-        thread: cores.min(1.0),
+        thread: Some(cores.min(1.0)),
         threads: 1,
         strain: Strain {
             cpu_limit_cores: Some(limit),
@@ -111,7 +111,7 @@ impl Load {
                 sentence: format!("{} users think {think} s", self.connections),
             }),
         };
-        data.health.busiest_thread_cores_max = Some(self.generator.thread);
+        data.health.busiest_thread_cores_max = self.generator.thread;
         let waits = data.times.entry(TimeKind::ConnectionWait).or_default();
         waits.record_many((self.wait_s * 1e9) as u64, answered);
         let step = data.steps.entry("s".to_owned()).or_default();
@@ -145,7 +145,7 @@ impl Load {
                 length_s: 1.0,
                 cpu_cores: part.cores,
                 busiest_thread_cores: part.thread,
-                threads: part.threads,
+                threads: Some(part.threads),
                 strain: part.strain,
                 ..ComponentSample::default()
             };
@@ -220,7 +220,7 @@ fn processors_of_the_upstream() {
 #[test]
 fn one_hot_thread() {
     let mut hot = part(1.05, 2.0);
-    (hot.thread, hot.threads) = (0.98, 8);
+    (hot.thread, hot.threads) = (Some(0.98), 8);
     hot.strain.busiest_thread_ready = Some(0.99);
     let load = Load {
         proxy: hot,
@@ -384,7 +384,7 @@ fn the_generator() {
 #[test]
 fn threads_that_work_one_at_a_time() {
     let mut locked = part(1.0, 2.0);
-    (locked.thread, locked.threads) = (0.3, 4);
+    (locked.thread, locked.threads) = (Some(0.3), 4);
     locked.strain.busiest_thread_ready = Some(0.35);
     let load = Load {
         proxy: locked,
@@ -394,7 +394,7 @@ fn threads_that_work_one_at_a_time() {
     check(&load, CauseKind::Lock, Some("proxy"));
     // Whose threads nobody looked at says nothing of them.
     let mut whole = load.clone();
-    whole.proxy.strain.busiest_thread_ready = None;
+    whole.proxy.thread = None;
     assert_eq!(first(&whole), None);
     // A load that happens to take one processor has its own cause first.
     let dependency = Load {

@@ -1,12 +1,12 @@
 //! Resources of one process tree: samples at about 1 Hz, and what remains of them.
 
 use super::demand::Demand;
-use super::strain::Strain;
+use super::strain::{Strain, highest};
 
 /// The name under which the generator's own resources are recorded.
 pub const GENERATOR: &str = "generator";
 
-/// One probe sample: means over the interval since the sample before, levels at its end.
+/// One probe sample: means over the interval since the sample before, levels at its end. What is `None` was not looked at.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ComponentSample {
     /// Length of the interval in seconds.
@@ -14,15 +14,15 @@ pub struct ComponentSample {
     /// CPU seconds used per second.
     pub cpu_cores: f64,
     /// The same, of the thread that used most; at most 1.
-    pub busiest_thread_cores: f64,
+    pub busiest_thread_cores: Option<f64>,
     /// Seconds per second that runnable threads waited for a CPU, summed over threads.
     pub run_delay: f64,
     /// Resident memory in bytes.
-    pub rss_bytes: u64,
+    pub rss_bytes: Option<u64>,
     /// Open descriptors.
-    pub fds: u64,
+    pub fds: Option<u64>,
     /// Threads.
-    pub threads: u64,
+    pub threads: Option<u64>,
     /// What else may hold others up.
     pub strain: Strain,
 }
@@ -41,13 +41,13 @@ pub struct ComponentData {
     /// Most CPU seconds per second in one sample.
     pub cpu_cores_max: f64,
     /// Most CPU of one thread in one sample.
-    pub busiest_thread_cores_max: f64,
+    pub busiest_thread_cores_max: Option<f64>,
     /// Most resident memory.
-    pub rss_bytes_max: u64,
+    pub rss_bytes_max: Option<u64>,
     /// Most open descriptors.
-    pub fds_max: u64,
+    pub fds_max: Option<u64>,
     /// Most threads.
-    pub threads_max: u64,
+    pub threads_max: Option<u64>,
     /// What else may have held others up.
     pub strain: Strain,
     /// Processor time by throughput.
@@ -60,7 +60,7 @@ impl ComponentData {
         self.merge(&Self {
             seconds: sample.length_s,
             cpu_seconds: sample.cpu_cores * sample.length_s,
-            busiest_thread_seconds: sample.busiest_thread_cores * sample.length_s,
+            busiest_thread_seconds: sample.busiest_thread_cores.unwrap_or(0.0) * sample.length_s,
             run_delay_seconds: sample.run_delay * sample.length_s,
             cpu_cores_max: sample.cpu_cores,
             busiest_thread_cores_max: sample.busiest_thread_cores,
@@ -82,12 +82,13 @@ impl ComponentData {
         self.busiest_thread_seconds += other.busiest_thread_seconds;
         self.run_delay_seconds += other.run_delay_seconds;
         self.cpu_cores_max = self.cpu_cores_max.max(other.cpu_cores_max);
-        self.busiest_thread_cores_max = self
-            .busiest_thread_cores_max
-            .max(other.busiest_thread_cores_max);
-        self.rss_bytes_max = self.rss_bytes_max.max(other.rss_bytes_max);
-        self.fds_max = self.fds_max.max(other.fds_max);
-        self.threads_max = self.threads_max.max(other.threads_max);
+        highest(
+            &mut self.busiest_thread_cores_max,
+            other.busiest_thread_cores_max,
+        );
+        highest(&mut self.rss_bytes_max, other.rss_bytes_max);
+        highest(&mut self.fds_max, other.fds_max);
+        highest(&mut self.threads_max, other.threads_max);
     }
 
     /// Mean CPU in cores; `None` without a sample.
@@ -96,9 +97,39 @@ impl ComponentData {
         (self.seconds > 0.0).then(|| self.cpu_seconds / self.seconds)
     }
 
-    /// Mean CPU of the busiest thread in cores; `None` without a sample.
+    /// Mean CPU of the busiest thread in cores; `None` where no sample looked at threads.
     #[must_use]
     pub fn busiest_thread_cores_mean(&self) -> Option<f64> {
-        (self.seconds > 0.0).then(|| self.busiest_thread_seconds / self.seconds)
+        let looked = self.busiest_thread_cores_max.is_some() && self.seconds > 0.0;
+        looked.then(|| self.busiest_thread_seconds / self.seconds)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_no_sample_looked_at_is_not_zero() {
+        let mut data = ComponentData::default();
+        let exported = ComponentSample {
+            length_s: 2.0,
+            cpu_cores: 0.5,
+            fds: Some(7),
+            ..ComponentSample::default()
+        };
+        data.observe(&exported);
+        assert_eq!(data.cpu_cores_mean(), Some(0.5));
+        assert_eq!(data.busiest_thread_cores_mean(), None);
+        assert_eq!((data.rss_bytes_max, data.fds_max), (None, Some(7)));
+        let seen = ComponentSample {
+            busiest_thread_cores: Some(0.4),
+            threads: Some(3),
+            fds: Some(5),
+            ..exported
+        };
+        data.observe(&seen);
+        assert_eq!((data.threads_max, data.fds_max), (Some(3), Some(7)));
+        assert_eq!(data.busiest_thread_cores_max, Some(0.4));
     }
 }

@@ -158,7 +158,7 @@ impl SecondTimes {
     }
 }
 
-/// One probe sample of one component; the meaning of the figures is that of [`super::ComponentSample`].
+/// One probe sample of one component; the meaning of the figures is that of [`super::ComponentSample`]. What is absent was not looked at.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ComponentRow {
     /// End of the sample's interval.
@@ -168,15 +168,19 @@ pub struct ComponentRow {
     /// CPU seconds used per second.
     pub cpu_cores: f64,
     /// CPU of the busiest thread.
-    pub busiest_thread_cores: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub busiest_thread_cores: Option<f64>,
     /// Seconds per second that threads waited for a CPU.
     pub run_delay: f64,
     /// Resident memory in bytes.
-    pub rss_bytes: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rss_bytes: Option<u64>,
     /// Open descriptors.
-    pub fds: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fds: Option<u64>,
     /// Threads.
-    pub threads: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threads: Option<u64>,
     /// What else may hold others up; absent: not known.
     #[serde(default, serialize_with = "without_nulls")]
     pub strain: Strain,

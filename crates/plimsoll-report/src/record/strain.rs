@@ -158,7 +158,7 @@ pub(super) fn without_nulls<T: Serialize, S: Serializer>(
     value.serialize(serializer)
 }
 
-fn highest<T: PartialOrd + Copy>(own: &mut Option<T>, added: Option<T>) {
+pub(super) fn highest<T: PartialOrd + Copy>(own: &mut Option<T>, added: Option<T>) {
     if let Some(added) = added
         && own.is_none_or(|own| added > own)
     {

@@ -108,10 +108,10 @@ pub(super) fn component_summary(data: &ComponentData) -> ComponentSummary {
     ComponentSummary {
         cpu_cores_mean: data.cpu_cores_mean(),
         cpu_cores_max: sampled.then_some(data.cpu_cores_max),
-        busiest_thread_cores_max: sampled.then_some(data.busiest_thread_cores_max),
-        rss_bytes_max: sampled.then_some(data.rss_bytes_max),
-        fds_max: sampled.then_some(data.fds_max),
-        threads_max: sampled.then_some(data.threads_max),
+        busiest_thread_cores_max: data.busiest_thread_cores_max,
+        rss_bytes_max: data.rss_bytes_max,
+        fds_max: data.fds_max,
+        threads_max: data.threads_max,
         strain: data.strain,
     }
 }

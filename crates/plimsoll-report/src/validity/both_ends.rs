@@ -76,7 +76,7 @@ fn gaps(arm: &ArmData) -> Vec<Distortion> {
 /// Cores of the component's busiest thread in its busiest second, where requests may have waited for it.
 fn busy_cores(arm: &ArmData) -> Option<f64> {
     let component = arm.target.split('/').next()?;
-    let cores = arm.components.get(component)?.busiest_thread_cores_max;
+    let cores = arm.components.get(component)?.busiest_thread_cores_max?;
     (cores > BUSY_CORES).then_some(cores)
 }
 
@@ -126,7 +126,7 @@ mod tests {
             let mut arm = arm(3_000);
             arm.target = "t/side".to_owned();
             let busy = ComponentData {
-                busiest_thread_cores_max,
+                busiest_thread_cores_max: Some(busiest_thread_cores_max),
                 ..ComponentData::default()
             };
             arm.components.insert("t".to_owned(), busy);

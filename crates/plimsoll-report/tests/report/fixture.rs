@@ -379,11 +379,11 @@ fn sample(cores: f64, second: u32, draw: &mut Draw) -> ComponentSample {
     ComponentSample {
         length_s: 1.0,
         cpu_cores: used,
-        busiest_thread_cores: used * 0.9,
+        busiest_thread_cores: Some(used * 0.9),
         run_delay: 0.01,
-        rss_bytes: (9 << 20) + (u64::from(second) << 18) + draw.below(1 << 16),
-        fds: 60,
-        threads: 3,
+        rss_bytes: Some((9 << 20) + (u64::from(second) << 18) + draw.below(1 << 16)),
+        fds: Some(60),
+        threads: Some(3),
         strain: Strain {
             cpu_limit_cores: Some(2.0),
             cpus_busy_share: Some(0.4),

@@ -156,8 +156,9 @@ fn sparklines(frame: &mut Frame, area: Rect, board: &Board) {
 fn component(component: &ComponentProgress) -> Line<'static> {
     let cores = format!("{:.2} cores", component.cpu_cores);
     #[expect(clippy::cast_precision_loss, reason = "shown with two digits")]
-    let bytes = component.rss_bytes as f64;
-    let line = component_line(&component.name, &cores, &format_bytes(bytes));
+    let bytes = |bytes: u64| format_bytes(bytes as f64);
+    let memory = component.rss_bytes.map_or_else(String::new, bytes);
+    let line = component_line(&component.name, &cores, &memory);
     if component.cpu_cores >= 0.9 {
         line.yellow()
     } else {
@@ -190,7 +191,7 @@ mod tests {
         let component = |name: &str, cpu_cores| ComponentProgress {
             name: name.to_owned(),
             cpu_cores,
-            rss_bytes: 13_107_200,
+            rss_bytes: Some(13_107_200),
         };
         SecondProgress {
             t: 3.0,

@@ -41,6 +41,7 @@ pub(super) fn map(metrics: &Metrics, container: &str) -> Option<Exported> {
     let used = of("container_memory_working_set_bytes");
     let limit = of("container_spec_memory_limit_bytes").filter(|limit| *limit > 0.0);
     Some(Exported {
+        looked_s: metrics.newest(CPU, is_it),
         cpu_s,
         periods: of("container_cpu_cfs_periods_total"),
         throttled_periods: of("container_cpu_cfs_throttled_periods_total"),
@@ -81,6 +82,15 @@ mod tests {
         };
         assert_eq!(map(&metrics, "api"), Some(expected));
         assert_eq!(map(&metrics, "web"), None);
+    }
+
+    /// It looks at its containers at intervals of its own, and says when.
+    #[test]
+    fn the_moment_of_its_look() {
+        let text = "container_cpu_usage_seconds_total{cpu=\"total\",name=\"api\"} 12.5 1700000010500\ncontainer_cpu_usage_seconds_total{cpu=\"total\",name=\"db\"} 99 1700000011000\n";
+        let mapped = map(&Metrics::parse(text, &FAMILIES), "api").unwrap();
+        assert_eq!(mapped.looked_s, Some(1_700_000_010.5));
+        assert_eq!(mapped.cpu_s, 12.5);
     }
 
     #[test]

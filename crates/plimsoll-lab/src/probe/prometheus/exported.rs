@@ -5,6 +5,8 @@ use plimsoll_report::record::{ComponentSample, Strain};
 /// One reading; what is not exported is absent.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Exported {
+    /// When the exporter looked, in seconds of its own clock, where it says so: some look less often than they are read.
+    pub(super) looked_s: Option<f64>,
     // Counters.
     /// Processor seconds.
     pub(super) cpu_s: f64,
@@ -32,8 +34,16 @@ pub(super) struct Exported {
 }
 
 impl Exported {
-    /// The sample between two readings; `None` where no time passed, or a counter began anew: the component, or its exporter, started again.
-    pub(super) fn since(&self, before: &Self, length_s: f64) -> Option<ComponentSample> {
+    /// Whether the exporter says the same as before because it has not looked again.
+    pub(super) fn is_same_look(&self, before: &Self) -> bool {
+        self.looked_s.is_some() && self.looked_s == before.looked_s
+    }
+
+    /// The sample between two readings, which are `read_s` apart, or as long as the exporter says that its looks are; `None` where no time
+    /// passed, or a counter began anew: the component, or its exporter, started again.
+    pub(super) fn since(&self, before: &Self, read_s: f64) -> Option<ComponentSample> {
+        let looks = self.looked_s.zip(before.looked_s);
+        let length_s = looks.map_or(read_s, |(now, then)| now - then);
         if length_s <= 0.0 || self.cpu_s < before.cpu_s {
             return None;
         }
@@ -48,11 +58,11 @@ impl Exported {
         Some(ComponentSample {
             length_s,
             cpu_cores: cores,
-            busiest_thread_cores: 0.0,
+            busiest_thread_cores: None,
             run_delay: grown(self.run_delay_s, before.run_delay_s).unwrap_or(0.0) / length_s,
-            rss_bytes: self.rss_bytes.map_or(0, whole),
-            fds: self.fds.map_or(0, whole),
-            threads: self.threads.map_or(0, whole),
+            rss_bytes: self.rss_bytes.map(whole),
+            fds: self.fds.map(whole),
+            threads: self.threads.map(whole),
             strain: Strain {
                 cpu_limit_cores: self.limit_cores,
                 cpu_quota_cores: self.quota_cores,
@@ -105,9 +115,27 @@ mod tests {
             ..Exported::default()
         };
         let sample = after.since(&before, 2.0).unwrap();
-        assert_eq!((sample.cpu_cores, sample.rss_bytes), (0.5, 4096));
+        assert_eq!((sample.cpu_cores, sample.rss_bytes), (0.5, Some(4096)));
+        // What is not exported is not zero.
+        let seen = (sample.busiest_thread_cores, sample.fds, sample.threads);
+        assert_eq!(seen, (None, None, None));
         assert_eq!(sample.strain.throttled_share, Some(0.25));
         assert_eq!(sample.strain.listen_overflows, None);
         assert_eq!(before.since(&after, 2.0), None, "it began anew");
+    }
+
+    /// Read every second, looked every ten.
+    #[test]
+    fn an_exporters_own_moments_are_what_lies_between() {
+        let look = |looked_s, cpu_s| Exported {
+            looked_s: Some(looked_s),
+            cpu_s,
+            ..Exported::default()
+        };
+        let (first, second) = (look(100.0, 50.0), look(110.0, 55.0));
+        let sample = second.since(&first, 1.0).unwrap();
+        assert_eq!((sample.length_s, sample.cpu_cores), (10.0, 0.5));
+        assert!(first.is_same_look(&look(100.0, 50.0)) && !second.is_same_look(&first));
+        assert!(!Exported::default().is_same_look(&Exported::default()));
     }
 }

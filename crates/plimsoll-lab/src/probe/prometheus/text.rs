@@ -14,13 +14,15 @@ struct Sample {
     name: String,
     labels: BTreeMap<String, String>,
     value: f64,
+    /// When it was taken, in milliseconds since 1970.
+    at_ms: Option<f64>,
 }
 
 impl Metrics {
     /// Reads the samples of these names. What is not understood, or not a number, is left out.
     pub(super) fn parse(text: &str, names: &[&str]) -> Self {
         let wanted = |line: &&str| {
-            let end = line.find(['{', ' ']).unwrap_or(line.len());
+            let end = line.find(['{', ' ', '\t']).unwrap_or(line.len());
             names.contains(&&line[..end])
         };
         let lines = text.lines().filter(wanted).take(MOST_SAMPLES);
@@ -43,6 +45,18 @@ impl Metrics {
         self.sum_where(name, |_| true)
     }
 
+    /// When the newest of the samples was taken whose labels satisfy a condition, in seconds since 1970; `None` where none says so.
+    pub(super) fn newest(
+        &self,
+        name: &str,
+        wanted: impl Fn(&BTreeMap<String, String>) -> bool,
+    ) -> Option<f64> {
+        let samples = self.0.iter().filter(|sample| sample.name == name);
+        let times = samples.filter(|sample| wanted(&sample.labels));
+        let newest = times.filter_map(|sample| sample.at_ms).reduce(f64::max);
+        newest.map(|millis| millis / 1e3)
+    }
+
     /// How many values a label of a name has.
     pub(super) fn values_of(&self, name: &str, label: &str) -> usize {
         let samples = self.0.iter().filter(|sample| sample.name == name);
@@ -54,17 +68,19 @@ impl Metrics {
 }
 
 fn parse_line(line: &str) -> Option<Sample> {
-    let end = line.find(['{', ' '])?;
+    let end = line.find(['{', ' ', '\t'])?;
     let (name, rest) = line.split_at(end);
-    let (labels, rest) = match rest.strip_prefix('{') {
+    let (labels, rest) = match rest.trim_start().strip_prefix('{') {
         Some(inside) => parse_labels(inside)?,
         None => (BTreeMap::new(), rest),
     };
-    let value: f64 = rest.split_ascii_whitespace().next()?.parse().ok()?;
+    let mut words = rest.split_ascii_whitespace();
+    let value: f64 = words.next()?.parse().ok()?;
     value.is_finite().then(|| Sample {
         name: name.to_owned(),
         labels,
         value,
+        at_ms: words.next().and_then(|word| word.parse().ok()),
     })
 }
 
@@ -106,6 +122,8 @@ mod tests {
         assert_eq!(metrics.sum("a"), Some(1_502.0));
         assert_eq!(metrics.sum_where("a", |l| l["mode"] == "user"), Some(2.0));
         assert_eq!(metrics.values_of("a", "cpu"), 2);
+        assert_eq!(metrics.newest("a", |_| true), Some(1_700_000.0));
+        assert_eq!(metrics.newest("b", |_| true), None);
         assert_eq!((metrics.sum("b"), metrics.sum("ab")), (Some(7.0), None));
     }
 

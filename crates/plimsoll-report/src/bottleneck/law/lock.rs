@@ -21,8 +21,6 @@ pub(in crate::bottleneck) fn rule(case: &Case) -> Ruling {
 
 fn of_one(seen: &Seen, point: &Point) -> Option<Cause> {
     let (cores, alone) = (seen.cores?, seen.thread_cores?);
-    // Without a look at its threads nothing is known of one alone.
-    seen.strain.busiest_thread_ready?;
     let one_at_a_time = ONE.contains(&cores) && alone < NONE_ALONE && seen.threads >= 2;
     let has_room = seen.limit()? >= MORE && point.host_busy.is_some_and(|busy| busy < USED_UP);
     (one_at_a_time && has_room).then(|| {

@@ -12,7 +12,7 @@ use plimsoll_base::units::format_bytes;
 
 const HEIGHT: u32 = 190;
 const MEBIBYTE: f64 = 1_048_576.0;
-/// A component that was not sampled for longer than this was not running.
+/// A component that was not sampled for longer than this, or than this many of its samples, was not running.
 const GAP: f64 = 2.5;
 
 pub(super) fn section(view: &RunView) -> Markup {
@@ -51,20 +51,20 @@ pub(super) fn section(view: &RunView) -> Markup {
 /// What is drawn of a sample.
 struct Quantity {
     title: &'static str,
-    value: fn(&ComponentRow) -> f64,
+    value: fn(&ComponentRow) -> Option<f64>,
     label: fn(f64) -> String,
 }
 
 const CPU: Quantity = Quantity {
     title: "CPU per component over time",
-    value: |row| row.cpu_cores,
+    value: |row| Some(row.cpu_cores),
     label: |cores| format!("{cores:.2}"),
 };
 
 #[expect(clippy::cast_precision_loss, reason = "a size to draw")]
 const MEMORY: Quantity = Quantity {
     title: "Resident memory per component over time",
-    value: |row| row.rss_bytes as f64 / MEBIBYTE,
+    value: |row| Some(row.rss_bytes? as f64 / MEBIBYTE),
     label: |mebibytes| format_bytes(mebibytes * MEBIBYTE),
 };
 
@@ -73,17 +73,17 @@ const MEMORY: Quantity = Quantity {
 const IF_ANY: [Quantity; 3] = [
     Quantity {
         title: "Threads that waited for a processor, in seconds per second",
-        value: |row| row.run_delay,
+        value: |row| Some(row.run_delay),
         label: |share| format!("{share:.2}"),
     },
     Quantity {
         title: "Share of CPU quota periods that were throttled",
-        value: |row| row.strain.throttled_share.unwrap_or(0.0),
+        value: |row| row.strain.throttled_share,
         label: |share| format!("{share:.2}"),
     },
     Quantity {
         title: "Connections that waited to be accepted",
-        value: |row| row.strain.accept_queue.unwrap_or(0) as f64,
+        value: |row| row.strain.accept_queue.map(|waiting| waiting as f64),
         label: |count| format!("{count:.0}"),
     },
 ];
@@ -92,12 +92,13 @@ const SOME: f64 = 0.02;
 
 fn any(components: &[(&str, Vec<&ComponentRow>)], quantity: &Quantity) -> bool {
     let mut rows = components.iter().flat_map(|(_, rows)| rows);
-    rows.any(|row| (quantity.value)(row) > SOME)
+    rows.any(|row| (quantity.value)(row).is_some_and(|value| value > SOME))
 }
 
 fn chart(view: &RunView, components: &[(&str, Vec<&ComponentRow>)], quantity: &Quantity) -> Markup {
     let rows = components.iter().flat_map(|(_, rows)| rows);
-    let top = rows.map(|row| (quantity.value)(row)).fold(0.0, f64::max);
+    let values = rows.filter_map(|row| (quantity.value)(row));
+    let top = values.fold(0.0, f64::max);
     let plot = Plot {
         size: (WIDTH, HEIGHT),
         title: quantity.title.to_owned(),
@@ -109,10 +110,11 @@ fn chart(view: &RunView, components: &[(&str, Vec<&ComponentRow>)], quantity: &Q
     plot.draw(|canvas| {
         warmups(canvas, view);
         for (index, (_, rows)) in components.iter().enumerate() {
-            for stretch in rows.chunk_by(|a, b| b.t - a.t < GAP) {
+            let gap = gap(rows);
+            for stretch in rows.chunk_by(|a, b| b.t - a.t < gap) {
                 let points: Vec<(f64, f64)> = stretch
                     .iter()
-                    .map(|row| (row.t, (quantity.value)(row)))
+                    .filter_map(|row| Some((row.t, (quantity.value)(row)?)))
                     .collect();
                 plot::line(
                     canvas,
@@ -126,6 +128,12 @@ fn chart(view: &RunView, components: &[(&str, Vec<&ComponentRow>)], quantity: &Q
             }
         }
     })
+}
+
+/// Exporters may have something new less often than once a second.
+fn gap(rows: &[&ComponentRow]) -> f64 {
+    let between = rows.windows(2).map(|two| two[1].t - two[0].t);
+    GAP * between.reduce(f64::min).unwrap_or(1.0).max(1.0)
 }
 
 /// Samples by component, in the order of their first appearance; each in order of time.
