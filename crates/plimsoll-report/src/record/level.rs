@@ -1,7 +1,7 @@
 //! One level of `levels`: a rate, or a number of users, held for some time.
 
 use super::bearing::Bearing;
-use super::summary::{ComponentSummary, Outcomes};
+use super::summary::{ComponentSummary, GroupSummary, Outcomes, StepSummary};
 use super::times::{Statistic, TimeStatistics};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -44,6 +44,12 @@ pub struct LevelSummary {
     pub service_time: TimeStatistics,
     /// Intended start to release: the generator's own lateness.
     pub pacing_lag: TimeStatistics,
+    /// Steps in the scenario's order; without their ranges.
+    #[serde(default)]
+    pub by_step: IndexMap<String, StepSummary>,
+    /// Groups of steps in the scenario's order.
+    #[serde(default)]
+    pub by_group: IndexMap<String, GroupSummary>,
     /// Resources by component, over the measured time.
     pub components: IndexMap<String, ComponentSummary>,
     /// Figures of the response time that this level cannot carry, because a criterion of validity rules them out.

@@ -1,8 +1,11 @@
-//! One line per arm and block, level or trial, and one per arm and step, and two per arm and group of steps over all blocks, for spreadsheets and for tools that follow figures over
-//! time (RFC 4180; times in seconds; columns as in `docs/results.md`).
+//! One line per arm and block, level or trial, and one per arm and step, and two per arm and group of steps, over all blocks or of each
+//! level, for spreadsheets and for tools that follow figures over time (RFC 4180; times in seconds; columns as in `docs/results.md`).
 
-use crate::record::{ArmSummary, Statistic, TimeStatistics};
+use crate::record::{
+    ArmSummary, GroupSummary, LevelSummary, Statistic, StepSummary, TimeStatistics,
+};
 use crate::view::RunView;
+use indexmap::IndexMap;
 
 /// The time of blocks and steps.
 const RESPONSE: &str = "response_time";
@@ -18,13 +21,12 @@ const OF_PARTS: [Statistic; 4] = [
     Statistic::P99,
 ];
 
-/// Renders the figures of every block, level or trial, of all steps together, and of every step, of all blocks together.
+/// Renders the figures of every block, level or trial, of all steps together, and of every step, of all blocks together or of each level.
 #[must_use]
 pub fn render(view: &RunView) -> String {
     let mut text = head();
     for (name, arm) in &view.summary.arms {
-        let loads = loads(arm).into_iter();
-        for row in loads.chain(steps(arm)).chain(groups(arm)) {
+        for row in loads(arm).into_iter().chain(parts(arm)) {
             let mut cells = vec![
                 quote(&view.summary.experiment),
                 quote(&view.manifest.started_at),
@@ -88,6 +90,17 @@ impl<'a> Row<'a> {
         }
     }
 
+    /// The same, of this level.
+    fn at(self, level: &'a LevelSummary) -> Self {
+        Self {
+            block: Some(level.level),
+            offered_per_s: level.offered_per_s,
+            level: &level.name,
+            outcome: (level.bearing.as_ref()).map_or("", |bearing| bearing.manner.name()),
+            ..self
+        }
+    }
+
     fn cells(&self) -> Vec<String> {
         let block = self.block.map(|block| block.to_string());
         let mut cells = vec![
@@ -120,12 +133,8 @@ fn loads(arm: &ArmSummary) -> Vec<Row<'_>> {
         return trials.collect();
     }
     if !arm.levels.is_empty() {
-        let levels = arm.levels.iter().map(|level| Row {
-            block: Some(level.level),
-            offered_per_s: level.offered_per_s,
-            level: &level.name,
-            outcome: (level.bearing.as_ref()).map_or("", |bearing| bearing.manner.name()),
-            ..Row::of(level.achieved_per_s, level.failed, &level.response_time)
+        let levels = arm.levels.iter().map(|level| {
+            Row::of(level.achieved_per_s, level.failed, &level.response_time).at(level)
         });
         return levels.collect();
     }
@@ -136,16 +145,28 @@ fn loads(arm: &ArmSummary) -> Vec<Row<'_>> {
     blocks.collect()
 }
 
-fn steps(arm: &ArmSummary) -> impl Iterator<Item = Row<'_>> {
-    arm.by_step.iter().map(|(name, step)| Row {
+/// Steps and groups: of each level where there are any, for these are loads of their own.
+fn parts(arm: &ArmSummary) -> Vec<Row<'_>> {
+    if arm.levels.is_empty() {
+        return steps(&arm.by_step).chain(groups(&arm.by_group)).collect();
+    }
+    let of_levels = arm.levels.iter().flat_map(|level| {
+        let rows = steps(&level.by_step).chain(groups(&level.by_group));
+        rows.map(move |row| row.at(level))
+    });
+    of_levels.collect()
+}
+
+fn steps(by_step: &IndexMap<String, StepSummary>) -> impl Iterator<Item = Row<'_>> {
+    by_step.iter().map(|(name, step)| Row {
         step: name,
         parts: Some([&step.first_byte_time, &step.body_time]),
         ..Row::of(step.achieved_per_s, step.failed, &step.response_time)
     })
 }
 
-fn groups(arm: &ArmSummary) -> impl Iterator<Item = Row<'_>> {
-    arm.by_group.iter().flat_map(|(name, group)| {
+fn groups(by_group: &IndexMap<String, GroupSummary>) -> impl Iterator<Item = Row<'_>> {
+    by_group.iter().flat_map(|(name, group)| {
         let times = [
             ("duration", &group.duration),
             ("cumulated_response_time", &group.cumulated_response_time),

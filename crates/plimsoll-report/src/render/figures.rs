@@ -5,7 +5,7 @@ pub(super) mod levels;
 
 use super::table::Table;
 use super::words::{bytes, cores, count, failure, failures, mark, number, percent, time};
-use crate::record::{ArmSummary, Statistic, StepSummary, Summary, TimeStatistics};
+use crate::record::{ArmSummary, GroupSummary, Statistic, StepSummary, Summary, TimeStatistics};
 use indexmap::IndexMap;
 
 /// Figures of a distribution that every table of times shows, between the smallest and the largest.
@@ -173,8 +173,12 @@ fn distinct<'a>(all: impl Iterator<Item = &'a String>) -> Vec<&'a str> {
     names
 }
 
-/// Groups of steps, with both of their times; `None` when no scenario has any.
+/// Groups of steps, with both of their times; `None` when no scenario has any, and of levels, which are loads of their own.
 pub(super) fn groups(summary: &Summary) -> Option<Table> {
+    let by_level = summary.arms.values().any(|arm| !arm.levels.is_empty());
+    if by_level {
+        return levels::groups(summary);
+    }
     let several_arms = summary.arms.len() > 1;
     let mut table = Table::new(
         ["group"]
@@ -191,27 +195,34 @@ pub(super) fn groups(summary: &Summary) -> Option<Table> {
             let Some(group) = figures.by_group.get(name) else {
                 continue;
             };
-            let mut counts = vec![
-                count(group.count),
-                count(group.count.saturating_sub(group.failed)),
-                failures(group.failed, group.failed_share),
-                number(group.achieved_per_s),
-            ];
-            let mut arm = several_arms.then(|| arm.clone());
-            for (label, times) in [
-                ("duration", &group.duration),
-                ("response", &group.cumulated_response_time),
-            ] {
-                let mut row = vec![std::mem::take(&mut first)];
-                row.extend(arm.as_mut().map(std::mem::take));
-                row.extend(std::mem::replace(&mut counts, vec![String::new(); 4]));
-                row.push(label.to_owned());
-                row.extend(spread(times));
-                table.rows.push(row);
-            }
+            let mut head = vec![std::mem::take(&mut first)];
+            head.extend(several_arms.then(|| arm.clone()));
+            push_group(&mut table, head, group);
         }
     }
     (!table.rows.is_empty()).then_some(table)
+}
+
+/// Adds two rows, one for each of a group's times; what stands in front of them, and its counts, stand once.
+fn push_group(table: &mut Table, mut head: Vec<String>, group: &GroupSummary) {
+    let mut counts = vec![
+        count(group.count),
+        count(group.count.saturating_sub(group.failed)),
+        failures(group.failed, group.failed_share),
+        number(group.achieved_per_s),
+    ];
+    for (label, times) in [
+        ("duration", &group.duration),
+        ("response", &group.cumulated_response_time),
+    ] {
+        let mut row = head.clone();
+        head.iter_mut().for_each(String::clear);
+        row.append(&mut counts);
+        counts = vec![String::new(); 4];
+        row.push(label.to_owned());
+        row.extend(spread(times));
+        table.rows.push(row);
+    }
 }
 
 /// The cells of a distribution in the table of statistics.
@@ -221,23 +232,34 @@ fn spread(times: &TimeStatistics) -> impl Iterator<Item = String> {
     [time(times.min)].into_iter().chain(within).chain(after)
 }
 
-/// Steps of every arm; `None` when no scenario has more than one.
+/// Steps of every arm, of each level where there are any; `None` when no scenario has more than one.
 pub(super) fn steps(summary: &Summary) -> Option<Table> {
     if summary.arms.values().all(|arm| arm.by_step.len() < 2) {
         return None;
     }
-    let head = ["step", "arm", "exchanges", "failed", "min"];
-    let mut table = Table::new(with_shown(&head)).with_words(&[1]);
+    let by_level = summary.arms.values().any(|arm| !arm.levels.is_empty());
+    let head: Vec<&str> = ["step", "arm"]
+        .into_iter()
+        .chain(by_level.then_some("level"))
+        .chain(["exchanges", "failed", "min"])
+        .collect();
+    let mut table = Table::new(with_shown(&head)).with_words(if by_level { &[1, 2] } else { &[1] });
     for (arm_name, arm) in &summary.arms {
-        for (name, step) in &arm.by_step {
+        let whole = arm.by_step.iter().map(|(name, step)| (name, None, step));
+        let of_levels = arm.levels.iter().flat_map(|level| {
+            let steps = level.by_step.iter();
+            steps.map(move |(name, step)| (name, Some(&level.name), step))
+        });
+        let whole = whole.filter(|_| !by_level);
+        for (name, level, step) in whole.chain(of_levels) {
             let response = &step.response_time;
-            let mut row = vec![
-                name.clone(),
-                arm_name.clone(),
+            let mut row = vec![name.clone(), arm_name.clone()];
+            row.extend(level.cloned());
+            row.extend([
                 count(step.sent),
                 failures(step.failed, step.failed_share),
                 time(response.min),
-            ];
+            ]);
             row.extend(SHOWN.map(|statistic| time(response.get(statistic))));
             row.push(time(response.max));
             table.rows.push(row);

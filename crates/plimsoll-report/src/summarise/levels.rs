@@ -58,6 +58,8 @@ fn of_level(
         response_time: figures.times.response_time,
         service_time: figures.times.service_time,
         pacing_lag: figures.times.pacing_lag,
+        by_step: figures.by_step,
+        by_group: figures.by_group,
         components: component_summaries(data),
         void_for: Statistic::ALL.into_iter().filter(rules_out).collect(),
         outcomes: figures.outcomes,

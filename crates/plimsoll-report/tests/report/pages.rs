@@ -78,6 +78,37 @@ fn levels_and_capacity() {
     }
 }
 
+/// A level is a load of its own: its steps are not mixed with those of another.
+#[test]
+fn steps_and_groups_of_levels_stand_level_by_level() {
+    let mut view = fixture::LEVELS.clone();
+    let group = fixture::COMPARE.summary.arms["direct"].by_group[0].clone();
+    for arm in view.summary.arms.values_mut() {
+        let step = arm.by_step[0].clone();
+        arm.by_step.insert("second".to_owned(), step);
+        for level in &mut arm.levels {
+            let step = level.by_step[0].clone();
+            level.by_step.insert("second".to_owned(), step);
+            level.by_group.insert("visit".to_owned(), group.clone());
+        }
+    }
+    let markdown = render::markdown::render(&view);
+    for row in [
+        "| GET / | direct | 50/s | 500 |",
+        "| second | gateway | 300/s | 3,000 |",
+    ] {
+        assert!(markdown.contains(row), "{row}: {markdown}");
+    }
+    assert!(
+        markdown.contains("| visit | gateway | 300/s |"),
+        "{markdown}"
+    );
+    let csv = render::csv::render(&view);
+    assert!(csv.contains(",gateway,3,second,"), "{csv}");
+    assert!(!csv.contains(",gateway,,second,"), "{csv}");
+    assert_eq!(csv.matches(",visit,duration,").count(), 6, "{csv}");
+}
+
 #[test]
 fn markdown() {
     insta::assert_snapshot!(

@@ -1,5 +1,6 @@
 //! The table of levels: one row a level and arm, arms below each other.
 
+use super::{STATISTICS, push_group};
 use crate::record::{LevelSummary, Manner, Statistic, Summary};
 use crate::render::table::Table;
 use crate::render::words::{NOTHING, cores, failures, number, time};
@@ -51,6 +52,27 @@ pub(in crate::render) fn levels(summary: &Summary) -> Option<Table> {
         }
     }
     Some(table)
+}
+
+/// Groups of steps at each level; `None` when no scenario has any.
+pub(super) fn groups(summary: &Summary) -> Option<Table> {
+    let mut table = Table::new(
+        ["group", "arm", "level"]
+            .into_iter()
+            .chain(["passes", "passed", "failed", "passes/s", "time", "min"])
+            .chain(STATISTICS.map(Statistic::label))
+            .chain(["max", "mean", "deviation"]),
+    )
+    .with_words(&[1, 2, 7]);
+    for (arm, figures) in &summary.arms {
+        for level in &figures.levels {
+            for (name, group) in &level.by_group {
+                let head = vec![name.clone(), arm.clone(), level.name.clone()];
+                push_group(&mut table, head, group);
+            }
+        }
+    }
+    (!table.rows.is_empty()).then_some(table)
 }
 
 /// What is said of a level's bearing, in a word or two.

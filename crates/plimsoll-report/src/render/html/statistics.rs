@@ -1,6 +1,7 @@
 //! Every figure of every step and of every group of steps, for who wants to look one up.
 
 use super::arms;
+use crate::record::MethodName;
 use crate::render::figures;
 use crate::view::RunView;
 use maud::{Markup, html};
@@ -12,7 +13,12 @@ pub(super) fn section(view: &RunView) -> Markup {
     }
     super::section(
         "Statistics",
-        "Response times by step, with what failed and what was answered per second.",
+        match view.summary.method {
+            MethodName::Levels => {
+                "Response times by step, with what failed and what was answered per second, of all levels together: those of each level stand in summary.json."
+            }
+            _ => "Response times by step, with what failed and what was answered per second.",
+        },
         html! {
             div.dense { (arms::table(&table)) }
             @if let Some(groups) = figures::groups(&view.summary) {
