@@ -3,6 +3,7 @@
 //! A field that is left at nothing (`false`, `0`, `""`, `[]`, `{}`, `null`) says nothing, whatever its class. What supported fields mean
 //! is [`super::compile`]'s.
 
+mod access_rights;
 mod conf;
 mod definition;
 #[cfg(test)]
@@ -36,7 +37,8 @@ pub(crate) struct Field(
 pub(crate) struct Kind {
     /// What it is called in messages and on the page.
     pub(crate) name: &'static str,
-    pub(crate) fields: &'static [Field],
+    /// In parts, of which some kinds have one in common.
+    pub(crate) fields: &'static [&'static [Field]],
 }
 
 /// `tyk.conf`.
@@ -171,10 +173,15 @@ impl Judge<'_> {
 }
 
 impl Kind {
+    /// Every field.
+    pub(crate) fn fields(&self) -> impl Iterator<Item = &'static Field> {
+        self.fields.iter().copied().flatten()
+    }
+
     /// The field at the end of this way, or the nearest above it.
     fn covering(&self, names: &[String]) -> Option<&Field> {
         (1..=names.len()).rev().find_map(|length| {
-            let mut fields = self.fields.iter();
+            let mut fields = self.fields();
             fields
                 .find(|field| field.way().count() == length && field.begins_with(&names[..length]))
         })
@@ -182,12 +189,12 @@ impl Kind {
 
     /// Whether there are fields below this way.
     fn goes_on(&self, names: &[String]) -> bool {
-        let mut fields = self.fields.iter();
+        let mut fields = self.fields();
         fields.any(|field| field.way().count() > names.len() && field.begins_with(names))
     }
 
     fn names_below(&self, above: &[String]) -> Vec<String> {
-        let fields = self.fields.iter().filter(|field| field.begins_with(above));
+        let fields = self.fields().filter(|field| field.begins_with(above));
         let names = fields.filter_map(|field| field.way().nth(above.len()));
         let mut names: Vec<String> = names
             .filter(|name| *name != "*")

@@ -11,7 +11,7 @@ const DASHBOARD: &str = "definitions come from `app_path` alone";
 
 pub(super) const KIND: Kind = Kind {
     name: "tyk.conf",
-    fields: &[
+    fields: &[&[
         Field(
             "listen_address",
             Supported,
@@ -570,5 +570,5 @@ pub(super) const KIND: Kind = Kind {
             Ignored,
             "expressions are compiled when definitions are loaded",
         ),
-    ],
+    ]],
 };

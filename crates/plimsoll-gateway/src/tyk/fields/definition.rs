@@ -13,7 +13,7 @@ const BODIES: &str = "bodies are passed on unread";
 
 pub(super) const KIND: Kind = Kind {
     name: "an API definition",
-    fields: &[
+    fields: &[&[
         Field("id", Ignored, NAMING),
         Field("_id", Ignored, NAMING),
         Field("name", Ignored, NAMING),
@@ -775,5 +775,5 @@ pub(super) const KIND: Kind = Kind {
         Field("event_handlers", Ignored, EVENTS),
         Field("is_oas", Refused(&[]), "classic definitions alone"),
         Field("hook_references", Ignored, "something of Tyk's dashboard"),
-    ],
+    ]],
 };

@@ -18,8 +18,7 @@ accepted in every class; a field that is not listed is refused if it says anythi
 fn page() -> String {
     let mut page = INTRODUCTION.to_owned();
     for kind in [CONF, DEFINITION, POLICY, SESSION] {
-        let of =
-            |class: fn(&Class) -> bool| kind.fields.iter().filter(|field| class(&field.1)).count();
+        let of = |class: fn(&Class) -> bool| kind.fields().filter(|field| class(&field.1)).count();
         let name = kind.name.trim_start_matches("an ").trim_start_matches("a ");
         let first = match name.contains('.') {
             true => name[..1].to_owned(),
@@ -29,13 +28,13 @@ fn page() -> String {
             page,
             "\n## {first}{}\n\n{} fields: {} supported, {} ignored, {} refused.\n\n| field | here | |\n|---|---|---|",
             &name[1..],
-            kind.fields.len(),
+            kind.fields().count(),
             of(|class| *class == Class::Supported),
             of(|class| *class == Class::Ignored),
             of(|class| matches!(class, Class::Refused(_))),
         )
         .unwrap();
-        for field in kind.fields {
+        for field in kind.fields() {
             row(&mut page, field);
         }
     }
@@ -92,7 +91,7 @@ fn reads(kind: &Kind, path: &str) -> bool {
 #[test]
 fn what_is_called_supported_is_read() {
     for kind in [CONF, DEFINITION, POLICY, SESSION] {
-        for super::Field(path, class, _) in kind.fields {
+        for super::Field(path, class, _) in kind.fields() {
             if *class == Class::Supported {
                 assert!(reads(kind, path), "{} does not read `{path}`", kind.name);
             }

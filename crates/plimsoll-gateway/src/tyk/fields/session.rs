@@ -1,215 +1,136 @@
 //! A session, as the control API takes it (`user/session.go`).
 
 use super::Class::{Ignored, Refused, Supported};
-use super::{Field, Kind};
+use super::{Field, Kind, access_rights};
 
 const RECORDED: &str = "kept and shown, without effect";
 
 pub(super) const KIND: Kind = Kind {
     name: "a session",
     fields: &[
-        Field(
-            "rate",
-            Supported,
-            "at most `rate` at once, and on average; -1 and 0: none",
-        ),
-        Field("per", Supported, "seconds"),
-        Field("allowance", Ignored, RECORDED),
-        Field("last_check", Ignored, RECORDED),
-        Field("quota_max", Supported, "-1 and 0: none"),
-        Field("quota_renewal_rate", Supported, "seconds"),
-        Field(
-            "quota_remaining",
-            Supported,
-            "together with `quota_renews`, for a new key",
-        ),
-        Field("quota_renews", Supported, ""),
-        Field("expires", Supported, "seconds since 1970; 0 and -1: never"),
-        Field(
-            "access_rights.*.api_id",
-            Ignored,
-            "its name in the list counts",
-        ),
-        Field("access_rights.*.api_name", Ignored, "a name for people"),
-        Field(
-            "access_rights.*.versions",
-            Ignored,
-            "an API has one version",
-        ),
-        Field(
-            "access_rights.*.limit.rate",
-            Supported,
-            "an account of its own",
-        ),
-        Field("access_rights.*.limit.per", Supported, ""),
-        Field("access_rights.*.limit.quota_max", Supported, ""),
-        Field("access_rights.*.limit.quota_renewal_rate", Supported, ""),
-        Field(
-            "access_rights.*.limit.quota_renews",
-            Ignored,
-            "a quota begins with its first request",
-        ),
-        Field(
-            "access_rights.*.limit.quota_remaining",
-            Ignored,
-            "a quota begins with its first request",
-        ),
-        Field(
-            "access_rights.*.limit.throttle_interval",
-            Ignored,
-            "a request too many is refused at once, not held",
-        ),
-        Field(
-            "access_rights.*.limit.throttle_retry_limit",
-            Ignored,
-            "a request too many is refused at once, not held",
-        ),
-        Field(
-            "access_rights.*.limit.max_query_depth",
-            Refused(&["-1"]),
-            "queries are not read",
-        ),
-        Field(
-            "access_rights.*.limit.smoothing",
-            Refused(&[]),
-            "limits are what is written",
-        ),
-        Field(
-            "access_rights.*.allowance_scope",
-            Refused(&[]),
-            "an API's own allowance is its own alone",
-        ),
-        Field(
-            "access_rights.*.allowed_urls",
-            Refused(&[]),
-            "a key opens an API as a whole",
-        ),
-        Field(
-            "access_rights.*.restricted_types",
-            Refused(&[]),
-            "queries are not read",
-        ),
-        Field(
-            "access_rights.*.allowed_types",
-            Refused(&[]),
-            "queries are not read",
-        ),
-        Field(
-            "access_rights.*.field_access_rights",
-            Refused(&[]),
-            "queries are not read",
-        ),
-        Field(
-            "access_rights.*.disable_introspection",
-            Refused(&[]),
-            "queries are not read",
-        ),
-        Field(
-            "access_rights.*.endpoints",
-            Refused(&[]),
-            "limits are per key and per API",
-        ),
-        Field("is_inactive", Supported, ""),
-        Field(
-            "apply_policies",
-            Supported,
-            "policies of `policies.json`, by name",
-        ),
-        Field(
-            "apply_policy_id",
-            Supported,
-            "where `apply_policies` is empty",
-        ),
-        Field(
-            "org_id",
-            Ignored,
-            "kept, shown, and in the name of a key that is made",
-        ),
-        Field("alias", Ignored, RECORDED),
-        Field(
-            "meta_data.rate_limit_pattern",
-            Refused(&[]),
-            "a key's rate is its own",
-        ),
-        Field("meta_data", Ignored, RECORDED),
-        Field("tags", Ignored, RECORDED),
-        Field("date_created", Ignored, RECORDED),
-        Field("last_updated", Ignored, RECORDED),
-        Field("data_expires", Ignored, RECORDED),
-        Field("key_id", Ignored, "the path says it"),
-        Field(
-            "monitor",
-            Ignored,
-            "nobody is told when a quota is nearly used up",
-        ),
-        Field(
-            "enable_detail_recording",
-            Ignored,
-            "the configuration says it for all keys",
-        ),
-        Field(
-            "enable_detailed_recording",
-            Ignored,
-            "the configuration says it for all keys",
-        ),
-        Field(
-            "session_lifetime",
-            Ignored,
-            "keys live until they expire or are deleted",
-        ),
-        Field("id_extractor_deadline", Ignored, RECORDED),
-        Field(
-            "throttle_interval",
-            Ignored,
-            "a request too many is refused at once, not held",
-        ),
-        Field(
-            "throttle_retry_limit",
-            Ignored,
-            "a request too many is refused at once, not held",
-        ),
-        Field(
-            "post_expiry_action",
-            Ignored,
-            "an expired key stays until it is deleted",
-        ),
-        Field(
-            "post_expiry_grace_period",
-            Ignored,
-            "an expired key stays until it is deleted",
-        ),
-        Field("max_query_depth", Refused(&["-1"]), "queries are not read"),
-        Field("smoothing", Refused(&[]), "limits are what is written"),
-        Field(
-            "certificate",
-            Refused(&[]),
-            "certificates open no API of Tyk's files",
-        ),
-        Field(
-            "mtls_static_certificate_bindings",
-            Refused(&[]),
-            "certificates open no API of Tyk's files",
-        ),
-        Field(
-            "basic_auth_data.password",
-            Refused(&[]),
-            "a token alone proves who calls",
-        ),
-        Field("basic_auth_data", Ignored, "counts with `password` alone"),
-        Field("jwt_data", Refused(&[]), "a token alone proves who calls"),
-        Field("hmac_enabled", Refused(&[]), "signatures are not checked"),
-        Field("hmac_string", Ignored, "counts with `hmac_enabled` alone"),
-        Field(
-            "enable_http_signature_validation",
-            Refused(&[]),
-            "signatures are not checked",
-        ),
-        Field(
-            "rsa_certificate_id",
-            Ignored,
-            "counts with `enable_http_signature_validation` alone",
-        ),
-        Field("oauth_client_id", Ignored, RECORDED),
-        Field("oauth_keys", Ignored, RECORDED),
+        &[
+            Field(
+                "rate",
+                Supported,
+                "at most `rate` at once, and on average; -1 and 0: none",
+            ),
+            Field("per", Supported, "seconds"),
+            Field("allowance", Ignored, RECORDED),
+            Field("last_check", Ignored, RECORDED),
+            Field("quota_max", Supported, "-1 and 0: none"),
+            Field("quota_renewal_rate", Supported, "seconds"),
+            Field(
+                "quota_remaining",
+                Supported,
+                "together with `quota_renews`, for a new key",
+            ),
+            Field("quota_renews", Supported, ""),
+            Field("expires", Supported, "seconds since 1970; 0 and -1: never"),
+        ],
+        access_rights::FIELDS,
+        &[
+            Field("is_inactive", Supported, ""),
+            Field(
+                "apply_policies",
+                Supported,
+                "policies of `policies.json`, by name",
+            ),
+            Field(
+                "apply_policy_id",
+                Supported,
+                "where `apply_policies` is empty",
+            ),
+            Field(
+                "org_id",
+                Ignored,
+                "kept, shown, and in the name of a key that is made",
+            ),
+            Field("alias", Ignored, RECORDED),
+            Field(
+                "meta_data.rate_limit_pattern",
+                Refused(&[]),
+                "a key's rate is its own",
+            ),
+            Field("meta_data", Ignored, RECORDED),
+            Field("tags", Ignored, RECORDED),
+            Field("date_created", Ignored, RECORDED),
+            Field("last_updated", Ignored, RECORDED),
+            Field("data_expires", Ignored, RECORDED),
+            Field("key_id", Ignored, "the path says it"),
+            Field(
+                "monitor",
+                Ignored,
+                "nobody is told when a quota is nearly used up",
+            ),
+            Field(
+                "enable_detail_recording",
+                Ignored,
+                "the configuration says it for all keys",
+            ),
+            Field(
+                "enable_detailed_recording",
+                Ignored,
+                "the configuration says it for all keys",
+            ),
+            Field(
+                "session_lifetime",
+                Ignored,
+                "keys live until they expire or are deleted",
+            ),
+            Field("id_extractor_deadline", Ignored, RECORDED),
+            Field(
+                "throttle_interval",
+                Ignored,
+                "a request too many is refused at once, not held",
+            ),
+            Field(
+                "throttle_retry_limit",
+                Ignored,
+                "a request too many is refused at once, not held",
+            ),
+            Field(
+                "post_expiry_action",
+                Ignored,
+                "an expired key stays until it is deleted",
+            ),
+            Field(
+                "post_expiry_grace_period",
+                Ignored,
+                "an expired key stays until it is deleted",
+            ),
+            Field("max_query_depth", Refused(&["-1"]), "queries are not read"),
+            Field("smoothing", Refused(&[]), "limits are what is written"),
+            Field(
+                "certificate",
+                Refused(&[]),
+                "certificates open no API of Tyk's files",
+            ),
+            Field(
+                "mtls_static_certificate_bindings",
+                Refused(&[]),
+                "certificates open no API of Tyk's files",
+            ),
+            Field(
+                "basic_auth_data.password",
+                Refused(&[]),
+                "a token alone proves who calls",
+            ),
+            Field("basic_auth_data", Ignored, "counts with `password` alone"),
+            Field("jwt_data", Refused(&[]), "a token alone proves who calls"),
+            Field("hmac_enabled", Refused(&[]), "signatures are not checked"),
+            Field("hmac_string", Ignored, "counts with `hmac_enabled` alone"),
+            Field(
+                "enable_http_signature_validation",
+                Refused(&[]),
+                "signatures are not checked",
+            ),
+            Field(
+                "rsa_certificate_id",
+                Ignored,
+                "counts with `enable_http_signature_validation` alone",
+            ),
+            Field("oauth_client_id", Ignored, RECORDED),
+            Field("oauth_keys", Ignored, RECORDED),
+        ],
     ],
 };
