@@ -79,6 +79,20 @@ pub(crate) fn kind(name: &str) -> Kind {
     }
 }
 
+/// Whether the gateway writes the field itself, or takes it away: nobody else can set it on the way, and nothing can be told to it there.
+pub(crate) fn is_made_here(name: &str) -> bool {
+    match kind(name) {
+        Kind::EndToEnd | Kind::Protected => name.eq_ignore_ascii_case("via"),
+        Kind::HopByHop
+        | Kind::Host
+        | Kind::ForwardedFor
+        | Kind::Forwarded
+        | Kind::Identity
+        | Kind::Trailer
+        | Kind::Expect => true,
+    }
+}
+
 /// Whether a field says who a client is by its certificate, in any of the words that proxies use, or where its data is.
 fn identity(name: &str) -> bool {
     const BEGINNINGS: [&str; 8] = [

@@ -10,6 +10,7 @@ mod message;
 mod request;
 mod response;
 
+pub use line::is_token;
 pub use message::{Head, MessageDecoder};
 pub use request::RequestDecoder;
 pub use response::ResponseDecoder;

@@ -11,8 +11,8 @@ pub use targets::Targets;
 
 use crate::stub::problem::StubProblem;
 use crate::stub::reader::{Node, Problems};
-use crate::stub::response::is_token;
 use crate::stub::surroundings::Surroundings;
+use plimsoll_http::decode::is_token;
 use plimsoll_http::tls::{ClientTls, TlsError, TlsSettings, TlsVersion, Trust};
 use plimsoll_http::{Limits, Url};
 use std::sync::{Arc, OnceLock};
@@ -186,6 +186,5 @@ pub(crate) fn check_url(
 
 /// Whether a text can be a method (RFC 9110 §9.1), and one of an exchange that ends: `CONNECT` begins another protocol.
 pub(crate) fn is_method(text: &str) -> bool {
-    let is_token = !text.is_empty() && text.bytes().all(is_token);
-    is_token && text != "CONNECT"
+    is_token(text.as_bytes()) && text != "CONNECT"
 }

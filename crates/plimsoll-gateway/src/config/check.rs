@@ -18,6 +18,7 @@ use crate::router;
 use crate::voice::Voice;
 use plimsoll_base::document::{Document, DurationText, Entries, Path, Problem, Problems};
 use plimsoll_http::Limits;
+use plimsoll_http::decode::is_token;
 use std::collections::HashMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -354,11 +355,10 @@ fn upgrades(c: &mut Checker<'_>, at: &Path, texts: &[String]) -> Vec<String> {
     for (index, text) in texts.iter().enumerate() {
         let protocol = text.to_ascii_lowercase();
         let name = protocol.split('/').next().unwrap_or_default();
-        let is_token = |part: &str| {
-            let ok = |b: u8| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b);
-            !part.is_empty() && part.bytes().all(ok)
-        };
-        if !protocol.splitn(2, '/').all(is_token) {
+        if !protocol
+            .splitn(2, '/')
+            .all(|part| is_token(part.as_bytes()))
+        {
             let message = format!("`{text}` is not the name of a protocol: write `websocket`");
             c.refuse(at.index(index), message);
         } else if matches!(name, "h2c" | "h2" | "http" | "tls") {

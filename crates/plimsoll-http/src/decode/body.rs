@@ -1,6 +1,6 @@
 //! Bodies: by length, chunked with trailers, until close.
 
-use super::line::{LineScanner, is_field_value, is_token, parse_field};
+use super::line::{LineScanner, is_field_value, is_token_byte, parse_field};
 use super::{Event, Step};
 use crate::error::ProtocolError;
 use crate::fields::Fields;
@@ -238,7 +238,7 @@ fn skip_blanks(text: &[u8]) -> &[u8] {
 }
 
 fn skip_token(text: &[u8]) -> Option<&[u8]> {
-    let length = text.iter().take_while(|byte| is_token(**byte)).count();
+    let length = text.iter().take_while(|byte| is_token_byte(**byte)).count();
     (length > 0).then(|| &text[length..])
 }
 

@@ -68,7 +68,7 @@ pub(super) fn parse_field(
     }
     let colon = text
         .iter()
-        .position(|byte| !is_token(*byte))
+        .position(|byte| !is_token_byte(*byte))
         .ok_or(ProtocolError::FieldName)?;
     if colon == 0 || text[colon] != b':' {
         return Err(ProtocolError::FieldName);
@@ -107,13 +107,15 @@ pub(super) fn is_field_value(value: &[u8]) -> bool {
     })
 }
 
-/// Whether every byte is a `tchar` and there is at least one (RFC 9110, section 5.6.2).
-pub(super) fn is_token_text(text: &[u8]) -> bool {
-    !text.is_empty() && text.iter().all(|byte| is_token(*byte))
+/// Whether a text is a token, as methods, names of fields and protocols are: every byte is a `tchar`, and there is at least one (RFC 9110,
+/// section 5.6.2).
+#[must_use]
+pub fn is_token(text: &[u8]) -> bool {
+    !text.is_empty() && text.iter().all(|byte| is_token_byte(*byte))
 }
 
 /// Whether the byte is a `tchar` (RFC 9110, section 5.6.2).
-pub(super) fn is_token(byte: u8) -> bool {
+pub(super) fn is_token_byte(byte: u8) -> bool {
     TOKEN[byte as usize]
 }
 

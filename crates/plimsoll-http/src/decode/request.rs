@@ -1,6 +1,6 @@
 //! Requests: the request line, the target's forms, and the rules for `Host`.
 
-use super::line::{Framers, is_token_text};
+use super::line::{Framers, is_token};
 use super::message::{Head, MessageDecoder};
 use crate::error::ProtocolError;
 use crate::fields::Fields;
@@ -71,7 +71,7 @@ fn parse_request_line(
     }
     head.method = line.start..line.start + first;
     head.target = line.start + first + 1..line.start + last;
-    if !is_token_text(&input[head.method.clone()]) {
+    if !is_token(&input[head.method.clone()]) {
         return Err(ProtocolError::Method);
     }
     head.version = match &text[last + 1..] {

@@ -5,6 +5,7 @@ mod load;
 
 use super::{Load, Pacing, Piece, Plan, Step, Text, steps_of};
 use crate::scenario::{Problem, Program};
+use plimsoll_http::decode::is_token;
 use std::collections::HashSet;
 use std::fmt;
 use std::time::Duration;
@@ -171,7 +172,7 @@ impl Plan {
 
 fn check_step(step: &Step, path: impl Fn(&str) -> String, found: &mut Found) {
     found.unless(
-        is_token(&step.method),
+        is_token(step.method.as_bytes()),
         &path("method"),
         "must be a method such as GET",
     );
@@ -188,7 +189,7 @@ fn check_step(step: &Step, path: impl Fn(&str) -> String, found: &mut Found) {
     for (index, (name, value)) in step.headers.iter().enumerate() {
         let at = path(&format!("headers[{index}]"));
         found.unless(
-            is_token(name),
+            is_token(name.as_bytes()),
             &at,
             format_args!("`{name}` is not a field name"),
         );
@@ -241,14 +242,6 @@ fn all_literal(text: &Text, holds: impl Fn(u8) -> bool) -> bool {
 /// A byte of a request target or an authority: visible ASCII, or a raw byte beyond it.
 fn is_visible(byte: u8) -> bool {
     byte > b' ' && byte != 127
-}
-
-/// A token of RFC 9110 §5.6.2.
-fn is_token(text: &str) -> bool {
-    !text.is_empty()
-        && text
-            .bytes()
-            .all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))
 }
 
 #[derive(Default)]

@@ -16,6 +16,7 @@ use crate::delivery::Delivery;
 use crate::proxy::{Proxy, Rest};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use plimsoll_http::decode::is_token;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -217,7 +218,7 @@ fn read_reason(node: &Node<'_>, problems: &mut Problems) -> Option<String> {
 pub(crate) fn read_fields(node: &Node<'_>, problems: &mut Problems) -> Vec<(String, String)> {
     let mut fields = Vec::new();
     for (name, node) in node.entries(problems) {
-        if name.is_empty() || !name.bytes().all(is_token) {
+        if !is_token(name.as_bytes()) {
             let message = format!("\"{name}\" is not a header name");
             problems.push(StubProblem::invalid(&node.pointer, message));
             continue;
@@ -297,11 +298,6 @@ fn read_body(
 /// Control characters would end a line or a field of the head.
 fn is_control(c: char) -> bool {
     c.is_control() && c != '\t'
-}
-
-/// A character of a header name (RFC 9110 §5.6.2).
-pub(crate) fn is_token(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 
 /// A text on one line.

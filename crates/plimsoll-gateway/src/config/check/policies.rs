@@ -3,25 +3,12 @@
 use super::super::wire::{KeyBlock, PoliciesBlock, RateLimitBlock, ScopeWord};
 use super::super::{KeyConfig, RateLimitConfig, RouteConfig, Serves};
 use super::Checker;
+use crate::fields;
 use crate::policy::key::Digest;
 use crate::policy::rate_limit::Scope;
 use crate::policy::rules::Rules;
 use plimsoll_base::document::Path;
-
-/// Fields that a key cannot travel in, because the proxy gives them a meaning of its own.
-const RESERVED_HEADERS: [&str; 11] = [
-    "host",
-    "connection",
-    "content-length",
-    "transfer-encoding",
-    "te",
-    "trailer",
-    "upgrade",
-    "expect",
-    "via",
-    "keep-alive",
-    "proxy-authorization",
-];
+use plimsoll_http::decode::is_token;
 
 /// The key and rate-limit policies that a block states.
 pub(super) fn policies(
@@ -45,12 +32,7 @@ pub(super) fn policies(
 
 fn key(c: &mut Checker<'_>, at: &Path, block: &KeyBlock) -> KeyConfig {
     let header = block.header.as_deref().unwrap_or("Authorization");
-    let is_token = !header.is_empty()
-        && header
-            .bytes()
-            .all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b));
-    let lower = header.to_ascii_lowercase();
-    if !is_token || RESERVED_HEADERS.contains(&&*lower) || lower.starts_with("x-forwarded-") {
+    if !is_token(header.as_bytes()) || fields::is_made_here(header) {
         let message = format!("a key cannot travel in `{header}`: write for instance `X-Api-Key`");
         c.refuse(at.key("header"), message);
     }

@@ -5,17 +5,17 @@ use super::super::{Balance, Check, Ejection, HashBy, RetryConfig};
 use super::{Checker, duration};
 use crate::path;
 use plimsoll_base::document::Path;
+use plimsoll_http::decode::is_token;
 use std::time::Duration;
 
 /// How an endpoint is chosen.
 pub(super) fn balance(c: &mut Checker<'_>, at: &Path, block: &UpstreamBlock) -> Balance {
     let hashed = block.balance == BalanceWord::ConsistentHash;
     if let Some(name) = &block.hash_by {
-        let is_token = |b: u8| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b);
         if !hashed {
             let message = "only `balance: consistent_hash` tells requests apart: write that too";
             c.refuse(at.key("hash_by"), message);
-        } else if name.is_empty() || !name.bytes().all(is_token) {
+        } else if !is_token(name.as_bytes()) {
             let message = format!("`{name}` is not the name of a field: write `X-Tenant`");
             c.refuse(at.key("hash_by"), message);
         }

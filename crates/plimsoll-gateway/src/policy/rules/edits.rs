@@ -1,5 +1,8 @@
 //! Fields of a message that are removed or set on its way through.
 
+use crate::fields;
+use plimsoll_http::decode::is_token;
+
 /// Which fields. Names are distinct without regard to case, and none is one that the proxy itself makes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct FieldEdits {
@@ -7,33 +10,12 @@ pub(crate) struct FieldEdits {
     pub(crate) set: Vec<(String, String)>,
 }
 
-/// Fields that a rule may not touch: the proxy makes them, or framing and connections hang on them.
-const MADE_HERE: [&str; 12] = [
-    "host",
-    "connection",
-    "content-length",
-    "transfer-encoding",
-    "te",
-    "trailer",
-    "upgrade",
-    "expect",
-    "via",
-    "keep-alive",
-    "proxy-connection",
-    "http2-settings",
-];
-
 /// Why a field cannot be edited, if it cannot.
 pub(crate) fn refusal(name: &str, value: &str) -> Option<String> {
-    let is_token = !name.is_empty()
-        && name
-            .bytes()
-            .all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b));
-    let lower = name.to_ascii_lowercase();
-    if !is_token {
+    if !is_token(name.as_bytes()) {
         return Some(format!("`{name}` is not the name of a field"));
     }
-    if MADE_HERE.contains(&&*lower) || lower.starts_with("x-forwarded-") || lower == "forwarded" {
+    if fields::is_made_here(name) {
         return Some(format!("`{name}` is made by the gateway itself"));
     }
     let is_value = value
