@@ -15,6 +15,27 @@ use super::threshold::{self, Scope};
 use super::wire::ExperimentWire;
 use super::{Experiment, FILE_NAME, arm, connections, method, report, topology};
 
+/// What `--set` may change without making another experiment of it: how long a search may take says nothing of what it is for.
+const BUDGET: &str = "method.capacity.budget";
+
+/// The file itself, and what was set on top of it.
+fn inputs(file: &str, text: &str, overrides: &[String]) -> Vec<Input> {
+    let mut inputs = vec![Input {
+        path: file.to_owned(),
+        sha256: sha256_hex(text.as_bytes()),
+    }];
+    for text in overrides {
+        let (path, value) = text.split_once('=').unwrap_or((text, ""));
+        if path != BUDGET {
+            inputs.push(Input {
+                path: format!("--set {path}"),
+                sha256: sha256_hex(value.as_bytes()),
+            });
+        }
+    }
+    inputs
+}
+
 pub(super) fn load(
     path: &Path,
     overrides: &[String],
@@ -43,10 +64,7 @@ pub(super) fn load(
         surroundings,
         problems: Vec::new(),
         uses: Vec::new(),
-        inputs: vec![Input {
-            path: shown.clone(),
-            sha256: sha256_hex(text.as_bytes()),
-        }],
+        inputs: inputs(&shown, &text, overrides),
     };
     let experiment = loader.convert(wire, file);
     problems.extend(
@@ -359,6 +377,22 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::memory::{Memory, with_load};
+    use super::{inputs, sha256_hex};
+
+    #[test]
+    fn what_is_set_is_an_input_but_for_a_budget() {
+        let inputs = inputs(
+            "e.yaml",
+            "version: 1",
+            &[
+                "load.rate=5/s".to_owned(),
+                "method.capacity.budget=9m".to_owned(),
+            ],
+        );
+        let paths: Vec<&str> = inputs.iter().map(|input| input.path.as_str()).collect();
+        assert_eq!(paths, ["e.yaml", "--set load.rate"]);
+        assert_eq!(inputs[1].sha256, sha256_hex(b"5/s"));
+    }
 
     #[test]
     fn overrides_are_part_of_the_file() {

@@ -41,7 +41,7 @@ pub fn load_summary(dir: &Path) -> Result<(Manifest, Summary), LabError> {
 /// The trials of an earlier run of this experiment, by arm: what its searches go on from.
 ///
 /// # Errors
-/// [`LabError::Input`] when the directory is not that of a run of the same files, or has no trials.
+/// [`LabError::Input`] when the directory is not that of a run of the same files with the same values set, or has no trials.
 pub fn trials(
     dir: &Path,
     experiment: &Experiment,
@@ -49,7 +49,7 @@ pub fn trials(
     let manifest: Manifest = json(&dir.join(MANIFEST))?;
     if manifest.inputs != experiment.inputs {
         return Err(LabError::Input(format!(
-            "{}: is a run of other files, or of these before they were changed: its trials say nothing of this experiment",
+            "{}: is a run of other files, of these before they were changed, or with other values set: its trials say nothing of this experiment",
             dir.display()
         )));
     }

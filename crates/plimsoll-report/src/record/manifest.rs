@@ -87,9 +87,9 @@ pub struct Host {
 /// One input file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Input {
-    /// Its path as given.
+    /// Its path as given; `--set PATH` for a value that was set on top of the file.
     pub path: String,
-    /// SHA-256 of its bytes, hexadecimal.
+    /// SHA-256 of its bytes or of that value, hexadecimal.
     pub sha256: String,
 }
 

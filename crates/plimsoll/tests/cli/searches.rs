@@ -143,11 +143,17 @@ fn an_interrupted_search_goes_on_from_its_trials() {
     let trials = &workspace.json("again/summary.json")["arms"]["main"]["capacity"]["trials"];
     assert_eq!(trials[2]["trial"], 3);
 
-    // The trials of other files say nothing of these.
+    // The trials of other files, or with other values, say nothing of these.
+    let other = ["--set", "method.capacity.from=30/s"];
+    let resumed = ["run", "slow.yaml", "--resume", "run", "--out", "third"];
+    workspace
+        .run(&[&resumed[..], &other].concat())
+        .ended_with(2)
+        .saying("with other values set");
     let text = workspace.read("slow.yaml").replace("25/s", "30/s");
     workspace.write("slow.yaml", &text);
     workspace
-        .run(&["run", "slow.yaml", "--resume", "run", "--out", "third"])
+        .run(&resumed)
         .ended_with(2)
         .saying("is a run of other files");
 }
