@@ -84,9 +84,10 @@ pub fn below(root: u32) -> Vec<Process> {
     }
     let mut found: Vec<Process> = Vec::new();
     let mut next = children(root);
-    while let Some(pid) = next.pop() {
-        let process = read(pid).filter(|process| found.len() < MOST_BELOW || process.ended);
-        let Some(process) = process else {
+    while found.len() < MOST_BELOW
+        && let Some(pid) = next.pop()
+    {
+        let Some(process) = read(pid) else {
             continue;
         };
         next.extend(children(pid));
