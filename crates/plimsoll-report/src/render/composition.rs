@@ -3,7 +3,7 @@
 use super::figures::figures_of;
 use super::table::Table;
 use super::words::{count, mark, percent};
-use crate::record::{ArmSummary, Summary, TimeStatistics};
+use crate::record::{ArmSummary, MethodName, Summary, TimeStatistics};
 
 /// One part of the response times of an arm.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -98,8 +98,11 @@ pub(super) fn of(arm: &ArmSummary) -> Vec<Part<'_>> {
     parts
 }
 
-/// A row for each part of each arm; `None` where nothing was recorded of them.
+/// A row for each part of each arm; `None` where nothing was recorded of them, and where an arm's times are those of several rates.
 pub(super) fn table(summary: &Summary) -> Option<Table> {
+    if summary.method == MethodName::Levels {
+        return None;
+    }
     let head = ["arm", "part", "samples", "share", "min"];
     let mut table = Table::new(super::figures::with_shown(&head)).with_words(&[1]);
     for (name, arm) in &summary.arms {
