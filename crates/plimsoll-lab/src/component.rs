@@ -27,6 +27,7 @@ use indexmap::IndexMap;
 use launch::Launch;
 use plimsoll_report::record::ComponentSample;
 use std::collections::BTreeMap;
+use std::fs;
 use std::future::{Future, poll_fn};
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
@@ -346,14 +347,48 @@ impl<'a> Topology<'a> {
     }
 
     fn launch(&mut self, component: &Component, log: &Path) -> Result<Launch, LabError> {
-        launch::prepare(
+        let mut launch = launch::prepare(
             component,
             log,
             &self.places,
             &self.experiment.directory,
             &mut self.values,
             &self.addresses,
-        )
+        )?;
+        let quota = component.placement.cpu_quota;
+        if quota.is_some() || self.experiment.method.confirms() {
+            launch.spec.cgroup = Some(cgroup::limit(&self.group(&component.name), quota)?);
+        }
+        Ok(launch)
+    }
+
+    /// The name of the control group of a component.
+    fn group(&self, name: &str) -> String {
+        format!("plimsoll-{}-{name}", self.places.run_id)
+    }
+
+    /// Holds a component that runs to so many cores; without a number, to what the experiment says. It must have been started in a group
+    /// of its own, as all are whose cause is to be confirmed.
+    ///
+    /// # Errors
+    /// [`LabError::Environment`] when it is none that this experiment starts, or the host does not permit it.
+    pub fn hold(&self, name: &str, cores: Option<f64>) -> Result<(), LabError> {
+        let refused =
+            |why: String| LabError::Environment(format!("`{name}` cannot be held: {why}"));
+        let component = self.experiment.component(name);
+        let running = self.running.get(name);
+        let (Some(component), true) = (component, running.is_some_and(|one| one.child.is_some()))
+        else {
+            return Err(refused("it is none that this experiment starts".to_owned()));
+        };
+        let cores = cores.or(component.placement.cpu_quota);
+        let group = cgroup::limit(&self.group(name), cores)?;
+        for (file, value) in &group.settings {
+            let path = group.dir.join(file);
+            fs::write(&path, value)
+                .map_err(|error| refused(format!("{}: {error}", path.display())))?;
+        }
+        Ok(())
     }
 
     async fn spawn(&self, name: &str, spec: &Spec) -> Result<Child, LabError> {

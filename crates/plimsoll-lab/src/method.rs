@@ -12,9 +12,8 @@ use crate::load::{self, End, Keeping, LoadSpec, Loaded};
 use crate::progress::Progress;
 use crate::recorder::Recorder;
 use plimsoll_base::random::{Draw, Stream};
-use plimsoll_report::record::{
-    AbsentArm, ArmBlocks, ArmData, CapacitySummary, EventKind, LoadRow, TrialRow,
-};
+use plimsoll_report::record::{AbsentArm, ArmBlocks, ArmData, EventKind, LoadRow, TrialRow};
+use plimsoll_report::summarise::Searched;
 use plimsoll_report::threshold::Breach;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -28,6 +27,8 @@ pub struct Session<'a, 'r> {
     pub executable: &'a Path,
     /// The run's seed.
     pub seed: u64,
+    /// Processors of the machine.
+    pub cpus: u32,
     /// Its components.
     pub topology: Topology<'a>,
     /// Its record.
@@ -39,7 +40,7 @@ pub struct Session<'a, 'r> {
     /// Windows in which thresholds ended a load, by the place of the threshold.
     pub breaches: BTreeMap<usize, Breach>,
     /// What searches have found so far, by arm.
-    pub searches: BTreeMap<String, CapacitySummary>,
+    pub searches: BTreeMap<String, Searched>,
     /// Trials of an earlier run that its searches go on from, by arm.
     pub earlier: BTreeMap<String, Vec<TrialRow>>,
     /// Arms that were left out.

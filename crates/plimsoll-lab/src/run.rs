@@ -89,6 +89,7 @@ pub async fn run(
         experiment,
         executable: &options.executable,
         seed: options.seed,
+        cpus: manifest.host.cpus,
         topology: Topology::new(experiment, places, values),
         recorder: Recorder::new(dir, RunClock::start(), progress, options.totals),
         stop,

@@ -12,10 +12,12 @@
 
 mod case;
 mod law;
+mod search;
 #[cfg(test)]
 mod tests;
 
 pub use case::{Case, Point};
+pub use search::of_search;
 
 use crate::record::{Bottleneck, BottleneckConclusion, Cause, CauseKind};
 use law::{LAWS, lock, most_used};

@@ -11,6 +11,7 @@
 pub mod affords;
 pub mod classify;
 pub mod conclude;
+pub mod intervene;
 pub mod judge;
 pub mod knee;
 pub mod scalability;

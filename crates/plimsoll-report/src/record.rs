@@ -25,8 +25,9 @@ mod times;
 pub use arm::{ArmBlocks, ArmData, Backlog, LoadModel, SECOND_RELEASED, Second, TargetLedger};
 pub use bearing::{Bearing, Manner};
 pub use capacity::{
-    Band, CapacityResult, CapacitySummary, Class, Confirmation, Found, Knee, Limit, LoadClass,
-    Objective, Overload, Scalability, SearchEnd, Trial, TrialOutcome, TrialPurpose, TrialRow,
+    Band, CapacityResult, CapacitySummary, Class, Confirmation, Found, Intervention, Knee, Limit,
+    LoadClass, Moved, Objective, Overload, Scalability, SearchEnd, Trial, TrialOutcome,
+    TrialPurpose, TrialRow,
 };
 pub use cause::{Bottleneck, BottleneckConclusion, Cause, CauseKind, PlanCeiling, PlanFacts};
 pub use component::{ComponentData, ComponentSample, GENERATOR};

@@ -11,8 +11,8 @@ mod levels;
 use crate::bottleneck::{self, Case};
 use crate::metric::Metric;
 use crate::record::{
-    AbsentArm, Added, ArmBlocks, ArmData, ArmSummary, Bias, CapacitySummary, Comparison,
-    ComponentSummary, DifferenceVerdict, Effect, Host, LoadModel, MethodName, Ranges,
+    AbsentArm, Added, ArmBlocks, ArmData, ArmSummary, Bias, Bottleneck, CapacitySummary,
+    Comparison, ComponentSummary, DifferenceVerdict, Effect, Host, LoadModel, MethodName, Ranges,
     SUMMARY_SCHEMA, Statistic, Summary, ThresholdOutcome, ValidityRow,
 };
 use crate::statistics::{CONFIDENCE, MARGIN_SHARE, method_for};
@@ -56,7 +56,16 @@ pub enum Method {
     /// Every arm at several levels: its blocks are these, by number from 1.
     Levels(Vec<Level>),
     /// A search of each arm: what was found, by arm. Its only block is the trial that stands for the lower bound.
-    Capacity(BTreeMap<String, CapacitySummary>),
+    Capacity(BTreeMap<String, Searched>),
+}
+
+/// What the search of an arm gave.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Searched {
+    /// The answer.
+    pub capacity: CapacitySummary,
+    /// What gave way at its end; `None` where this run did not see it.
+    pub bottleneck: Option<Bottleneck>,
 }
 
 /// One level of `levels`.
@@ -88,6 +97,7 @@ pub fn summarise(
     thresholds: &[Threshold],
 ) -> Summary {
     let blocks = Blocks::of(arms);
+    let cpus = facts.host.cpus;
     let mut rows = Vec::new();
     let mut summaries = IndexMap::new();
     for arm in arms {
@@ -96,21 +106,28 @@ pub fn summarise(
             blocks.void_for(&arm.name, block)
         });
         match method {
-            Method::Measure | Method::Compare { .. } => rows.extend(validity::judge(&merged)),
+            Method::Measure => {
+                rows.extend(validity::judge(&merged));
+                // A figure that nothing is known of has no cause.
+                let case = (merged.sent > 0).then(|| Case::of_one(&merged, cpus));
+                summary.bottleneck = case.as_ref().map(bottleneck::attribute);
+            }
+            Method::Compare { .. } => rows.extend(validity::judge(&merged)),
             Method::Levels(named) => {
                 let (levels, of_levels) = levels::summarise(arm, named);
+                summary.bottleneck = levels::attribute(arm, &levels, cpus);
                 summary.levels = levels;
                 rows.extend(of_levels);
             }
             Method::Capacity(searches) => {
                 rows.extend(validity::judge(&merged));
-                summary.capacity = searches.get(&arm.name).cloned();
+                if let Some(searched) = searches.get(&arm.name).cloned() {
+                    summary.capacity = Some(searched.capacity);
+                    summary.bottleneck = searched.bottleneck;
+                }
             }
         }
         summaries.insert(arm.name.clone(), summary);
-    }
-    if *method == Method::Measure {
-        attribute(&mut summaries, arms, facts.host.cpus);
     }
     if let Method::Compare { baseline } = method {
         rows.extend(added::fill(
@@ -145,17 +162,6 @@ pub fn summarise(
     };
     summary.verdict = verdict::decide(&summary, facts);
     summary
-}
-
-/// Says of each arm what gave way first. A figure that nothing is known of has no cause.
-fn attribute(summaries: &mut IndexMap<String, ArmSummary>, arms: &[ArmBlocks], cpus: u32) {
-    for arm in arms {
-        let merged = merge(arm);
-        let measured = merged.sent > 0;
-        if let Some(summary) = summaries.get_mut(&arm.name).filter(|_| measured) {
-            summary.bottleneck = Some(bottleneck::attribute(&Case::of_one(&merged, cpus)));
-        }
-    }
 }
 
 /// The figures of a part of a load, as the summary would show them, without anything that takes a whole run to say.

@@ -19,24 +19,25 @@ enum Controller {
     V2 { mount: PathBuf, own: PathBuf },
 }
 
-/// A group called `name` that may use `cores` of CPU time.
+/// A group called `name` that may use `cores` of CPU time; without a number, all that there is.
 ///
 /// # Errors
 /// [`LabError::Environment`] when this host has no place for one.
-pub(crate) fn limit(name: &str, cores: f64) -> Result<Cgroup, LabError> {
+pub(crate) fn limit(name: &str, cores: Option<f64>) -> Result<Cgroup, LabError> {
     let text = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let controller = locate(
         "cpu",
         &text("/proc/self/cgroup"),
         &text("/proc/self/mountinfo"),
     );
-    let quota = (cores * PERIOD_US).round();
+    let quota = cores.map(|cores| (cores * PERIOD_US).round().to_string());
+    let or = |none: &str| quota.unwrap_or_else(|| none.to_owned());
     match controller {
         Some(Controller::V1(own)) => Ok(Cgroup {
             dir: own.join(name),
             settings: vec![
                 ("cpu.cfs_period_us".to_owned(), PERIOD_US.to_string()),
-                ("cpu.cfs_quota_us".to_owned(), quota.to_string()),
+                ("cpu.cfs_quota_us".to_owned(), or("-1")),
             ],
             leave_to: own,
         }),
@@ -45,7 +46,7 @@ pub(crate) fn limit(name: &str, cores: f64) -> Result<Cgroup, LabError> {
                 .ok_or_else(|| none("no group passes the cpu controller on to its children"))?;
             Ok(Cgroup {
                 dir: parent.join(name),
-                settings: vec![("cpu.max".to_owned(), format!("{quota} {PERIOD_US}"))],
+                settings: vec![("cpu.max".to_owned(), format!("{} {PERIOD_US}", or("max")))],
                 leave_to: own,
             })
         }
@@ -92,7 +93,7 @@ pub(crate) fn of(pid: u32) -> Option<PathBuf> {
 
 fn none(reason: &str) -> LabError {
     LabError::Environment(format!(
-        "cpu_quota needs a control group, and this host has no place for one: {reason}"
+        "cpu_quota and confirm need a control group, and this host has no place for one: {reason}"
     ))
 }
 

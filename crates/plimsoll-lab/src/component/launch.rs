@@ -2,7 +2,6 @@
 
 use super::Places;
 use super::address::{Addresses, MAIN};
-use super::cgroup;
 use super::values::{Own, Values};
 use crate::error::LabError;
 use crate::experiment::{Command, Component, ComponentKind, Gateway, HTTPS, Https, Mock, Template};
@@ -67,10 +66,6 @@ pub(super) fn prepare(
     };
     let cpus = component.placement.cpus.iter();
     launch.spec.cpus = cpus.filter_map(|&cpu| usize::try_from(cpu).ok()).collect();
-    if let Some(cores) = component.placement.cpu_quota {
-        let group = format!("plimsoll-{}-{}", places.run_id, component.name);
-        launch.spec.cgroup = Some(cgroup::limit(&group, cores)?);
-    }
     Ok(launch)
 }
 

@@ -30,6 +30,14 @@ pub enum Method {
     Capacity(Capacity),
 }
 
+impl Method {
+    /// Whether a component may be given less during the run.
+    #[must_use]
+    pub fn confirms(&self) -> bool {
+        matches!(self, Self::Capacity(capacity) if capacity.confirm)
+    }
+}
+
 /// More blocks than any run has time for.
 const MAX_BLOCKS: u32 = 1000;
 /// The longest warm-up that is chosen where none is written.

@@ -1,5 +1,6 @@
 //! `capacity`: a search of one arm after the other. What comes next is the report's decision; here it is carried out.
 
+mod intervention;
 mod overload;
 
 use super::{Block, Ending, Measured, Session};
@@ -9,15 +10,17 @@ use crate::load::Keeping;
 use crate::progress::Progress;
 use plimsoll_base::units::{Rate, format_seconds};
 use plimsoll_report::bearing::fails_late;
+use plimsoll_report::bottleneck;
 use plimsoll_report::capacity::conclude::format_rate;
 use plimsoll_report::capacity::{
-    self, Next, Planned, Search, Taken, affords, conclude, judge, search,
+    self, Next, Planned, Search, Settings, Taken, affords, conclude, judge, search,
 };
 use plimsoll_report::record::{
-    ArmData, CapacitySummary, EventKind, Manner, Overload, SearchEnd, Trial, TrialOutcome,
-    TrialPurpose, TrialRow,
+    ArmData, EventKind, Manner, Objective, Overload, SearchEnd, Trial, TrialOutcome, TrialPurpose,
+    TrialRow,
 };
-use plimsoll_report::summarise::{component_summaries, figures};
+use plimsoll_report::summarise::{Searched, component_summaries, figures};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 pub(super) async fn run(
@@ -34,14 +37,13 @@ pub(super) async fn run(
         if session.start_missing().await? == Ending::Interrupted {
             return Ok(Ending::Interrupted);
         }
-        let mut run = ArmSearch {
-            capacity,
-            arm,
-            trials: Vec::new(),
-            overload: None,
-            said: vec![sentence.clone()],
-        };
-        run.take_over(session)?;
+        let rows = session.earlier.remove(&arm.name).unwrap_or_default();
+        let (held, free): (Vec<TrialRow>, Vec<TrialRow>) = rows
+            .into_iter()
+            .partition(|row| row.held_to_cores.is_some());
+        let mut run = ArmSearch::new(arm, &capacity.objective, capacity.settings);
+        run.said.push(sentence.clone());
+        run.take_over(session, free)?;
         let ending = run.carry_out(session).await;
         let ended_by = match &ending {
             Ok((Ending::Complete, end)) => *end,
@@ -49,12 +51,17 @@ pub(super) async fn run(
             Err(_) => SearchEnd::Failure,
         };
         run.said.extend(run.not_kept(session));
-        let found = run.conclude(ended_by, session.seed);
-        session
-            .recorder
-            .tell(Progress::Note(format!("{}: {}", arm.name, found.sentence)));
+        let mut found = run.conclude(ended_by, session);
+        let answer = format!("{}: {}", arm.name, found.capacity.sentence);
+        session.recorder.tell(Progress::Note(answer));
+        let ending = match ending {
+            Ok((Ending::Complete, _)) if capacity.confirm => {
+                intervention::run(session, (arm, capacity), &mut found, held).await
+            }
+            other => other.map(|(ending, _)| ending),
+        };
         session.searches.insert(arm.name.clone(), found);
-        let (ending, _) = ending?;
+        let ending = ending?;
         if ending != Ending::Complete {
             return Ok(ending);
         }
@@ -64,17 +71,42 @@ pub(super) async fn run(
 
 /// The search of one arm under way.
 struct ArmSearch<'a> {
-    capacity: &'a Capacity,
     arm: &'a Arm,
+    objective: &'a Objective,
+    settings: Settings,
+    /// Cores that a component is held to, in the search that confirms a cause.
+    held_to_cores: Option<f64>,
+    /// Trials of the arm that are not of this search: numbers go on from there.
+    before: usize,
     trials: Vec<Trial>,
     overload: Option<Overload>,
+    /// What was seen in the trials of this run, by number.
+    seen: BTreeMap<u32, bottleneck::Point>,
     said: Vec<String>,
 }
 
-impl ArmSearch<'_> {
-    /// Begins with the trials of the run that this one goes on from.
-    fn take_over(&mut self, session: &mut Session<'_, '_>) -> Result<(), LabError> {
-        for row in session.earlier.remove(&self.arm.name).unwrap_or_default() {
+impl<'a> ArmSearch<'a> {
+    fn new(arm: &'a Arm, objective: &'a Objective, settings: Settings) -> Self {
+        Self {
+            arm,
+            objective,
+            settings,
+            held_to_cores: None,
+            before: 0,
+            trials: Vec::new(),
+            overload: None,
+            seen: BTreeMap::new(),
+            said: Vec::new(),
+        }
+    }
+
+    /// Begins with trials of the run that this one goes on from.
+    fn take_over(
+        &mut self,
+        session: &mut Session<'_, '_>,
+        rows: Vec<TrialRow>,
+    ) -> Result<(), LabError> {
+        for row in rows {
             session.recorder.trial(&row)?;
             self.overload = row.overload.or(self.overload.take());
             self.trials.push(row.trial);
@@ -98,7 +130,7 @@ impl ArmSearch<'_> {
     ) -> Result<(Ending, SearchEnd), LabError> {
         loop {
             let taken: Vec<Taken> = self.trials.iter().map(Taken::from).collect();
-            let planned = match capacity::next(&self.capacity.settings, &taken) {
+            let planned = match capacity::next(&self.settings, &taken) {
                 Next::Trial(planned) => planned,
                 Next::End(end) => return Ok((Ending::Complete, end)),
             };
@@ -115,7 +147,7 @@ impl ArmSearch<'_> {
         session: &mut Session<'_, '_>,
         planned: Planned,
     ) -> Result<Ending, LabError> {
-        let number = u32::try_from(self.trials.len() + 1).unwrap_or(u32::MAX);
+        let number = u32::try_from(self.before + self.trials.len() + 1).unwrap_or(u32::MAX);
         let began = session.recorder.now();
         let label = label(number, planned);
         let block = Block {
@@ -143,11 +175,16 @@ impl ArmSearch<'_> {
                 .overload
                 .clone()
                 .filter(|overload| overload.trial == number),
+            held_to_cores: self.held_to_cores,
             trial,
         };
         session.recorder.trial(&row)?;
         self.trials.push(row.trial);
-        self.keep(session, measured.data, measured.notes);
+        if self.held_to_cores.is_none() {
+            let point = bottleneck::Point::of(&measured.data);
+            self.seen.insert(number, point);
+            self.keep(session, measured.data, measured.notes);
+        }
         Ok(Ending::Complete)
     }
 
@@ -171,7 +208,7 @@ impl ArmSearch<'_> {
     /// What is offered after an overload: the lower bound's share of it, well within capacity.
     fn recovery_rate(&self, planned: Planned) -> f64 {
         let taken: Vec<Taken> = self.trials.iter().map(Taken::from).collect();
-        let (lower, _) = search::bounds(&self.capacity.settings, &taken);
+        let (lower, _) = search::bounds(&self.settings, &taken);
         let lower = lower.map_or(planned.rate_per_s, |(rate, _)| rate);
         search::round(overload::RECOVERY * lower)
     }
@@ -193,7 +230,7 @@ impl ArmSearch<'_> {
             .filter(|trial| trial.outcome == TrialOutcome::Good)
             .filter_map(|trial| trial.achieved_per_s)
             .reduce(f64::max);
-        let objective = &self.capacity.objective;
+        let objective = self.objective;
         let mut judged = judge(data, &own, objective, best, planned.decide);
         if planned.purpose == TrialPurpose::Overload {
             let seen = overload::Seen {
@@ -265,16 +302,25 @@ impl ArmSearch<'_> {
         not_kept(&self.trials, own.blocks.keys().next().copied())
     }
 
-    fn conclude(self, ended_by: SearchEnd, seed: u64) -> CapacitySummary {
-        conclude(Search {
-            settings: self.capacity.settings,
-            objective: self.capacity.objective.clone(),
+    fn conclude(self, ended_by: SearchEnd, session: &Session<'_, '_>) -> Searched {
+        let mut capacity = conclude(Search {
+            settings: self.settings,
+            objective: self.objective.clone(),
             trials: &self.trials,
             ended_by,
             overload: self.overload,
             notes: self.said,
-            seed,
-        })
+            seed: session.seed,
+        });
+        let bottleneck = bottleneck::of_search(&capacity, &self.seen, session.cpus);
+        if bottleneck.is_none() && !self.trials.is_empty() {
+            let note = "what gives way first is not said: the trial that shows it was made by an earlier run";
+            capacity.notes.push(note.to_owned());
+        }
+        Searched {
+            capacity,
+            bottleneck,
+        }
     }
 }
 

@@ -14,6 +14,8 @@ const PRESSED: f64 = 0.9;
 const EXPLAINED: f64 = 0.9;
 /// A larger share of failures is a limit.
 const FAILING: f64 = 0.01;
+/// Users of the closed model who are more, and get no more than this times as much, are too many.
+const MORE: f64 = 1.05;
 /// A wait for a connection longer than this, and than half of what the exchange then took, is a queue in front of the target.
 const QUEUED_S: f64 = 1e-3;
 
@@ -30,6 +32,8 @@ pub struct Case {
 /// One load.
 #[derive(Debug, Clone)]
 pub struct Point {
+    /// Whether it missed what it was held against; `None` where it was held against nothing.
+    missed: Option<bool>,
     /// Where it went.
     pub(super) target: String,
     pub(super) model: LoadModel,
@@ -98,20 +102,12 @@ impl Case {
     /// One load.
     #[must_use]
     pub fn of_one(data: &ArmData, cpus: u32) -> Self {
-        Self::of(&[data], cpus)
+        Self::of_points(vec![Point::of(data)], cpus)
     }
 
-    /// Loads in order of their rate, at least one.
-    ///
-    /// # Panics
-    /// Without a load.
-    #[must_use]
-    pub fn of(loads: &[&ArmData], cpus: u32) -> Self {
-        Self::of_points(loads.iter().map(|data| Point::of(data)).collect(), cpus)
-    }
-
-    /// The same: the first load at which something gave way is the limit, and those above it are left out. Processor time by
-    /// throughput is taken over all.
+    /// Loads in order of their rate, at least one: the first load at which something gave way is the limit, and those above it are left out. Users of the closed model take
+    /// all that there is under any load; there the limit is the first load of which more users got no more. Processor time by throughput
+    /// is taken over all.
     ///
     /// # Panics
     /// Without a load.
@@ -119,8 +115,7 @@ impl Case {
     pub fn of_points(mut points: Vec<Point>, cpus: u32) -> Self {
         assert!(!points.is_empty(), "invariant: there is a load");
         let lines = lines(&points);
-        let end = points.iter().position(Point::gave_way);
-        points.truncate(end.map_or(points.len(), |end| end + 1));
+        points.truncate(limit(&points) + 1);
         Self {
             points,
             lines,
@@ -153,10 +148,9 @@ impl Case {
         self.points.last().expect("invariant: there is a load")
     }
 
-    /// A lighter load that was carried, the lightest of all.
+    /// The lightest load of several: it is below the limit.
     pub(super) fn light(&self) -> Option<&Point> {
-        let first = self.points.first()?;
-        (self.points.len() > 1 && !first.gave_way()).then_some(first)
+        self.points.first().filter(|_| self.points.len() > 1)
     }
 
     pub(super) fn gave_way(&self) -> bool {
@@ -195,6 +189,22 @@ impl Case {
         }
         unseen
     }
+}
+
+/// Where the limit is among loads of rising rate; the last one where nothing gave way.
+fn limit(points: &[Point]) -> usize {
+    let is_limit = |place: &usize| {
+        let point = &points[*place];
+        let mut later = points[place + 1..].iter();
+        match point.model {
+            LoadModel::Open => point.gave_way(),
+            LoadModel::Closed => {
+                later.all(|later| later.achieved_per_s <= MORE * point.achieved_per_s)
+            }
+        }
+    };
+    let last = points.len() - 1;
+    (0..last).find(is_limit).unwrap_or(last)
 }
 
 /// Lines through the seconds of all loads, by component.
@@ -241,6 +251,7 @@ impl Point {
         };
         let released = data.intended.saturating_sub(data.dropped_by_generator);
         Self {
+            missed: None,
             target: data.target.clone(),
             model: data.model,
             plan: data.plan.clone(),
@@ -268,9 +279,19 @@ impl Point {
         }
     }
 
+    /// The same load, held against an objective or judged otherwise: that decides whether something gave way.
+    #[must_use]
+    pub fn judged(mut self, missed: bool) -> Self {
+        self.missed = Some(missed);
+        self
+    }
+
     /// Whether the target could not carry what it was given, or was given as much as it takes. Users of the closed model take all that there
     /// is, unless they think.
-    pub(super) fn gave_way(&self) -> bool {
+    pub(crate) fn gave_way(&self) -> bool {
+        if let Some(missed) = self.missed {
+            return missed;
+        }
         if self.model == LoadModel::Closed {
             return true;
         }

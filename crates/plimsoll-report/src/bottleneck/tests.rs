@@ -1,6 +1,6 @@
 //! Synthetic records of each cause, and of what looks like it and is not.
 
-use super::{Case, attribute};
+use super::{Case, Point, attribute};
 use crate::record::{
     ArmData, BottleneckConclusion, CauseKind, ComponentSample, GENERATOR, HostStrain, LoadModel,
     OwnTimes, PlanCeiling, PlanFacts, Strain,
@@ -289,9 +289,53 @@ fn a_pool_is_found_by_a_light_load_too() {
         ..limit.clone()
     };
     let (light, limit) = (light.data(), limit.data());
-    let found = attribute(&Case::of(&[&light, &limit], 2));
+    let found = attribute(&Case::of_points(
+        vec![Point::of(&light), Point::of(&limit)],
+        2,
+    ));
     assert_eq!(found.causes[0].kind, CauseKind::Pool, "{found:#?}");
     assert!(found.statement.contains("about 4 exchanges"));
+}
+
+#[test]
+fn the_limit_of_users_is_where_more_of_them_get_no_more() {
+    let users = |achieved: f64, cores: f64| {
+        let load = Load {
+            offered: None,
+            achieved,
+            proxy: part(cores, 1.0),
+            ..limited()
+        };
+        Point::of(&load.data())
+    };
+    let rising = vec![users(200.0, 0.3), users(400.0, 0.6)];
+    assert_eq!(
+        Case::of_points(rising.clone(), 2).limit().achieved_per_s,
+        400.0
+    );
+    let flat = [rising, vec![users(630.0, 0.96), users(640.0, 0.97)]].concat();
+    let case = Case::of_points(flat, 2);
+    assert_eq!(case.limit().achieved_per_s, 630.0);
+    let found = attribute(&case);
+    assert_eq!(found.causes[0].kind, CauseKind::Processor, "{found:#?}");
+    assert_eq!(case.light().unwrap().achieved_per_s, 200.0);
+}
+
+#[test]
+fn what_a_load_is_held_against_decides_whether_something_gave_way() {
+    let carried = Load {
+        offered: Some(600.0),
+        proxy: part(0.95, 1.0),
+        ..limited()
+    };
+    let point = Point::of(&carried.data());
+    let found = |missed: bool| {
+        let case = Case::of_points(vec![point.clone().judged(missed)], 2);
+        attribute(&case)
+    };
+    let (missed, met) = (found(true), found(false));
+    assert_eq!(missed.causes[0].kind, CauseKind::Processor, "{missed:#?}");
+    assert_eq!(met.conclusion, BottleneckConclusion::NothingGaveWay);
 }
 
 #[test]

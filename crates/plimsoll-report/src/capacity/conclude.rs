@@ -84,6 +84,7 @@ pub fn conclude(search: Search<'_>) -> CapacitySummary {
         trials: trials.to_vec(),
         loads: classes(&settings, &taken),
         confirmation: confirmation(trials, lower.map(|(rate, _)| rate), overload),
+        intervention: None,
         knee,
         scalability,
         notes,

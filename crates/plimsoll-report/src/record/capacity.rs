@@ -41,6 +41,9 @@ pub struct CapacitySummary {
     pub loads: Vec<LoadClass>,
     /// What was seen at the lower bound and above it; `null` when the search ended before.
     pub confirmation: Option<Confirmation>,
+    /// What became of the capacity when what gave way first was given less; `null` where that was not asked for, or could not be tried.
+    #[serde(default)]
+    pub intervention: Option<Intervention>,
     /// Where the curve bends, by Kneedle: a drawing aid, never a verdict. `null` where the data do not support it.
     pub knee: Option<Knee>,
     /// The Universal Scalability Law through the trials; `null` where the data do not support it.
@@ -194,6 +197,9 @@ pub struct TrialRow {
     pub trial: Trial,
     /// What was seen in it, if it was an overload.
     pub overload: Option<Overload>,
+    /// Cores that a component was held to in it, to confirm a cause; `None` in the search itself.
+    #[serde(default)]
+    pub held_to_cores: Option<f64>,
 }
 
 /// One figure of a trial beside its limit, in seconds.
@@ -277,6 +283,43 @@ pub struct Overload {
     pub recovered_after_s: Option<f64>,
     /// How long recovery was watched, in seconds.
     pub watched_s: f64,
+}
+
+/// A second search, with less of what gave way first.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Intervention {
+    /// The component that got less.
+    pub component: String,
+    /// Cores that it could use.
+    pub cores: f64,
+    /// Cores that it was held to.
+    pub held_to_cores: f64,
+    /// The lower bound, if it moves as the cores did.
+    pub predicted_lower_per_s: f64,
+    /// The upper bound, likewise.
+    pub predicted_upper_per_s: f64,
+    /// The lower bound that was found; `null` when no rate met the objective.
+    pub lower_per_s: Option<f64>,
+    /// The upper bound that was found; `null` when every rate met it.
+    pub upper_per_s: Option<f64>,
+    /// What follows.
+    pub moved: Moved,
+    /// The same in a sentence.
+    pub sentence: String,
+    /// Its trials, numbered on from the search's own.
+    pub trials: Vec<Trial>,
+}
+
+/// Whether capacity moved as a cause predicts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Moved {
+    /// The middle of the interval is where it was predicted, within 15 %.
+    AsPredicted,
+    /// It is not: the cause is another, or not the only one.
+    Otherwise,
+    /// The search was too short to say.
+    Unknown,
 }
 
 /// Where a curve bends.

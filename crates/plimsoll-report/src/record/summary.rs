@@ -294,7 +294,7 @@ pub struct ArmSummary {
     /// The machine over this arm's measured time.
     #[serde(default)]
     pub host: HostStrain,
-    /// What gives way first; `null` where the method does not ask.
+    /// What gives way first; `null` with `compare`, which does not ask, and where it was not seen.
     #[serde(default)]
     pub bottleneck: Option<Bottleneck>,
     /// The figures of each block.

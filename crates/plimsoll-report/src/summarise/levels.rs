@@ -1,9 +1,12 @@
 //! The levels of one arm: each is judged, and described, for itself.
 
 use super::{Level, component_summaries, figures};
+use crate::bottleneck::{Case, Point};
 use crate::metric::Metric;
-use crate::record::{ArmBlocks, ArmData, Effect, LevelSummary, Statistic, ValidityRow};
-use crate::{bearing, validity};
+use crate::record::{
+    ArmBlocks, ArmData, Bottleneck, Effect, LevelSummary, Manner, Statistic, ValidityRow,
+};
+use crate::{bearing, bottleneck, validity};
 
 /// What each level gave, ascending, and what validity says of it. `named` are the levels of the experiment, by number from 1.
 pub(super) fn summarise(arm: &ArmBlocks, named: &[Level]) -> (Vec<LevelSummary>, Vec<ValidityRow>) {
@@ -27,6 +30,24 @@ pub(super) fn summarise(arm: &ArmBlocks, named: &[Level]) -> (Vec<LevelSummary>,
         rows.extend(own);
     }
     (levels, rows)
+}
+
+/// What gives way first, from all levels together; `None` where nothing was sent.
+pub(super) fn attribute(arm: &ArmBlocks, levels: &[LevelSummary], cpus: u32) -> Option<Bottleneck> {
+    let points = levels.iter().filter_map(|level| {
+        let data = arm.blocks.get(&level.level).filter(|data| data.sent > 0)?;
+        let point = Point::of(data);
+        // Users of the closed model have no rate to bear.
+        Some(match &level.bearing {
+            Some(bearing) => {
+                let missed = point.gave_way() || bearing.manner != Manner::Sustains;
+                point.judged(missed)
+            }
+            None => point,
+        })
+    });
+    let points: Vec<Point> = points.collect();
+    (!points.is_empty()).then(|| bottleneck::attribute(&Case::of_points(points, cpus)))
 }
 
 fn of_level(

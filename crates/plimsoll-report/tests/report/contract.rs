@@ -101,6 +101,7 @@ fn promised_names_of_levels_and_searches() {
             "/arms/direct/levels/0/components/generator",
         ),
         (&*fixture::LEVELS, "/arms/gateway/levels/2/bearing/manner"),
+        (&*fixture::LEVELS, "/arms/gateway/bottleneck/conclusion"),
         (&*fixture::CAPACITY, "/arms/direct/capacity/lower_per_s"),
         (&*fixture::CAPACITY, "/arms/direct/capacity/upper_per_s"),
         (
@@ -111,6 +112,7 @@ fn promised_names_of_levels_and_searches() {
             &*fixture::CAPACITY,
             "/arms/direct/capacity/trials/0/components/upstream",
         ),
+        (&*fixture::CAPACITY, "/arms/direct/bottleneck/conclusion"),
         (&*fixture::CAPACITY, "/absent/0/arm"),
     ] {
         let example: Value = serde_json::from_str(&json::render(view)).unwrap();

@@ -37,6 +37,11 @@ fn a_capacity_is_enclosed() {
         finished.stdout
     );
     assert!(workspace.read("run/report.html").contains("Capacity curve"));
+    let bottleneck = &workspace.json("run/summary.json")["arms"]["main"]["bottleneck"];
+    assert_eq!(
+        bottleneck["causes"][0]["kind"], "connections",
+        "{bottleneck}"
+    );
 }
 
 #[test]

@@ -18,6 +18,8 @@ pub struct Capacity {
     pub objective: Objective,
     /// How the search is made.
     pub settings: Settings,
+    /// Whether what gave way first is given less, to see the capacity move.
+    pub confirm: bool,
 }
 
 const BUDGET: Duration = Duration::from_secs(600);
@@ -104,6 +106,7 @@ pub(super) fn convert(
     Capacity {
         objective,
         settings,
+        confirm: wire.confirm.unwrap_or(false),
     }
 }
 

@@ -166,6 +166,10 @@ pub struct CapacityWire {
     /// Share of trial time that may be bad at a rate that still counts as carried, below 100%. Default: 50%.
     #[deserr(default)]
     pub exceed: Option<ShareText>,
+    /// Whether the component whose processors gave way first is then held to 80 % of them, and the capacity searched for again: it must
+    /// move as much. Takes up to half of `budget` more. Default: false.
+    #[deserr(default)]
+    pub confirm: Option<bool>,
 }
 
 /// Limits of a trial: at least one percentile, or `errors`. A rate that is not sustained misses every objective.

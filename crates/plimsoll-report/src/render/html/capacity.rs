@@ -1,5 +1,7 @@
 //! The capacity curve of each arm with its bounds, its annotations, and its trials.
 
+mod resources;
+
 use super::axis::{self, Axis};
 use super::over_time::{LEFT, WIDTH};
 use super::plot::{self, Canvas, Pen, Plot};
@@ -56,6 +58,7 @@ fn search(index: usize, name: &str, found: &CapacitySummary) -> Markup {
             @if let Some(limit) = found.objective.limits.last() {
                 (figure(times(index, found, *limit), "The limited figure over the rate, on a logarithmic axis, with the intervals of its trials. Grey line: its limit."))
             }
+            (resources::panel(found))
         }
         ul.notes {
             @if let Some(knee) = &found.knee {
