@@ -2,7 +2,7 @@
 //!
 //! N, the exchanges under way, is Little's: the mean that the generator counted. N/X is linear in the three parameters, so they are fitted
 //! by least squares of relative errors; bands are a bootstrap over trials. What the law says beyond the data is a guess, so it is only
-//! given where the data show a peak, or curve towards one.
+//! given where the data curve towards a peak whichever trials are drawn.
 
 use crate::record::{Band, Manner, Scalability, Trial, TrialOutcome, TrialPurpose};
 use plimsoll_base::random::{Draw, Stream};
@@ -11,6 +11,8 @@ use plimsoll_base::random::{Draw, Stream};
 const LEAST_POINTS: usize = 6;
 /// Resampled fits.
 const BOOTSTRAPS: u64 = 400;
+/// A pivot of less than this, beside the largest entry, is what rounding leaves of none.
+const SINGULAR: f64 = 1e-12;
 /// Share of resampled fits beyond each end of a band.
 const TAIL: f64 = 0.025;
 
@@ -45,18 +47,31 @@ pub fn fit(trials: &[Trial], seed: u64) -> Result<Scalability, String> {
         }
     };
     let beta = band(|parameters| parameters.beta);
-    let largest = points.iter().map(|point| point.0).fold(0.0, f64::max);
-    if beta.low <= 0.0 && whole.peak().is_none_or(|peak| peak > largest) {
-        return Err(refused(
-            "no peak was seen, and whether there is one cannot be told".to_owned(),
-        ));
+    if beta.low <= 0.0 {
+        return Err(refused("whether there is a peak cannot be told".to_owned()));
     }
-    Ok(Scalability {
+    let fitted = Scalability {
         gamma: band(|parameters| parameters.gamma),
         alpha: band(|parameters| parameters.alpha),
         beta,
         peak_per_s: band(Parameters::peak_throughput),
-    })
+    };
+    let bands = [
+        &fitted.gamma,
+        &fitted.alpha,
+        &fitted.beta,
+        &fitted.peak_per_s,
+    ];
+    let is_finite = |band: &Band| {
+        [band.value, band.low, band.high]
+            .iter()
+            .all(|end| end.is_finite())
+    };
+    if bands.into_iter().all(is_finite) {
+        Ok(fitted)
+    } else {
+        Err(refused("its parameters have no bounds".to_owned()))
+    }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -143,6 +158,10 @@ fn solve(points: &[(f64, f64)]) -> Option<Parameters> {
 
 /// Gauss with pivots; `None` for a matrix that is nearly singular.
 fn eliminate(mut matrix: [[f64; 4]; 3]) -> Option<[f64; 3]> {
+    let largest = matrix
+        .iter()
+        .flatten()
+        .fold(0.0, |most: f64, cell| most.max(cell.abs()));
     for column in 0..3 {
         let pivot = (column..3).max_by(|a, b| {
             matrix[*a][column]
@@ -151,7 +170,7 @@ fn eliminate(mut matrix: [[f64; 4]; 3]) -> Option<[f64; 3]> {
         })?;
         matrix.swap(column, pivot);
         let head = matrix[column];
-        if head[column].abs() < 1e-12 {
+        if head[column].abs() <= SINGULAR * largest {
             return None;
         }
         for (_, row) in matrix

@@ -8,6 +8,7 @@
     reason = "simulated times and counts"
 )]
 
+use super::conclude::{CONFIDENCE, contradicts_itself};
 use super::judge::{Decide, judge};
 use super::search::{Next, Planned, Settings, Taken, bounds, next, round};
 use crate::record::{
@@ -24,7 +25,7 @@ const SHORT: u64 = 16;
 /// Searches of each target in those that make the table.
 const LONG: u64 = 400;
 /// Share of searches whose interval must hold the truth.
-const HELD: f64 = 0.93;
+const HELD: f64 = CONFIDENCE;
 /// Load before the measured time of a trial.
 const WARMUP_S: f64 = 1.0;
 
@@ -242,6 +243,8 @@ struct Answer {
     lower: f64,
     upper: f64,
     trial_seconds: f64,
+    /// Whether its trials contradict each other nowhere, so that it says how sure it is.
+    is_settled: bool,
 }
 
 impl Bench {
@@ -292,6 +295,7 @@ impl Bench {
             lower: lower.0,
             upper: upper.0,
             trial_seconds: taken.iter().map(|trial| trial.spent_s).sum(),
+            is_settled: !contradicts_itself(&taken),
         }
     }
 
@@ -310,6 +314,7 @@ impl Bench {
             lower: low,
             upper: high.unwrap_or(low),
             trial_seconds: spent,
+            is_settled: false,
         }
     }
 
@@ -323,6 +328,7 @@ impl Bench {
                     lower: rate / 1.05,
                     upper: rate,
                     trial_seconds: spent,
+                    is_settled: false,
                 };
             }
             rate *= 1.05;
@@ -330,11 +336,14 @@ impl Bench {
     }
 }
 
-/// Of many searches: how many held the truth, the widest, and the mean of trial seconds.
+/// Of many searches: how many held the truth, the widest, and the mean of trial seconds; of those that contradict themselves nowhere how
+/// many there are, and how many held the truth.
 struct Found {
     held: u64,
     widest: f64,
     trial_seconds: f64,
+    settled: u64,
+    settled_held: u64,
 }
 
 fn found(searches: u64, make: impl Fn(f64) -> Target, way: impl Fn(&mut Bench) -> Answer) -> Found {
@@ -342,13 +351,18 @@ fn found(searches: u64, make: impl Fn(f64) -> Target, way: impl Fn(&mut Bench) -
         held: 0,
         widest: 0.0,
         trial_seconds: 0.0,
+        settled: 0,
+        settled_held: 0,
     };
     for number in 0..searches {
         let mut draw = Draw::new(11, Stream::Data, number);
         let target = make(draw.unit());
         let answer = way(&mut Bench { target, draw });
         let truth = target.truth();
-        found.held += u64::from(answer.lower <= truth && truth < answer.upper);
+        let held = answer.lower <= truth && truth < answer.upper;
+        found.held += u64::from(held);
+        found.settled += u64::from(answer.is_settled);
+        found.settled_held += u64::from(held && answer.is_settled);
         found.widest = found.widest.max(answer.upper / answer.lower - 1.0);
         found.trial_seconds += answer.trial_seconds / searches as f64;
     }
@@ -358,11 +372,15 @@ fn found(searches: u64, make: impl Fn(f64) -> Target, way: impl Fn(&mut Bench) -
 /// Searches targets that differ by a number from 0 to 1.
 fn search_all(searches: u64, name: &str, make: impl Fn(f64) -> Target) -> Found {
     let search = found(searches, make, Bench::search);
-    // Of few, two standard deviations fewer may hold it by chance.
-    let chance = 2.0 * (HELD * (1.0 - HELD) / searches as f64).sqrt();
-    let least = if searches < LONG { HELD - chance } else { HELD };
-    let held = search.held as f64 / searches as f64;
-    assert!(held >= least, "{name}: {} of {searches}", search.held);
+    for (held, of) in [
+        (search.held, searches),
+        (search.settled_held, search.settled),
+    ] {
+        // Of few, two standard deviations fewer may hold it by chance.
+        let chance = 2.0 * (HELD * (1.0 - HELD) / of.max(1) as f64).sqrt();
+        let least = if searches < LONG { HELD - chance } else { HELD };
+        assert!(held as f64 >= least * of as f64, "{name}: {held} of {of}");
+    }
     assert!(search.widest <= 0.05, "{name}: {}", search.widest);
     search
 }
@@ -377,14 +395,14 @@ fn row(name: &str, make: impl Fn(f64) -> Target) {
         ("binary", &binary),
         ("levels", &levels),
     ] {
-        {
-            println!(
-                "{name}, {way}: {} of {LONG} hold the truth, at most {:.2} % wide, {:.0} trial seconds",
-                found.held,
-                100.0 * found.widest,
-                found.trial_seconds
-            );
-        }
+        println!(
+            "{name}, {way}: {} of {LONG} hold the truth, at most {:.2} % wide, {:.0} trial seconds; {} of {} that contradict themselves nowhere",
+            found.held,
+            100.0 * found.widest,
+            found.trial_seconds,
+            found.settled_held,
+            found.settled
+        );
     }
     assert!(search.trial_seconds < levels.trial_seconds, "{name}");
     assert!(search.held >= binary.held, "{name}: {}", binary.held);
@@ -445,13 +463,13 @@ fn exponential_service_times_at_length() {
         let found = found(LONG / 4, exponential_service_time, |bench| {
             bench.search_with(trial_s)
         });
-        {
-            println!(
-                "exponential service time, trials of {trial_s} s: {} of {} hold the truth, {:.0} trial seconds",
-                found.held,
-                LONG / 4,
-                found.trial_seconds
-            );
-        }
+        println!(
+            "exponential service time, trials of {trial_s} s: {} of {} hold the truth, {:.0} trial seconds; {} of {} that contradict themselves nowhere",
+            found.held,
+            LONG / 4,
+            found.trial_seconds,
+            found.settled_held,
+            found.settled
+        );
     }
 }
