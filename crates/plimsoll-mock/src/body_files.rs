@@ -1,7 +1,7 @@
 //! Reads and writes body files: only below `__files`, links included.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
 
@@ -43,13 +43,32 @@ impl BodyFiles {
 
     /// Writes a file; directories on its way are made.
     pub(crate) fn write(&self, name: &str, bytes: &[u8]) -> Result<(), String> {
+        self.write_by(name, |path| fs::write(path, bytes))
+    }
+
+    /// Writes a file that is not there yet, as a whole or not at all; directories on its way are made.
+    pub(crate) fn create(&self, name: &str, bytes: &[u8]) -> Result<(), String> {
+        self.write_by(name, |path| {
+            let mut file = fs::File::create_new(path)?;
+            file.write_all(bytes).inspect_err(|_| {
+                // What cannot be removed either stays, and the error is told.
+                fs::remove_file(path).ok();
+            })
+        })
+    }
+
+    fn write_by(
+        &self,
+        name: &str,
+        write: impl FnOnce(&Path) -> io::Result<()>,
+    ) -> Result<(), String> {
         let path = self.place(name)?;
         let failed =
             |error: io::Error| format!("\"{name}\" cannot be written below __files: {error}");
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent).map_err(failed)?;
         }
-        fs::write(&path, bytes).map_err(failed)
+        write(&path).map_err(failed)
     }
 
     /// Removes a file, if it is there.
@@ -179,6 +198,16 @@ fn leaves(path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_there_is_not_created_again() {
+        let root = tempfile::tempdir().unwrap();
+        let files = BodyFiles::below(root.path());
+        files.create("sub/a", b"first").unwrap();
+        let refused = files.create("sub/a", b"second").unwrap_err();
+        assert!(refused.contains("exists"), "{refused}");
+        assert_eq!(files.read("sub/a").unwrap(), b"first");
+    }
 
     #[test]
     fn nothing_outside_the_directory_is_read() {

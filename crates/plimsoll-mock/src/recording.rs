@@ -95,23 +95,22 @@ impl Recording {
 }
 
 impl Recorder {
-    /// The mappings of these requests, in their order. `seed` decides the ids, `id_of` knows those of entries.
+    /// The mappings of these requests, in their order. `seed` decides the ids, none of which `is_taken`; `id_of` knows those of entries.
     pub(crate) fn mappings(
         &mut self,
         entries: &[Arc<Entry>],
         spec: &Spec,
         seed: u64,
+        is_taken: impl Fn(StubId) -> bool,
         id_of: impl Fn(&Entry) -> StubId,
     ) -> Vec<Recorded> {
-        /// Keeps these ids apart from those of other stubs under the same seed.
-        const DOMAIN: u64 = 0x7265_636f_7264_6564;
         let mut drafts: Vec<Option<Draft>> = Vec::new();
         let mut seen: HashMap<String, Vec<usize>> = HashMap::new();
         for entry in entries {
             if !spec.filters.admit(entry, || id_of(entry)) {
                 continue;
             }
-            let id = StubId::minted(seed ^ DOMAIN, self.made);
+            let id = self.next_id(seed, &is_taken);
             let draft = Draft::of(entry, id, spec);
             let same = seen.entry(draft.request.to_string()).or_default();
             if spec.repeats == Repeats::Skip
@@ -119,13 +118,25 @@ impl Recorder {
             {
                 drafts[earlier] = None;
             }
-            self.made += 1;
             same.push(drafts.len());
             drafts.push(Some(draft));
         }
         put_in_scenarios(&mut drafts, seen);
         let drafts = drafts.into_iter().flatten();
         drafts.map(|draft| draft.finish(spec)).collect()
+    }
+
+    /// The next id that nobody has: with the same seed a mock that was started again counts from the beginning.
+    fn next_id(&mut self, seed: u64, is_taken: impl Fn(StubId) -> bool) -> StubId {
+        /// Keeps these ids apart from those of other stubs under the same seed.
+        const DOMAIN: u64 = 0x7265_636f_7264_6564;
+        loop {
+            let id = StubId::minted(seed ^ DOMAIN, self.made);
+            self.made += 1;
+            if !is_taken(id) {
+                return id;
+            }
+        }
     }
 }
 

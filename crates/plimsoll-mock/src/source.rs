@@ -116,8 +116,22 @@ pub(crate) fn save(root: &Path, stub: &Stub) -> io::Result<()> {
     document["persistent"] = true.into();
     let path = saved_path(root, stub);
     let unfinished = path.with_extension("unfinished");
-    fs::write(&unfinished, format!("{document:#}\n"))?;
-    fs::rename(&unfinished, &path)
+    let written = fs::write(&unfinished, format!("{document:#}\n"));
+    let written = written.and_then(|()| fs::rename(&unfinished, &path));
+    written.inspect_err(|_| {
+        // What cannot be removed was most likely not written either.
+        fs::remove_file(&unfinished).ok();
+    })
+}
+
+/// The names of the files in which stubs are saved; none where there is no such directory.
+pub(crate) fn saved_names(root: &Path) -> io::Result<Vec<String>> {
+    let entries = match fs::read_dir(root.join("mappings")) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries?,
+    };
+    let name = |entry: io::Result<fs::DirEntry>| Ok(entry?.file_name().display().to_string());
+    entries.map(name).collect()
 }
 
 /// Removes the file that [`save`] has written for a stub, if it has.

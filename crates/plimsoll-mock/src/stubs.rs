@@ -194,6 +194,15 @@ impl Draft<'_> {
         Ok(stub)
     }
 
+    /// Puts a stub that was removed back where it was, unless another has its id by now.
+    pub(crate) fn put_back(&mut self, stub: Arc<Stub>) -> Result<(), DuplicateId> {
+        if self.has(stub.id) {
+            return Err(DuplicateId(stub.id));
+        }
+        self.stubs.push(stub);
+        Ok(())
+    }
+
     /// Puts a mapping in the place of the stub with this id, if there is one.
     pub(crate) fn replace(&mut self, id: StubId, mapping: StubMapping) -> Option<Arc<Stub>> {
         let place = self.stubs.iter_mut().find(|stub| stub.id == id)?;

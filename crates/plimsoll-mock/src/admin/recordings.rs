@@ -7,12 +7,14 @@ use crate::answer::Answer;
 use crate::journal::{Entry, Snapshot};
 use crate::recording::spec::{Output, Spec};
 use crate::recording::{Recorded, Recorder, Recording, State};
+use crate::source;
 use crate::stub::id::StubId;
 use crate::stub::problem::StubProblem;
 use crate::stub::reader::Problems;
-use crate::stub::{StubMapping, read_mapping, read_value};
+use crate::stub::{Stub, StubMapping, read_mapping, read_value};
 use crate::stubs::{Draft, DuplicateId};
 use serde_json::{Value, json};
+use std::collections::HashSet;
 use std::sync::{Arc, MutexGuard, PoisonError};
 use tokio::time::Instant;
 
@@ -79,7 +81,8 @@ pub(crate) fn begin(admin: &Admin, spec: Spec) -> Result<(), AdminError> {
     Ok(())
 }
 
-/// Ends the recording that is under way, if one is: its mappings, oldest first, and how many requests are missing.
+/// Ends the recording that is under way, if one is: its mappings, oldest first, and how many requests are missing. If they cannot be kept, it
+/// goes on.
 fn end(admin: &Admin) -> Result<Option<(Spec, Vec<Recorded>, u64)>, AdminError> {
     let mut recorder = lock(admin);
     let state = std::mem::replace(&mut recorder.state, State::Stopped);
@@ -87,12 +90,18 @@ fn end(admin: &Admin) -> Result<Option<(Spec, Vec<Recorded>, u64)>, AdminError> 
         recorder.state = state;
         return Ok(None);
     };
-    if let Some(proxy) = recording.proxy {
-        admin.stubs.remove(proxy);
-    }
+    let proxy = recording.proxy.and_then(|proxy| admin.stubs.remove(proxy));
     let (entries, missing) = recording.since(admin.journal.snapshot());
-    let recorded = take(admin, &mut recorder, &entries, &recording.spec)?;
-    Ok(Some((recording.spec, recorded, missing)))
+    match take(admin, &mut recorder, &entries, &recording.spec) {
+        Ok(recorded) => Ok(Some((recording.spec, recorded, missing))),
+        Err(error) => {
+            recorder.state = State::Recording(recording);
+            if let Some(proxy) = proxy {
+                admin.stubs.change(|draft| draft.put_back(proxy))?;
+            }
+            Err(error)
+        }
+    }
 }
 
 /// Ends the recording of a mock that ends.
@@ -111,40 +120,75 @@ fn take(
     entries: &[Arc<Entry>],
     spec: &Spec,
 ) -> Result<Vec<Recorded>, AdminError> {
+    let taken = taken_ids(admin)?;
     let id_of = |entry: &Entry| admin.journal.id_of(entry);
-    let recorded = recorder.mappings(entries, spec, admin.seed, id_of);
-    let files = admin.body_files();
-    keep(admin, &recorded).inspect_err(|_| {
-        for (name, _) in recorded.iter().filter_map(|one| one.file.as_ref()) {
-            // What cannot be removed either was most likely not written.
-            files.remove(name).ok();
-        }
-    })?;
+    let recorded = recorder.mappings(entries, spec, admin.seed, |id| taken.contains(&id), id_of);
+    let mut kept = Kept::default();
+    kept.keep(admin, &recorded)
+        .inspect_err(|_| kept.take_back(admin))?;
     Ok(recorded)
 }
 
-/// Writes bodies to their files, adds the mappings, and writes those that are to be persistent.
-fn keep(admin: &Admin, recorded: &[Recorded]) -> Result<(), AdminError> {
-    let files = admin.body_files();
-    for (name, bytes) in recorded.iter().filter_map(|one| one.file.as_ref()) {
-        files
-            .write(name, bytes)
-            .map_err(|error| AdminError::internal(&error))?;
-    }
-    let around = admin.surroundings();
-    let mut mappings: Vec<StubMapping> = Vec::with_capacity(recorded.len());
-    for one in recorded {
-        let mapping = read_mapping(&one.document.to_string(), &around);
-        mappings.push(mapping.map_err(|problems| AdminError::refused(&problems))?);
-    }
-    let add = |draft: &mut Draft<'_>| -> Result<_, DuplicateId> {
-        let added = mappings.into_iter().map(|mapping| draft.add(mapping));
-        added.collect::<Result<Vec<_>, _>>()
+/// The ids of stubs, and those in the names of files: their stubs may be gone.
+fn taken_ids(admin: &Admin) -> Result<HashSet<StubId>, AdminError> {
+    let set = admin.stubs.current();
+    let mut taken: HashSet<StubId> = set.stubs().iter().map(|stub| stub.id).collect();
+    let Some(root) = &admin.root else {
+        return Ok(taken);
     };
-    for stub in admin.stubs.change(add)? {
-        admin.save_if_persistent(&stub)?;
+    let failed = |error: String| AdminError::internal(&error);
+    let mut names = admin.body_files().list().map_err(failed)?;
+    names.extend(source::saved_names(root).map_err(|error| failed(error.to_string()))?);
+    taken.extend(names.iter().flat_map(|name| StubId::all_in(name)));
+    Ok(taken)
+}
+
+/// What of a recording was kept so far.
+#[derive(Debug, Default)]
+struct Kept<'a> {
+    files: Vec<&'a str>,
+    stubs: Vec<Arc<Stub>>,
+}
+
+impl<'a> Kept<'a> {
+    /// Writes bodies to their files, adds the mappings, and writes those that are to be persistent.
+    fn keep(&mut self, admin: &Admin, recorded: &'a [Recorded]) -> Result<(), AdminError> {
+        let files = admin.body_files();
+        for (name, bytes) in recorded.iter().filter_map(|one| one.file.as_ref()) {
+            files
+                .create(name, bytes)
+                .map_err(|error| AdminError::internal(&error))?;
+            self.files.push(name);
+        }
+        let around = admin.surroundings();
+        let mut mappings: Vec<StubMapping> = Vec::with_capacity(recorded.len());
+        for one in recorded {
+            let mapping = read_mapping(&one.document.to_string(), &around);
+            mappings.push(mapping.map_err(|problems| AdminError::refused(&problems))?);
+        }
+        let add = |draft: &mut Draft<'_>| -> Result<_, DuplicateId> {
+            let added = mappings.into_iter().map(|mapping| draft.add(mapping));
+            added.collect::<Result<Vec<_>, _>>()
+        };
+        self.stubs = admin.stubs.change(add)?;
+        let mut stubs = self.stubs.iter();
+        stubs.try_for_each(|stub| admin.save_if_persistent(stub))
     }
-    Ok(())
+
+    /// Takes it back. What cannot be removed stays: the error that led here is the one to tell.
+    fn take_back(&self, admin: &Admin) {
+        let ids: HashSet<StubId> = self.stubs.iter().map(|stub| stub.id).collect();
+        if !ids.is_empty() {
+            admin.stubs.retain(|stub| !ids.contains(&stub.id));
+        }
+        for stub in &self.stubs {
+            admin.forget(stub).ok();
+        }
+        let files = admin.body_files();
+        for name in &self.files {
+            files.remove(name).ok();
+        }
+    }
 }
 
 /// What a recording needs: the journal, and a directory if it writes files.

@@ -19,6 +19,14 @@ impl StubId {
         u128::from_str_radix(&digits, 16).ok().map(Self)
     }
 
+    /// The ids that a text has in it, as names of files have.
+    pub(crate) fn all_in(text: &str) -> impl Iterator<Item = Self> {
+        /// Bytes of an id's form.
+        const LENGTH: usize = 36;
+        let starts = 0..(text.len() + 1).saturating_sub(LENGTH);
+        starts.filter_map(|start| Self::parse(text.get(start..start + LENGTH)?))
+    }
+
     /// The id of the `index`th stub that came without one: version 4, the same for the same seed.
     pub(crate) fn minted(seed: u64, index: u64) -> Self {
         /// Keeps these draws apart from those of scenarios' data under the same seed.
@@ -69,6 +77,20 @@ mod tests {
         ] {
             assert_eq!(StubId::parse(bad), None, "{bad}");
         }
+    }
+
+    #[test]
+    fn ids_are_found_in_names() {
+        let id = "5c3ab2a8-1f07-4d6e-9b9c-0123456789ab";
+        let check = |text: &str, expected: usize| {
+            let found: Vec<String> = StubId::all_in(text).map(|id| id.to_string()).collect();
+            assert_eq!(found, vec![id; expected], "{text}");
+        };
+        check("", 0);
+        check(&id[1..], 0);
+        check(id, 1);
+        check(&format!("é/a-b-{id}.json"), 1);
+        check(&format!("{id}.{id}"), 2);
     }
 
     #[test]

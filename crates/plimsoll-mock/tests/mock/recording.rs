@@ -165,6 +165,65 @@ fn what_was_recorded_answers_in_the_servers_place_and_after_a_restart() {
 }
 
 #[test]
+fn a_second_recording_with_the_same_seed_leaves_the_first_alone() {
+    let root = tempfile::tempdir().unwrap();
+    let bodies: Vec<String> = ["a", "b"].map(|letter| letter.repeat(30)).to_vec();
+    for body in &bodies {
+        let upstream = Upstream::start(vec![ok(body)]);
+        let mut config = sending();
+        config.root_dir = Some(root.path().to_owned());
+        let mock = Mock::start(config);
+        let mut client = mock.client();
+        let spec = json!({
+            "targetBaseUrl": upstream.url(), "extractBodyCriteria": {"textSizeThreshold": "20"},
+        });
+        post(&mut client, "/recordings/start", &spec);
+        assert_eq!(&client.get("/long").text(), body);
+        let stopped = post(&mut client, "/recordings/stop", &json!({}));
+        assert_eq!(anonymous(&stopped).len(), 1);
+        assert_eq!(&client.get("/long").text(), body);
+        mock.stop();
+    }
+    let mut written = files_below(&root.path().join("__files"));
+    written.sort();
+    assert_eq!(written, bodies);
+    assert_eq!(files_below(&root.path().join("mappings")).len(), 2);
+}
+
+#[test]
+fn a_recording_that_cannot_be_kept_goes_on() {
+    let root = tempfile::tempdir().unwrap();
+    // No directory can be made in its place.
+    let mappings = root.path().join("mappings");
+    std::os::unix::fs::symlink("nowhere", &mappings).unwrap();
+    let upstream = Upstream::start(vec![ok("one"), ok(&"x".repeat(30)), ok("three")]);
+    let mut config = sending();
+    config.root_dir = Some(root.path().to_owned());
+    let mock = Mock::start(config);
+    let mut client = mock.client();
+    let spec = json!({
+        "targetBaseUrl": upstream.url(), "extractBodyCriteria": {"textSizeThreshold": "20"},
+    });
+    post(&mut client, "/recordings/start", &spec);
+    client.get("/a");
+    client.get("/b");
+    let stubs = client.get("/__admin/mappings").json();
+    let failed = client.send("POST", "/__admin/recordings/stop", "");
+    assert_eq!(failed.status, 500, "{}", failed.text());
+    assert_eq!(client.get("/__admin/mappings").json(), stubs);
+    assert_eq!(files_below(&root.path().join("__files")), [""; 0]);
+    let status = client.get("/__admin/recordings/status").json();
+    assert_eq!(status, json!({"status": "Recording"}));
+    assert_eq!(client.get("/a").text(), "three");
+    std::fs::remove_file(&mappings).unwrap();
+    let stopped = post(&mut client, "/recordings/stop", &json!({}));
+    assert_eq!(anonymous(&stopped).len(), 3);
+    assert_eq!(files_below(&mappings).len(), 3);
+    assert_eq!(client.get("/b").text().len(), 30);
+    mock.stop();
+}
+
+#[test]
 fn a_snapshot_has_what_its_filters_admit() {
     let upstream = Upstream::start(vec![ok("1"), ok("2")]);
     let mut config = sending();
