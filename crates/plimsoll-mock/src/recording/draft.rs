@@ -68,7 +68,7 @@ impl Draft {
             name: names::of_path(request.path),
             method: request.method.to_owned(),
             path: request.path.to_owned(),
-            request: pattern(&request, &entry.body, spec),
+            request: pattern(&request, spec),
             status,
             body: body.into_owned(),
             fields,
@@ -129,7 +129,7 @@ impl Draft {
 }
 
 /// The pattern that only requests like this one match.
-fn pattern(request: &Request<'_>, body: &[u8], spec: &Spec) -> Value {
+fn pattern(request: &Request<'_>, spec: &Spec) -> Value {
     let mut pattern = Map::new();
     match query_pattern(request) {
         Some(parameters) => {
@@ -153,15 +153,12 @@ fn pattern(request: &Request<'_>, body: &[u8], spec: &Spec) -> Value {
     if !fields.is_empty() {
         pattern.insert("headers".to_owned(), fields.into());
     }
+    // As matchers see it: unpacked.
+    let body = request.body.bytes();
     if !body.is_empty() {
         let content_type = request.fields.get("Content-Type").unwrap_or_default();
         let content_type = String::from_utf8_lossy(content_type);
-        let body = body_pattern(
-            &request.body.text(),
-            body,
-            &content_type,
-            &spec.body_pattern,
-        );
+        let body = body_pattern(body, &content_type, &spec.body_pattern);
         pattern.insert("bodyPatterns".to_owned(), json!([body]));
     }
     Value::Object(pattern)
@@ -193,11 +190,19 @@ fn query_pattern(request: &Request<'_>) -> Option<Value> {
     ))
 }
 
-/// The pattern of a body, as its kind or the specification has it. What should be JSON or XML and is not is compared as text.
-fn body_pattern(text: &str, bytes: &[u8], content_type: &str, how: &BodyPattern) -> Value {
+/// The pattern of a body as its sender meant it, as its kind or the specification has it. What should be JSON or XML and is not is compared as text,
+/// what is no UTF-8 byte by byte.
+fn body_pattern(body: &[u8], content_type: &str, how: &BodyPattern) -> Value {
     let kind = content_type.split(';').next().unwrap_or_default().trim();
     let kind = kind.to_ascii_lowercase();
     let is_auto = how.matcher == BodyMatcher::Auto;
+    if is_auto && kind == "multipart/form-data" {
+        return json!({"anything": "anything"});
+    }
+    let exactly = || json!({"binaryEqualTo": BASE64.encode(body)});
+    let Ok(text) = std::str::from_utf8(body) else {
+        return exactly();
+    };
     let as_json = how.matcher == BodyMatcher::EqualToJson || (is_auto && kind.contains("json"));
     if as_json && serde_json::from_str::<Value>(text).is_ok() {
         let mut equal = json!({"equalToJson": text});
@@ -209,12 +214,8 @@ fn body_pattern(text: &str, bytes: &[u8], content_type: &str, how: &BodyPattern)
     if as_xml && Document::parse(text).is_ok() {
         return json!({"equalToXml": text});
     }
-    if is_auto && kind == "multipart/form-data" {
-        return json!({"anything": "anything"});
-    }
-    let is_binary = std::str::from_utf8(bytes).is_err();
-    if is_binary || (is_auto && !kind.is_empty() && !is_text(&kind)) {
-        return json!({"binaryEqualTo": BASE64.encode(bytes)});
+    if is_auto && !kind.is_empty() && !is_text(&kind) {
+        return exactly();
     }
     let mut equal = json!({"equalTo": text});
     add_flag(&mut equal, "caseInsensitive", how.case_insensitive);
@@ -248,4 +249,58 @@ fn field<'a>(fields: &'a [(String, String)], name: &str) -> &'a str {
     let mut own = fields.iter();
     let own = own.find(|(other, _)| other.eq_ignore_ascii_case(name));
     own.map_or("", |(_, value)| value.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::request::Channel;
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+    use plimsoll_http::RequestHead;
+    use std::io::Write as _;
+
+    #[test]
+    fn a_packed_body_is_matched_as_it_was_before() {
+        let mut packer = GzEncoder::new(Vec::new(), Compression::fast());
+        packer.write_all(b"text").unwrap();
+        let packed = packer.finish().unwrap();
+        let head = RequestHead::default();
+        let request = Request::of(&head, &packed, Channel::default());
+        let made = pattern(&request, &Spec::default());
+        let equal = &made["bodyPatterns"][0]["equalTo"];
+        assert_eq!(equal, "text", "{made}");
+    }
+
+    #[test]
+    fn a_body_is_matched_as_its_kind_has_it() {
+        let pattern = |matcher| BodyPattern {
+            matcher,
+            ..BodyPattern::default()
+        };
+        let check = |body: &[u8], kind: &str, how: BodyMatcher, expected: &str| {
+            let made = body_pattern(body, kind, &pattern(how));
+            assert_eq!(made.as_object().unwrap().keys().next().unwrap(), expected);
+        };
+        let latin = b"<a>\xe9</a>";
+        check(b"{}", "application/json", BodyMatcher::Auto, "equalToJson");
+        check(b"<a/>", "text/xml", BodyMatcher::Auto, "equalToXml");
+        check(b"a", "", BodyMatcher::Auto, "equalTo");
+        check(b"a", "image/png", BodyMatcher::Auto, "binaryEqualTo");
+        check(
+            b"\xe9",
+            "multipart/form-data",
+            BodyMatcher::Auto,
+            "anything",
+        );
+        // Text that is not UTF-8 would be recorded as another.
+        check(latin, "text/xml", BodyMatcher::Auto, "binaryEqualTo");
+        check(latin, "", BodyMatcher::EqualToXml, "binaryEqualTo");
+        check(
+            b"\"\xe9\"",
+            "application/json",
+            BodyMatcher::Auto,
+            "binaryEqualTo",
+        );
+    }
 }
