@@ -1,5 +1,5 @@
-//! Texts in the order in which they came, in a few large pieces of memory: the oldest text goes first, and its piece is used again when it was the
-//! last in it.
+//! Texts in the order in which they came, in a few large pieces of memory: a piece is used again, or given back, when the last text in it goes. Most
+//! often that is the oldest text of all.
 //!
 //! So adding a text allocates nothing, and writes where the processor has just written.
 
@@ -70,31 +70,34 @@ impl Log {
         }
     }
 
-    /// Forgets the oldest text.
-    pub(super) fn forget_first(&mut self) {
-        let Some(first) = self.pieces.front_mut() else {
-            return;
-        };
-        first.texts -= 1;
-        if first.texts > 0 {
+    /// Forgets a text that has not gone. Its piece goes with the last text in it.
+    pub(super) fn forget(&mut self, place: Place) {
+        let index = self.index(place);
+        let piece = &mut self.pieces[index];
+        piece.texts -= 1;
+        if piece.texts > 0 {
             return;
         }
-        let Some(Piece { mut bytes, .. }) = self.pieces.pop_front() else {
-            return;
-        };
-        self.gone += 1;
+        let mut bytes = std::mem::take(&mut piece.bytes);
         if bytes.capacity() == PIECE_BYTES && self.spare.is_none() {
             bytes.clear();
             self.spare = Some(bytes);
         } else {
             self.memory -= bytes.capacity();
         }
+        // Their places in the order stay until it is their turn.
+        while self.pieces.pop_front_if(|first| first.texts == 0).is_some() {
+            self.gone += 1;
+        }
     }
 
     /// A text that has not gone.
     pub(super) fn text(&self, place: Place) -> &[u8] {
-        let index = usize::try_from(place.piece - self.gone).unwrap_or(usize::MAX);
-        &self.pieces[index].bytes[place.start..place.start + place.length]
+        &self.pieces[self.index(place)].bytes[place.start..place.start + place.length]
+    }
+
+    fn index(&self, place: Place) -> usize {
+        usize::try_from(place.piece - self.gone).unwrap_or(usize::MAX)
     }
 
     /// Whether so many bytes more have room in the last piece.
@@ -125,9 +128,9 @@ mod tests {
         let places: Vec<Place> = (0..4).map(|_| log.append(&text, b"y")).collect();
         assert_eq!(log.memory(), 2 * PIECE_BYTES);
         assert!(log.text(places[3]).ends_with(b"xy"));
-        log.forget_first();
+        log.forget(places[0]);
         assert_eq!(log.memory_with(1), 3 * PIECE_BYTES);
-        log.forget_first();
+        log.forget(places[1]);
         assert_eq!(log.memory_with(1), 2 * PIECE_BYTES);
         let next = log.append(b"a", b"bc");
         assert_eq!(
@@ -140,7 +143,7 @@ mod tests {
     #[test]
     fn a_long_text_has_a_piece_of_its_own_that_goes_with_it() {
         let mut log = Log::default();
-        log.append(b"", b"");
+        let first = log.append(b"", b"");
         let long = vec![b'x'; 3 * PIECE_BYTES];
         assert_eq!(log.memory_with(long.len()), 4 * PIECE_BYTES);
         let place = log.append(&long, b"");
@@ -149,8 +152,24 @@ mod tests {
             (long.len(), 4 * PIECE_BYTES)
         );
         let last = log.append(b"z", b"");
-        log.forget_first();
-        log.forget_first();
+        log.forget(first);
+        log.forget(place);
         assert_eq!((log.text(last), log.memory()), (&b"z"[..], 2 * PIECE_BYTES));
+    }
+
+    #[test]
+    fn what_goes_out_of_turn_gives_its_memory_back() {
+        let mut log = Log::default();
+        let text = vec![b'x'; 2 * PIECE_BYTES];
+        let places: Vec<Place> = (0..4).map(|_| log.append(&text, b"")).collect();
+        log.forget(places[1]);
+        log.forget(places[3]);
+        assert_eq!(log.memory(), 2 * text.len());
+        assert_eq!((log.text(places[0]), log.text(places[2])), (&*text, &*text));
+        let next = log.append(b"a", b"b");
+        log.forget(places[0]);
+        assert_eq!((log.text(places[2]), log.text(next)), (&*text, &b"ab"[..]));
+        log.forget(places[2]);
+        assert_eq!((log.text(next), log.memory()), (&b"ab"[..], PIECE_BYTES));
     }
 }

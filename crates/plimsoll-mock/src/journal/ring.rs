@@ -81,14 +81,18 @@ impl Ring {
         let aside_bytes = aside.as_deref().map_or(0, Aside::memory);
         let head = seen.head.text();
         let length = head.len() + seen.body.len();
+        if RECORD_BYTES + Log::default().memory_with(length) + aside_bytes > limits.bytes {
+            // It does not fit even alone: nothing need make room for it.
+            self.dropped += 1;
+            return number;
+        }
         let mut spare = None;
         while self.records.len() >= limits.entries
             || self.memory_with(length, aside_bytes) > limits.bytes
         {
+            // Alone it fits.
             let Some(oldest) = self.drop_oldest() else {
-                // It does not fit even alone.
-                self.dropped += 1;
-                return number;
+                break;
             };
             spare = Some(oldest.outcome);
         }
@@ -124,7 +128,7 @@ impl Ring {
 
     fn drop_oldest(&mut self) -> Option<Record> {
         let oldest = self.records.pop_front()?;
-        self.log.forget_first();
+        self.log.forget(oldest.place);
         if let Some(aside) = &oldest.aside {
             self.aside -= aside.memory();
         }
@@ -170,20 +174,24 @@ impl Ring {
         noted.collect()
     }
 
-    /// Removes those with these numbers; they are not counted as dropped.
+    /// Removes those with these numbers; they are not counted as dropped. No text is copied.
     pub(super) fn remove(&mut self, numbers: &HashSet<u64>) {
-        let is_unwanted = |record: &Record| numbers.contains(&record.number);
-        if !self.records.iter().any(is_unwanted) {
-            return;
-        }
-        let former = std::mem::take(self);
-        (self.noted, self.dropped) = (former.noted, former.dropped);
-        for record in former.records {
-            if !is_unwanted(&record) {
-                let place = self.log.append(former.log.text(record.place), b"");
-                self.aside += record.aside.as_deref().map_or(0, Aside::memory);
-                self.records.push_back(Record { place, ..record });
+        let Self {
+            records,
+            log,
+            aside,
+            ..
+        } = self;
+        records.retain(|record| {
+            let is_unwanted = numbers.contains(&record.number);
+            if is_unwanted {
+                log.forget(record.place);
+                *aside -= record.aside.as_deref().map_or(0, Aside::memory);
             }
+            !is_unwanted
+        });
+        if self.records.is_empty() {
+            self.log = Log::default();
         }
     }
 
@@ -227,8 +235,8 @@ impl Noted {
         let body = text.split_off(head);
         Entry {
             number,
-            // What was a head once is one again.
-            head: RequestHead::from_text(&text, version).unwrap_or_default(),
+            head: RequestHead::from_text(&text, version)
+                .expect("invariant: what was a head once is one again"),
             body,
             channel,
             received,
@@ -258,6 +266,9 @@ mod tests {
     use plimsoll_http::Limits;
     use plimsoll_http::decode::RequestDecoder;
 
+    /// The shortest head.
+    const HEAD: &[u8] = b"M / HTTP/1.0\r\n\r\n";
+
     fn seen<'a>(head: &'a RequestHead, body: &'a [u8]) -> Seen<'a> {
         Seen {
             head,
@@ -272,7 +283,7 @@ mod tests {
 
     fn ring_of(bodies: &[&str], limits: JournalLimits) -> Ring {
         let mut ring = Ring::default();
-        let head = RequestHead::default();
+        let head = RequestHead::from_text(HEAD, Version::Http10).unwrap();
         for body in bodies {
             ring.note(&seen(&head, body.as_bytes()), limits, 0);
         }
@@ -307,8 +318,9 @@ mod tests {
         };
         check(&["a", "b", "c", "d"], three, &["b", "c", "d"], 1);
         let long = "x".repeat(2 * log);
-        check(&["a", &long], three, &[], 2);
-        check(&["a", &long, "b"], three, &["b"], 2);
+        // What cannot be kept makes nobody else go.
+        check(&["a", &long], three, &["a"], 1);
+        check(&["a", &long, "b"], three, &["a", "b"], 1);
     }
 
     #[test]
@@ -363,5 +375,20 @@ mod tests {
         assert!(ring.memory() > before);
         ring.add_sub_event(2, "x".repeat(100), ring.memory());
         assert_eq!((ring.memory(), ring.dropped), (0, 1));
+    }
+
+    #[test]
+    fn what_is_removed_gives_its_memory_back_and_leaves_the_rest_in_place() {
+        let long = "x".repeat(1 << 20);
+        let limits = JournalLimits::default();
+        let mut ring = ring_of(&["a", &long, "b"], limits);
+        let text_of_b = |ring: &Ring| ring.log.text(ring.records.back().unwrap().place).as_ptr();
+        let (before, place) = (ring.memory(), text_of_b(&ring));
+        ring.remove(&HashSet::from([0, 1]));
+        assert_eq!(bodies(&ring), [b"b"]);
+        assert!(ring.memory() + long.len() <= before);
+        assert_eq!(text_of_b(&ring), place);
+        ring.remove(&HashSet::from([2]));
+        assert_eq!((ring.memory(), ring.dropped), (0, 0));
     }
 }
