@@ -226,7 +226,18 @@ impl Exchange<'_> {
 
     /// Notes the request in the journal, whose number of it this is; `answer` was made for it.
     fn note(&self, outcome: Answered<'_>, delay: Duration, answer: Option<&Answer>) -> Option<u64> {
-        let seen = Seen {
+        let seen = self.seen(outcome, delay, answer);
+        self.shard.shared.journal.note(self.shard.index, &seen)
+    }
+
+    /// What there is to note; `answer` was made for the request.
+    fn seen<'a>(
+        &'a self,
+        outcome: Answered<'a>,
+        delay: Duration,
+        answer: Option<&'a Answer>,
+    ) -> Seen<'a> {
+        Seen {
             head: self.head,
             body: self.body,
             channel: self.channel,
@@ -234,7 +245,6 @@ impl Exchange<'_> {
             delay,
             outcome,
             answer,
-        };
-        self.shard.shared.journal.note(self.shard.index, &seen)
+        }
     }
 }

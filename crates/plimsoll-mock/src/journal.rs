@@ -1,8 +1,8 @@
 //! The journal: the last requests and what answered each, for the admin API.
 //!
-//! Each shard writes to a ring of its own, whose lock nobody else takes but an admin call that reads; what is read is copied in small parts, so
-//! the shard waits for no rendering. A ring keeps so many requests and so many bytes; what it drops it has counted, so totals are
-//! exact. How an entry is shown is left to `journal/shown.rs`.
+//! Each shard writes to a ring of its own, whose lock nobody else takes but an admin call; what is read is copied in small parts, so
+//! the shard waits for no rendering, and what is removed is not copied at all. A ring keeps so many requests and so many bytes; what it drops it has
+//! counted, so totals are exact. How an entry is shown is left to `journal/shown.rs`.
 
 pub(crate) mod described;
 mod log;
@@ -112,6 +112,17 @@ pub(crate) struct Snapshot {
     pub(crate) entries: Vec<Arc<Entry>>,
     /// How many more there were since the journal was last emptied.
     pub(crate) dropped: u64,
+    /// When further requests came whose answers were still on their way from another server.
+    pub(crate) fetched: Vec<Instant>,
+}
+
+/// A request whose answer is on its way from another server. Until it is noted or dropped, snapshots tell of it.
+#[derive(Debug)]
+pub(crate) struct Fetch<'a> {
+    journal: &'a Journal,
+    shard: usize,
+    /// When it came; nothing once it was noted.
+    received: Option<Instant>,
 }
 
 impl Journal {
@@ -137,11 +148,30 @@ impl Journal {
 
     /// Notes a request of a shard; its number, unless there is no journal.
     pub(crate) fn note(&self, shard: usize, seen: &Seen<'_>) -> Option<u64> {
+        let note = || {
+            let mut ring = self.ring_for(shard, seen);
+            ring.note(seen, self.limits, base(shard))
+        };
+        self.is_on().then(note)
+    }
+
+    /// The ring in which this is to be noted.
+    fn ring_for(&self, shard: usize, seen: &Seen<'_>) -> MutexGuard<'_, Ring> {
+        if let Answered::Stub(stub) = seen.outcome {
+            stub.saw(self.epoch.load(Ordering::Relaxed));
+        }
+        lock(&self.rings[shard])
+    }
+
+    /// Says that a shard's request, which came then, is to be noted when its answer has come from another server.
+    pub(crate) fn begin_fetch(&self, shard: usize, received: Instant) -> Option<Fetch<'_>> {
         self.is_on().then(|| {
-            if let Answered::Stub(stub) = seen.outcome {
-                stub.saw(self.epoch.load(Ordering::Relaxed));
+            lock(&self.rings[shard]).begin_fetch(received);
+            Fetch {
+                journal: self,
+                shard,
+                received: Some(received),
             }
-            lock(&self.rings[shard]).note(seen, self.limits, base(shard))
         })
     }
 
@@ -153,10 +183,14 @@ impl Journal {
 
     /// The newest entries of all shards, oldest first.
     pub(crate) fn snapshot(&self) -> Snapshot {
-        let (mut entries, mut all) = (Vec::new(), 0);
+        let (mut entries, mut all, mut fetched) = (Vec::new(), 0, Vec::new());
         for (shard, ring) in self.rings.iter().enumerate() {
             let (mut from, base) = (0, base(shard));
-            let (noted, until) = lock(ring).extent(base);
+            let (noted, until) = {
+                let ring = lock(ring);
+                fetched.extend_from_slice(ring.fetched());
+                ring.extent(base)
+            };
             all += noted;
             loop {
                 let some = lock(ring).noted(from..until);
@@ -171,6 +205,7 @@ impl Journal {
         Snapshot {
             dropped: all.saturating_sub(entries.len() as u64),
             entries,
+            fetched,
         }
     }
 
@@ -207,6 +242,26 @@ impl Journal {
         /// Keeps these ids apart from those of stubs under the same seed.
         const DOMAIN: u64 = 0x0065_7665_6e74_6964;
         StubId::minted(self.seed ^ DOMAIN, entry.number)
+    }
+}
+
+impl Fetch<'_> {
+    /// Notes the request with its answer; its number.
+    pub(crate) fn note(mut self, seen: &Seen<'_>) -> u64 {
+        let mut ring = self.journal.ring_for(self.shard, seen);
+        // Both at once, so that nobody sees it twice, or not at all.
+        if let Some(received) = self.received.take() {
+            ring.end_fetch(received);
+        }
+        ring.note(seen, self.journal.limits, base(self.shard))
+    }
+}
+
+impl Drop for Fetch<'_> {
+    fn drop(&mut self) {
+        if let Some(received) = self.received {
+            lock(&self.journal.rings[self.shard]).end_fetch(received);
+        }
     }
 }
 
@@ -259,4 +314,45 @@ fn base(shard: usize) -> u64 {
 /// A shard that panicked between two entries has left whole entries, and one that panicked ends the mock.
 fn lock(ring: &Mutex<Ring>) -> MutexGuard<'_, Ring> {
     ring.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plimsoll_http::Version;
+
+    #[test]
+    fn who_reads_is_told_of_what_is_fetched() {
+        let journal = Journal::new(JournalLimits::default(), 2, 0);
+        let head = RequestHead::from_text(b"GET / HTTP/1.0\r\n\r\n", Version::Http10).unwrap();
+        let (first, second) = (Instant::now(), Instant::now() + Duration::from_secs(1));
+        let seen = |received| Seen {
+            head: &head,
+            body: b"",
+            channel: Channel::default(),
+            received,
+            delay: Duration::ZERO,
+            outcome: Answered::Unmatched,
+            answer: None,
+        };
+        let check = |noted: &[Instant], fetched: &[Instant]| {
+            let snapshot = journal.snapshot();
+            let entries = snapshot.entries.iter().map(|entry| entry.received);
+            assert!(entries.eq(noted.iter().copied()), "{snapshot:?}");
+            assert_eq!(
+                (snapshot.fetched.as_slice(), snapshot.dropped),
+                (fetched, 0)
+            );
+        };
+        let one = journal.begin_fetch(0, first).unwrap();
+        let other = journal.begin_fetch(1, second).unwrap();
+        check(&[], &[first, second]);
+        // Emptying the journal ends no exchange.
+        journal.clear();
+        check(&[], &[first, second]);
+        one.note(&seen(first));
+        check(&[first], &[second]);
+        drop(other);
+        check(&[first], &[]);
+    }
 }

@@ -82,7 +82,8 @@ impl Recording {
         }
     }
 
-    /// The requests since it began, oldest first, and how many the journal has dropped of them.
+    /// The requests since it began, oldest first, and how many are missing: those that the journal has dropped, and those whose answers are still on
+    /// their way from another server.
     pub(crate) fn since(&self, mut journal: Snapshot) -> (Vec<Arc<Entry>>, u64) {
         let all = journal.entries.len() as u64;
         journal.entries.retain(|entry| entry.received >= self.since);
@@ -90,7 +91,10 @@ impl Recording {
         // The oldest go first.
         let dropped_before = self.before.saturating_sub(still_before);
         let dropped = journal.dropped.saturating_sub(self.dropped);
-        (journal.entries, dropped.saturating_sub(dropped_before))
+        let fetched = journal.fetched.iter();
+        let fetched = fetched.filter(|received| **received >= self.since).count() as u64;
+        let missing = dropped.saturating_sub(dropped_before) + fetched;
+        (journal.entries, missing)
     }
 }
 

@@ -23,7 +23,7 @@ use tokio::time::Instant;
 pub struct Recordings {
     /// Stub mappings.
     pub mappings: u64,
-    /// Requests that the journal had no room for, and that are missing.
+    /// Requests that are missing: the journal had no room for them, or their answers were still on their way from another server.
     pub missing: u64,
 }
 
@@ -48,10 +48,15 @@ pub(super) fn snapshot(
         text => read_spec(text)?,
     };
     check(admin, &spec)?;
-    let Snapshot { entries, dropped } = admin.journal.snapshot();
+    let Snapshot {
+        entries,
+        dropped,
+        fetched,
+    } = admin.journal.snapshot();
     let mut recorder = lock(admin);
     let recorded = take(admin, &mut recorder, &entries, &spec)?;
-    Ok(shown(&spec, recorded, dropped))
+    let missing = dropped + fetched.len() as u64;
+    Ok(shown(&spec, recorded, missing))
 }
 
 #[expect(

@@ -17,8 +17,11 @@ impl Exchange<'_> {
     /// Gets the answer, and notes the request with it.
     pub(crate) async fn fetch(&self, pending: &mut Pending) {
         let stub = Arc::clone(&pending.stub);
+        let journal = &self.shard.shared.journal;
+        let mut fetch = None;
         let answer = match (&pending.source, &stub.proxy) {
             (Source::Server, Some(proxy)) => {
+                fetch = journal.begin_fetch(self.shard.index, self.received);
                 let mut held = Held::new(Arc::clone(&self.shard.shared));
                 // Boxed, so that exchanges which are never sent on do not carry its memory.
                 let answer = Box::pin(self.forward(&stub, proxy, &mut held)).await;
@@ -31,8 +34,11 @@ impl Exchange<'_> {
             }
             _ => return,
         };
-        let noted = self.note(Answered::Stub(&stub), pending.delay, Some(&answer));
-        pending.afterwards.noted = noted;
+        let seen = self.seen(Answered::Stub(&stub), pending.delay, Some(&answer));
+        pending.afterwards.noted = match fetch {
+            Some(fetch) => Some(fetch.note(&seen)),
+            None => journal.note(self.shard.index, &seen),
+        };
         pending.source = Source::Made(answer);
     }
 

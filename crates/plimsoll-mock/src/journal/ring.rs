@@ -34,6 +34,8 @@ pub(super) struct Ring {
     noted: u64,
     /// How many made room since it was last emptied.
     dropped: u64,
+    /// When the requests came whose answers are on their way from another server: they are noted with them.
+    fetched: Vec<Instant>,
 }
 
 /// What is known of a request beyond its bytes.
@@ -155,6 +157,24 @@ impl Ring {
         (all, base + self.noted)
     }
 
+    /// When the requests came whose answers are on their way from another server.
+    pub(super) fn fetched(&self) -> &[Instant] {
+        &self.fetched
+    }
+
+    /// The answer to a request that came then is to come from another server.
+    pub(super) fn begin_fetch(&mut self, received: Instant) {
+        self.fetched.push(received);
+    }
+
+    /// It has come, or nobody waits for it any more.
+    pub(super) fn end_fetch(&mut self, received: Instant) {
+        let place = self.fetched.iter().position(|other| *other == received);
+        if let Some(place) = place {
+            self.fetched.swap_remove(place);
+        }
+    }
+
     /// Some of those with these numbers, oldest first; none if there are no more.
     pub(super) fn noted(&self, numbers: Range<u64>) -> Vec<Noted> {
         let first = self
@@ -198,6 +218,7 @@ impl Ring {
     pub(super) fn clear(&mut self) {
         *self = Self {
             noted: self.noted,
+            fetched: std::mem::take(&mut self.fetched),
             ..Self::default()
         };
     }

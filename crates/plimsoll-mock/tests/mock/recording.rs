@@ -330,6 +330,34 @@ fn what_the_journal_dropped_is_missing_and_said() {
 }
 
 #[test]
+fn what_is_still_on_its_way_is_missing_and_said() {
+    let upstream = Upstream::start(vec![ok("1"), Act::Hang]);
+    let mut config = sending();
+    config.grace = Duration::from_millis(10);
+    let mock = Mock::start(config);
+    let mut client = mock.client();
+    let spec = json!({"targetBaseUrl": upstream.url(), "persist": false});
+    let snapshot = |client: &mut Client| {
+        let spec = spec.to_string();
+        let taken = client.send("POST", "/__admin/recordings/snapshot", &spec);
+        assert_eq!(anonymous(&taken.json()).len(), 1);
+        taken.field("Plimsoll-Journal-Dropped").map(str::to_owned)
+    };
+    post(&mut client, "/recordings/start", &spec);
+    assert_eq!(client.get("/a").text(), "1");
+    upstream.asked();
+    assert_eq!(snapshot(&mut client), None);
+    let mut waiting = mock.client();
+    waiting.write("GET /b HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    upstream.asked();
+    assert_eq!(snapshot(&mut client).as_deref(), Some("1"));
+    let stopped = client.send("POST", "/__admin/recordings/stop", "");
+    assert_eq!(stopped.field("Plimsoll-Journal-Dropped"), Some("1"));
+    assert_eq!(anonymous(&stopped.json()).len(), 1);
+    mock.stop();
+}
+
+#[test]
 fn a_mock_that_records_from_the_start_writes_at_its_end() {
     let root = tempfile::tempdir().unwrap();
     let upstream = Upstream::start(vec![ok("first"), ok("second")]);
