@@ -66,21 +66,24 @@ fn newest_quoted(root: &Path) -> Result<String, Trouble> {
 }
 
 /// The rows that have a bar, without those columns that explain; of several peers under one bar the one that is hardest to hold:
-/// a bar is held when it is held beside all of them. Rows that a newer table has are left out.
+/// a bar is held when it is held beside all of them. What a newer table has is left out, whatever its bar was then; if nothing is left, nothing is said.
 fn quoted(name: &str, table: &str, already: &mut Vec<String>) -> String {
     let mut kept: Vec<Judged<'_>> = Vec::new();
     for row in table.lines().filter_map(judged) {
-        let same = |other: &&mut Judged<'_>| other.key() == row.key();
+        let same = |other: &&mut Judged<'_>| other.bar() == row.bar();
         match kept.iter_mut().find(same) {
             Some(other) if row.is_harder_than(other) => *other = row,
             Some(_) => {}
             None => kept.push(row),
         }
     }
-    kept.retain(|row| !already.contains(&row.key()));
-    already.extend(kept.iter().map(Judged::key));
+    kept.retain(|row| !already.contains(&row.measured()));
+    if kept.is_empty() {
+        return String::new();
+    }
+    let gap = if already.is_empty() { "" } else { "\n" };
+    already.extend(kept.iter().map(Judged::measured));
     let date = name.split('T').next().unwrap_or(name);
-    let gap = if already.len() > kept.len() { "\n" } else { "" };
     let mut text = format!(
         "{gap}From [the table of {date}]({DIRECTORY}/{name}), which names the machine and the versions:\n\n| work | quantity | ours | beside | ratio (95 %) | must | verdict |\n|---|---|---|---|---|---|---|\n"
     );
@@ -100,9 +103,14 @@ fn judged(line: &str) -> Option<Judged<'_>> {
 }
 
 impl Judged<'_> {
-    /// The bar: work, quantity and limit.
-    fn key(&self) -> String {
-        [0, 1, 5].map(|index| self.cells[index]).join(" | ")
+    /// What was measured: work and quantity.
+    fn measured(&self) -> String {
+        self.cells[..2].join(" | ")
+    }
+
+    /// The bar: what was measured, and the limit.
+    fn bar(&self) -> [&str; 3] {
+        [0, 1, 5].map(|index| self.cells[index])
     }
 
     /// By its verdict first, then by where its interval ends.
@@ -182,6 +190,10 @@ From [the table of 2026-11-21](bench/results/2026-11-21T053500Z-a-2cpu.md), whic
         let works = |text: &str, work: &str| text.contains(&format!("| {work} | q |"));
         assert!(works(&part, "one") && !works(&part, "two"), "{part}");
         assert!(!works(&whole, "one") && works(&whole, "two"), "{whole}");
+        assert!(!part.starts_with('\n') && whole.starts_with('\n'));
+        // Under another bar it is the same figure, and a table without anything new is not quoted.
+        let before = format!("{HEAD}{}", row("two", 1).replace("1.00 ×", "1.20 ×"));
+        assert_eq!(quoted("0", &before, &mut already), "");
     }
 
     #[test]

@@ -160,7 +160,8 @@ pub fn interleave<K: Copy, R>(
 }
 
 impl<R> Side<R> {
-    fn of(name: String) -> Self {
+    /// A side before its first round.
+    pub fn of(name: String) -> Self {
         Self {
             name,
             readings: Vec::new(),

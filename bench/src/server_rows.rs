@@ -51,7 +51,7 @@ pub fn rows(beside: &Beside<'_>) -> Vec<Row> {
         throughput
     };
     let at_rate = |r: &ServerReading| r.common.cost_us();
-    let never = |side: &Side<ServerReading>| median(&side.rounds(at_rate)).is_none();
+    let lacking = |(name, side): (_, &Side<ServerReading>)| Some((name, without_cost(side)?));
     let mut rows = vec![
         beside.row(
             &saturated,
@@ -61,9 +61,8 @@ pub fn rows(beside: &Beside<'_>) -> Vec<Row> {
         ),
         throughput,
     ];
-    let reason = "does not serve this rate on one processor";
-    rows.push(match sides.iter().find(|(_, side)| never(side)) {
-        Some((name, _)) => beside.absent(&common, (name, reason)),
+    rows.push(match sides.into_iter().find_map(lacking) {
+        Some(lack) => beside.absent(&common, lack),
         None => beside.row(&common, Quantity::Cost, at_rate, beside.cost),
     });
     rows
@@ -105,8 +104,47 @@ impl Beside<'_> {
     }
 }
 
+/// Why a side has no figure at the common rate, if it has none.
+fn without_cost(side: &Side<ServerReading>) -> Option<&'static str> {
+    let mut readings = side.readings.iter().flatten();
+    if median(&side.rounds(|reading| reading.common.cost_us())).is_some() {
+        None
+    } else if readings.any(|reading| reading.common == Common::NotKept) {
+        Some("does not serve this rate on one processor")
+    } else {
+        Some("was not asked for this rate")
+    }
+}
+
 /// Whether it had processor time left over, so that its throughput is a lower bound.
 fn was_idle(side: &Side<ServerReading>) -> bool {
     let busy = median(&side.rounds(|reading| reading.saturated.busy));
     busy.is_some_and(|busy| busy < SATURATED)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::server_reading::Saturated;
+
+    #[test]
+    fn who_was_not_asked_has_not_failed() {
+        let check = |rounds: &[Common], expected: Option<&str>| {
+            let reading = |common: &Common| ServerReading {
+                saturated: Saturated {
+                    per_s: 1.0,
+                    cost_us: 1.0,
+                    busy: 1.0,
+                },
+                common: *common,
+            };
+            let mut side = Side::of("a".to_owned());
+            side.readings = rounds.iter().map(reading).map(Some).collect();
+            assert_eq!(without_cost(&side), expected, "{rounds:?}");
+        };
+        check(&[Common::NotKept, Common::Cost(1.0)], None);
+        let failed = Some("does not serve this rate on one processor");
+        check(&[Common::NotKept, Common::NotKept], failed);
+        check(&[Common::NotAsked], Some("was not asked for this rate"));
+    }
 }
