@@ -6,7 +6,7 @@ use plimsoll_base::histogram::TimeHistogram;
 /// What was answered in one interval.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Interval {
-    /// Where it begins, in seconds since the first one did.
+    /// Where it begins, in seconds since the load did, its warm-up left out.
     pub start_s: f64,
     /// Its length in seconds.
     pub length_s: f64,
@@ -24,7 +24,7 @@ impl Interval {
         self.times.count() as f64
     }
 
-    /// The second since the beginning of the first interval in which it begins, to the nearest.
+    /// The second of the load in which it begins, to the nearest.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -50,16 +50,25 @@ pub fn service_times(log: &str) -> Result<Vec<Interval>, Trouble> {
     tagged(log, "service_time")
 }
 
-/// The intervals of a tag. A line is `Tag=<tag>,<start>,<length>,<maximum>,<histogram>`.
+/// The intervals of a tag. A line is `Tag=<tag>,<start>,<length>,<maximum>,<histogram>`, and there is none for an interval without such a time.
 fn tagged(log: &str, tag: &str) -> Result<Vec<Interval>, Trouble> {
     let begin = format!("Tag={tag},");
     let lines = log.lines().filter_map(|line| line.strip_prefix(&begin));
     let mut intervals = lines.map(interval).collect::<Result<Vec<_>, _>>()?;
-    let first = intervals.first().map_or(0.0, |interval| interval.start_s);
+    let begun = begun_s(log);
     for interval in &mut intervals {
-        interval.start_s -= first;
+        interval.start_s -= begun;
     }
     Ok(intervals)
+}
+
+/// Where the load began: something was sent in its first second, though it may be answered later.
+fn begun_s(log: &str) -> f64 {
+    let starts = log.lines().filter_map(|line| {
+        let (_, rest) = line.strip_prefix("Tag=")?.split_once(',')?;
+        rest.split(',').next()?.parse().ok()
+    });
+    starts.reduce(f64::min).unwrap_or(0.0)
 }
 
 fn interval(line: &str) -> Result<Interval, Trouble> {
@@ -95,5 +104,18 @@ mod tests {
         let second = &intervals[1];
         assert!((second.start_s - 1.0).abs() < 1e-9 && (second.length_s - 0.5).abs() < 1e-9);
         assert!((second.count() - 2.0).abs() < 1e-9 && (second.sum_s() - 0.004).abs() < 1e-5);
+    }
+
+    #[test]
+    fn a_load_begins_before_its_first_answer() {
+        let mut times = TimeHistogram::new();
+        times.record(Duration::from_millis(1_000));
+        let text = times.encode();
+        let log = format!(
+            "Tag=pacing_lag,5.100,1.000,1.0,{text}\nTag=service_time,6.100,1.000,1.0,{text}\nTag=pacing_lag,6.100,1.000,1.0,{text}\n"
+        );
+        let intervals = service_times(&log).unwrap();
+        assert_eq!(intervals.len(), 1);
+        assert!((intervals[0].start_s - 1.0).abs() < 1e-9);
     }
 }

@@ -3,7 +3,10 @@
 //! Each kind has milliseconds of its own, so that a time says which delay it was. How late answers are is read from the fixed ones, behind which there are
 //! milliseconds that no delay has; the others are counted by whole milliseconds and held against their distributions by Pearson's test.
 
-use super::{Check, lognormal::undisturbed};
+use super::{
+    Check,
+    lognormal::{UNDER_WAY_S, undisturbed},
+};
 use crate::bar::Bar;
 use crate::bench::{Bench, Trouble};
 use crate::interval_log::service_times;
@@ -56,6 +59,7 @@ fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
         &service_times(&outcome.log)?,
         f64::from(seconds),
         first,
+        UNDER_WAY_S,
         &stalls,
     );
     if times.is_empty() {

@@ -22,6 +22,8 @@ pub const CHECK: Check = Check {
 const RATE: u32 = 10_000;
 /// The delay, in seconds.
 const DELAY: f64 = 1.0;
+/// How long the longest answers are under way, in seconds: what is sent during a stall waits for its delay after that.
+const UNDER_WAY_S: f64 = DELAY + 0.3;
 /// Connections: what is late for a moment must not wait for one.
 const CONNECTIONS: u32 = 12_000;
 /// Of ten thousand under way, so many are enough: some are a little early or late.
@@ -46,13 +48,14 @@ fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
     let seconds = f64::from(seconds);
     let mark = bench.witness.mark();
     let running = bench.start(&measure(mock.address, "/wait", load), seconds + 5.0)?;
-    // The connections are made during the warm-up.
+    // The connections are made during the warm-up, which the log leaves out.
     let first = mock.first_request(Duration::from_secs(30))? + Duration::from_secs(5);
     let outcome = running.finish()?;
     let memory = mock.memory(Memory::LargestResident)?;
     mock.stop()?;
     let stalls = bench.witness.stalls_since(&mark);
-    let times = undisturbed(&service_times(&outcome.log)?, seconds, first, &stalls);
+    let intervals = service_times(&outcome.log)?;
+    let times = undisturbed(&intervals, seconds, first, UNDER_WAY_S, &stalls);
     let mut bars = vec![under_way(&outcome, seconds)?, failures(&outcome)?];
     bars.push(added(&times, &outcome)?);
     bars.push(Bar::shown(
