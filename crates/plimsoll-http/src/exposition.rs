@@ -115,10 +115,10 @@ mod tests {
             r#"p_times_seconds_bucket{a="x\"\\\n",le="0.00005"} 1"#
         );
         assert_eq!(
-            lines[18],
+            lines[20],
             r#"p_times_seconds_bucket{a="x\"\\\n",le="+Inf"} 2"#
         );
-        assert_eq!(lines[19], r#"p_times_seconds_sum{a="x\"\\\n"} 20.00003"#);
-        assert_eq!(lines[20], r#"p_times_seconds_count{a="x\"\\\n"} 2"#);
+        assert_eq!(lines[21], r#"p_times_seconds_sum{a="x\"\\\n"} 20.00003"#);
+        assert_eq!(lines[22], r#"p_times_seconds_count{a="x\"\\\n"} 2"#);
     }
 }

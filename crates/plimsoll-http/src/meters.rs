@@ -34,9 +34,9 @@ impl Counter {
 }
 
 /// Upper edges of the histograms' buckets, in microseconds; a last bucket has none.
-pub const BUCKET_MICROS: [u64; 16] = [
+pub const BUCKET_MICROS: [u64; 18] = [
     20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000,
-    1_000_000, 10_000_000,
+    1_000_000, 2_000_000, 5_000_000, 10_000_000,
 ];
 
 /// A histogram of times with fixed buckets.
@@ -63,6 +63,14 @@ impl Buckets {
         self.sum_micros.take(&other.sum_micros);
     }
 
+    /// Adds what another has, which keeps it.
+    pub fn merge(&self, other: &Self) {
+        for (own, theirs) in self.counts.iter().zip(&other.counts) {
+            own.add(theirs.get());
+        }
+        self.sum_micros.add(other.sum_micros());
+    }
+
     /// The count of bucket `index`; the last one follows that of the last edge.
     ///
     /// # Panics
@@ -86,19 +94,22 @@ mod tests {
     #[test]
     fn an_edge_belongs_to_its_bucket() {
         let buckets = Buckets::default();
-        for micros in [0, 20, 21, 10_000_000, 10_000_001] {
+        for micros in [0, 20, 21, 2_000_000, 2_000_001, 10_000_000, 10_000_001] {
             buckets.record(Duration::from_micros(micros));
         }
         let counts: Vec<u64> = (0..=BUCKET_MICROS.len())
             .map(|i| buckets.count(i))
             .collect();
         assert_eq!((counts[0], counts[1]), (2, 1));
-        assert_eq!(counts[15..], [1, 1]);
-        assert_eq!(buckets.sum_micros(), 20_000_042);
+        assert_eq!(counts[15..], [1, 1, 1, 1]);
+        assert_eq!(buckets.sum_micros(), 24_000_043);
         let all = Buckets::default();
         all.record(Duration::ZERO);
+        all.merge(&buckets);
+        assert_eq!((all.count(0), all.count(18)), (3, 1));
+        assert_eq!((all.sum_micros(), buckets.count(0)), (24_000_043, 2));
         all.take(&buckets);
-        assert_eq!((all.count(0), all.count(16)), (3, 1));
+        assert_eq!((all.count(0), all.count(18)), (5, 2));
         assert_eq!((buckets.count(0), buckets.sum_micros()), (0, 0));
     }
 }

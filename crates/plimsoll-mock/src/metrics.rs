@@ -20,7 +20,7 @@ const OTHERS: u32 = 0;
 #[derive(Debug)]
 pub(crate) struct Metrics {
     shards: Box<[ShardRows]>,
-    /// A blocking lock: it is held for one look-up, when a stub first answers and when somebody reads.
+    /// A blocking lock: it is held when a stub first answers, for one look-up and perhaps to hand on a row, and while somebody adds up all rows.
     names: Mutex<Names>,
 }
 
@@ -52,7 +52,7 @@ pub(crate) struct Label {
     pub(crate) name: String,
 }
 
-/// What one stub did on one shard.
+/// What one stub did on one shard, or on all.
 #[derive(Debug, Default)]
 pub(crate) struct Row {
     /// Requests that it matched.
@@ -82,7 +82,7 @@ impl Metrics {
         Self {
             shards: (0..shards).map(rows).collect(),
             names: Mutex::new(Names {
-                holders: vec![Holder::default()],
+                holders: vec![Holder::of_others()],
                 ..Names::default()
             }),
         }
@@ -114,23 +114,21 @@ impl Metrics {
         }
     }
 
-    /// Every row that was ever used, by how it is called: one for each shard that has it.
-    pub(crate) fn rows(&self) -> Vec<(Label, Vec<&Row>)> {
+    /// What every row that was ever used has over all shards, by how it is called. No row changes hands meanwhile, so that nothing is missing
+    /// or there twice.
+    pub(crate) fn rows(&self) -> Vec<(Label, Row)> {
         let names = self.lock();
-        let labels = names.holders.iter().map(|holder| holder.label.clone());
-        let mut labels: Vec<Label> = labels.collect();
-        drop(names);
-        labels[OTHERS as usize].id = "other".to_owned();
-        let rows = |place: usize| {
+        let mut sums = Vec::with_capacity(names.holders.len());
+        for (place, holder) in names.holders.iter().enumerate() {
             let shards = self.shards.iter();
-            shards
-                .filter_map(|shard| shard.0[place].get().map(Box::as_ref))
-                .collect::<Vec<_>>()
-        };
-        let all = labels.into_iter().enumerate();
-        all.map(|(place, label)| (label, rows(place)))
-            .filter(|(_, rows)| !rows.is_empty())
-            .collect()
+            let mut rows = shards.filter_map(|shard| shard.0[place].get()).peekable();
+            if rows.peek().is_some() {
+                let sum = Row::default();
+                rows.for_each(|row| sum.merge(row));
+                sums.push((holder.label.clone(), sum));
+            }
+        }
+        sums
     }
 
     fn row(&self, shard: usize, place: u32) -> &Row {
@@ -172,16 +170,45 @@ impl Metrics {
         let others = self.row(shard, OTHERS);
         let rows = self.shards.iter();
         for row in rows.filter_map(|rows| rows.0[place as usize].get()) {
-            others.requests.take(&row.requests);
-            others.service_time.take(&row.service_time);
-            others.delay.take(&row.delay);
-            others.lateness.take(&row.lateness);
+            others.take(row);
         }
     }
 
     /// A change that panicked has left whole entries.
     fn lock(&self) -> MutexGuard<'_, Names> {
         self.names.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Row {
+    /// Adds what another has.
+    fn merge(&self, other: &Self) {
+        self.requests.add(other.requests.get());
+        self.service_time.merge(&other.service_time);
+        self.delay.merge(&other.delay);
+        self.lateness.merge(&other.lateness);
+    }
+
+    /// Adds what another has, which has nothing then. Nobody may write the other meanwhile.
+    fn take(&self, other: &Self) {
+        self.requests.take(&other.requests);
+        self.service_time.take(&other.service_time);
+        self.delay.take(&other.delay);
+        self.lateness.take(&other.lateness);
+    }
+}
+
+impl Holder {
+    /// Who stands for all that have no row of their own.
+    fn of_others() -> Self {
+        let label = Label {
+            id: "other".to_owned(),
+            name: String::new(),
+        };
+        Self {
+            label,
+            stub: Weak::new(),
+        }
     }
 }
 
@@ -227,13 +254,10 @@ mod tests {
         }
         let rows = metrics.rows();
         assert_eq!(rows.len(), MOST_STUBS + 1);
-        assert_eq!(rows[0].0.id, "other");
-        let of_others = |rows: &[(Label, Vec<&Row>)]| {
-            let of_all = rows[0].1.iter();
-            of_all.map(|row| row.requests.get()).sum::<u64>()
-        };
-        assert_eq!((of_others(&rows), rows[0].1.len()), (2, 2));
-        assert_eq!((rows[1].0.name.as_str(), rows[1].1.len()), ("n", 1));
+        let counts = |(label, row): &(Label, Row)| (label.id.clone(), row.requests.get());
+        // On both shards.
+        assert_eq!(counts(&rows[0]), ("other".to_owned(), 2));
+        assert_eq!((&*rows[1].0.name, rows[1].1.requests.get()), ("n", 1));
         let gone = stubs.remove(4);
         let place = metrics.matched(1, &gone);
         metrics.served(1, place, Duration::from_millis(1));
@@ -241,14 +265,12 @@ mod tests {
         let late = stub(5_000);
         assert_eq!(metrics.matched(0, &late), place);
         let rows = metrics.rows();
-        let (label, its) = &rows[place.unwrap() as usize];
-        assert_eq!(label.id, late.id.to_string());
-        let requests: Vec<u64> = its.iter().map(|row| row.requests.get()).collect();
-        assert_eq!(requests, [1, 0]);
-        assert_eq!(its[1].service_time.sum_micros(), 0);
+        let its = &rows[place.unwrap() as usize];
+        assert_eq!(counts(its), (late.id.to_string(), 1));
+        assert_eq!(its.1.service_time.sum_micros(), 0);
         // What the one before it had is not lost.
-        assert_eq!(of_others(&rows), 4);
-        assert_eq!(rows[0].1[0].service_time.sum_micros(), 1_000);
+        assert_eq!(counts(&rows[0]), ("other".to_owned(), 4));
+        assert_eq!(rows[0].1.service_time.sum_micros(), 1_000);
         assert_eq!(metrics.matched(0, &stub(5_001)), Some(OTHERS));
     }
 
@@ -262,7 +284,35 @@ mod tests {
         metrics.served(0, None, Duration::from_millis(1));
         let rows = metrics.rows();
         assert_eq!(rows.len(), 1);
-        assert_eq!(rows[0].1[0].requests.get(), 2);
-        assert_eq!(rows[0].1[0].service_time.sum_micros(), 1000);
+        assert_eq!(rows[0].1.requests.get(), 2);
+        assert_eq!(rows[0].1.service_time.sum_micros(), 1000);
+    }
+
+    #[test]
+    fn sums_never_fall_while_rows_are_handed_on() {
+        let metrics = Metrics::new(1);
+        let others: Vec<Stub> = (1..MOST_STUBS as u64).map(stub).collect();
+        for stub in &others {
+            metrics.matched(0, stub);
+        }
+        // Each has the row of the one before it, and for about as long as a reading takes.
+        let come_and_go = || {
+            for number in 5_000..5_100 {
+                let stub = stub(number);
+                for _ in 0..20_000 {
+                    metrics.matched(0, &stub);
+                }
+            }
+        };
+        std::thread::scope(|scope| {
+            let shard = scope.spawn(come_and_go);
+            let mut before = 0;
+            while !shard.is_finished() {
+                let rows = metrics.rows();
+                let sum: u64 = rows.iter().map(|(_, row)| row.requests.get()).sum();
+                assert!(sum >= before, "{sum} after {before}");
+                before = sum;
+            }
+        });
     }
 }

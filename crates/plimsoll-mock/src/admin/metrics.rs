@@ -78,16 +78,15 @@ pub(super) fn answer(admin: &Admin, _: &AdminRequest, _: &str) -> Result<Answer,
         text.sample(name, &[], admin.counters.total(*counter));
     }
     let stubs = admin.metrics.rows();
-    let help = "Requests that a stub matched; `other` is for those beyond the first thousand.";
+    let help = "Requests that a stub matched; `other` is for stubs beyond a thousand, and for some that are gone.";
     text.head("stub_requests_total", "counter", help);
-    for (label, rows) in &stubs {
-        let requests: u64 = rows.iter().map(|row| row.requests.get()).sum();
-        text.sample("stub_requests_total", &labels(label), requests);
+    for (label, row) in &stubs {
+        text.sample("stub_requests_total", &labels(label), row.requests.get());
     }
     for (name, help, of) in HISTOGRAMS {
         text.head(name, "histogram", help);
-        for (label, rows) in &stubs {
-            text.histogram(name, &labels(label), rows.iter().map(|row| of(row)));
+        for (label, row) in &stubs {
+            text.histogram(name, &labels(label), std::iter::once(of(row)));
         }
     }
     Ok(AnswerBuilder::new(200, None)
