@@ -188,6 +188,7 @@ impl Answer {
 }
 
 /// Assembles an [`Answer`].
+#[derive(Debug, Clone)]
 pub(crate) struct AnswerBuilder {
     bytes: Vec<u8>,
     status: u16,

@@ -2,7 +2,7 @@
 //! text and hashes every name, which costs several times as much as all else about a request.
 
 use compact_str::CompactString;
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserialize, DeserializeOwned, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Number, Value};
 use std::collections::HashMap;
 use std::fmt;
@@ -35,17 +35,7 @@ struct Places(HashMap<CompactString, usize>);
 impl Json {
     /// The first document of a text; what follows it does not matter.
     pub(crate) fn first_of(bytes: &[u8]) -> Option<Self> {
-        // Texts need not be looked at one by one when all of it is UTF-8.
-        match std::str::from_utf8(bytes) {
-            Ok(text) => serde_json::Deserializer::from_str(text)
-                .into_iter()
-                .next()?
-                .ok(),
-            Err(_) => serde_json::Deserializer::from_slice(bytes)
-                .into_iter()
-                .next()?
-                .ok(),
-        }
+        first_document(bytes)
     }
 
     /// As serde_json has it, for those who work with that.
@@ -110,6 +100,21 @@ impl Json {
             Self::Bool(value) => Some(*value),
             _ => None,
         }
+    }
+}
+
+/// The first document of a text, in whichever form.
+pub(crate) fn first_document<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
+    // Texts need not be looked at one by one when all of it is UTF-8.
+    match std::str::from_utf8(bytes) {
+        Ok(text) => serde_json::Deserializer::from_str(text)
+            .into_iter()
+            .next()?
+            .ok(),
+        Err(_) => serde_json::Deserializer::from_slice(bytes)
+            .into_iter()
+            .next()?
+            .ok(),
     }
 }
 

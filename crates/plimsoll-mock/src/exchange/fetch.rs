@@ -10,7 +10,7 @@ use crate::outgoing::Sending;
 use crate::proxy::{Proxy, failed};
 use crate::request::Request;
 use crate::stub::Stub;
-use crate::stub::templated::{UnreadFile, model};
+use crate::stub::templated::{Unread, model};
 use std::sync::Arc;
 
 impl Exchange<'_> {
@@ -28,8 +28,8 @@ impl Exchange<'_> {
                 pending.afterwards.held = Some(held);
                 answer
             }
-            (Source::File(file), _) => {
-                let answer = Box::pin(self.read(&stub, file)).await;
+            (Source::File(unread), _) => {
+                let answer = Box::pin(self.read(&stub, unread)).await;
                 self.coded(answer, &stub)
             }
             _ => return,
@@ -75,11 +75,11 @@ impl Exchange<'_> {
     }
 
     /// An answer made of a file, which is read on another thread: a long one, or a slow disk, holds up nobody else.
-    async fn read(&self, stub: &Stub, file: &UnreadFile) -> Answer {
+    async fn read(&self, stub: &Stub, unread: &Unread) -> Answer {
         let shared = &self.shard.shared;
         let turn = shared.reading.acquire().await;
-        let unread = file.clone();
-        let read = tokio::task::spawn_blocking(move || unread.read()).await;
+        let file = unread.file.clone();
+        let read = tokio::task::spawn_blocking(move || file.read()).await;
         drop(turn);
         let body = read.unwrap_or_else(|error| Err(error.to_string()));
         let Some(templated) = &stub.templated else {
@@ -87,6 +87,6 @@ impl Exchange<'_> {
         };
         let request = Request::of(self.head, self.body, self.channel);
         let url = &stub.request.url;
-        templated.answer_with(&request, url, clock::now(), shared.draw(), body)
+        templated.answer_with(&request, url, unread.clone(), body)
     }
 }

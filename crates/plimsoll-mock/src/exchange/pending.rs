@@ -3,7 +3,7 @@
 use crate::answer::{Answer, Coding};
 use crate::behaviour::Room;
 use crate::stub::Stub;
-use crate::stub::templated::UnreadFile;
+use crate::stub::templated::Unread;
 use crate::webhook::firing::Afterwards;
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,7 +30,7 @@ pub(super) enum Source {
     /// It was made for this request.
     Made(Answer),
     /// It is made of a file that has to be read first.
-    File(Box<UnreadFile>),
+    File(Box<Unread>),
     /// It is another server's.
     Server,
 }

@@ -3,8 +3,7 @@
 //! As in WireMock, the values of headers, the text of a body, the name of a body file and the file itself are templates; a body in
 //! base64 is not. The length is ours to say, so a `Content-Length` of the stub's is left out.
 
-pub(crate) use super::kept_files::UnreadFile;
-use super::kept_files::{FileBody, KeptFiles};
+use super::kept_files::{FileBody, KeptFiles, UnreadFile};
 use super::reader::Problems;
 use super::response::{Body, printable};
 use super::url_pattern::UrlPattern;
@@ -46,8 +45,17 @@ enum Content {
 #[derive(Debug)]
 pub(crate) enum Rendered {
     Answer(Answer),
-    /// This file is to be read first.
-    Unread(Box<UnreadFile>),
+    Unread(Box<Unread>),
+}
+
+/// An answer that ends with a file which is to be read first. What was rendered and drawn for it stays as it is.
+#[derive(Debug, Clone)]
+pub(crate) struct Unread {
+    pub(crate) file: UnreadFile,
+    head: AnswerBuilder,
+    now: Timestamp,
+    /// What is left of the draw.
+    draw: Draw,
 }
 
 /// What of a response is the same for every request.
@@ -134,12 +142,11 @@ impl Templated {
         &self,
         request: &Request<'_>,
         url: &UrlPattern,
-        now: Timestamp,
-        draw: Draw,
+        unread: Unread,
         file: Result<Arc<FileBody>, String>,
     ) -> Answer {
-        let model = model(request, url, &self.parameters, now, draw);
-        let answer = file.and_then(|file| file.finish(self.head(&model)?, &model));
+        let model = model(request, url, &self.parameters, unread.now, unread.draw);
+        let answer = file.and_then(|file| file.finish(unread.head, &model));
         answer.unwrap_or_else(|error| Answer::text(500, &error))
     }
 
@@ -157,10 +164,16 @@ impl Templated {
                 match files.kept(&name)? {
                     Some(file) => file.finish(head, model)?,
                     None => {
-                        return Ok(Rendered::Unread(Box::new(UnreadFile {
+                        let file = UnreadFile {
                             files: files.clone(),
                             name,
                             is_template: *is_template,
+                        };
+                        return Ok(Rendered::Unread(Box::new(Unread {
+                            file,
+                            head,
+                            now: model.now,
+                            draw: model.draw.borrow().clone(),
                         })));
                     }
                 }

@@ -160,6 +160,36 @@ fn one_seed_gives_the_same_random_values() {
 }
 
 #[test]
+fn a_file_that_is_read_first_draws_no_more_than_one_that_was() {
+    let root = tempfile::tempdir().unwrap();
+    std::fs::create_dir(root.path().join("__files")).unwrap();
+    for name in ["a", "b"] {
+        let path = root.path().join("__files").join(name);
+        std::fs::write(path, "{{randomValue length=20}}").unwrap();
+    }
+    let stub = json!({"response": {
+        "bodyFileName": "{{request.query.name}}",
+        "headers": {"X": "{{randomValue length=20}}"},
+        "transformers": ["response-template"],
+    }});
+    let values = |names: [&str; 3]| {
+        let mock = Mock::start(MockConfig {
+            root_dir: Some(root.path().to_owned()),
+            ..config()
+        });
+        let mut client = mock.client();
+        client.send("POST", "/__admin/mappings", &stub.to_string());
+        names.map(|name| {
+            let answer = client.get(&format!("/?name={name}"));
+            assert_eq!(answer.status, 200);
+            (answer.field("X").unwrap().to_owned(), answer.text())
+        })
+    };
+    // At the second request one mock has read its file already, and the other has not.
+    assert_eq!(values(["a", "a", "a"]), values(["a", "b", "b"]));
+}
+
+#[test]
 fn a_behaviour_and_its_alternatives_may_be_templates() {
     let template = r#""transformers": ["response-template"]"#;
     let mock = Mock::with_stubs(&[
