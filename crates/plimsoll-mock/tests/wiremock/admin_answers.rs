@@ -31,6 +31,7 @@ pub fn simplified(answer: &Value, known: &str) -> Value {
     match serde_json::from_str::<Value>(text) {
         Ok(mut body) => {
             simplify_part(&mut body, known);
+            leave_names_of_stubs(&mut body);
             if let Some(errors) = body.get_mut("errors").and_then(Value::as_array_mut) {
                 sort_by_pointer(errors);
             }
@@ -54,10 +55,7 @@ fn simplify_part(value: &mut Value, known: &str) {
         }
         Value::Array(items) => items.iter_mut().for_each(|item| simplify_part(item, known)),
         Value::Object(map) => {
-            map.retain(|name, value| {
-                let is_empty = name == "headers" && names_only_a_stub(value, known);
-                !is_empty && !LATER.contains(&name.as_str())
-            });
+            map.retain(|name, _| !LATER.contains(&name.as_str()));
             for (name, value) in map {
                 if OWN.contains(&name.as_str()) && !value.is_object() {
                     *value = json!("(its own)");
@@ -70,18 +68,20 @@ fn simplify_part(value: &mut Value, known: &str) {
     }
 }
 
-/// Takes the field that names a stub by an id of the server's out of an answer's, as it is left out of answers; whether nothing is left.
-fn names_only_a_stub(fields: &mut Value, known: &str) -> bool {
-    const FIELD: &str = "Matched-Stub-Id";
-    let id = fields[FIELD].as_str().unwrap_or_default();
-    if !is_id(id) || known.contains(id) {
-        return false;
+/// Takes the field that names a stub out of recorded mappings: it is not recorded, as docs/mock.md says.
+fn leave_names_of_stubs(body: &mut Value) {
+    let mappings = body.get_mut("mappings").and_then(Value::as_array_mut);
+    for mapping in mappings.into_iter().flatten() {
+        let response = mapping.get_mut("response").and_then(Value::as_object_mut);
+        let Some(response) = response else { continue };
+        let fields = response.get_mut("headers").and_then(Value::as_object_mut);
+        let is_empty = fields.is_some_and(|fields| {
+            fields.shift_remove("Matched-Stub-Id").is_some() && fields.is_empty()
+        });
+        if is_empty {
+            response.shift_remove("headers");
+        }
     }
-    let Some(fields) = fields.as_object_mut() else {
-        return false;
-    };
-    fields.shift_remove(FIELD);
-    fields.is_empty()
 }
 
 fn sort_by_pointer(errors: &mut [Value]) {

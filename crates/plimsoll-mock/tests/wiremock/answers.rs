@@ -14,10 +14,12 @@ const OTHERS: &[&str] = &[
     "connection",
     "content-length",
     "date",
-    "matched-stub-id",
     "server",
     "transfer-encoding",
 ];
+
+/// Names the stub that has answered.
+const STUB: &str = "matched-stub-id";
 
 /// Stands for the server itself in cases whose stubs send requests on.
 const ITSELF: &str = "ITSELF";
@@ -110,21 +112,23 @@ pub fn compare(file: &File, expected: &[Value], actual: &[Value]) -> Vec<String>
     wrong
 }
 
-/// An unmatched request is one thing, whatever is said about it. Of an error page that WireMock's server makes only the title is kept: the
-/// rest are names of its inner parts, some of them drawn anew at each start.
+/// An unmatched request is one thing, whatever is said about it. That an answer names its stub goes without saying, unless the case knows the id; that
+/// it names none is said. Of an error page that WireMock's server makes only the title is kept: the rest are names of its inner parts, some of
+/// them drawn anew at each start.
 fn simplified(request: &Meant, mut answer: Value, known: &str) -> Value {
     if request.is_admin() {
         return admin_answers::simplified(&answer, known);
     }
-    let unmatched = answer["fields"]
+    let named = answer["fields"]
         .as_array()
-        .is_none_or(|fields| fields.iter().all(|field| field[0] != "matched-stub-name"));
+        .and_then(|fields| fields.iter().find(|field| field[0] == STUB))
+        .map(|field| field[1].as_str().unwrap().to_owned());
     let text = answer["body"].as_str().unwrap_or_default();
     if request.what["table"] == true {
         return answer["body"].take();
     }
     if answer["status"] == 404
-        && unmatched
+        && named.is_none()
         && (text.contains("not matched") || text.contains("no stub mappings"))
     {
         return json!("unmatched");
@@ -132,7 +136,14 @@ fn simplified(request: &Meant, mut answer: Value, known: &str) -> Value {
     if let Some(title) = title_of_error_page(text).map(str::to_owned) {
         answer["body"] = json!({"error page": title});
     }
-    if answer["fields"].as_array().is_some_and(Vec::is_empty) {
+    if let Value::Array(fields) = &mut answer["fields"] {
+        match named {
+            Some(id) if known.contains(&id) => {}
+            Some(_) => fields.retain(|field| field[0] != STUB),
+            None => fields.push(json!([STUB, null])),
+        }
+    }
+    if answer["fields"].as_array().is_none_or(Vec::is_empty) {
         answer.as_object_mut().unwrap().remove("fields");
     }
     answer

@@ -6,6 +6,7 @@
 //! treated otherwise is an object `{"differs", "ours", "stub"}` likewise. `"take": [index, pointer]` puts a text out of an answer
 //! before into the line, in the place of `{taken}`. Requests may be calls of the admin API.
 //! `"table": true` compares what an unmatched request is told.
+//! Among the `fields` of an answer, `["matched-stub-id", null]` stands for one that names no stub.
 //! Stubs that send requests on name the server that is asked `ITSELF`, as it is named in answers.
 
 use serde_json::{Value, json};
