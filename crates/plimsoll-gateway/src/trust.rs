@@ -42,7 +42,8 @@ pub(crate) enum Withdrawn {
 }
 
 impl Shown {
-    /// What a client has shown; nothing if it has shown nothing. A chain that cannot be read has been refused by TLS.
+    /// What a client has shown; `None` if that is nothing, or cannot be read whole. TLS has read the client's own certificate and
+    /// those that lead to an authority, and passes over others.
     pub(crate) fn of(chain: Vec<CertificateDer<'static>>) -> Option<Self> {
         let read: Result<Vec<_>, _> = chain.iter().map(|c| Certificate::read_number(c)).collect();
         let read = read.ok()?;

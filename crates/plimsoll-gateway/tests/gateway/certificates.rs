@@ -181,6 +181,17 @@ fn a_revoked_certificate_ends_an_exchange_under_way() {
 }
 
 #[test]
+fn a_chain_that_cannot_be_read_whole_is_no_way_around_revocation() {
+    let realm = Realm::new();
+    let mut own = realm.issue("urn:own");
+    own.certificate += "-----BEGIN CERTIFICATE-----\nanVuaw==\n-----END CERTIFICATE-----\n";
+    let gateway = realm.gateway(REQUIRED, &to(Upstream::echo().address));
+    let caller = realm.caller(Some(&own));
+    assert_eq!(caller.asks(gateway.address("main"), "/").0, 0);
+    gateway.reaches("client_connections_ended_total{reason=\"distrusted\"}", 1);
+}
+
+#[test]
 fn other_authorities_end_the_clients_of_those_that_are_gone() {
     let realm = Realm::new();
     let other = Authority::new().unwrap();
