@@ -94,7 +94,7 @@ pub(crate) async fn serve(shard: &Shard, client: &mut Client) -> After {
     let under = Under { shard, generation };
     let service = &*generation.service;
     let changes = match &admitted {
-        Ok(Admitted::Forward(plan)) => plan.shard.is_some() && !plan.safe,
+        Ok(Admitted::Forward(plan)) => plan.shard.is_some() && plan.changes,
         _ => false,
     };
     let _changing = changes.then(|| generation.begin_change());

@@ -22,6 +22,8 @@ pub(crate) struct DataShard {
     pub(crate) name: String,
     /// Index into the configuration's upstreams.
     pub(crate) upstream: usize,
+    /// Its name, which stays when upstreams are added before it.
+    upstream_name: String,
 }
 
 /// Where an identity's data is; both are indices into the map's shards.

@@ -2,7 +2,7 @@
 
 use super::outgoing::{Origin, Target};
 use super::phases::{Phase, Stopwatch};
-use super::{Scratch, hold};
+use super::{Scratch, hold, upgrade};
 use crate::answer::Answer;
 use crate::cause::Cause;
 use crate::client::Client;
@@ -38,8 +38,8 @@ pub(super) struct Plan {
     pub(super) effects: Effects,
     /// In which state its breaker let it pass, if it has one.
     pub(super) passed: Option<Passed>,
-    /// It changes nothing.
-    pub(super) safe: bool,
+    /// It may change something: by its method, or by what is said when it has switched to another protocol.
+    pub(super) changes: bool,
 }
 
 /// What becomes of a request that nothing refuses.
@@ -83,7 +83,8 @@ pub(super) fn admit(
         return Ok(Admitted::Control { route: index });
     }
     let safe = matches!(head.method(), "GET" | "HEAD" | "OPTIONS");
-    let (upstream, shard) = destination(service, index, client.standing.as_deref(), safe)?;
+    let changes = !safe || upgrade::may_switch(head, route, &options);
+    let (upstream, shard) = destination(service, index, client.standing.as_deref(), changes)?;
     let below = router::strip(&route.path, &path);
     let judged = judge(route, head, (&path, below), service.nanos(now), watch);
     if let Some(watch) = watch {
@@ -123,7 +124,7 @@ pub(super) fn admit(
         http10: head.version() == Version::Http10,
         keep_alive: head.keep_alive(),
         repeatable: safe && head.framing() == Framing::None,
-        safe,
+        changes,
         effects,
         passed,
     }))
@@ -194,13 +195,13 @@ fn judge(
     })
 }
 
-/// The upstream of a request that is `safe` or changes something, and the shard if its route goes by it. Nothing else that a client writes
+/// The upstream of a request that `changes` something or only reads, and the shard if its route goes by it. Nothing else that a client writes
 /// into a request has a say in this.
 fn destination(
     service: &Service,
     index: usize,
     standing: Option<&Standing>,
-    safe: bool,
+    changes: bool,
 ) -> Result<(usize, Option<usize>), Refused> {
     let place = match service.routes[index].serves {
         Serves::Upstream(upstream) => return Ok((upstream, None)),
@@ -209,7 +210,7 @@ fn destination(
     };
     match (place, &service.sharding) {
         (Some(Place::In(assignment)), Some(sharding)) => {
-            if assignment.moving.is_some() && !safe {
+            if assignment.moving.is_some() && changes {
                 let mut refused = refused(Some(index), hold::answer(sharding.hold));
                 refused.held = Some(sharding.hold);
                 return Err(refused);

@@ -17,12 +17,7 @@ pub(super) fn offer(
     options: &ConnectionOptions<'_>,
 ) {
     offered.clear();
-    let may_switch = !route.upgrades.is_empty()
-        && options.name("upgrade")
-        && head.version() == Version::Http11
-        && head.method() == "GET"
-        && head.framing() == Framing::None;
-    if !may_switch {
+    if !may_switch(head, route, options) {
         return;
     }
     for protocol in fields::list(head.fields(), "upgrade") {
@@ -36,6 +31,19 @@ pub(super) fn offer(
             offered.push_str(name);
         }
     }
+}
+
+/// Whether a request may lead to another protocol: what is done then is more than its method says.
+pub(super) fn may_switch(
+    head: &RequestHead,
+    route: &Route,
+    options: &ConnectionOptions<'_>,
+) -> bool {
+    !route.upgrades.is_empty()
+        && options.name("upgrade")
+        && head.version() == Version::Http11
+        && head.method() == "GET"
+        && head.framing() == Framing::None
 }
 
 /// Writes the offer, or what was chosen of it.

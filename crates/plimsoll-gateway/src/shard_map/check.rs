@@ -96,6 +96,7 @@ impl Checker<'_> {
             self.shards.push(DataShard {
                 name: name.to_owned(),
                 upstream: upstream.unwrap_or(0),
+                upstream_name: block.upstream.clone(),
             });
         }
     }

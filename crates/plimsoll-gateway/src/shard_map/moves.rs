@@ -8,7 +8,7 @@
 //! map that ends the move. Two maps are compared at every entry and every prefix of either: between those an identity's assignment is the
 //! same as that of the longest prefix before it.
 
-use super::{Assignment, ByLength, Entry, ShardMap};
+use super::{Assignment, ByLength, DataShard, Entry, ShardMap};
 use crate::identity::Identity;
 use plimsoll_base::document::Problem;
 
@@ -26,7 +26,7 @@ pub(crate) fn problems(before: &ShardMap, next: &ShardMap, file: &str) -> Vec<Pr
         );
         return vec![Problem::of_file(file, message)];
     }
-    let mut problems = Vec::new();
+    let mut problems = other_upstreams(before, next, file);
     for identity in before.exact.keys().chain(next.exact.keys()) {
         let from = before.find(identity);
         let to = next.entry(identity);
@@ -47,6 +47,24 @@ pub(crate) fn problems(before: &ShardMap, next: &ShardMap, file: &str) -> Vec<Pr
     problems.sort();
     problems.dedup();
     problems
+}
+
+/// A shard is its upstream's data, so it keeps its upstream: whoever is in it would move without having been frozen.
+fn other_upstreams(before: &ShardMap, next: &ShardMap, file: &str) -> Vec<Problem> {
+    let known = |shard: &DataShard| before.shards.iter().find(|old| old.name == shard.name);
+    let pairs = next
+        .shards
+        .iter()
+        .filter_map(|new| Some((known(new)?, new)));
+    let differ = pairs.filter(|(old, new)| old.upstream_name != new.upstream_name);
+    let problem = |(old, new): (&DataShard, &DataShard)| {
+        let message = format!(
+            "shard `{}` would change its upstream from `{}` to `{}` while its data may change: name another shard for `{}`, and move those who are in it",
+            old.name, old.upstream_name, new.upstream_name, new.upstream_name
+        );
+        Problem::of_file(file, message)
+    };
+    differ.map(problem).collect()
 }
 
 /// Whether `next` ends a move: somebody who was frozen gets another shard.

@@ -255,3 +255,19 @@ fn versions_count_up() {
     insta::assert_snapshot!(told(&new, &old), @"shards.yaml: map version 7 is served already: this one is older");
     insta::assert_snapshot!(told(&new, &other), @"shards.yaml: another map of version 7 is served already: write `map_version: 8`");
 }
+
+#[test]
+fn a_shard_keeps_its_upstream() {
+    let with = |version: u64, upstream: &str, upstreams: &[&str]| {
+        let text = format!(
+            "version: 1\nmap_version: {version}\nshards: {{ eu: {{ upstream: {upstream} }} }}\ndefault: eu\n"
+        );
+        read("shards.yaml", &text, upstreams).unwrap()
+    };
+    let before = with(1, "a", &["a", "b"]);
+    let told = |next: &ShardMap| {
+        Problems::from_iter(moves::problems(&before, next, "shards.yaml")).to_string()
+    };
+    assert_eq!(told(&with(2, "a", &["first", "a"])), "");
+    insta::assert_snapshot!(told(&with(2, "b", &["a", "b"])), @"shards.yaml: shard `eu` would change its upstream from `a` to `b` while its data may change: name another shard for `b`, and move those who are in it");
+}

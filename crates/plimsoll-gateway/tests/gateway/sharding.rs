@@ -2,6 +2,7 @@
 
 use crate::secured::{Realm, Secured};
 use crate::support::{Gateway, PATIENCE, Upstream};
+use std::io::Read as _;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 
@@ -20,7 +21,7 @@ fn rest(more: &str) -> String {
         upstream.address
     };
     format!(
-        "upstreams:\n  eu: {{ endpoints: [\"http://{}\"] }}\n  us: {{ endpoints: [\"http://{}\"] }}\n  ap: {{ endpoints: [\"http://{}\"] }}\nroutes:\n  - {{ path: /, sharded: true }}\n  - {{ path: /open, upstream: ap, weaker: true }}\nshard_map: {{ file: shards.yaml, debug: true{more} }}\n",
+        "upstreams:\n  eu: {{ endpoints: [\"http://{}\"] }}\n  us: {{ endpoints: [\"http://{}\"] }}\n  ap: {{ endpoints: [\"http://{}\"] }}\nroutes:\n  - {{ path: /, sharded: true, upgrades: [websocket] }}\n  - {{ path: /open, upstream: ap, weaker: true }}\nshard_map: {{ file: shards.yaml, debug: true{more} }}\n",
         named("eu"),
         named("us"),
         named("ap")
@@ -156,6 +157,44 @@ fn a_move_that_does_not_end_is_an_answer_in_the_end() {
         (503, Some("1"))
     );
     assert_eq!(writer.get("/").body_text(), "us");
+    // What is said in another protocol may change data, too.
+    let offer = "GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
+    assert_eq!(writer.ask(offer).status(), 503);
+}
+
+#[test]
+fn a_tunnel_from_before_the_freeze_holds_up_the_end_of_the_move() {
+    let upstream = Upstream::start(|mut peer, _| {
+        peer.read_head().unwrap();
+        peer.send(
+            "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n",
+        );
+        while matches!(peer.stream.read(&mut [0]), Ok(1..)) {}
+    });
+    let realm = Realm::new();
+    let text = map(1, "exact: [{ uri: 'urn:ann', shard: us }]\n");
+    realm
+        .files
+        .lock()
+        .unwrap()
+        .insert("shards.yaml".to_owned(), text.into());
+    let at = upstream.address;
+    let rest = format!(
+        "upstreams:\n  us: {{ endpoints: [\"http://{at}\"] }}\n  eu: {{ endpoints: [\"http://{at}\"] }}\n  ap: {{ endpoints: [\"http://{at}\"] }}\nroutes: [{{ path: /, sharded: true, upgrades: [websocket] }}]\nshard_map: {{ file: shards.yaml }}\n",
+    );
+    let gateway = realm.gateway(REQUIRED, &rest);
+    let caller = realm.caller(Some(&realm.issue("urn:ann")));
+    let mut tunnel = caller.connect(gateway.address("main"));
+    let offer = "GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
+    assert_eq!(tunnel.ask(offer).status(), 101);
+    let frozen = "exact: [{ uri: 'urn:ann', shard: us, moving: { to: eu, phase: frozen } }]\n";
+    gateway.rewrites("shards.yaml", &map(2, frozen));
+    let ends = map(3, "exact: [{ uri: 'urn:ann', shard: eu }]\n");
+    gateway.write("shards.yaml", &ends);
+    let refusal = gateway.reload().refusal();
+    assert!(refusal.contains("began before"), "{refusal}");
+    drop(tunnel);
+    assert!((0..10_000).any(|_| gateway.reload().status() == 200));
 }
 
 /// Where the client's data is at a step.
