@@ -102,15 +102,15 @@ const ENDPOINTS: &[(&str, &str, Endpoint)] = &[
     ("GET", "/reload/group", reload::answer),
 ];
 
-/// The rest of Tyk's API, by how its paths begin.
+/// The rest of Tyk's API: these paths, and those below them.
 const LATER: &[&str] = &[
     "/keys/preview",
-    "/keys/policy/",
-    "/org/",
-    "/oauth/",
+    "/keys/policy",
+    "/org",
+    "/oauth",
     "/certs",
     "/policies",
-    "/cache/",
+    "/cache",
     "/debug",
     "/schema",
     "/health",
@@ -209,6 +209,13 @@ impl Control {
     pub(crate) fn answer(&self, call: &Call) -> Answer {
         let path = call.path.trim_end_matches('/');
         let below = path.strip_prefix(PREFIX).unwrap_or_default();
+        // Before the others: some of these would be taken for a key's name.
+        if LATER.iter().any(|later| is_below(later, below)) {
+            return error(
+                501,
+                "this endpoint of Tyk's is not available in this version",
+            );
+        }
         let mut is_known = false;
         for (method, pattern, endpoint) in ENDPOINTS {
             if let Some(id) = capture(pattern, below) {
@@ -217,12 +224,6 @@ impl Control {
                     return endpoint(self, call, id);
                 }
             }
-        }
-        if LATER.iter().any(|later| below.starts_with(later)) {
-            return error(
-                501,
-                "this endpoint of Tyk's is not available in this version",
-            );
         }
         match is_known {
             true => error(405, "Method not supported"),
@@ -311,6 +312,12 @@ impl Call {
             false => Some(KeyHash::of(id.as_bytes())),
         }
     }
+}
+
+/// Whether `path` is this one, or one below it.
+fn is_below(above: &str, path: &str) -> bool {
+    let rest = path.strip_prefix(above.trim_end_matches('/'));
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// What `{id}` stands for where `path` is of this pattern, empty if it has none.

@@ -4,8 +4,10 @@ use super::{Call, Control, changed, error};
 use crate::answer::Answer;
 use crate::tyk;
 use serde_json::Value;
+use std::fs::File;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 pub(super) fn answer(control: &Control, call: &Call, _: &str) -> Answer {
     let (id, text) = match definition(call) {
@@ -34,7 +36,14 @@ pub(super) fn definition(call: &Call) -> Result<(String, &str), Answer> {
 /// Writes a file whole or not at all; the refusal, if it cannot be.
 pub(super) fn write(file: &Path, text: &str) -> Option<Answer> {
     let directory = file.parent().unwrap_or(Path::new("."));
-    let written = tempfile(directory, text).and_then(|(path, _)| std::fs::rename(path, file));
+    let written = temporary(directory).and_then(|(path, mut own)| {
+        let written = own.write_all(text.as_bytes()).and_then(|()| own.sync_all());
+        let written = written.and_then(|()| std::fs::rename(&path, file));
+        if written.is_err() && std::fs::remove_file(&path).is_err() {
+            // What is left of it is no definition, and the answer says that the disk fails.
+        }
+        written
+    });
     written.err().map(|why| {
         error(
             500,
@@ -43,11 +52,40 @@ pub(super) fn write(file: &Path, text: &str) -> Option<Answer> {
     })
 }
 
-/// A new file beside the one that it will become. Definitions end on `.json`, so this one is none.
-fn tempfile(directory: &Path, text: &str) -> std::io::Result<(std::path::PathBuf, std::fs::File)> {
-    let path = directory.join(format!(".plimsoll-{}.tmp", std::process::id()));
-    let mut file = std::fs::File::create(&path)?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()?;
-    Ok((path, file))
+/// A new file beside the one that it will become, of a name that no other has. Definitions end on `.json`, so this one is none.
+fn temporary(directory: &Path) -> std::io::Result<(PathBuf, File)> {
+    static MADE: AtomicU64 = AtomicU64::new(0);
+    loop {
+        let number = MADE.fetch_add(1, Ordering::Relaxed);
+        let path = directory.join(format!(".plimsoll-{}-{number}.tmp", std::process::id()));
+        match File::create_new(&path) {
+            // A process of the same number may have left one behind.
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+            made => return made.map(|file| (path, file)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_at_the_same_time_write_each_a_whole_file() {
+        let directory = tempfile::tempdir().unwrap();
+        let texts = ["a".repeat(100_000), "b".repeat(200_000)];
+        std::thread::scope(|scope| {
+            for text in &texts {
+                let file = directory.path().join(format!("{}.json", &text[..1]));
+                scope.spawn(move || {
+                    for _ in 0..50 {
+                        assert!(write(&file, text).is_none());
+                        assert_eq!(std::fs::read_to_string(&file).unwrap().len(), text.len());
+                    }
+                });
+            }
+        });
+        assert!(write(directory.path(), "a directory is in its place").is_some());
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 2);
+    }
 }

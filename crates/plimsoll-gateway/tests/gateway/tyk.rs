@@ -463,6 +463,13 @@ fn the_secret_is_demanded_and_its_absence_told() {
         (405, error("Method not supported"))
     );
     assert_eq!(call(&gateway, "GET", "/tyk/certs", "").0, 501);
+    assert_eq!(call(&gateway, "GET", "/tyk/certs/one", "").0, 501);
+    // No key comes of it, and keys may have names that begin so.
+    let preview = call(&gateway, "POST", "/tyk/keys/preview", &session(json!({})));
+    assert_eq!(preview.0, 501);
+    let named_alike = call(&gateway, "POST", "/tyk/keys/preview-of-it", &session(json!({})));
+    assert_eq!(named_alike.0, 200, "{}", named_alike.1);
+    assert_eq!(call(&gateway, "DELETE", "/tyk/keys/preview-of-it", "").0, 200);
     assert_eq!(call(&gateway, "GET", "/tyk/nothing", "").0, 404);
     assert_eq!(call(&gateway, "POST", "/tyk/keys/create", "{").0, 500);
     let (status, told) = call(
