@@ -3,7 +3,7 @@
 use super::terms::{Figures, Grant};
 use crate::tyk::fields;
 use deserr::Deserr;
-use plimsoll_base::document::{Document, Entries, Nulls, Problems, Rules};
+use plimsoll_base::document::{Document, Entries, Nulls, Path, Problems, Rules};
 use serde_json::{Map, Value};
 
 /// Fields that belong to one key and not to all that share its terms.
@@ -104,12 +104,22 @@ pub(crate) fn read(document: &Document) -> Result<Session, Problems> {
         ..Rules::default()
     };
     let wire: Wire = document.decode_with(rules)?;
-    let problems = beyond(document, &wire);
-    problems.or_ok(())?;
     let mut policies = wire.apply_policies.unwrap_or_default();
     if policies.is_empty() {
         policies.extend(wire.apply_policy_id.filter(|id| !id.is_empty()));
     }
+    let grant = Grant {
+        inactive: wire.is_inactive.unwrap_or(false),
+        figures: Figures {
+            rate: wire.rate.unwrap_or(0.0),
+            per: wire.per.unwrap_or(0.0),
+            quota_max: wire.quota_max.unwrap_or(0),
+            quota_renewal: wire.quota_renewal_rate.unwrap_or(0),
+        },
+        access: access(wire.access_rights),
+        policies,
+    };
+    beyond(document, &Path::root(), &grant).or_ok(())?;
     let (mut shape, mut own) = (Map::new(), Map::new());
     if let Value::Object(fields) = document.to_json() {
         for (name, value) in fields {
@@ -126,17 +136,7 @@ pub(crate) fn read(document: &Document) -> Result<Session, Problems> {
     }
     let renews = wire.quota_renews.and_then(|unix| u32::try_from(unix).ok());
     Ok(Session {
-        grant: Grant {
-            inactive: wire.is_inactive.unwrap_or(false),
-            figures: Figures {
-                rate: wire.rate.unwrap_or(0.0),
-                per: wire.per.unwrap_or(0.0),
-                quota_max: wire.quota_max.unwrap_or(0),
-                quota_renewal: wire.quota_renewal_rate.unwrap_or(0),
-            },
-            access: access(wire.access_rights),
-            policies,
-        },
+        grant,
         shape,
         own,
         expires: u32::try_from(wire.expires.unwrap_or(0).max(0)).unwrap_or(u32::MAX),
@@ -144,31 +144,17 @@ pub(crate) fn read(document: &Document) -> Result<Session, Problems> {
     })
 }
 
-fn beyond(document: &Document, wire: &Wire) -> Problems {
-    let most = i64::from(u32::MAX);
-    let figures = [
-        ("quota_max", wire.quota_max),
-        ("quota_renewal_rate", wire.quota_renewal_rate),
-    ];
-    let beyond = figures
-        .into_iter()
-        .filter(|(_, figure)| figure.is_some_and(|figure| figure > most));
-    let mut problems: Vec<_> = beyond
-        .map(|(name, _)| {
-            document.problem(
-                name,
-                format!("at most {most} can be counted: -1 is no quota"),
-            )
-        })
-        .collect();
-    if wire.rate.unwrap_or(0.0) > 0.0 && wire.per.unwrap_or(0.0) <= 0.0 {
-        // Whether Tyk limits such a key is not written down anywhere; a limit that may not hold is none.
-        problems.push(document.problem(
-            "rate",
-            "a rate needs `per`, its seconds: write for instance `1`",
-        ));
-    }
-    problems.into_iter().collect()
+/// Figures of a grant, written at `at`, that could not be held to.
+pub(crate) fn beyond(document: &Document, at: &Path, grant: &Grant) -> Problems {
+    let own = std::iter::once((at.clone(), grant.figures));
+    let rights = at.key("access_rights");
+    let limits = grant.access.iter();
+    let limits = limits.map(|(api, figures)| (rights.key(api).key("limit"), *figures));
+    let of = |(at, figures): (Path, Figures)| {
+        let problems = figures.problems().into_iter();
+        problems.map(move |(name, message)| document.problem(at.key(name), message))
+    };
+    own.chain(limits).flat_map(of).collect()
 }
 
 #[cfg(test)]
@@ -203,6 +189,16 @@ mod tests {
         check(r#"{"rate": "5"}"#, "key:1:10: rate: found the text `5`");
         check(r#"{"rate": 5}"#, "key:1:10: rate: a rate needs `per`");
         check(r#"{"quota_max": 5000000000}"#, "at most 4294967295");
+        let limited =
+            |limit: &str| format!(r#"{{"access_rights": {{"a": {{"limit": {{{limit}}}}}}}}}"#);
+        check(
+            &limited(r#""rate": 5"#),
+            "access_rights.a.limit.rate: a rate needs `per`",
+        );
+        check(
+            &limited(r#""quota_renewal_rate": 5000000000"#),
+            "access_rights.a.limit.quota_renewal_rate: at most 4294967295",
+        );
         check(r#"{"hmac_enabled": true}"#, "key:1:18: hmac_enabled: ");
         check(r#"{"hmac_enabled": false}"#, "Session {");
         check(

@@ -145,10 +145,12 @@ impl KeyStore {
         hashes
     }
 
-    /// Takes over a key that another gateway made or changed. What cannot be read is passed over: it opens nothing here.
+    /// Takes over a key that another gateway made or changed. What cannot be read opens nothing here.
     pub(crate) fn adopt(&self, hash: KeyHash, text: &str, quotas: Quotas, now: u32) {
         let document = Document::parse_json("session", text);
         let Ok(session) = document.and_then(|document| session::read(&document)) else {
+            // What it opened before was more than nothing, and may be more than it is to open now.
+            self.remove(hash);
             return;
         };
         let plain = self.with(hash, |key| key.extra.as_ref().and_then(|e| e.plain.clone()));
@@ -200,7 +202,7 @@ impl KeyStore {
                 .allowance
                 .quota
                 .map_or(0, |quota| i64::from(quota.max));
-            let used = u32::try_from((max - remaining).clamp(0, max)).unwrap_or(0);
+            let used = u32::try_from(max.saturating_sub(remaining).clamp(0, max)).unwrap_or(0);
             if kept.is_none() {
                 spent.set_quota(renews, used);
             }
@@ -455,6 +457,32 @@ mod tests {
         store.put(new_key("a", PLAIN), Quotas::Reset).unwrap();
         assert_eq!(spend(), Some(4.into()));
         assert_eq!(store.len(), 1);
+    }
+
+    #[test]
+    fn what_is_left_of_a_quota_may_be_any_number() {
+        let store = KeyStore::new(Limits::default());
+        for remaining in [i64::MIN, -1, i64::MAX] {
+            let session = format!(
+                r#"{{"quota_max": 5, "quota_renewal_rate": 60, "quota_remaining": {remaining}, "quota_renews": {}}}"#,
+                NOW + 60
+            );
+            let put = store.put(new_key("a", &session), Quotas::Reset);
+            put.unwrap();
+            let left = store.with(KeyHash::of(b"a"), |key| key.session(NOW));
+            let expected = if remaining > 0 { 5 } else { 0 };
+            assert_eq!(left.unwrap()["quota_remaining"], expected, "{remaining}");
+        }
+    }
+
+    #[test]
+    fn a_session_that_cannot_be_read_ends_the_one_before_it() {
+        let store = KeyStore::new(Limits::default());
+        let hash = KeyHash::of(b"a");
+        store.adopt(hash, PLAIN, Quotas::Keep, NOW);
+        assert!(store.with(hash, |_| ()).is_some());
+        store.adopt(hash, r#"{"hmac_enabled": true}"#, Quotas::Keep, NOW);
+        assert!(store.with(hash, |_| ()).is_none());
     }
 
     #[test]

@@ -114,6 +114,28 @@ impl Figures {
         self == Self::default()
     }
 
+    /// Fields that say a limit which could not be held to, and what to write instead: a limit that is not applied is none.
+    pub(crate) fn problems(self) -> Vec<(&'static str, String)> {
+        let most = i64::from(u32::MAX);
+        let counted = [
+            ("quota_max", self.quota_max),
+            ("quota_renewal_rate", self.quota_renewal),
+        ];
+        let beyond = counted.into_iter().filter(|(_, figure)| *figure > most);
+        let mut problems: Vec<_> = beyond
+            .map(|(name, _)| {
+                let message = format!("at most {most} can be counted: -1 is no quota");
+                (name, message)
+            })
+            .collect();
+        if self.rate > 0.0 && self.per <= 0.0 {
+            // Whether Tyk limits such a key is not written down anywhere.
+            let message = "a rate needs `per`, its seconds: write for instance `1`";
+            problems.push(("rate", message.to_owned()));
+        }
+        problems
+    }
+
     pub(crate) fn allowance(self) -> Allowance {
         let rate = (self.rate > 0.0 && self.per > 0.0).then_some(Rate {
             requests: self.rate,

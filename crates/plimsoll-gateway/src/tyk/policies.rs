@@ -1,7 +1,7 @@
 //! `policies.json`: what keys are granted by name.
 
 use super::fields;
-use crate::keys::session::{AccessWire, access};
+use crate::keys::session::{self, AccessWire, access};
 use crate::keys::terms::{Figures, Grant, Parts, Policies, PolicyGrant};
 use deserr::Deserr;
 use plimsoll_base::document::{Document, Entries, Nulls, Path, Problem, Problems, Rules};
@@ -60,7 +60,12 @@ pub(super) fn read(document: &Document) -> Result<(Policies, Vec<String>), Probl
     match document.decode_with::<Entries<Wire>>(rules) {
         Ok(wires) => {
             let policies = wires.0.into_iter().map(|(name, wire)| (name, policy(wire)));
-            problems.or_ok((policies.collect(), ignored))
+            let policies: Policies = policies.collect();
+            for (name, policy) in &policies {
+                let at = Path::root().key(name);
+                problems.extend(session::beyond(document, &at, &policy.grant));
+            }
+            problems.or_ok((policies, ignored))
         }
         Err(wrong) => {
             problems.extend(wrong);
@@ -98,5 +103,32 @@ fn policy(wire: Wire) -> PolicyGrant {
             access: parts[2],
         },
         key_expires_in: u32::try_from(wire.key_expires_in.unwrap_or(0).max(0)).unwrap_or(u32::MAX),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_that_could_not_be_held_to_are_refused() {
+        let told = |policy: &str| {
+            let text = format!(r#"{{"p": {policy}}}"#);
+            let document = Document::parse_json("policies.json", &text).unwrap();
+            read(&document).map_or_else(|problems| problems.to_string(), |_| String::new())
+        };
+        assert_eq!(told(r#"{"rate": 5, "per": 1, "quota_max": -1}"#), "");
+        let refused = [
+            r#"{"rate": 5}"#,
+            r#"{"quota_max": 5000000000}"#,
+            r#"{"access_rights": {"a": {"limit": {"rate": 5}}}}"#,
+            r#"{"access_rights": {"a": {"limit": {"quota_max": 5000000000}}}}"#,
+        ];
+        insta::assert_snapshot!(refused.map(told).join("\n"), @r"
+        policies.json:1:16: p.rate: a rate needs `per`, its seconds: write for instance `1`
+        policies.json:1:21: p.quota_max: at most 4294967295 can be counted: -1 is no quota
+        policies.json:1:50: p.access_rights.a.limit.rate: a rate needs `per`, its seconds: write for instance `1`
+        policies.json:1:55: p.access_rights.a.limit.quota_max: at most 4294967295 can be counted: -1 is no quota
+        ");
     }
 }
