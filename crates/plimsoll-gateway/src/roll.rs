@@ -1,4 +1,4 @@
-//! Who is connected by a certificate: what each has shown, and how its connection is ended when that holds no more.
+//! Who is connected: which certificate each has shown, and how its connection is ended when that does not do any more.
 
 use crate::doors::DoorId;
 use crate::trust::Shown;
@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::time::Duration;
 use tokio::task::{AbortHandle, Id};
 
-/// Connections of one shard whose clients were asked for a certificate.
+/// Connections of one shard.
 #[derive(Debug, Default)]
 pub(crate) struct Roll {
     by_task: HashMap<Id, Entry>,
@@ -18,23 +18,35 @@ pub(crate) struct Roll {
 #[derive(Debug)]
 struct Entry {
     task: AbortHandle,
-    /// What it has shown and where it came in, from the end of its handshake on.
-    shown: Option<(Rc<DoorId>, Rc<Shown>)>,
+    door: Rc<DoorId>,
+    shown: Showing,
+}
+
+/// Whether a client has shown a certificate.
+#[derive(Debug, Clone)]
+pub(crate) enum Showing {
+    /// Its handshake has not ended.
+    NotYet,
+    /// It has none, or was not asked.
+    Nothing,
+    This(Rc<Shown>),
 }
 
 impl Roll {
-    /// A connection whose handshake is beginning.
-    pub(crate) fn enter(&mut self, task: AbortHandle) {
+    /// A connection that has come in by this door.
+    pub(crate) fn enter(&mut self, task: AbortHandle, door: Rc<DoorId>, shown: Showing) {
         let id = task.id();
-        self.by_task.insert(id, Entry { task, shown: None });
+        self.by_task.insert(id, Entry { task, door, shown });
     }
 
-    /// What it has shown.
-    pub(crate) fn show(&mut self, id: Id, shown: Shown, door: Rc<DoorId>) {
+    /// What it has shown when its handshake has ended.
+    pub(crate) fn show(&mut self, id: Id, shown: Option<Shown>) {
         if let Some(entry) = self.by_task.get_mut(&id) {
-            let soonest = self.soonest.unwrap_or(i64::MAX);
-            self.soonest = Some(soonest.min(shown.not_after));
-            entry.shown = Some((door, Rc::new(shown)));
+            if let Some(shown) = &shown {
+                let soonest = self.soonest.unwrap_or(i64::MAX);
+                self.soonest = Some(soonest.min(shown.not_after));
+            }
+            entry.shown = shown.map_or(Showing::Nothing, |shown| Showing::This(Rc::new(shown)));
         }
     }
 
@@ -43,14 +55,11 @@ impl Roll {
         self.by_task.remove(&id);
     }
 
-    /// Everybody who has shown something.
-    pub(crate) fn known(&self) -> Vec<(Id, Rc<DoorId>, Rc<Shown>)> {
+    /// Everybody, by which door each came in and what it has shown.
+    pub(crate) fn everybody(&self) -> Vec<(Id, Rc<DoorId>, Showing)> {
         let entries = self.by_task.iter();
         entries
-            .filter_map(|(id, entry)| {
-                let (door, shown) = entry.shown.as_ref()?;
-                Some((*id, Rc::clone(door), Rc::clone(shown)))
-            })
+            .map(|(id, entry)| (*id, Rc::clone(&entry.door), entry.shown.clone()))
             .collect()
     }
 
@@ -69,11 +78,16 @@ impl Roll {
         if self.soonest.is_none_or(|soonest| second <= soonest) {
             return 0;
         }
-        let known = self.known();
+        let known = self.by_task.iter().filter_map(|(id, entry)| {
+            let Showing::This(shown) = &entry.shown else {
+                return None;
+            };
+            Some((*id, Rc::clone(shown)))
+        });
         let (expired, left): (Vec<_>, Vec<_>) =
-            (known.into_iter()).partition(|(_, _, shown)| shown.has_expired(now));
-        self.soonest = left.iter().map(|(_, _, shown)| shown.not_after).min();
-        let ended = expired.into_iter().filter(|(id, ..)| self.end(*id));
+            known.partition(|(_, shown)| shown.has_expired(now));
+        self.soonest = left.iter().map(|(_, shown)| shown.not_after).min();
+        let ended = expired.into_iter().filter(|(id, _)| self.end(*id));
         ended.count() as u64
     }
 }

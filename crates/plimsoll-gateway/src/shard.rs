@@ -9,7 +9,7 @@ use crate::exchange::hold::Held;
 use crate::generation::{Blueprint, Generation};
 use crate::metrics::ShardMetrics;
 use crate::reload::{Change, Message};
-use crate::roll::Roll;
+use crate::roll::{Roll, Showing};
 use crate::service::Service;
 use crate::trust::{Shown, Trust, Withdrawn};
 use crate::upstream::Placement;
@@ -51,8 +51,8 @@ pub(crate) struct Shard {
     pub(crate) changed: Notify,
     /// Those requests.
     pub(crate) held: Held,
-    /// Connections whose clients have shown a certificate, or are about to.
-    certified: RefCell<Roll>,
+    /// Client connections, and what their clients have shown.
+    roll: RefCell<Roll>,
 }
 
 /// What a shard takes with it when it starts.
@@ -85,7 +85,7 @@ impl Shard {
             drain: Notify::new(),
             changed: Notify::new(),
             held: Held::default(),
-            certified: RefCell::default(),
+            roll: RefCell::default(),
         };
         (shard, share.doors, share.changes)
     }
@@ -191,18 +191,18 @@ impl Shard {
         self.counters.add(Counter::Accepted, 1);
         let timed = generation.service.timings.any();
         let accepted = timed.then(Instant::now);
-        match tls {
+        let (task, shown) = match tls {
             None => {
-                clients.spawn_local(client::serve(Rc::clone(self), stream.into(), accepted));
+                let served = client::serve(Rc::clone(self), stream.into(), accepted);
+                (clients.spawn_local(served), Showing::Nothing)
             }
-            Some(tls) => {
+            Some(_) => {
+                let door = Rc::clone(&door);
                 let secured = client::serve_secured(Rc::clone(self), stream, door, accepted);
-                let task = clients.spawn_local(secured);
-                if tls.trust.is_some() {
-                    self.certified.borrow_mut().enter(task);
-                }
+                (clients.spawn_local(secured), Showing::NotYet)
             }
-        }
+        };
+        self.roll.borrow_mut().enter(task, door, shown);
         self.metrics.connections.set(clients.len() as u64);
     }
 
@@ -211,7 +211,7 @@ impl Shard {
             Ok((id, ())) => *id,
             Err(error) => error.id(),
         };
-        self.certified.borrow_mut().leave(id);
+        self.roll.borrow_mut().leave(id);
         // One connection's defect is not the others' end; it is counted, and the panic has told where it happened.
         let panicked = ended.is_err_and(|error| error.is_panic());
         self.metrics.panicked.add(u64::from(panicked));
@@ -228,22 +228,21 @@ impl Shard {
         before: Option<&Trust>,
     ) -> Result<(), Withdrawn> {
         let chain = client.connection.peer_certificates();
-        if chain.is_empty() {
-            return Ok(());
-        }
-        // TLS reads no more of a chain than it needs: what could not be found in a list of revoked ones is not let in.
-        let shown = Shown::of(chain).ok_or(Withdrawn::Distrusted)?;
+        let shown = match chain.is_empty() {
+            true => None,
+            // TLS reads no more of a chain than it needs: what could not be found in a list of revoked ones is not let in.
+            false => Some(Shown::of(chain).ok_or(Withdrawn::Distrusted)?),
+        };
         let now = crate::clock::since_epoch();
-        self.judge(&shown, &door.name, before, now)?;
-        let mut certified = self.certified.borrow_mut();
-        certified.show(tokio::task::id(), shown, Rc::clone(door));
+        self.judge(shown.as_ref(), &door.name, before, now)?;
+        self.roll.borrow_mut().show(tokio::task::id(), shown);
         Ok(())
     }
 
-    /// Judges by what is served by now who came through this door and was accepted by `before`.
+    /// Judges by what is served by now who came through this door, has shown this if anything, and was accepted by `before`.
     fn judge(
         &self,
-        shown: &Shown,
+        shown: Option<&Shown>,
         door: &str,
         before: Option<&Trust>,
         now: Duration,
@@ -251,23 +250,32 @@ impl Shard {
         let current = self.current();
         let entrance = current.service.entrance(door);
         let trust = entrance.and_then(|entrance| entrance.tls.as_ref()?.trust.as_deref());
-        // A listener that is closed, or asks for no certificates any more, vouches for nobody.
-        trust
-            .ok_or(Withdrawn::Distrusted)?
-            .review(shown, before, now)
+        match (trust, shown) {
+            (Some(trust), Some(shown)) => trust.review(shown, before, now),
+            // A listener that is closed, or asks for no certificates any more, vouches for nobody.
+            (None, Some(_)) => Err(Withdrawn::Distrusted),
+            (Some(trust), None) if trust.required => Err(Withdrawn::Distrusted),
+            (_, None) => Ok(()),
+        }
     }
 
-    /// Ends the connections whose certificates hold no more, whatever they are doing.
+    /// Ends the connections whose certificates hold no more, or that have none where one is demanded now, whatever they are doing.
     async fn review(&self, before: &Service) {
         /// Judged between two looks at what else there is to do, where signatures must be verified.
         const AT_ONCE: usize = 32;
         let now = crate::clock::since_epoch();
-        let known = self.certified.borrow().known();
-        for (number, (id, door, shown)) in known.into_iter().enumerate() {
+        let everybody = self.roll.borrow().everybody();
+        for (number, (id, door, shown)) in everybody.into_iter().enumerate() {
+            let shown = match &shown {
+                // Judged when it has.
+                Showing::NotYet => continue,
+                Showing::Nothing => None,
+                Showing::This(shown) => Some(&**shown),
+            };
             let entrance = before.entrance(&door.name);
             let before = entrance.and_then(|entrance| entrance.tls.as_ref()?.trust.as_deref());
-            if let Err(withdrawn) = self.judge(&shown, &door.name, before, now)
-                && self.certified.borrow_mut().end(id)
+            if let Err(withdrawn) = self.judge(shown, &door.name, before, now)
+                && self.roll.borrow_mut().end(id)
             {
                 self.metrics.ended.withdrawn(withdrawn).add(1);
             }
@@ -279,7 +287,7 @@ impl Shard {
 
     fn tick(&self) {
         let expired = self
-            .certified
+            .roll
             .borrow_mut()
             .end_expired(crate::clock::since_epoch());
         self.metrics.ended.expired.add(expired);

@@ -13,6 +13,8 @@ use std::time::Duration;
 /// What judges the certificates of one listener's clients.
 #[derive(Debug)]
 pub(crate) struct Trust {
+    /// Who has no certificate is not accepted.
+    pub(crate) required: bool,
     pub(crate) clientele: Clientele,
     /// Certificates that their issuers have revoked.
     pub(crate) revoked: HashSet<Number>,

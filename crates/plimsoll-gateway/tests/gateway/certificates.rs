@@ -213,6 +213,27 @@ fn other_authorities_end_the_clients_of_those_that_are_gone() {
 }
 
 #[test]
+fn who_has_no_certificate_goes_when_one_is_required() {
+    let realm = Realm::new();
+    let rest = to(Upstream::echo().address);
+    let plain = "version: 1\nlisteners: { main: { address: \":0\" } }\nadmin: { address: \":0\" }\n";
+    let gateway = Gateway::with_files(2, format!("{plain}{rest}"), &realm.files);
+    let address = gateway.address("main");
+    let mut unsecured = gateway.connect();
+    assert_eq!(unsecured.get("/").status(), 200);
+    gateway.becomes(Realm::text(OPTIONAL, &rest));
+    assert_eq!(unsecured.get("/").status(), 200);
+    let mut certified = realm.caller(Some(&realm.issue("urn:own"))).connect(address);
+    let mut nobody = realm.caller(None).connect(address);
+    assert_eq!((certified.status_of("/"), nobody.status_of("/")), (200, 200));
+    gateway.becomes(Realm::text(REQUIRED, &rest));
+    assert_eq!((certified.status_of("/"), nobody.status_of("/")), (200, 0));
+    unsecured.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    assert!(unsecured.try_response(false).is_none());
+    gateway.reaches("client_connections_ended_total{reason=\"distrusted\"}", 2);
+}
+
+#[test]
 fn its_own_certificate_changes_for_new_connections_and_sessions_go_on() {
     let realm = Realm::new();
     let gateway = realm.gateway(OPTIONAL, &to(Upstream::echo().address));

@@ -157,6 +157,7 @@ fn trust(
     .concat();
     match Clientele::new(&text, revocations.lists, demand) {
         Ok(clientele) => Some(Trust {
+            required: demand == Demand::Required,
             clientele,
             revoked: revocations.revoked,
             authorities: Digest::of(text.as_bytes()),
