@@ -99,6 +99,12 @@ pub(crate) async fn serve(shard: &Shard, client: &mut Client) -> After {
     };
     let _changing = changes.then(|| generation.begin_change());
     let was_forwarded = matches!(admitted, Ok(Admitted::Forward(_)));
+    let mut account = Account {
+        under,
+        route: route_of(&admitted),
+        progress: &progress,
+        ended: None,
+    };
     let (route, key, ended) = match admitted {
         Ok(Admitted::Forward(plan)) => {
             let ended = forward::forward(under, client, &plan, &progress).await;
@@ -118,18 +124,8 @@ pub(crate) async fn serve(shard: &Shard, client: &mut Client) -> After {
         }
     };
     let times = progress.times(Instant::now());
-    let metrics = generation.tally.route(route);
-    let aborted = ended.after == After::Abort;
-    if ended.status != 0 {
-        metrics.answered(ended.status);
-        // What comes after a 101 is no part of the answer.
-        if aborted && ended.status != 101 {
-            shard.counters.withdraw(Counter::Served, 1);
-        } else {
-            shard.counters.record(times.total);
-        }
-    }
-    metrics.aborted.add(u64::from(aborted));
+    account.ended = Some((ended, times.total));
+    drop(account);
     if was_forwarded {
         shard.metrics.gateway_time.record(times.gateway);
         shard.metrics.upstream_time.record(times.upstream);
@@ -143,6 +139,49 @@ pub(crate) async fn serve(shard: &Shard, client: &mut Client) -> After {
         }
     }
     ended.after
+}
+
+/// The route of a request, if one covers it.
+fn route_of(admitted: &Result<Admitted, Refused>) -> Option<usize> {
+    match admitted {
+        Ok(Admitted::Forward(plan)) => Some(plan.route),
+        Ok(Admitted::Control { route }) => Some(*route),
+        Err(refused) => refused.route,
+    }
+}
+
+/// What an exchange is counted as when this is dropped: also one that is cut off, because its connection is ended whatever it is doing.
+struct Account<'a> {
+    under: Under<'a>,
+    route: Option<usize>,
+    progress: &'a Progress,
+    /// How it ended by itself, and how long it took.
+    ended: Option<(Ended, Duration)>,
+}
+
+impl Drop for Account<'_> {
+    fn drop(&mut self) {
+        let Under { shard, generation } = self.under;
+        let (ended, total) = self.ended.unwrap_or_else(|| {
+            let cut_off = Ended {
+                status: self.progress.answered.get().unwrap_or(0),
+                after: After::Abort,
+            };
+            (cut_off, self.progress.times(Instant::now()).total)
+        });
+        let metrics = generation.tally.route(self.route);
+        let aborted = ended.after == After::Abort;
+        if ended.status != 0 {
+            metrics.answered(ended.status);
+            // What comes after a 101 is no part of the answer.
+            if aborted && ended.status != 101 {
+                shard.counters.withdraw(Counter::Served, 1);
+            } else {
+                shard.counters.record(total);
+            }
+        }
+        metrics.aborted.add(u64::from(aborted));
+    }
 }
 
 /// Leaves a record of an exchange: by which route and key it went, and how it ended.
@@ -254,6 +293,7 @@ async fn answer(
     }
     answer.write(output.buffer(), delivery);
     shard.counters.add(Counter::Served, 1);
+    progress.answered.set(Some(answer.status()));
     let deadline = now + service.timeouts.idle;
     let flushed = client.watch.until(|| deadline, output.flush()).await;
     Ended {

@@ -21,7 +21,7 @@ pub(crate) struct Progress {
     pub(super) answer_waits_for: Cell<Option<Party>>,
     /// What the upload has come to.
     pub(super) upload: Cell<Upload>,
-    /// Status of the final response, once its head is on the way to the client.
+    /// Status of the final response, once its head is on the way to the client and it is counted as served.
     pub(super) answered: Cell<Option<u16>>,
     /// Status and arrival of the response's head.
     pub(super) head: Cell<Option<(u16, Instant)>>,

@@ -5,6 +5,7 @@
 
 use super::{After, Under};
 use crate::client::Client;
+use crate::metrics::RouteMetrics;
 use plimsoll_http::decode::Head;
 use plimsoll_http::{Elapsed, MessageReader, Output, TcpClient};
 use std::cell::Cell;
@@ -31,7 +32,7 @@ pub(super) async fn run(
 ) -> After {
     let Under { shard, generation } = under;
     let metrics = generation.tally.route(Some(route));
-    metrics.upgraded.add(1);
+    let open = Open::new(metrics);
     let last = Cell::new(Instant::now());
     let ended = {
         let TcpClient { responses, output } = &mut upstream;
@@ -45,7 +46,7 @@ pub(super) async fn run(
             .until(|| last.get() + limit, both(up, down))
             .await
     };
-    metrics.upgraded_ended.add(1);
+    drop(open);
     match ended {
         Ok(Ok(())) => After::Close,
         Ok(Err(_)) => {
@@ -56,6 +57,22 @@ pub(super) async fn run(
             shard.metrics.ended.upgraded_idle.add(1);
             After::Close
         }
+    }
+}
+
+/// A tunnel that is open, until it is dropped: it may also be cut off.
+struct Open<'a>(&'a RouteMetrics);
+
+impl<'a> Open<'a> {
+    fn new(metrics: &'a RouteMetrics) -> Self {
+        metrics.upgraded.add(1);
+        Self(metrics)
+    }
+}
+
+impl Drop for Open<'_> {
+    fn drop(&mut self) {
+        self.0.upgraded_ended.add(1);
     }
 }
 

@@ -177,7 +177,28 @@ fn a_revoked_certificate_ends_an_exchange_under_way() {
     is_asked.recv_timeout(PATIENCE).unwrap();
     revoke(&realm, &gateway, &own);
     assert!(client.try_response(false).is_none());
+    gateway.reaches("aborted_total{route=\"/\"}", 1);
     drop(end);
+}
+
+#[test]
+fn a_revoked_certificate_ends_a_tunnel() {
+    let upstream = Upstream::start(|mut peer, _| {
+        peer.read_head().unwrap();
+        peer.send("HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n");
+        while matches!(peer.stream.read(&mut [0]), Ok(1..)) {}
+    });
+    let realm = Realm::new();
+    let own = realm.issue("urn:own");
+    let rest = to(upstream.address).replace("upstream: up", "upstream: up, upgrades: [websocket]");
+    let gateway = realm.gateway(REQUIRED, &rest);
+    let mut client = realm.caller(Some(&own)).connect(gateway.address("main"));
+    let offer = "GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
+    assert_eq!(client.ask(offer).status(), 101);
+    assert_eq!(gateway.metric("upgraded_connections{route=\"/\"}"), 1);
+    revoke(&realm, &gateway, &own);
+    assert!(matches!(client.stream.read(&mut [0]), Ok(0) | Err(_)));
+    gateway.reaches("upgraded_connections{route=\"/\"}", 0);
 }
 
 #[test]

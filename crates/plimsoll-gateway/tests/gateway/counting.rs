@@ -50,3 +50,25 @@ fn whole_answers_are_served_and_timed() {
     assert_eq!(count(Counter::Accepted), 8);
     assert_eq!(totals.own_times().count(), 12, "of those with a head");
 }
+
+#[test]
+fn what_a_drain_cuts_off_is_not_served() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("counters");
+    let upstream = Upstream::start(|mut peer, _| {
+        peer.request().unwrap();
+        peer.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx");
+        assert!(peer.request().is_none(), "until the gateway goes");
+    });
+    let gateway = Gateway::counting(upstream.address, 1, &file);
+    let mut client = gateway.connect();
+    client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    assert!(client.read_head().unwrap().starts_with("HTTP/1.1 200 OK"));
+    gateway.tell_to_stop();
+    let told = gateway.join().join("\n");
+    assert!(told.contains("1 connections were cut off"), "{told}");
+    let totals = totals(&file);
+    assert_eq!(totals.get(Counter::Received), 1);
+    assert_eq!(totals.get(Counter::Served), 0);
+    assert_eq!(totals.own_times().count(), 0);
+}

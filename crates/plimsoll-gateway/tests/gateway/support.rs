@@ -92,7 +92,7 @@ impl Gateway {
     /// One route `/` to `upstream`, and counters in `file`.
     pub fn counting(upstream: SocketAddr, shards: usize, file: &Path) -> Self {
         let text = format!(
-            "version: 1\nlisteners: {{ main: {{ address: \":0\" }} }}\n{}",
+            "version: 1\nlisteners: {{ main: {{ address: \":0\" }} }}\ntimeouts: {{ drain: 300ms }}\n{}",
             to(upstream)
         );
         let mut config =
