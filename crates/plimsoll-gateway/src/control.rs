@@ -22,6 +22,7 @@ use crate::answer::Answer;
 use crate::clock;
 use crate::keys::redis::Link;
 use crate::keys::store::Quotas;
+use crate::keys::terms::Policies;
 use crate::keys::{KeyHash, KeyStore, Limits};
 use crate::policy::key::Digest;
 use crate::server::Log;
@@ -31,7 +32,7 @@ use serde_json::{Value, json};
 use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 /// Where the API begins.
 pub(crate) const PREFIX: &str = "/tyk";
@@ -50,6 +51,8 @@ pub(crate) struct Control {
     pub(crate) keys: Arc<KeyStore>,
     /// The definitions that are served now. Blocking: calls alone take it.
     apis: RwLock<Arc<Vec<ApiEntry>>>,
+    /// Policies and definitions that were read, and are in force when the configuration is that came of them.
+    read: Mutex<Option<(Policies, Vec<ApiEntry>)>>,
     /// What a running gateway can do: set once, when it starts.
     running: OnceLock<Running>,
     /// When a wrong secret was last told, in seconds since 1970, and how many were not since.
@@ -132,6 +135,7 @@ impl Control {
             settings,
             keys: Arc::new(keys),
             apis: RwLock::new(Arc::new(loaded.apis.clone())),
+            read: Mutex::default(),
             running: OnceLock::new(),
             told: AtomicU64::new(0),
             untold: AtomicU64::new(0),
@@ -143,16 +147,25 @@ impl Control {
         &self.settings
     }
 
-    /// Reads definitions and policies anew. Policies count at once; routes do when the configuration is put in force.
+    /// Reads definitions and policies anew. They count when the configuration does: see [`Self::put_in_force`].
     ///
     /// # Errors
     /// Every problem of the files; then everything stays as it is.
     pub(crate) fn load(&self) -> Result<Loaded, Problems> {
         let loaded = self.settings.load()?;
-        self.keys.set_policies(loaded.policies.clone());
-        let apis = Arc::new(loaded.apis.clone());
-        *self.apis.write().unwrap_or_else(PoisonError::into_inner) = apis;
+        let read = (loaded.policies.clone(), loaded.apis.clone());
+        *self.read.lock().unwrap_or_else(PoisonError::into_inner) = Some(read);
         Ok(loaded)
+    }
+
+    /// The configuration that was loaded last is served from now on.
+    pub(crate) fn put_in_force(&self) {
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((policies, apis)) = read.take() {
+            self.keys.set_policies(policies);
+            let mut served = self.apis.write().unwrap_or_else(PoisonError::into_inner);
+            *served = Arc::new(apis);
+        }
     }
 
     /// The gateway runs, and is called `name` among those that share a Redis.

@@ -11,11 +11,28 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{AbortHandle, JoinSet};
 
 /// A listener that is to be open.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct Door {
     pub(crate) id: DoorId,
     /// The socket, if it was bound just now; a door that was open before goes on.
-    pub(crate) listener: Option<Arc<Listener>>,
+    pub(crate) listener: Option<Listener>,
+}
+
+impl Door {
+    /// The same for one more shard, with a descriptor of its own.
+    ///
+    /// # Errors
+    /// When no descriptor is left.
+    pub(crate) fn try_clone(&self) -> io::Result<Self> {
+        Ok(Self {
+            id: self.id.clone(),
+            listener: self
+                .listener
+                .as_ref()
+                .map(Listener::try_clone)
+                .transpose()?,
+        })
+    }
 }
 
 /// What a listener is known by: two of the same name and address are the same.
@@ -55,7 +72,7 @@ impl Doors {
     /// Closes the doors that are not among these, and opens those that are new.
     ///
     /// # Errors
-    /// When no descriptor is left for one.
+    /// When the system has no room to wait for one's clients. Descriptors they have already.
     pub(crate) fn become_these(&mut self, doors: Vec<Door>) -> io::Result<()> {
         self.open.retain(|id, waiting| {
             let stays = doors.iter().any(|door| door.id == **id);
@@ -66,7 +83,7 @@ impl Doors {
         });
         for door in doors {
             if let Some(listener) = door.listener {
-                let socket = listener.for_shard()?;
+                let socket = listener.into_shard()?;
                 self.wait_at(Rc::new(door.id), socket);
             }
         }

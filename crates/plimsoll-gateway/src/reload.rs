@@ -192,7 +192,15 @@ impl Reloader {
         );
         let next = Arc::new(next);
         let opened = addresses_of(&doors)?;
-        self.hand_out(&next, &doors).await?;
+        let for_shards = (self.shards.iter())
+            .map(|_| doors.iter().map(for_one_more).collect())
+            .collect::<Result<Vec<Vec<Door>>, GatewayError>>();
+        let for_shards = for_shards.map_err(Refusal::Impossible)?;
+        // Nothing is refused any more.
+        if let Some(control) = &config.control {
+            control.put_in_force();
+        }
+        self.hand_out(&next, for_shards).await?;
         self.doors = doors.into_iter().map(|door| door.id).collect();
         let generation = next.number;
         if next.service.map_version() != before.service.map_version() {
@@ -254,7 +262,7 @@ impl Reloader {
                 let id = listener.door();
                 let listener = match self.doors.contains(&id) {
                     true => None,
-                    false => Some(Arc::new(bind_one(&id.name, id.address)?)),
+                    false => Some(bind_one(&id.name, id.address)?),
                 };
                 Ok(Door { id, listener })
             })
@@ -262,13 +270,13 @@ impl Reloader {
     }
 
     /// Gives every shard its part, and waits until all of them serve by it.
-    async fn hand_out(&self, next: &Arc<Blueprint>, doors: &[Door]) -> Result<(), Refusal> {
+    async fn hand_out(&self, next: &Arc<Blueprint>, doors: Vec<Vec<Door>>) -> Result<(), Refusal> {
         let mut acknowledged = Vec::new();
-        for shard in &self.shards {
+        for (shard, doors) in self.shards.iter().zip(doors) {
             let (done, taken) = oneshot::channel();
             let change = Change {
                 blueprint: Arc::clone(next),
-                doors: doors.to_vec(),
+                doors,
                 done,
             };
             let change = Message::Change(change);
@@ -291,6 +299,15 @@ fn refuse_unsafe_moves(before: &Blueprint, config: &GatewayConfig) -> Result<(),
     Problems::from_iter(problems)
         .or_ok(())
         .map_err(Refusal::Invalid)
+}
+
+/// A door for one more shard, so that no shard lacks a descriptor for what has been acknowledged.
+fn for_one_more(door: &Door) -> Result<Door, GatewayError> {
+    door.try_clone().map_err(|source| GatewayError::Listen {
+        name: door.id.name.clone(),
+        address: door.id.address,
+        source,
+    })
 }
 
 /// Where the doors listen that were bound just now.

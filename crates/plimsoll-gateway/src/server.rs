@@ -86,7 +86,8 @@ pub fn run(
     });
     let reloader = reloader.transpose()?;
     let first = generations.borrow().clone();
-    let shares = share_out(listeners.main, feeds, changed, &first, &metrics, &counters);
+    let shares = share_out(&listeners.main, feeds, changed, &first, &metrics, &counters)?;
+    drop(listeners.main);
     let results = run_shards(shards, "gateway", |index| {
         let share = (shares[index].lock().ok())
             .and_then(|mut share| share.take())
@@ -168,27 +169,28 @@ fn tell_of_limits(metrics: &[Arc<ShardMetrics>], log: &Log) {
 
 /// One share for each shard. The locks are only for moving a share into its thread: each is taken once.
 fn share_out(
-    listeners: Vec<Door>,
+    listeners: &[Door],
     feeds: Vec<Option<Feed>>,
     changed: Vec<mpsc::Receiver<Message>>,
     first: &Arc<Blueprint>,
     metrics: &[Arc<ShardMetrics>],
     counters: &CountersFile,
-) -> Vec<Mutex<Option<Share>>> {
+) -> io::Result<Vec<Mutex<Option<Share>>>> {
     let open = Arc::new(AtomicU32::new(0));
     let shards = metrics.len();
     let each = feeds.into_iter().zip(changed).zip(metrics).enumerate();
     each.map(|(shard, ((feed, changes), metrics))| {
-        Mutex::new(Some(Share {
+        let doors = listeners.iter().map(Door::try_clone);
+        Ok(Mutex::new(Some(Share {
+            doors: doors.collect::<io::Result<_>>()?,
             blueprint: Arc::clone(first),
             placement: Placement { shard, shards },
             open: Arc::clone(&open),
             metrics: Arc::clone(metrics),
             counters: counters.row(shard),
             feed,
-            doors: listeners.clone(),
             changes,
-        }))
+        })))
     })
     .collect()
 }
@@ -264,7 +266,7 @@ pub(crate) fn bind_one(name: &str, address: SocketAddr) -> Result<Listener, Gate
 fn bind(config: &GatewayConfig) -> Result<Listeners, GatewayError> {
     let main = config.listeners.iter().map(|listener| {
         let id = listener.door();
-        let listener = Some(Arc::new(bind_one(&id.name, id.address)?));
+        let listener = Some(bind_one(&id.name, id.address)?);
         Ok(Door { id, listener })
     });
     let admin = config.admin.as_ref();

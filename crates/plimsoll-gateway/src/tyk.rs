@@ -54,7 +54,7 @@ impl Tyk {
     /// Reads definitions and policies anew; `tyk.conf` itself stays as it was.
     ///
     /// # Errors
-    /// Every problem of every file; then policies stay as they were, too.
+    /// Every problem of every file; then policies stay as they were, too, as they do until the configuration is in force.
     pub fn reload(&self) -> Result<(GatewayConfig, Vec<String>), Problems> {
         let loaded = self.control.load()?;
         Ok(self.complete(loaded))

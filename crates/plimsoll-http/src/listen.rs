@@ -48,7 +48,23 @@ impl Listener {
     /// # Errors
     /// When no descriptor is left.
     pub fn for_shard(&self) -> io::Result<tokio::net::TcpListener> {
-        tokio::net::TcpListener::from_std(self.0.try_clone()?)
+        self.try_clone()?.into_shard()
+    }
+
+    /// Another handle, with a descriptor of its own, for somebody who is to have no trouble with [`Self::into_shard`].
+    ///
+    /// # Errors
+    /// When no descriptor is left.
+    pub fn try_clone(&self) -> io::Result<Self> {
+        self.0.try_clone().map(Self)
+    }
+
+    /// This handle for one shard; to be called inside that shard's runtime. It takes no further descriptor.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn into_shard(self) -> io::Result<tokio::net::TcpListener> {
+        tokio::net::TcpListener::from_std(self.0)
     }
 }
 

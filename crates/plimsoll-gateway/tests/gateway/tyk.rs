@@ -504,6 +504,38 @@ fn the_secret_is_demanded_and_its_absence_told() {
 }
 
 #[test]
+fn policies_and_definitions_count_when_the_reload_succeeds() {
+    let upstream = Upstream::echo();
+    let files = Files::new();
+    let policy = |inactive: bool| {
+        json!({ "p": { "is_inactive": inactive, "access_rights": { "keyed": {} } } }).to_string()
+    };
+    files.write("policies.json", &policy(false));
+    files.api(
+        "keyed",
+        json!({ "use_keyless": false, "proxy": target(upstream.address) }),
+    );
+    let gateway = files.start();
+    let named = session(json!({ "apply_policies": ["p"] }));
+    assert_eq!(call(&gateway, "POST", "/tyk/keys/a-key", &named).0, 200);
+    assert_eq!(ask(&gateway, "/keyed/", "a-key").status(), 200);
+    files.write("policies.json", &policy(true));
+    // No name has so long a part: this can be read, and not be carried out.
+    let nowhere = format!("http://{}/", "a".repeat(64));
+    files.api("other", json!({ "proxy": { "target_url": nowhere } }));
+    let (status, told) = call(&gateway, "GET", "/tyk/reload", "");
+    assert_eq!(status, 500, "{told}");
+    let told = told["message"].as_str().unwrap();
+    assert!(told.contains("cannot be resolved"), "{told}");
+    assert_eq!(ask(&gateway, "/keyed/", "a-key").status(), 200);
+    assert_eq!(call(&gateway, "GET", "/tyk/apis/other", "").0, 404);
+    files.api("other", json!({ "proxy": target(upstream.address) }));
+    assert_eq!(call(&gateway, "GET", "/tyk/reload", "").0, 200);
+    assert_eq!(ask(&gateway, "/keyed/", "a-key").status(), 403);
+    assert_eq!(call(&gateway, "GET", "/tyk/apis/other", "").0, 200);
+}
+
+#[test]
 fn definitions_are_written_and_served_after_a_reload() {
     let upstream = Upstream::echo();
     let files = Files::new();

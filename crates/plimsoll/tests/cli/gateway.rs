@@ -181,3 +181,29 @@ fn tyks_files_are_served_and_keys_made() {
     );
     assert_eq!(gateway.stop(), Some(0));
 }
+
+#[test]
+fn a_reload_for_which_descriptors_are_too_few_changes_nothing() {
+    let workspace = Workspace::new();
+    let rest = "routes: [{ path: /, upstream: mock }]\n";
+    let text = config("127.0.0.1:9", rest);
+    workspace.write("gateway.yaml", &text);
+    let args = ["gateway", "--config", "gateway.yaml", "--shards", "2"];
+    let gateway = Server::start_with_descriptors(&workspace, 128, &args);
+    let admin = gateway.listening["admin"];
+    let request = format!("POST /reload HTTP/1.1\r\nHost: {admin}\r\nConnection: close\r\n\r\n");
+    // There are enough for each listener once, and not for each listener at each shard.
+    let more: String = (0..50)
+        .map(|number| format!("  more{number}: {{ address: \"127.0.0.1:0\" }}\n"))
+        .collect();
+    let many = text.replace("admin:", &format!("{more}admin:"));
+    workspace.write("gateway.yaml", &many);
+    let answer = exchange(admin, &request);
+    assert!(answer.starts_with("HTTP/1.1 422"), "{answer}");
+    assert!(answer.contains("Too many open files"), "{answer}");
+    workspace.write("gateway.yaml", &text);
+    let answer = exchange(admin, &request);
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    assert!(answer.contains("\"generation\":2"), "{answer}");
+    assert_eq!(gateway.stop(), Some(0));
+}
