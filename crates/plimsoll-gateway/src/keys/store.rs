@@ -189,8 +189,9 @@ impl KeyStore {
     /// When there are too many.
     pub(crate) fn put(&self, new: NewKey, quotas: Quotas) -> Result<(), TooManyKeys> {
         let terms = self.terms(new.session.shape, new.session.grant);
-        let accounts = terms.effective.load().accounts();
         let mut segment = self.segment_mut(new.hash);
+        // Under the lock: policies that come now find the key, and add the accounts that it lacks.
+        let accounts = terms.accounts();
         let place = segment.place(new.hash).copied();
         let old = place.and_then(|place| segment.keys.get(place as usize));
         let kept = old.filter(|_| quotas == Quotas::Keep);
@@ -207,12 +208,17 @@ impl KeyStore {
                 spent.set_quota(renews, used);
             }
         }
-        let has_extra = new.plain.is_some() || !new.session.own.is_empty() || accounts > 0;
+        let account = |api: &str| {
+            let before = kept.and_then(|key| key.account(api));
+            before.map_or_else(Spent::default, Spent::copy_of)
+        };
+        let accounts: Box<[Spent]> = accounts.iter().map(|api| account(api)).collect();
+        let has_extra = new.plain.is_some() || !new.session.own.is_empty() || !accounts.is_empty();
         let extra = has_extra.then(|| {
             Box::new(Extra {
                 plain: new.plain.map(String::into_boxed_str),
                 own: new.session.own,
-                accounts: (0..accounts).map(|_| Spent::default()).collect(),
+                accounts,
             })
         });
         let key = Key {
@@ -261,8 +267,27 @@ impl KeyStore {
         let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         shared.policies = Arc::new(policies);
         shared.terms.retain(|_, terms| terms.strong_count() > 0);
-        for terms in shared.terms.values().filter_map(Weak::upgrade) {
-            terms.follow(&shared.policies);
+        let all = shared.terms.values().filter_map(Weak::upgrade);
+        let next: Vec<_> = all
+            .map(|terms| {
+                let effective = terms.under(&shared.policies);
+                (terms, effective)
+            })
+            .collect();
+        // Before anything is charged to them.
+        self.open_accounts();
+        for (terms, effective) in next {
+            terms.effective.store(Arc::new(effective));
+        }
+    }
+
+    /// Gives every key the accounts that its terms want by now.
+    fn open_accounts(&self) {
+        for segment in &self.segments {
+            let mut segment = segment.write().unwrap_or_else(PoisonError::into_inner);
+            for key in &mut segment.keys {
+                key.open_accounts();
+            }
         }
     }
 
@@ -354,6 +379,24 @@ impl Key {
     pub(crate) fn spent(&self, account: Option<usize>) -> &Spent {
         let own = account.and_then(|index| self.extra.as_ref()?.accounts.get(index));
         own.unwrap_or(&self.spent)
+    }
+
+    /// What it has spent with an API that has an account.
+    fn account(&self, api: &str) -> Option<&Spent> {
+        let extra = self.extra.as_ref()?;
+        let place = (self.terms.accounts().iter()).position(|known| **known == *api)?;
+        extra.accounts.get(place)
+    }
+
+    fn open_accounts(&mut self) {
+        let wanted = self.terms.account_count();
+        let open = self.extra.as_ref().map_or(0, |extra| extra.accounts.len());
+        if wanted > open {
+            let extra = self.extra.get_or_insert_default();
+            let before = std::mem::take(&mut extra.accounts).into_iter();
+            let new = (open..wanted).map(|_| Spent::default());
+            extra.accounts = before.chain(new).collect();
+        }
     }
 
     fn name(&self) -> String {
@@ -483,6 +526,72 @@ mod tests {
         assert!(store.with(hash, |_| ()).is_some());
         store.adopt(hash, r#"{"hmac_enabled": true}"#, Quotas::Keep, NOW);
         assert!(store.with(hash, |_| ()).is_none());
+    }
+
+    /// Spends of what an API grants for itself; what is left.
+    fn spend(store: &KeyStore, api: &str) -> Option<u32> {
+        use super::super::allowance::Moment;
+        use super::super::terms::Access;
+        let now = Moment {
+            nanos: 0,
+            unix: NOW,
+        };
+        let look = |key: &Key| {
+            let effective = key.effective();
+            let Access::Listed(apis) = &effective.access else {
+                return None;
+            };
+            let own = apis.get(api).copied()??;
+            let left = key.spent(Some(own.account)).spend(&own.allowance, 1, now);
+            left.ok()?.map(|left| left.remaining)
+        };
+        store.with(KeyHash::of(b"k"), look).flatten()
+    }
+
+    #[test]
+    fn an_apis_account_stays_its_own_through_changes_of_policies_and_sessions() {
+        use super::super::terms::{Figures, Grant, Parts, PolicyGrant};
+        let limit = Figures {
+            quota_max: 9,
+            quota_renewal: 60,
+            ..Figures::default()
+        };
+        let policies = |apis: &[&str]| {
+            let access = apis.iter().map(|api| ((*api).to_owned(), limit));
+            let policy = PolicyGrant {
+                grant: Grant {
+                    access: access.collect(),
+                    ..Grant::default()
+                },
+                parts: Parts {
+                    rate: true,
+                    quota: true,
+                    access: true,
+                },
+                key_expires_in: 0,
+            };
+            Policies::from([("p".to_owned(), policy)])
+        };
+        let store = KeyStore::new(Limits::default());
+        store.set_policies(policies(&["a", "b"]));
+        let key = new_key("k", r#"{"apply_policies": ["p"]}"#);
+        store.put(key, Quotas::Reset).unwrap();
+        let spent = |apis: [&str; 3]| apis.map(|api| spend(&store, api));
+        assert_eq!(spent(["a", "a", "b"]), [Some(8), Some(7), Some(8)]);
+        store.set_policies(policies(&["c", "b", "a"]));
+        assert_eq!(spent(["a", "b", "c"]), [Some(6), Some(7), Some(8)]);
+        store.set_policies(policies(&["c"]));
+        assert_eq!(spent(["a", "b", "c"]), [None, None, Some(7)]);
+        store.set_policies(policies(&["a", "b", "c"]));
+        assert_eq!(spent(["a", "b", "c"]), [Some(5), Some(6), Some(6)]);
+        let own = |api: &str| {
+            format!(r#""{api}": {{"limit": {{"quota_max": 9, "quota_renewal_rate": 60}}}}"#)
+        };
+        let session = format!(r#"{{"access_rights": {{{}, {}}}}}"#, own("c"), own("a"));
+        store.put(new_key("k", &session), Quotas::Keep).unwrap();
+        assert_eq!(spent(["a", "b", "c"]), [Some(4), None, Some(5)]);
+        store.put(new_key("k", &session), Quotas::Reset).unwrap();
+        assert_eq!(spent(["a", "b", "c"]), [Some(8), None, Some(8)]);
     }
 
     #[test]

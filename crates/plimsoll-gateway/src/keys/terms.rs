@@ -6,6 +6,7 @@ use super::allowance::{Allowance, Quota, Rate};
 use arc_swap::ArcSwap;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
 
 /// What a session or a policy says about a key, as written.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -55,6 +56,9 @@ pub(crate) struct Terms {
     grant: Grant,
     /// Read for every request, replaced when policies change.
     pub(super) effective: ArcSwap<Effective>,
+    /// APIs that have, or once had, an allowance of their own: the place of each is the number of its account, which stays. Blocking:
+    /// taken when a key is made and when policies change.
+    accounts: Mutex<Vec<Box<str>>>,
 }
 
 /// What follows from a grant and the policies in force.
@@ -83,28 +87,32 @@ pub(crate) struct OwnAllowance {
 
 impl Terms {
     pub(super) fn new(shape: Map<String, Value>, grant: Grant, policies: &Policies) -> Self {
-        let effective = ArcSwap::from_pointee(effective(&grant, policies));
+        let mut accounts = Vec::new();
+        let effective = ArcSwap::from_pointee(effective(&grant, policies, &mut accounts));
         Self {
             shape,
             grant,
             effective,
+            accounts: Mutex::new(accounts),
         }
     }
 
-    /// Policies have changed.
-    pub(super) fn follow(&self, policies: &Policies) {
-        self.effective
-            .store(std::sync::Arc::new(effective(&self.grant, policies)));
+    /// What follows from other policies, when every key of these terms has all [`Self::accounts`].
+    pub(super) fn under(&self, policies: &Policies) -> Effective {
+        let mut accounts = self.accounts.lock().unwrap_or_else(PoisonError::into_inner);
+        effective(&self.grant, policies, &mut accounts)
     }
-}
 
-impl Effective {
-    /// How many accounts a key needs besides its own.
-    pub(super) fn accounts(&self) -> usize {
-        match &self.access {
-            Access::All => 0,
-            Access::Listed(apis) => apis.values().flatten().count(),
-        }
+    /// The APIs for which a key has accounts besides its own, in their order.
+    pub(super) fn accounts(&self) -> Vec<Box<str>> {
+        let accounts = self.accounts.lock().unwrap_or_else(PoisonError::into_inner);
+        accounts.clone()
+    }
+
+    /// How many those are.
+    pub(super) fn account_count(&self) -> usize {
+        let accounts = self.accounts.lock().unwrap_or_else(PoisonError::into_inner);
+        accounts.len()
     }
 }
 
@@ -161,8 +169,8 @@ impl Figures {
 }
 
 /// Policies in the order in which the session names them: of several, the most generous rate and quota count, and access to everything
-/// that any of them opens. One that is unknown or inactive closes the key.
-fn effective(grant: &Grant, policies: &Policies) -> Effective {
+/// that any of them opens. One that is unknown or inactive closes the key. APIs that need an account and have none yet are added.
+fn effective(grant: &Grant, policies: &Policies, accounts: &mut Vec<Box<str>>) -> Effective {
     let mut inactive = grant.inactive;
     let mut figures = grant.figures;
     let mut access = grant.access.clone();
@@ -206,19 +214,21 @@ fn effective(grant: &Grant, policies: &Policies) -> Effective {
         access: match (unknown, open) {
             (true, _) => Access::Listed(HashMap::new()),
             (false, true) => Access::All,
-            (false, false) => listed(access),
+            (false, false) => listed(access, accounts),
         },
     }
 }
 
-fn listed(access: Vec<(String, Figures)>) -> Access {
+fn listed(access: Vec<(String, Figures)>, accounts: &mut Vec<Box<str>>) -> Access {
     let mut apis = HashMap::new();
-    let mut account = 0;
     for (api, figures) in access {
         let own = (!figures.is_empty()).then(|| {
-            account += 1;
+            let known = accounts.iter().position(|known| **known == *api);
             OwnAllowance {
-                account: account - 1,
+                account: known.unwrap_or_else(|| {
+                    accounts.push(api.as_str().into());
+                    accounts.len() - 1
+                }),
                 allowance: figures.allowance(),
             }
         });
@@ -289,7 +299,8 @@ mod tests {
                 policies: names.iter().map(|name| (*name).to_owned()).collect(),
                 inactive: false,
             };
-            let (rate, quota, apis) = rate_quota_apis(&effective(&grant, &policies));
+            let (rate, quota, apis) =
+                rate_quota_apis(&effective(&grant, &policies, &mut Vec::new()));
             let apis: Vec<&str> = apis.iter().map(String::as_str).collect();
             assert_eq!((rate, quota, &apis[..]), expected, "{names:?}");
         };
@@ -303,7 +314,7 @@ mod tests {
 
     #[test]
     fn without_any_list_a_key_opens_everything_unless_a_policy_was_to_say() {
-        let open = effective(&Grant::default(), &Policies::new());
+        let open = effective(&Grant::default(), &Policies::new(), &mut Vec::new());
         assert_eq!(open.access, Access::All);
         let named = Grant {
             policies: vec!["empty".to_owned()],
@@ -311,7 +322,7 @@ mod tests {
         };
         let policies = [("empty".to_owned(), policy(figures(0.0, 0), &[], [true; 3]))].into();
         assert_eq!(
-            effective(&named, &policies).access,
+            effective(&named, &policies, &mut Vec::new()).access,
             Access::Listed(HashMap::new())
         );
     }
