@@ -98,6 +98,13 @@ impl GatewayConfig {
         }
     }
 
+    /// Whether the listener of this name wants TLS.
+    #[must_use]
+    pub fn is_secured(&self, listener: &str) -> bool {
+        let mut listeners = self.listeners.iter();
+        listeners.any(|known| known.name == listener && known.tls.is_some())
+    }
+
     /// Keeps the counters in this file, so that they survive the process; otherwise they live in memory.
     pub fn keep_counters(&mut self, file: PathBuf) {
         self.counters = Some(file);

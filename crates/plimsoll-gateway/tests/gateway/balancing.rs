@@ -1,8 +1,8 @@
 //! Which endpoint gets an exchange, by the ways of choosing that do more than take turns.
 
-use crate::support::{Gateway, Upstream};
+use crate::support::{Gateway, Nobody, Upstream};
 use std::collections::HashMap;
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 
 fn answering(letter: char) -> Upstream {
     Upstream::start(move |mut peer, _| {
@@ -12,12 +12,6 @@ fn answering(letter: char) -> Upstream {
             ));
         }
     })
-}
-
-/// An address at which nobody listens.
-fn nobody() -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap()
 }
 
 fn before(endpoints: &[SocketAddr], rest: &str, shards: usize) -> Gateway {
@@ -58,9 +52,10 @@ fn a_field_decides_where_its_requests_go_on_every_shard() {
 fn the_keys_of_an_endpoint_that_is_away_move_and_no_others() {
     let upstreams = ['a', 'b'].map(answering);
     let [a, b] = upstreams.each_ref().map(|upstream| upstream.address);
+    let nobody = Nobody::new();
     // Places go by name, so the one that is away has its keys as if it were there.
     let gateway = before(
-        &[a, b, nobody()],
+        &[a, b, nobody.address],
         "balance: consistent_hash, hash_by: X-Tenant",
         1,
     );
@@ -76,7 +71,8 @@ fn the_keys_of_an_endpoint_that_is_away_move_and_no_others() {
 fn an_endpoint_that_fails_fast_is_not_the_best_by_latency() {
     let upstreams = ['a', 'b'].map(answering);
     let [a, b] = upstreams.each_ref().map(|upstream| upstream.address);
-    let gateway = before(&[a, nobody(), b], "balance: peak_ewma", 1);
+    let nobody = Nobody::new();
+    let gateway = before(&[a, nobody.address, b], "balance: peak_ewma", 1);
     let mut client = gateway.connect();
     let mut counts: HashMap<String, usize> = HashMap::new();
     for _ in 0..100 {

@@ -1,7 +1,7 @@
 //! Listeners over TLS: who gets in, what upstreams are told, and that a certificate which holds no more ends what it began.
 
 use crate::secured::{Realm, Secured};
-use crate::support::{Gateway, PATIENCE, Upstream, to};
+use crate::support::{Gateway, PATIENCE, Upstream, configuration, read, to};
 use plimsoll_testbed::authority::{Authority, Issued};
 use std::io::Read as _;
 use std::sync::{Arc, Mutex, mpsc};
@@ -185,7 +185,9 @@ fn a_revoked_certificate_ends_an_exchange_under_way() {
 fn a_revoked_certificate_ends_a_tunnel() {
     let upstream = Upstream::start(|mut peer, _| {
         peer.read_head().unwrap();
-        peer.send("HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n");
+        peer.send(
+            "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n",
+        );
         while matches!(peer.stream.read(&mut [0]), Ok(1..)) {}
     });
     let realm = Realm::new();
@@ -234,10 +236,22 @@ fn other_authorities_end_the_clients_of_those_that_are_gone() {
 }
 
 #[test]
+fn a_listener_is_known_by_whether_it_wants_tls() {
+    let realm = Realm::new();
+    let rest = to(Upstream::echo().address);
+    let secured = read(&Realm::text(OPTIONAL, &rest), &realm.files).unwrap();
+    let plain = read(&configuration(&rest), &realm.files).unwrap();
+    let is_secured = [("main", &secured), ("admin", &secured), ("main", &plain)]
+        .map(|(name, config)| config.is_secured(name));
+    assert_eq!(is_secured, [true, false, false]);
+}
+
+#[test]
 fn who_has_no_certificate_goes_when_one_is_required() {
     let realm = Realm::new();
     let rest = to(Upstream::echo().address);
-    let plain = "version: 1\nlisteners: { main: { address: \":0\" } }\nadmin: { address: \":0\" }\n";
+    let plain =
+        "version: 1\nlisteners: { main: { address: \":0\" } }\nadmin: { address: \":0\" }\n";
     let gateway = Gateway::with_files(2, format!("{plain}{rest}"), &realm.files);
     let address = gateway.address("main");
     let mut unsecured = gateway.connect();
@@ -246,7 +260,10 @@ fn who_has_no_certificate_goes_when_one_is_required() {
     assert_eq!(unsecured.get("/").status(), 200);
     let mut certified = realm.caller(Some(&realm.issue("urn:own"))).connect(address);
     let mut nobody = realm.caller(None).connect(address);
-    assert_eq!((certified.status_of("/"), nobody.status_of("/")), (200, 200));
+    assert_eq!(
+        (certified.status_of("/"), nobody.status_of("/")),
+        (200, 200)
+    );
     gateway.becomes(Realm::text(REQUIRED, &rest));
     assert_eq!((certified.status_of("/"), nobody.status_of("/")), (200, 0));
     unsecured.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");

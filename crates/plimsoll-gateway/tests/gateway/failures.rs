@@ -1,7 +1,6 @@
 //! Upstreams that are away, close, or talk nonsense; stale connections; limits on connections.
 
-use crate::support::{Gateway, PATIENCE, Upstream};
-use std::net::TcpListener;
+use crate::support::{Gateway, Nobody, PATIENCE, Upstream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 
@@ -135,11 +134,8 @@ fn upstream_failures_have_their_status() {
         "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n",
         malformed,
     );
-    let nobody = TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap();
-    let gateway = Gateway::before(nobody, "");
+    let nobody = Nobody::new();
+    let gateway = Gateway::before(nobody.address, "");
     let refused = gateway.connect().get("/");
     assert_eq!(refused.refusal(), "502 the upstream refused the connection");
     assert_eq!(

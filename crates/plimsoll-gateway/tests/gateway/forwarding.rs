@@ -1,6 +1,6 @@
 //! What crosses the gateway and how heads change on the way: hop-by-hop rules, forwarding fields, loops, methods.
 
-use crate::support::{Gateway, Upstream, field, to};
+use crate::support::{Gateway, Nobody, Upstream, field, to};
 
 /// The head that the upstream sees of a `GET /` with `fields`, without what is the same for all requests.
 fn seen(gateway: &Gateway, fields: &str) -> String {
@@ -268,10 +268,8 @@ fn endpoints_take_turns_and_a_dead_one_is_passed_over() {
         Upstream::answering("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na"),
         Upstream::answering("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nb"),
     ];
-    let dead = std::net::TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap();
+    let nobody = Nobody::new();
+    let dead = nobody.address;
     for balance in ["round_robin", "least_pending"] {
         let gateway = Gateway::start(&format!(
             "upstreams: {{ up: {{ endpoints: [\"http://{}\", \"http://{dead}\", \"http://{}\"], balance: {balance} }} }}\n\

@@ -310,6 +310,23 @@ impl Upstream {
     }
 }
 
+/// An address at which nobody listens, and nobody will for as long as this lives: a connection that goes elsewhere has it.
+pub struct Nobody {
+    pub address: SocketAddr,
+    _connection: (TcpStream, TcpListener),
+}
+
+impl Nobody {
+    pub fn new() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        Self {
+            address: stream.local_addr().unwrap(),
+            _connection: (stream, listener),
+        }
+    }
+}
+
 /// One end of a connection.
 pub struct Client<S = TcpStream> {
     pub stream: S,

@@ -1,6 +1,6 @@
 //! Tyk's files and control API, as clients, upstreams and operators meet them.
 
-use crate::support::{Gateway, Message, Upstream, field};
+use crate::support::{Gateway, Message, Nobody, Upstream, field};
 use plimsoll_gateway::Tyk;
 use serde_json::{Value, json};
 use std::net::SocketAddr;
@@ -467,9 +467,17 @@ fn the_secret_is_demanded_and_its_absence_told() {
     // No key comes of it, and keys may have names that begin so.
     let preview = call(&gateway, "POST", "/tyk/keys/preview", &session(json!({})));
     assert_eq!(preview.0, 501);
-    let named_alike = call(&gateway, "POST", "/tyk/keys/preview-of-it", &session(json!({})));
+    let named_alike = call(
+        &gateway,
+        "POST",
+        "/tyk/keys/preview-of-it",
+        &session(json!({})),
+    );
     assert_eq!(named_alike.0, 200, "{}", named_alike.1);
-    assert_eq!(call(&gateway, "DELETE", "/tyk/keys/preview-of-it", "").0, 200);
+    assert_eq!(
+        call(&gateway, "DELETE", "/tyk/keys/preview-of-it", "").0,
+        200
+    );
     assert_eq!(call(&gateway, "GET", "/tyk/nothing", "").0, 404);
     assert_eq!(call(&gateway, "POST", "/tyk/keys/create", "{").0, 500);
     let (status, told) = call(
@@ -596,15 +604,11 @@ fn definitions_are_written_and_served_after_a_reload() {
 #[test]
 fn strict_http_adds_what_tyk_leaves_out() {
     let files = Files::new();
-    // Nobody listens there any more.
-    let gone = std::net::TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap();
-    files.api("open", json!({ "proxy": target(gone) }));
+    let gone = Nobody::new();
+    files.api("open", json!({ "proxy": target(gone.address) }));
     files.api(
         "keyed",
-        json!({ "use_keyless": false, "proxy": target(gone) }),
+        json!({ "use_keyless": false, "proxy": target(gone.address) }),
     );
     for (strict, status, challenge) in [(false, 500, None), (true, 502, Some("Bearer"))] {
         let gateway = files.start_with(1, strict);

@@ -45,7 +45,8 @@ pub fn run(args: Args) -> Result<Ending, Failure> {
     let (stop, hangups) = signals::stop_or_reload_on_signal()
         .map_err(|e| Failure::Environment(format!("signals: {e}")))?;
     let shards = server::shards(args.shards)?;
-    let ready = |bound: Vec<_>| args.server.ready("gateway", &bound);
+    let is_secured = |listener: &str| config.is_secured(listener);
+    let ready = |bound: Vec<_>| args.server.ready("gateway", &bound, is_secured);
     let reload = Some(Reload { hangups, source });
     let controls = Controls {
         stop,

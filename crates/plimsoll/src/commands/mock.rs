@@ -15,6 +15,9 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 use std::time::Duration;
 
+/// The name of the listener over TLS.
+const HTTPS: &str = "https";
+
 /// Serve WireMock stub mappings, and go-bench-suite's endpoints beside them.
 ///
 /// Flags are named as WireMock's where it has them. Unlike WireMock it listens on loopback unless told otherwise.
@@ -112,7 +115,7 @@ pub fn run(args: Args) -> Result<Ending, Failure> {
     let seed = args.seed.unwrap_or_else(clock::seed);
     let summary = plimsoll_mock::run(
         config::of(args, seed)?,
-        |bound| server.ready("mock", &bound),
+        |bound| server.ready("mock", &bound, |listener| listener == HTTPS),
         stop,
     )
     .map_err(failure)?;

@@ -7,9 +7,6 @@ use std::net::SocketAddr;
 /// More threads than any host has use for.
 const MOST_SHARDS: usize = 256;
 
-/// The name of a mock's listener over TLS.
-const HTTPS: &str = "https";
-
 /// Flags of every server.
 #[derive(Debug, Clone, Copy, clap::Args)]
 #[group(skip)]
@@ -20,8 +17,13 @@ pub struct Args {
 }
 
 impl Args {
-    /// Says that requests are answered from now on, and where.
-    pub fn ready(self, name: &str, listeners: &[(String, SocketAddr)]) {
+    /// Says that requests are answered from now on, and where. `is_secured` knows by their names which listeners want TLS.
+    pub fn ready(
+        self,
+        name: &str,
+        listeners: &[(String, SocketAddr)],
+        is_secured: impl Fn(&str) -> bool,
+    ) {
         if self.announce {
             let addresses = listeners
                 .iter()
@@ -33,7 +35,11 @@ impl Args {
             }
         } else {
             for (listener, addr) in listeners {
-                let scheme = if listener == HTTPS { "https" } else { "http" };
+                let scheme = if is_secured(listener) {
+                    "https"
+                } else {
+                    "http"
+                };
                 out::note(&format!(
                     "{name}: listening on {scheme}://{addr} ({listener})"
                 ));
