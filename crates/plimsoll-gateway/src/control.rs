@@ -198,10 +198,11 @@ impl Control {
         self.running.get()?.redis.as_ref()
     }
 
-    /// A key was made, changed or withdrawn: tells those who share it.
-    fn tell_of(&self, hash: KeyHash, quotas: Quotas) {
-        if let Some(redis) = self.redis() {
-            redis.tell(hash, quotas);
+    /// Makes, changes or withdraws a key by `apply`, and tells those who share it if that says that it has; says the same.
+    fn change(&self, hash: KeyHash, quotas: Quotas, apply: impl FnOnce() -> bool) -> bool {
+        match self.redis() {
+            Some(redis) => redis.change(hash, quotas, apply),
+            None => apply(),
         }
     }
 

@@ -1,9 +1,9 @@
 //! `POST /tyk/keys/create`: a key with a name of its own; `POST /tyk/keys/{id}`: with this one.
 
-use super::{Call, Control, error, new_key};
+use super::new_key::{self, Put};
+use super::{Call, Control, error};
 use crate::answer::Answer;
 use crate::keys::KeyHash;
-use crate::keys::store::Quotas;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
@@ -26,7 +26,8 @@ pub(super) fn answer(control: &Control, call: &Call, id: &str) -> Answer {
         id => id.to_owned(),
     };
     let hash = KeyHash::of(name.as_bytes());
-    new_key::put(control, (hash, &name), session, ("added", Quotas::Reset))
+    let made = new_key::put(control, (hash, &name), session, Put::Make);
+    made.expect("invariant: a key is made whether it was there or not")
 }
 
 /// A key that nobody can guess, in one of Tyk's two forms.

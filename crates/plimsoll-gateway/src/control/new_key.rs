@@ -32,13 +32,26 @@ pub(super) fn session(control: &Control, call: &Call) -> Result<Session, Answer>
     Ok(session)
 }
 
-/// Puts a key into the store and answers as Tyk does.
+/// What a call does with a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Put {
+    /// Makes it, in place of one that there may be.
+    Make,
+    /// Changes the one that there is.
+    Change(Quotas),
+}
+
+/// Puts a key into the store and answers as Tyk does; `None` if it is to be changed and is not there.
 pub(super) fn put(
     control: &Control,
     (hash, name): (KeyHash, &str),
     session: Session,
-    (action, quotas): (&str, Quotas),
-) -> Answer {
+    put: Put,
+) -> Option<Answer> {
+    let (action, quotas) = match put {
+        Put::Make => ("added", Quotas::Reset),
+        Put::Change(quotas) => ("modified", quotas),
+    };
     let rules = control.settings.key_rules();
     let key = NewKey {
         hash,
@@ -46,13 +59,24 @@ pub(super) fn put(
         session,
         now: now(),
     };
-    if let Err(full) = control.keys.put(key, quotas) {
-        return error(507, full.to_string());
+    let mut full = None;
+    let is_put = control.change(hash, quotas, || {
+        // Looked up together with the change: it may have been withdrawn since the call came.
+        let is_there = || control.keys.with(hash, |_| ()).is_some();
+        if put != Put::Make && !is_there() {
+            return false;
+        }
+        full = control.keys.put(key, quotas).err();
+        full.is_none()
+    });
+    match full {
+        Some(full) => return Some(error(507, full.to_string())),
+        None if !is_put => return None,
+        None => {}
     }
-    control.tell_of(hash, quotas);
     let mut answer = json!({ "key": name, "status": "ok", "action": action });
     if rules.hashed {
         answer["key_hash"] = hash.to_hex().into();
     }
-    json_answer(200, &answer)
+    Some(json_answer(200, &answer))
 }

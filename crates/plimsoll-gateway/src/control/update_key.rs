@@ -1,7 +1,8 @@
 //! `PUT /tyk/keys/{id}`: another session for a key. `suppress_reset=1` keeps what is used of its quota, `hashed=true` says that the path
 //! has the hash.
 
-use super::{Call, Control, error, new_key};
+use super::new_key::{self, Put};
+use super::{Call, Control, error};
 use crate::answer::Answer;
 use crate::keys::store::Quotas;
 
@@ -18,7 +19,10 @@ pub(super) fn answer(control: &Control, call: &Call, id: &str) -> Answer {
         false => Quotas::Reset,
     };
     match new_key::session(control, call) {
-        Ok(session) => new_key::put(control, (hash, id), session, ("modified", quotas)),
+        Ok(session) => {
+            let changed = new_key::put(control, (hash, id), session, Put::Change(quotas));
+            changed.unwrap_or_else(unknown)
+        }
         Err(refused) => refused,
     }
 }

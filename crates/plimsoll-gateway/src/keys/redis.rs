@@ -1,13 +1,16 @@
 //! Keys, quotas and the number of gateways, shared through Redis: one thread with one connection, beside the requests.
 //!
 //! ```text
-//! control API --changed keys--> pending --SET/DEL, XADD--> Redis --XRANGE, MGET--> store      (other gateways' changes)
+//! control API --changed keys--> changes --SET/DEL, XADD--> Redis --XRANGE, MGET--> store      (other gateways' changes)
 //! shards ------touched---> spent ----INCRBY---------> Redis --the sum-----> store
 //! ```
 //!
 //! Requests are decided in memory alone, so that Redis may stand still or be gone: then changes wait here, and each gateway goes on with
-//! what it knows. A key that was withdrawn stays so: it is gone here at once, and its removal is the first thing that Redis hears.
+//! what it knows. A key that was withdrawn stays so: it is gone here at once, its removal is the first thing that Redis hears, and whoever
+//! has not heard of it is told again. Who has missed changes reads every key, and lets go of those that are not there; a Redis that has
+//! lost changes is told everything, withdrawals included.
 
+mod changes;
 mod quotas;
 mod talk;
 
@@ -16,12 +19,13 @@ use super::{KeyHash, KeyStore};
 use crate::clock;
 use crate::server::Log;
 use crate::tyk::RedisConf;
+use changes::{Changes, Word};
 use quotas::Quotas;
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use talk::Talk;
@@ -30,18 +34,16 @@ use talk::Talk;
 pub(crate) const TURN: Duration = Duration::from_millis(250);
 /// Between two tries to connect.
 const BETWEEN_TRIES: Duration = Duration::from_secs(1);
-/// Changes that may wait for the thread; then whoever makes them waits.
-const QUEUED_CHANGES: usize = 1024;
 /// Keys that may wait to be counted; of others it is heard when they are used again.
 const TOUCHED_KEYS: usize = 64 * 1024;
-/// Keys made or changed that are noted one by one while Redis is away; beyond that it gets all of them when it is back.
-const NOTED_CHANGES: usize = 100_000;
 
 /// The thread, and what is known of Redis.
 #[derive(Debug)]
 pub(crate) struct Link {
-    changes: Mutex<Option<SyncSender<(KeyHash, Becomes)>>>,
+    keys: Arc<KeyStore>,
     state: Arc<State>,
+    /// Has the thread look at once; it ends when this is gone.
+    wake: Mutex<Option<SyncSender<()>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -49,8 +51,14 @@ pub(crate) struct Link {
 #[derive(Debug, Default)]
 pub(crate) struct State {
     up: AtomicBool,
-    /// Changes that Redis has not heard of.
-    waiting: AtomicU64,
+    /// Blocking: taken by whoever changes a key, and by the thread for moments. Keys are looked up and changed under it.
+    changes: Mutex<Changes>,
+}
+
+impl State {
+    fn changes(&self) -> MutexGuard<'_, Changes> {
+        self.changes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Link {
@@ -64,26 +72,27 @@ impl Link {
         keys: Arc<KeyStore>,
         log: Log,
     ) -> io::Result<Self> {
-        let (changes, queue) = sync_channel(QUEUED_CHANGES);
+        let (wake, woken) = sync_channel(1);
         let (touched, spent) = sync_channel(TOUCHED_KEYS);
         keys.tell_of_spending(touched);
         let state = Arc::new(State::default());
         let worker = Worker {
             talk: Talk::new(conf, name),
-            keys,
+            keys: Arc::clone(&keys),
             log,
             state: Arc::clone(&state),
-            pending: HashMap::new(),
-            everything: false,
+            missed: false,
+            forgotten: false,
             quotas: Quotas::default(),
             told_away: false,
         };
         let thread = std::thread::Builder::new()
             .name("redis".to_owned())
-            .spawn(move || worker.run(&queue, &spent))?;
+            .spawn(move || worker.run(&woken, &spent))?;
         Ok(Self {
-            changes: Mutex::new(Some(changes)),
+            keys,
             state,
+            wake: Mutex::new(Some(wake)),
             thread: Mutex::new(Some(thread)),
         })
     }
@@ -93,21 +102,30 @@ impl Link {
         self.state.up.load(Ordering::Relaxed)
     }
 
-    /// A key has changed, or is gone. Waits if there are many before it.
-    pub(crate) fn tell(&self, hash: KeyHash, quota: Becomes) {
-        let changes = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(changes) = &*changes {
-            self.state.waiting.fetch_add(1, Ordering::Relaxed);
-            if changes.send((hash, quota)).is_err() {
-                // The thread has ended, and the gateway with it.
-            }
+    /// Makes, changes or withdraws a key by `apply`, and has Redis hear of it if that says that it has; says the same.
+    pub(crate) fn change(
+        &self,
+        hash: KeyHash,
+        quotas: Becomes,
+        apply: impl FnOnce() -> bool,
+    ) -> bool {
+        let mut changes = self.state.changes();
+        if !apply() {
+            return false;
         }
+        changes.note(hash, quotas, &self.keys);
+        drop(changes);
+        let wake = self.wake.lock().unwrap_or_else(PoisonError::into_inner);
+        if wake.as_ref().is_some_and(|wake| wake.try_send(()).is_err()) {
+            // It has been woken already.
+        }
+        true
     }
 
     /// Lets the thread hand on what waits, and end. Says how many changes Redis never heard of.
     pub(crate) fn stop(&self) -> u64 {
         drop(
-            self.changes
+            self.wake
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
                 .take(),
@@ -120,7 +138,7 @@ impl Link {
         if let Some(thread) = thread {
             thread.join().expect("the thread of Redis panicked");
         }
-        self.state.waiting.load(Ordering::Relaxed)
+        self.state.changes().len() as u64
     }
 }
 
@@ -129,29 +147,21 @@ struct Worker {
     keys: Arc<KeyStore>,
     log: Log,
     state: Arc<State>,
-    /// Keys of whose change Redis has not heard: what they are now is looked up then.
-    pending: HashMap<KeyHash, Becomes>,
-    /// Redis is to get every key.
-    everything: bool,
+    /// Every key of Redis is to be read.
+    missed: bool,
+    /// Redis has lost changes, and is to be told everything.
+    forgotten: bool,
     quotas: Quotas,
     /// That Redis is away has been told.
     told_away: bool,
 }
 
 impl Worker {
-    fn run(mut self, queue: &Receiver<(KeyHash, Becomes)>, spent: &Receiver<KeyHash>) {
+    fn run(mut self, woken: &Receiver<()>, spent: &Receiver<KeyHash>) {
         let mut pause = Duration::ZERO;
         loop {
-            let ended = match queue.recv_timeout(pause) {
-                Ok(change) => {
-                    self.note(change);
-                    queue
-                        .try_iter()
-                        .take(QUEUED_CHANGES)
-                        .for_each(|change| self.note(change));
-                    false
-                }
-                Err(RecvTimeoutError::Timeout) => false,
+            let ended = match woken.recv_timeout(pause) {
+                Ok(()) | Err(RecvTimeoutError::Timeout) => false,
                 Err(RecvTimeoutError::Disconnected) => true,
             };
             self.quotas.note(spent.try_iter().take(TOUCHED_KEYS));
@@ -165,56 +175,58 @@ impl Worker {
         }
     }
 
-    fn note(&mut self, (hash, quota): (KeyHash, Becomes)) {
-        // Removals are always noted: there are at most as many as there were keys.
-        let is_there = || self.keys.with(hash, |_| ()).is_some();
-        if self.pending.len() >= NOTED_CHANGES && is_there() {
-            self.everything = true;
-            return;
-        }
-        let noted = self.pending.entry(hash).or_insert(quota);
-        if quota == Becomes::Reset {
-            *noted = quota;
-        }
-    }
-
     /// Everything that is to be said and heard now.
     fn turn(&mut self) -> redis::RedisResult<()> {
         let news = self.talk.connect()?;
         let now = u32::try_from(clock::since_epoch().as_secs()).unwrap_or(u32::MAX);
-        self.everything |= news.has_forgotten;
-        if self.everything {
-            for hash in self.keys.hashes() {
-                self.pending.entry(hash).or_insert(Becomes::Keep);
-            }
-            self.everything = false;
-        }
-        self.talk.hand_on(&mut self.pending, &self.keys)?;
-        self.keys.set_gateways(self.talk.heartbeat()?);
-        if news.is_first {
-            let keys = &self.keys;
-            let pending = &self.pending;
-            self.talk.all_keys(|hash, session| {
-                if !pending.contains_key(&hash) {
-                    keys.adopt(hash, session, Becomes::Keep, now);
-                }
+        self.missed |= news.missed || news.forgotten;
+        self.forgotten |= news.forgotten;
+        let (state, keys) = (Arc::clone(&self.state), Arc::clone(&self.keys));
+        if self.forgotten {
+            self.talk.changes(|word, session| {
+                let mut changes = state.changes();
+                changes.hear_after_loss(word, session, &keys, now);
             })?;
+            state.changes().tell_everything();
         }
-        let pending = &self.pending;
-        let keys = &self.keys;
-        self.talk.changes(|hash, session, quota| match session {
-            _ if pending.contains_key(&hash) => {}
-            Some(session) => keys.adopt(hash, &session, quota, now),
-            None => {
-                keys.remove(hash);
-            }
+        let due = state.changes().due(&keys);
+        self.talk
+            .hand_on(due, &keys, |told| state.changes().told(told))?;
+        self.keys.set_gateways(self.talk.heartbeat()?);
+        if self.missed {
+            self.read_all(now)?;
+            (self.missed, self.forgotten) = (false, false);
+        }
+        self.missed = self.talk.changes(|word, session| {
+            state.changes().hear(word, session, &keys, now);
         })?;
         self.quotas.share(&mut self.talk, &self.keys)
     }
 
+    /// Takes over every key that Redis has, and lets go of the others: they were withdrawn.
+    fn read_all(&mut self, now: u32) -> redis::RedisResult<()> {
+        let (state, keys) = (&self.state, &self.keys);
+        // A Redis that has lost nothing has heard of what was withdrawn here: who is there was made again.
+        let is_new = !self.forgotten;
+        let mut seen = HashSet::new();
+        self.talk.all_keys(|hash, session| {
+            seen.insert(hash);
+            let word = Word {
+                hash,
+                quotas: Becomes::Keep,
+                is_new,
+            };
+            state.changes().hear(word, Some(session), keys, now);
+        })?;
+        for hash in keys.hashes() {
+            if !seen.contains(&hash) {
+                state.changes().is_missing(hash, keys);
+            }
+        }
+        Ok(())
+    }
+
     fn tell(&mut self, result: redis::RedisResult<()>) {
-        let waiting = self.pending.len() as u64;
-        self.state.waiting.store(waiting, Ordering::Relaxed);
         let was_up = self.state.up.swap(result.is_ok(), Ordering::Relaxed);
         let place = self.talk.place();
         match result {

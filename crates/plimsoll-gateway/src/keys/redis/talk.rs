@@ -1,5 +1,6 @@
 //! What is said to Redis and heard from it: sessions under `apikey-…` as Tyk writes them, changes in a stream, gateways in a set.
 
+use super::changes::{Waiting, Word};
 use crate::keys::store::Quotas as Becomes;
 use crate::keys::{KeyHash, KeyStore};
 use crate::tyk::RedisConf;
@@ -22,6 +23,12 @@ const CHANGES: &str = "plimsoll-key-changes";
 const GATEWAYS: &str = "plimsoll-gateways";
 /// Seconds after which a gateway that is not heard of does not count.
 const GONE_AFTER: u64 = 5;
+/// A word that a Redis keeps for as long as it forgets nothing: whoever finds none leaves one.
+const EPOCH: &str = "plimsoll-epoch";
+/// What is said of a key in the stream: it was changed and its quota kept, it was made or changed as a whole, it was withdrawn.
+const KEPT: &str = "0";
+const MADE: &str = "1";
+const WITHDRAWN: &str = "2";
 /// An id before all others of a stream.
 const BEGINNING: &str = "0-0";
 
@@ -32,15 +39,17 @@ pub(super) struct Talk {
     connection: Option<Connection>,
     /// The last change that was read; `None` before the first connection.
     read: Option<String>,
+    /// The Redis' word, as it was found last.
+    epoch: String,
 }
 
 /// What a turn begins with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct News {
     /// Every key of Redis is to be read: it is the first connection, or too much was missed.
-    pub(super) is_first: bool,
-    /// Redis has lost what it knew.
-    pub(super) has_forgotten: bool,
+    pub(super) missed: bool,
+    /// Redis has lost changes that it knew.
+    pub(super) forgotten: bool,
 }
 
 impl Talk {
@@ -50,6 +59,7 @@ impl Talk {
             name,
             connection: None,
             read: None,
+            epoch: String::new(),
         }
     }
 
@@ -65,8 +75,8 @@ impl Talk {
     /// Makes sure that there is a connection.
     pub(super) fn connect(&mut self) -> RedisResult<News> {
         let mut news = News {
-            is_first: false,
-            has_forgotten: false,
+            missed: false,
+            forgotten: false,
         };
         if self.connection.is_some() {
             return Ok(news);
@@ -83,15 +93,23 @@ impl Talk {
         let mut connection = client.get_connection_with_timeout(PATIENCE)?;
         connection.set_read_timeout(Some(PATIENCE))?;
         connection.set_write_timeout(Some(PATIENCE))?;
-        let (oldest, newest) = ends(&mut connection)?;
+        let epoch = epoch(&mut connection, &self.name)?;
+        let stream = Stream::look(&mut connection, self.read.as_deref())?;
         match &self.read {
-            None => news.is_first = true,
-            Some(read) if newest.is_none() => news.has_forgotten = read != BEGINNING,
-            Some(read) => news.is_first = oldest.is_some_and(|oldest| is_before(read, &oldest)),
+            None => news.missed = true,
+            Some(_) if epoch != self.epoch => news.forgotten = true,
+            Some(read) if read == BEGINNING => news.missed = stream.oldest.is_some(),
+            Some(_) if stream.has_read => {}
+            Some(read) if stream.is_behind(read) => news.missed = true,
+            // An older state of it has come back.
+            Some(_) => news.forgotten = true,
         }
-        if news.is_first || news.has_forgotten {
-            self.read = Some(newest.unwrap_or_else(|| BEGINNING.to_owned()));
+        if news.forgotten {
+            self.read = Some(BEGINNING.to_owned());
+        } else if news.missed {
+            self.read = Some(stream.newest.unwrap_or_else(|| BEGINNING.to_owned()));
         }
+        self.epoch = epoch;
         self.connection = Some(connection);
         Ok(news)
     }
@@ -101,18 +119,18 @@ impl Talk {
         request.query(connection.expect("invariant: a turn begins with a connection"))
     }
 
-    /// Tells Redis what became of keys; those that it has heard of are taken out. Those that are gone come first.
+    /// Tells Redis what became of these keys, those that are gone first; `heard` gets those that it has heard of.
     pub(super) fn hand_on(
         &mut self,
-        pending: &mut HashMap<KeyHash, Becomes>,
+        mut due: Vec<(KeyHash, Waiting)>,
         keys: &KeyStore,
+        mut heard: impl FnMut(&[(KeyHash, Waiting)]),
     ) -> RedisResult<()> {
-        let mut order: Vec<KeyHash> = pending.keys().copied().collect();
-        order.sort_by_cached_key(|hash| keys.with(*hash, |_| ()).is_some());
-        for hashes in order.chunks(AT_ONCE) {
+        due.sort_by_cached_key(|(hash, _)| keys.with(*hash, |_| ()).is_some());
+        for changes in due.chunks(AT_ONCE) {
             let mut request = redis::pipe();
-            for hash in hashes {
-                let (hex, quota) = (hash.to_hex(), pending[hash]);
+            for (hash, waiting) in changes {
+                let (hex, quota) = (hash.to_hex(), waiting.quotas);
                 let key = format!("apikey-{hex}");
                 let session = keys.with(*hash, |key| {
                     serde_json::Value::Object(key.shared()).to_string()
@@ -120,24 +138,26 @@ impl Talk {
                 if quota == Becomes::Reset || session.is_none() {
                     request.cmd("DEL").arg(format!("quota-{hex}")).ignore();
                 }
+                let said = match (&session, quota) {
+                    (None, _) => WITHDRAWN,
+                    (Some(_), Becomes::Reset) => MADE,
+                    (Some(_), Becomes::Keep) => KEPT,
+                };
                 match session {
                     Some(session) => request.cmd("SET").arg(key).arg(session).ignore(),
                     None => request.cmd("DEL").arg(key).ignore(),
                 };
-                let reset = u8::from(quota == Becomes::Reset);
                 let add = request.cmd("XADD").arg(CHANGES).arg("MAXLEN").arg("~");
                 add.arg(STREAM_LENGTH)
                     .arg("*")
                     .arg("k")
                     .arg(hex)
                     .arg("r")
-                    .arg(reset);
+                    .arg(said);
                 request.arg("g").arg(&self.name).ignore();
             }
             let () = self.ask(&request)?;
-            for hash in hashes {
-                pending.remove(hash);
-            }
+            heard(changes);
         }
         Ok(())
     }
@@ -206,35 +226,30 @@ impl Talk {
         }
     }
 
-    /// Changes that were not read yet: the key's session, or `None` where it is gone, and what becomes of its quota.
+    /// Changes that were not read yet: a word about the key, and its session or `None` where it is gone. Says whether some were dropped
+    /// before they were read.
     pub(super) fn changes(
         &mut self,
-        mut take: impl FnMut(KeyHash, Option<String>, Becomes),
-    ) -> RedisResult<()> {
+        mut take: impl FnMut(Word, Option<&str>),
+    ) -> RedisResult<bool> {
+        let mut missed = false;
         loop {
             let read = self.read.clone().unwrap_or_else(|| BEGINNING.to_owned());
             let mut request = redis::pipe();
             let range = request.cmd("XRANGE").arg(CHANGES).arg(format!("({read}"));
             range.arg("+").arg("COUNT").arg(AT_ONCE);
-            let (entries,): (Vec<(String, Vec<String>)>,) = self.ask(&request)?;
+            let oldest = request.cmd("XRANGE").arg(CHANGES).arg("-").arg("+");
+            oldest.arg("COUNT").arg(1);
+            let (entries, oldest): (Entries, Entries) = self.ask(&request)?;
             let Some((last, _)) = entries.last().cloned() else {
-                return Ok(());
+                return Ok(missed);
             };
-            let mut changed: HashMap<KeyHash, Becomes> = HashMap::new();
-            for (_, fields) in entries {
-                let [_, hex, _, reset, _, by] = &fields[..] else {
-                    continue;
-                };
-                if let Some(hash) = KeyHash::from_hex(hex).filter(|_| *by != self.name) {
-                    let quota = changed.entry(hash).or_insert(Becomes::Keep);
-                    if reset == "1" {
-                        *quota = Becomes::Reset;
-                    }
-                }
-            }
-            let hashes: Vec<KeyHash> = changed.keys().copied().collect();
+            let oldest = oldest.first();
+            missed |= read != BEGINNING && oldest.is_some_and(|(id, _)| is_before(&read, id));
+            let words = words(entries, &self.name);
+            let hashes: Vec<KeyHash> = words.keys().copied().collect();
             for (hash, session) in self.sessions(&hashes)? {
-                take(hash, session, changed[&hash]);
+                take(words[&hash], session.as_deref());
             }
             self.read = Some(last);
         }
@@ -283,27 +298,78 @@ impl Talk {
     }
 }
 
-/// The oldest and the newest change in the stream.
-fn ends(connection: &mut Connection) -> RedisResult<(Option<String>, Option<String>)> {
-    type Entries = Vec<(String, Vec<String>)>;
+/// Entries of a stream: ids, and names and values one after the other.
+type Entries = Vec<(String, Vec<String>)>;
+
+/// What others than `own` say in these entries, one word for each key.
+fn words(entries: Entries, own: &str) -> HashMap<KeyHash, Word> {
+    let mut words = HashMap::new();
+    for (_, fields) in entries {
+        let [_, hex, _, said, _, by] = &fields[..] else {
+            continue;
+        };
+        let Some(hash) = KeyHash::from_hex(hex).filter(|_| by != own) else {
+            continue;
+        };
+        let word = words.entry(hash).or_insert(Word {
+            hash,
+            quotas: Becomes::Keep,
+            is_new: false,
+        });
+        match said.as_str() {
+            MADE => (word.quotas, word.is_new) = (Becomes::Reset, true),
+            WITHDRAWN => word.is_new = false,
+            _ => {}
+        }
+    }
+    words
+}
+
+/// The word that Redis keeps; a new one, if it had none.
+fn epoch(connection: &mut Connection, name: &str) -> RedisResult<String> {
+    let now = crate::clock::since_epoch().as_nanos();
     let mut request = redis::pipe();
-    request
-        .cmd("XRANGE")
-        .arg(CHANGES)
-        .arg("-")
-        .arg("+")
-        .arg("COUNT")
-        .arg(1);
-    request
-        .cmd("XREVRANGE")
-        .arg(CHANGES)
-        .arg("+")
-        .arg("-")
-        .arg("COUNT")
-        .arg(1);
-    let (oldest, newest): (Entries, Entries) = request.query(connection)?;
-    let id = |entries: Entries| entries.into_iter().next().map(|(id, _)| id);
-    Ok((id(oldest), id(newest)))
+    let leave = request.cmd("SET").arg(EPOCH).arg(format!("{name}-{now}"));
+    leave.arg("NX").ignore();
+    request.cmd("GET").arg(EPOCH);
+    let (epoch,): (String,) = request.query(connection)?;
+    Ok(epoch)
+}
+
+/// What a stream of changes has.
+struct Stream {
+    oldest: Option<String>,
+    newest: Option<String>,
+    /// The change that was read last is still there.
+    has_read: bool,
+}
+
+impl Stream {
+    fn look(connection: &mut Connection, read: Option<&str>) -> RedisResult<Self> {
+        let mut request = redis::pipe();
+        let read = read.unwrap_or(BEGINNING);
+        for (order, from, to) in [
+            ("XRANGE", "-", "+"),
+            ("XREVRANGE", "+", "-"),
+            ("XRANGE", read, read),
+        ] {
+            let range = request.cmd(order).arg(CHANGES).arg(from).arg(to);
+            range.arg("COUNT").arg(1);
+        }
+        let (oldest, newest, read): (Entries, Entries, Entries) = request.query(connection)?;
+        let id = |entries: Entries| entries.into_iter().next().map(|(id, _)| id);
+        Ok(Self {
+            oldest: id(oldest),
+            newest: id(newest),
+            has_read: !read.is_empty(),
+        })
+    }
+
+    /// Whether all that it has came after `read`.
+    fn is_behind(&self, read: &str) -> bool {
+        let oldest = self.oldest.as_deref();
+        oldest.is_some_and(|oldest| is_before(read, oldest))
+    }
 }
 
 /// Whether one id of a stream (milliseconds, a dash, a number) is before another.
