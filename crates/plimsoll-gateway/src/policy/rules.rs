@@ -142,7 +142,13 @@ impl Rules {
 impl Rule {
     fn covers(&self, method: &str, decoded: &matcher::Decoded<'_>) -> bool {
         let of_method = self.methods.is_empty() || self.methods.iter().any(|own| own == method);
-        of_method && self.paths.matches(decoded)
+        of_method
+            && (self.paths.matches(decoded) || self.restricts() && self.paths.matches_bare(decoded))
+    }
+
+    /// Whether getting past it would be a gain, for instance by `/admin;x` where the upstream sees `/admin`.
+    fn restricts(&self) -> bool {
+        matches!(self.what, What::Deny | What::BodyLimit(_))
     }
 }
 

@@ -26,15 +26,16 @@ enum Against {
 pub(crate) struct Decoded<'a> {
     whole: Cow<'a, str>,
     below: Cow<'a, str>,
+    /// Both without the parameters of their segments, if they have any: `/a;x/b` is `/a/b` to some upstreams.
+    bare: Option<[String; 2]>,
 }
 
 impl<'a> Decoded<'a> {
     /// `below` is what follows the route's own path in `path`.
     pub(crate) fn of(path: &'a str, below: &'a str) -> Self {
-        Self {
-            whole: decode(path),
-            below: decode(below),
-        }
+        let (whole, below) = (decode(path), decode(below));
+        let bare = whole.contains(';').then(|| [bare(&whole), bare(&below)]);
+        Self { whole, below, bare }
     }
 }
 
@@ -102,9 +103,25 @@ impl PathMatcher {
 
     /// Whether a path is one of these.
     pub(crate) fn matches(&self, path: &Decoded<'_>) -> bool {
-        self.pattern.is_match(&path.below)
-            || (self.against == Against::Either && self.pattern.is_match(&path.whole))
+        self.is_one_of(&path.whole, &path.below)
     }
+
+    /// Whether it is one of these when the parameters of its segments are left out.
+    pub(crate) fn matches_bare(&self, path: &Decoded<'_>) -> bool {
+        let bare = path.bare.as_ref();
+        bare.is_some_and(|[whole, below]| self.is_one_of(whole, below))
+    }
+
+    fn is_one_of(&self, whole: &str, below: &str) -> bool {
+        self.pattern.is_match(below)
+            || (self.against == Against::Either && self.pattern.is_match(whole))
+    }
+}
+
+/// A path without the parameters of its segments.
+fn bare(path: &str) -> String {
+    let segments = path.split('/').map(|segment| segment.split(';').next());
+    segments.flatten().collect::<Vec<_>>().join("/")
 }
 
 /// Escapes resolved once, as a server does that looks for a file or a handler.
