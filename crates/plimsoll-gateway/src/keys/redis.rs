@@ -197,7 +197,7 @@ impl Worker {
             self.read_all(now)?;
             (self.missed, self.forgotten) = (false, false);
         }
-        self.missed = self.talk.changes(|word, session| {
+        self.talk.changes(|word, session| {
             state.changes().hear(word, session, &keys, now);
         })?;
         self.quotas.share(&mut self.talk, &self.keys)

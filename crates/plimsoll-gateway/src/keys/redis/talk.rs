@@ -41,6 +41,8 @@ pub(super) struct Talk {
     read: Option<String>,
     /// The Redis' word, as it was found last.
     epoch: String,
+    /// Changes were dropped from the stream before they were read.
+    dropped: bool,
 }
 
 /// What a turn begins with.
@@ -60,6 +62,7 @@ impl Talk {
             connection: None,
             read: None,
             epoch: String::new(),
+            dropped: false,
         }
     }
 
@@ -75,7 +78,7 @@ impl Talk {
     /// Makes sure that there is a connection.
     pub(super) fn connect(&mut self) -> RedisResult<News> {
         let mut news = News {
-            missed: false,
+            missed: self.dropped,
             forgotten: false,
         };
         if self.connection.is_some() {
@@ -98,7 +101,7 @@ impl Talk {
         match &self.read {
             None => news.missed = true,
             Some(_) if epoch != self.epoch => news.forgotten = true,
-            Some(read) if read == BEGINNING => news.missed = stream.oldest.is_some(),
+            Some(read) if read == BEGINNING => news.missed |= stream.oldest.is_some(),
             Some(_) if stream.has_read => {}
             Some(read) if stream.is_behind(read) => news.missed = true,
             // An older state of it has come back.
@@ -221,18 +224,15 @@ impl Talk {
             }
             cursor = next;
             if cursor == 0 {
+                self.dropped = false;
                 return Ok(());
             }
         }
     }
 
-    /// Changes that were not read yet: a word about the key, and its session or `None` where it is gone. Says whether some were dropped
-    /// before they were read.
-    pub(super) fn changes(
-        &mut self,
-        mut take: impl FnMut(Word, Option<&str>),
-    ) -> RedisResult<bool> {
-        let mut missed = false;
+    /// Changes that were not read yet: a word about the key, and its session or `None` where it is gone. That some were dropped before
+    /// they were read is news of the next turns, until every key was read.
+    pub(super) fn changes(&mut self, mut take: impl FnMut(Word, Option<&str>)) -> RedisResult<()> {
         loop {
             let read = self.read.clone().unwrap_or_else(|| BEGINNING.to_owned());
             let mut request = redis::pipe();
@@ -242,10 +242,10 @@ impl Talk {
             oldest.arg("COUNT").arg(1);
             let (entries, oldest): (Entries, Entries) = self.ask(&request)?;
             let Some((last, _)) = entries.last().cloned() else {
-                return Ok(missed);
+                return Ok(());
             };
             let oldest = oldest.first();
-            missed |= read != BEGINNING && oldest.is_some_and(|(id, _)| is_before(&read, id));
+            self.dropped |= read != BEGINNING && oldest.is_some_and(|(id, _)| is_before(&read, id));
             let words = words(entries, &self.name);
             let hashes: Vec<KeyHash> = words.keys().copied().collect();
             for (hash, session) in self.sessions(&hashes)? {
