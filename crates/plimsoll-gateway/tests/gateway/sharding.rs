@@ -270,10 +270,16 @@ fn reloads_under_load_lose_and_misdirect_nobody() {
             asked.store(step, Ordering::SeqCst);
             gateway.write("shards.yaml", &map(step + 1, &entries(step)));
             let list: &[_] = if step % 3 == 0 { &[&revoked] } else { &[] };
-            gateway.rewrites("ca.crl", &realm.authority.revoked(list, 2099).unwrap());
+            gateway.write("ca.crl", &realm.authority.revoked(list, 2099).unwrap());
+            // A move does not end while a request is under way that began before it.
+            let mut tries = (0..10_000).map(|_| gateway.reload());
+            if !tries.any(|answer| answer.status() == 200) {
+                break;
+            }
             acknowledged.store(step, Ordering::SeqCst);
         }
         over.store(true, Ordering::SeqCst);
+        assert_eq!(acknowledged.load(Ordering::SeqCst), RELOADS);
         // Nobody waits for a move that does not come.
         gateway.rewrites("shards.yaml", &map(RELOADS + 2, &entries(RELOADS)));
         clients.into_iter().map(|c| c.join().unwrap()).sum()
