@@ -21,11 +21,23 @@ fn a_capacity_is_enclosed() {
         "capacity: { objective: { p90: 400ms }, from: 25/s, precision: 30%, trial: 2s, budget: 60s }",
     );
     let finished = workspace.experiment("slow.yaml", &[]);
-    assert!(matches!(finished.code, Some(0 | 6)), "{finished:?}");
     let found = found(&workspace);
-    let [lower, upper] = ["lower_per_s", "upper_per_s"].map(|key| found[key].as_f64());
-    // A queue takes a moment to grow beyond the limit: a little more than 50 passes in two seconds.
-    assert!(lower.unwrap() <= 58.0 && upper.unwrap() >= 48.0, "{found}");
+    let [lower, upper, width] =
+        ["lower_per_s", "upper_per_s", "width"].map(|key| found[key].as_f64().unwrap());
+    // What was found decides what the run ends with.
+    let code = match found["result"].as_str() {
+        Some("found") => {
+            assert!(width <= 0.3 + 1e-9, "{found}");
+            0
+        }
+        Some("wide") => 6,
+        _ => panic!("{found}"),
+    };
+    assert_eq!(finished.code, Some(code), "{finished:?}");
+    // The first rate is carried and four times as much is not. A queue takes a moment to grow beyond the limit: a little more than 50
+    // passes in two seconds.
+    assert!((25.0..=58.0).contains(&lower), "{found}");
+    assert!((48.0..=100.0).contains(&upper), "{found}");
     assert!(found["trials"].as_array().unwrap().len() >= 5, "{found}");
     assert!(found["spent_s"].as_f64().unwrap() <= 66.0, "{found}");
     let finished = finished
