@@ -2,6 +2,8 @@
 
 use crate::json::{Json, first_document};
 use crate::xml::Document;
+use bumpalo::Bump;
+use self_cell::self_cell;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -11,7 +13,7 @@ use std::cell::OnceCell;
 pub(crate) struct Content<'a> {
     bytes: Cow<'a, [u8]>,
     /// The value as JSON, parsed once for however many stubs ask.
-    json: OnceCell<Option<Json>>,
+    json: OnceCell<Parsed>,
     /// The same as serde_json has it, for those who work with that.
     value: OnceCell<Option<Value>>,
     /// Likewise as XML.
@@ -45,15 +47,15 @@ impl<'a> Content<'a> {
     }
 
     /// The value as JSON, if it is. What follows the first document does not matter, as it does not to Jackson.
-    pub(crate) fn json(&self) -> Option<&Json> {
-        let first = || Json::first_of(&self.bytes);
-        self.json.get_or_init(first).as_ref()
+    pub(crate) fn json(&self) -> Option<&Json<'_>> {
+        let parsed = self.json.get_or_init(|| Parsed::of(&self.bytes));
+        parsed.borrow_dependent().as_ref()
     }
 
     /// The same as serde_json has it.
     pub(crate) fn value(&self) -> Option<&Value> {
         let value = || match self.json.get() {
-            Some(json) => json.as_ref().map(Json::to_value),
+            Some(parsed) => parsed.borrow_dependent().as_ref().map(Json::to_value),
             // Nobody has asked for the other form, and perhaps nobody will.
             None => first_document(&self.bytes),
         };
@@ -64,6 +66,30 @@ impl<'a> Content<'a> {
     pub(crate) fn xml(&self) -> Option<&Document> {
         let read = || Document::parse(&self.text()).ok();
         self.xml.get_or_init(read).as_ref()
+    }
+}
+
+self_cell! {
+    /// The first JSON document of a text, if there is one, and the arena that it and the text stand in.
+    struct Parsed {
+        owner: Bump,
+
+        #[covariant]
+        dependent: First,
+    }
+
+    impl {Debug}
+}
+
+type First<'p> = Option<Json<'p>>;
+
+impl Parsed {
+    fn of(bytes: &[u8]) -> Self {
+        // A document usually takes up to four times as much as its text.
+        let arena = Bump::with_capacity(5 * bytes.len());
+        Self::new(arena, |arena| {
+            Json::first_of(arena.alloc_slice_copy(bytes), arena)
+        })
     }
 }
 

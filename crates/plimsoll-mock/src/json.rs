@@ -1,8 +1,8 @@
-//! A JSON document to compare and to search. Short texts and few members stand in place: a tree of [`serde_json::Value`] allocates every
-//! text and hashes every name, which costs several times as much as all else about a request.
+//! A JSON document to compare and to search. Its texts stand in the text that it was read from, all else in an arena: a tree of [`serde_json::Value`]
+//! allocates every part and hashes every name, which costs several times as much as all else about a request.
 
-use compact_str::CompactString;
-use serde::de::{Deserialize, DeserializeOwned, Deserializer, MapAccess, SeqAccess, Visitor};
+use bumpalo::Bump;
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Number, Value};
 use std::collections::HashMap;
 use std::fmt;
@@ -12,30 +12,73 @@ const FEW: usize = 16;
 
 /// A value, its parts in the order in which they were written.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Json {
+pub(crate) enum Json<'a> {
     Null,
     Bool(bool),
     Number(Number),
-    String(CompactString),
-    Array(Vec<Json>),
-    Object(Members),
+    String(&'a str),
+    Array(&'a [Json<'a>]),
+    Object(&'a Members<'a>),
 }
 
 /// The members of an object. Of several with one name the last counts, in the place of the first.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Members {
-    entries: Vec<(CompactString, Json)>,
-    /// Where each name is, once there are more than [`FEW`]; elsewhere, as every value has the size of the largest.
-    places: Option<Box<Places>>,
+#[derive(Debug)]
+pub(crate) struct Members<'a> {
+    entries: &'a [Member<'a>],
+    /// The places of all members, by their names, if there are more than [`FEW`].
+    by_name: &'a [usize],
 }
 
-#[derive(Debug, Clone)]
-struct Places(HashMap<CompactString, usize>);
+/// Name and value.
+type Member<'a> = (&'a str, Json<'a>);
 
-impl Json {
+impl<'a> Json<'a> {
     /// The first document of a text; what follows it does not matter.
-    pub(crate) fn first_of(bytes: &[u8]) -> Option<Self> {
-        first_document(bytes)
+    pub(crate) fn first_of(bytes: &'a [u8], arena: &'a Bump) -> Option<Self> {
+        let start = bytes.iter().find(|byte| !byte.is_ascii_whitespace())?;
+        if !matches!(start, b'{' | b'[' | b'"') {
+            // Whatever follows must not make a number or a word longer, which serde_json looks after where no arena is.
+            let value = first_document(bytes)?;
+            return Some(Self::of(arena.alloc(value), arena));
+        }
+        // Texts need not be looked at one by one when all of it is UTF-8.
+        match std::str::from_utf8(bytes) {
+            Ok(text) => read(&mut serde_json::Deserializer::from_str(text), arena),
+            Err(_) => read(&mut serde_json::Deserializer::from_slice(bytes), arena),
+        }
+    }
+
+    /// What serde_json has.
+    pub(crate) fn of(value: &'a Value, arena: &'a Bump) -> Self {
+        match value {
+            Value::Null => Self::Null,
+            Value::Bool(value) => Self::Bool(*value),
+            Value::Number(number) => Self::Number(number.clone()),
+            Value::String(text) => Self::String(text),
+            Value::Array(items) => {
+                let items = items.iter().map(|item| Self::of(item, arena));
+                Self::Array(arena.alloc_slice_fill_iter(items))
+            }
+            Value::Object(map) => {
+                let members = map.iter();
+                let members = members.map(|(name, value)| (&**name, Self::of(value, arena)));
+                Self::object(members, arena)
+            }
+        }
+    }
+
+    /// An object of members whose names differ.
+    pub(crate) fn object<I>(members: I, arena: &'a Bump) -> Self
+    where
+        I: IntoIterator<Item = Member<'a>, IntoIter: ExactSizeIterator>,
+    {
+        let entries: &[Member<'_>] = arena.alloc_slice_fill_iter(members);
+        let mut by_name: &mut [usize] = &mut [];
+        if entries.len() > FEW {
+            by_name = arena.alloc_slice_fill_with(entries.len(), |place| place);
+            by_name.sort_unstable_by_key(|place| entries[*place].0);
+        }
+        Self::Object(arena.alloc(Members { entries, by_name }))
     }
 
     /// As serde_json has it, for those who work with that.
@@ -44,7 +87,7 @@ impl Json {
             Self::Null => Value::Null,
             Self::Bool(value) => Value::Bool(*value),
             Self::Number(number) => Value::Number(number.clone()),
-            Self::String(text) => Value::String(text.as_str().into()),
+            Self::String(text) => Value::String((*text).to_owned()),
             Self::Array(items) => items.iter().map(Self::to_value).collect(),
             Self::Object(members) => {
                 let entries = members.iter();
@@ -67,14 +110,14 @@ impl Json {
         Self::Number(Number::from(count))
     }
 
-    pub(crate) fn as_object(&self) -> Option<&Members> {
+    pub(crate) fn as_object(&self) -> Option<&'a Members<'a>> {
         match self {
             Self::Object(members) => Some(members),
             _ => None,
         }
     }
 
-    pub(crate) fn as_array(&self) -> Option<&[Self]> {
+    pub(crate) fn as_array(&self) -> Option<&'a [Self]> {
         match self {
             Self::Array(items) => Some(items),
             _ => None,
@@ -103,8 +146,8 @@ impl Json {
     }
 }
 
-/// The first document of a text, in whichever form.
-pub(crate) fn first_document<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
+/// The first document of a text, as serde_json has it.
+pub(crate) fn first_document(bytes: &[u8]) -> Option<Value> {
     // Texts need not be looked at one by one when all of it is UTF-8.
     match std::str::from_utf8(bytes) {
         Ok(text) => serde_json::Deserializer::from_str(text)
@@ -118,7 +161,7 @@ pub(crate) fn first_document<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
     }
 }
 
-impl Members {
+impl<'a> Members<'a> {
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }
@@ -127,131 +170,190 @@ impl Members {
         self.entries.is_empty()
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &Json)> {
-        self.entries.iter().map(|(name, value)| (&**name, value))
+    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = (&'a str, &'a Json<'a>)> + use<'a> {
+        self.entries.iter().map(|(name, value)| (*name, value))
     }
 
-    pub(crate) fn get(&self, name: &str) -> Option<&Json> {
-        Some(&self.entries[self.place(name)?].1)
+    pub(crate) fn get(&self, name: &str) -> Option<&'a Json<'a>> {
+        if self.by_name.is_empty() {
+            let found = self.entries.iter().find(|(own, _)| *own == name);
+            return found.map(|(_, value)| value);
+        }
+        let found = self
+            .by_name
+            .binary_search_by_key(&name, |place| self.entries[*place].0);
+        Some(&self.entries[self.by_name[found.ok()?]].1)
     }
 
-    fn place(&self, name: &str) -> Option<usize> {
-        match &self.places {
-            Some(places) => places.0.get(name).copied(),
-            None => self.entries.iter().position(|(own, _)| own == name),
+    /// The same for who thinks to know where it is.
+    pub(crate) fn get_near(&self, place: usize, name: &str) -> Option<&'a Json<'a>> {
+        match self.entries.get(place) {
+            Some((own, value)) if *own == name => Some(value),
+            _ => self.get(name),
         }
-    }
-
-    fn insert(&mut self, name: CompactString, value: Json) {
-        if let Some(place) = self.place(&name) {
-            self.entries[place].1 = value;
-            return;
-        }
-        let place = self.entries.len();
-        if place == FEW {
-            let names = self.entries.iter().map(|(name, _)| name.clone());
-            self.places = Some(Box::new(Places(names.zip(0..).collect())));
-        }
-        if let Some(places) = &mut self.places {
-            places.0.insert(name.clone(), place);
-        }
-        self.entries.push((name, value));
     }
 }
 
 /// Whatever their order.
-impl PartialEq for Members {
+impl PartialEq for Members<'_> {
     fn eq(&self, other: &Self) -> bool {
         let has = |(name, value)| other.get(name).is_some_and(|theirs| theirs == value);
         self.len() == other.len() && self.iter().all(has)
     }
 }
 
-impl FromIterator<(CompactString, Json)> for Members {
-    fn from_iter<I: IntoIterator<Item = (CompactString, Json)>>(entries: I) -> Self {
-        let mut members = Self::default();
-        for (name, value) in entries {
-            members.insert(name, value);
-        }
-        members
-    }
+fn read<'a, R: serde_json::de::Read<'a>>(
+    parser: &mut serde_json::Deserializer<R>,
+    arena: &'a Bump,
+) -> Option<Json<'a>> {
+    let mut begun = Begun {
+        arena,
+        items: Vec::with_capacity(32),
+        members: Vec::with_capacity(32),
+    };
+    Reader(&mut begun).deserialize(parser).ok()
 }
 
-impl From<&Value> for Json {
-    fn from(value: &Value) -> Self {
-        match value {
-            Value::Null => Self::Null,
-            Value::Bool(value) => Self::Bool(*value),
-            Value::Number(number) => Self::Number(number.clone()),
-            Value::String(text) => Self::String(text.into()),
-            Value::Array(items) => Self::Array(items.iter().map(Self::from).collect()),
-            Value::Object(map) => {
-                let entries = map.iter();
-                Self::Object(
-                    entries
-                        .map(|(name, value)| (name.into(), Self::from(value)))
-                        .collect(),
-                )
-            }
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Json {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Reader)
-    }
+/// Parts of arrays and objects that have begun; each takes its own at its end, when it is known how many they are.
+struct Begun<'a> {
+    arena: &'a Bump,
+    items: Vec<Json<'a>>,
+    members: Vec<Member<'a>>,
 }
 
 /// Makes a [`Json`] of what a parser sees.
-struct Reader;
+struct Reader<'r, 'a>(&'r mut Begun<'a>);
 
-impl<'de> Visitor<'de> for Reader {
-    type Value = Json;
+impl<'de: 'a, 'a> DeserializeSeed<'de> for Reader<'_, 'a> {
+    type Value = Json<'a>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Json<'a>, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de: 'a, 'a> Visitor<'de> for Reader<'_, 'a> {
+    type Value = Json<'a>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("any JSON value")
     }
 
-    fn visit_unit<E>(self) -> Result<Json, E> {
+    fn visit_unit<E>(self) -> Result<Json<'a>, E> {
         Ok(Json::Null)
     }
 
-    fn visit_bool<E>(self, value: bool) -> Result<Json, E> {
+    fn visit_bool<E>(self, value: bool) -> Result<Json<'a>, E> {
         Ok(Json::Bool(value))
     }
 
-    fn visit_i64<E>(self, value: i64) -> Result<Json, E> {
+    fn visit_i64<E>(self, value: i64) -> Result<Json<'a>, E> {
         Ok(Json::Number(value.into()))
     }
 
-    fn visit_u64<E>(self, value: u64) -> Result<Json, E> {
+    fn visit_u64<E>(self, value: u64) -> Result<Json<'a>, E> {
         Ok(Json::Number(value.into()))
     }
 
-    fn visit_f64<E>(self, value: f64) -> Result<Json, E> {
+    fn visit_f64<E>(self, value: f64) -> Result<Json<'a>, E> {
         Ok(Json::number(value))
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Json, E> {
-        Ok(Json::String(text.into()))
+    fn visit_str<E>(self, text: &str) -> Result<Json<'a>, E> {
+        Ok(Json::String(self.0.arena.alloc_str(text)))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Json, A::Error> {
-        let mut items = Vec::new();
-        while let Some(item) = sequence.next_element()? {
-            items.push(item);
-        }
-        Ok(Json::Array(items))
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Json<'a>, E> {
+        Ok(Json::String(text))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Json, A::Error> {
-        let mut members = Members::default();
-        while let Some(name) = map.next_key()? {
-            members.insert(name, map.next_value()?);
+    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Json<'a>, A::Error> {
+        let begun = self.0;
+        let start = begun.items.len();
+        while let Some(item) = sequence.next_element_seed(Reader(begun))? {
+            begun.items.push(item);
         }
-        Ok(Json::Object(members))
+        let items = begun.items.drain(start..);
+        Ok(Json::Array(begun.arena.alloc_slice_fill_iter(items)))
     }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Json<'a>, A::Error> {
+        let begun = self.0;
+        let start = begun.members.len();
+        let (mut marks, mut may_repeat) = (0, false);
+        while let Some(name) = map.next_key_seed(NameReader(begun.arena))? {
+            let mark = mark(name);
+            may_repeat |= marks & mark != 0;
+            marks |= mark;
+            let value = map.next_value_seed(Reader(begun))?;
+            begun.members.push((name, value));
+        }
+        if may_repeat {
+            drop_repeated(&mut begun.members, start);
+        }
+        Ok(Json::object(begun.members.drain(start..), begun.arena))
+    }
+}
+
+/// Makes a text of the name that a parser sees.
+struct NameReader<'a>(&'a Bump);
+
+impl<'de: 'a, 'a> DeserializeSeed<'de> for NameReader<'a> {
+    type Value = &'a str;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<&'a str, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl<'de: 'a, 'a> Visitor<'de> for NameReader<'a> {
+    type Value = &'a str;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a name")
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<&'a str, E> {
+        Ok(self.0.alloc_str(text))
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<&'a str, E> {
+        Ok(text)
+    }
+}
+
+/// One bit of 64, seldom that of another name of the same object.
+fn mark(name: &str) -> u64 {
+    let bytes = name.as_bytes();
+    let first = bytes.first().copied().unwrap_or_default();
+    let last = bytes.last().copied().unwrap_or_default();
+    1 << ((usize::from(first) * 5 + usize::from(last) * 13 + bytes.len()) % 64)
+}
+
+/// Leaves one member of each name from `start` on: the first, with the value of the last.
+fn drop_repeated(members: &mut Vec<Member<'_>>, start: usize) {
+    let are_few = members.len() - start <= FEW;
+    let mut places = HashMap::new();
+    let mut end = start;
+    for index in start..members.len() {
+        let name = members[index].0;
+        let first = if are_few {
+            (start..end).find(|place| members[*place].0 == name)
+        } else {
+            places.get(name).copied()
+        };
+        match first {
+            Some(first) => members.swap(first, index),
+            None => {
+                if !are_few {
+                    places.insert(name, end);
+                }
+                members.swap(end, index);
+                end += 1;
+            }
+        }
+    }
+    members.truncate(end);
 }
 
 #[cfg(test)]
@@ -260,8 +362,10 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
-    fn read(text: &str) -> Option<Json> {
-        Json::first_of(text.as_bytes())
+    /// What is read of a text, as serde_json has it.
+    fn read(text: &[u8]) -> Option<Value> {
+        let arena = Bump::new();
+        Json::first_of(text, &arena).map(|json| json.to_value())
     }
 
     /// Any document, with names that repeat and texts that need escapes.
@@ -287,10 +391,11 @@ mod tests {
         #[test]
         fn it_is_what_serde_json_reads(document in documents(), other in documents()) {
             let text = document.to_string();
-            let read = read(&text).unwrap();
-            prop_assert_eq!(read.to_value().to_string(), text);
-            prop_assert_eq!(&read, &Json::from(&document));
-            prop_assert_eq!(read == Json::from(&other), document == other);
+            let arena = Bump::new();
+            let read = Json::first_of(text.as_bytes(), &arena).unwrap();
+            prop_assert_eq!(read.to_value().to_string(), &*text);
+            prop_assert_eq!(&read, &Json::of(&document, &arena));
+            prop_assert_eq!(read == Json::of(&other, &arena), document == other);
         }
     }
 
@@ -300,7 +405,8 @@ mod tests {
             let others: String = (0..others).map(|n| format!("\"m{n}\": {n}, ")).collect();
             let text = format!("{{\"a\": 1, {others}\"b\": 2, \"\\u0061\": 3}}");
             let expected: Value = serde_json::from_str(&text).unwrap();
-            let read = read(&text).unwrap();
+            let arena = Bump::new();
+            let read = Json::first_of(text.as_bytes(), &arena).unwrap();
             assert_eq!(read.to_value().to_string(), expected.to_string());
             let members = read.as_object().unwrap();
             assert_eq!(members.get("a"), Some(&Json::Number(3.into())));
@@ -314,11 +420,13 @@ mod tests {
 
     #[test]
     fn only_the_first_document_matters() {
-        assert_eq!(read("{} x").map(|json| json.to_value()), Some(json!({})));
-        assert_eq!(Json::first_of(b"[1] \xff"), read("[1]"));
-        assert_eq!(Json::first_of(b"[\"\xff\"]"), None);
-        assert_eq!(read("["), None);
-        assert_eq!(read(""), None);
-        assert_eq!(read(&"[".repeat(100_000)), None);
+        assert_eq!(read(b"{} x"), Some(json!({})));
+        assert_eq!(read(b"[1] \xff"), Some(json!([1])));
+        assert_eq!(read(b"[\"\xff\"]"), None);
+        assert_eq!(read(b" 1 x"), Some(json!(1)));
+        assert_eq!(read(b"1x"), None);
+        assert_eq!(read(b"["), None);
+        assert_eq!(read(b""), None);
+        assert_eq!(read("[".repeat(100_000).as_bytes()), None);
     }
 }

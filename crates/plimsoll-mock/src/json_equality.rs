@@ -75,11 +75,11 @@ impl Expected {
     }
 
     /// Whether `actual` is what is expected.
-    pub(crate) fn holds(&self, actual: &Json) -> Result<bool, TooCostly> {
+    pub(crate) fn holds(&self, actual: &Json<'_>) -> Result<bool, TooCostly> {
         self.equal(&self.node, actual)
     }
 
-    fn equal(&self, expected: &Node, actual: &Json) -> Result<bool, TooCostly> {
+    fn equal(&self, expected: &Node, actual: &Json<'_>) -> Result<bool, TooCostly> {
         Ok(match (expected, actual) {
             (Node::Ignored | Node::IgnoredElement, _)
             | (Node::Null, Json::Null)
@@ -101,11 +101,11 @@ impl Expected {
     fn equal_properties(
         &self,
         expected: &[(String, Node)],
-        actual: &Members,
+        actual: &Members<'_>,
     ) -> Result<bool, TooCostly> {
         let mut found = 0;
-        for (name, node) in expected {
-            match actual.get(name) {
+        for (place, (name, node)) in expected.iter().enumerate() {
+            match actual.get_near(place, name) {
                 Some(value) => {
                     found += 1;
                     if !self.equal(node, value)? {
@@ -119,7 +119,7 @@ impl Expected {
         Ok(self.extra == Extra::Ignored || found == actual.len())
     }
 
-    fn equal_items(&self, expected: &[Node], actual: &[Json]) -> Result<bool, TooCostly> {
+    fn equal_items(&self, expected: &[Node], actual: &[Json<'_>]) -> Result<bool, TooCostly> {
         let lengths_fit = match self.extra {
             Extra::Refused => actual.len() == expected.len(),
             Extra::Ignored => actual.len() >= expected.len(),
@@ -140,7 +140,11 @@ impl Expected {
 
     /// Whether every expected item has an actual one of its own that is equal to it. A placeholder may be equal to several, so an item
     /// that has found its own may have to leave it to another (Kuhn's augmenting paths).
-    fn equal_in_any_order(&self, expected: &[Node], actual: &[Json]) -> Result<bool, TooCostly> {
+    fn equal_in_any_order(
+        &self,
+        expected: &[Node],
+        actual: &[Json<'_>],
+    ) -> Result<bool, TooCostly> {
         let mut owner: Vec<Option<usize>> = vec![None; actual.len()];
         let mut equal = Vec::with_capacity(expected.len());
         for node in expected {
@@ -231,12 +235,13 @@ pub(crate) fn same_number(one: &Number, other: &Number) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use bumpalo::Bump;
     use serde_json::json;
 
     fn check(expected: &Value, order: Order, extra: Extra, actual: &Value, equal: bool) {
         let prepared = Expected::prepare(expected, order, extra).unwrap();
         assert_eq!(
-            prepared.holds(&actual.into()),
+            prepared.holds(&Json::of(actual, &Bump::new())),
             Ok(equal),
             "{expected} and {actual}"
         );

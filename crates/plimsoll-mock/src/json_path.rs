@@ -8,9 +8,9 @@ mod parse;
 
 use crate::java_regex::TooCostly;
 use crate::json::{Json, Members};
+use bumpalo::Bump;
 use filter::Filter;
 use function::Function;
-use std::borrow::Cow;
 
 /// A compiled path.
 #[derive(Debug, Clone)]
@@ -42,9 +42,9 @@ pub(crate) enum Found<'v> {
     /// A path that can lead to one place only leads nowhere.
     Nothing,
     /// The value at that one place.
-    One(Cow<'v, Json>),
+    One(&'v Json<'v>),
     /// The values, perhaps none, of a path that can lead to several places.
-    Many(Vec<Cow<'v, Json>>),
+    Many(Vec<&'v Json<'v>>),
 }
 
 impl JsonPath {
@@ -53,18 +53,38 @@ impl JsonPath {
         parse::path(text)
     }
 
-    /// Where the path leads in `root`.
-    pub(crate) fn find<'v>(&self, root: &'v Json) -> Result<Found<'v>, TooCostly> {
-        self.find_from(Cow::Borrowed(root), root)
+    /// Where the path leads in `root`. What functions make on the way stands in the arena.
+    pub(crate) fn find<'v>(
+        &self,
+        root: &'v Json<'v>,
+        arena: &'v Bump,
+    ) -> Result<Found<'v>, TooCostly> {
+        self.find_from(root, root, arena)
     }
 
     /// The same from a value inside `root`, for the paths of filters.
-    fn find_from<'v>(&self, start: Cow<'v, Json>, root: &Json) -> Result<Found<'v>, TooCostly> {
-        let mut found = vec![start];
-        for segment in &self.segments {
+    fn find_from<'v>(
+        &self,
+        start: &'v Json<'v>,
+        root: &Json<'_>,
+        arena: &'v Bump,
+    ) -> Result<Found<'v>, TooCostly> {
+        // Names alone, as in most filters, need no list.
+        let (mut start, mut segments) = (Some(start), &*self.segments);
+        while let [Segment::Name(name), rest @ ..] = segments {
+            start = start
+                .and_then(Json::as_object)
+                .and_then(|map| map.get(name));
+            segments = rest;
+        }
+        if segments.is_empty() {
+            return Ok(start.map_or(Found::Nothing, Found::One));
+        }
+        let mut found: Vec<_> = start.into_iter().collect();
+        for segment in segments {
             let mut next = Vec::new();
             for value in found {
-                segment.apply(value, root, &mut next)?;
+                segment.apply(value, root, arena, &mut next)?;
             }
             found = next;
         }
@@ -89,71 +109,41 @@ impl Segment {
     /// Adds what this segment leads to from `value`.
     fn apply<'v>(
         &self,
-        value: Cow<'v, Json>,
-        root: &Json,
-        out: &mut Vec<Cow<'v, Json>>,
-    ) -> Result<(), TooCostly> {
-        match value {
-            Cow::Borrowed(value) => self.apply_borrowed(value, root, out),
-            // Only functions make values; what follows them owns its results.
-            Cow::Owned(value) => {
-                let mut found = Vec::new();
-                self.apply_borrowed(&value, root, &mut found)?;
-                out.extend(
-                    found
-                        .into_iter()
-                        .map(|found| Cow::Owned(found.into_owned())),
-                );
-                Ok(())
-            }
-        }
-    }
-
-    fn apply_borrowed<'v>(
-        &self,
-        value: &'v Json,
-        root: &Json,
-        out: &mut Vec<Cow<'v, Json>>,
+        value: &'v Json<'v>,
+        root: &Json<'_>,
+        arena: &'v Bump,
+        out: &mut Vec<&'v Json<'v>>,
     ) -> Result<(), TooCostly> {
         match self {
-            Self::Name(name) => out.extend(
-                value
-                    .as_object()
-                    .and_then(|map| map.get(name))
-                    .map(Cow::Borrowed),
-            ),
+            Self::Name(name) => out.extend(value.as_object().and_then(|map| map.get(name))),
             Self::Names(names) => {
-                out.extend(value.as_object().map(|map| Cow::Owned(only(map, names))))
+                out.extend(value.as_object().map(|map| only(map, names, arena)));
             }
-            Self::Wildcard => out.extend(children(value).map(Cow::Borrowed)),
-            Self::Index(index) => out.extend(item(value, *index).map(Cow::Borrowed)),
+            Self::Wildcard => out.extend(children(value)),
+            Self::Index(index) => out.extend(item(value, *index)),
             Self::Indices(indices) => {
-                out.extend(
-                    indices
-                        .iter()
-                        .filter_map(|index| item(value, *index))
-                        .map(Cow::Borrowed),
-                );
+                out.extend(indices.iter().filter_map(|index| item(value, *index)));
             }
             Self::Slice(from, to) => {
-                let items = value
-                    .as_array()
-                    .map_or(&[][..], |items| slice(items, *from, *to));
-                out.extend(items.iter().map(Cow::Borrowed));
+                let items = value.as_array().unwrap_or_default();
+                out.extend(slice(items, *from, *to));
             }
             Self::Filter(filter) => match value {
                 Json::Array(items) => {
-                    for item in items {
+                    for item in *items {
                         if filter.accepts(item, root)? {
-                            out.push(Cow::Borrowed(item));
+                            out.push(item);
                         }
                     }
                 }
-                Json::Object(_) if filter.accepts(value, root)? => out.push(Cow::Borrowed(value)),
+                Json::Object(_) if filter.accepts(value, root)? => out.push(value),
                 _ => {}
             },
-            Self::Descend(segment) => segment.descend(value, root, out)?,
-            Self::Function(function) => out.extend(function.apply(value).map(Cow::Owned)),
+            Self::Descend(segment) => segment.descend(value, root, arena, out)?,
+            Self::Function(function) => {
+                let made = function.apply(value, arena);
+                out.extend(made.map(|made| &*arena.alloc(made)));
+            }
         }
         Ok(())
     }
@@ -161,9 +151,10 @@ impl Segment {
     /// Applies this segment to an object or array and to all of them below it. A filter is asked about each of them, not about their items.
     fn descend<'v>(
         &self,
-        value: &'v Json,
-        root: &Json,
-        out: &mut Vec<Cow<'v, Json>>,
+        value: &'v Json<'v>,
+        root: &Json<'_>,
+        arena: &'v Bump,
+        out: &mut Vec<&'v Json<'v>>,
     ) -> Result<(), TooCostly> {
         if value.as_object().is_none() && value.as_array().is_none() {
             return Ok(());
@@ -171,20 +162,20 @@ impl Segment {
         match self {
             Self::Filter(filter) => {
                 if filter.accepts(value, root)? {
-                    out.push(Cow::Borrowed(value));
+                    out.push(value);
                 }
             }
-            _ => self.apply_borrowed(value, root, out)?,
+            _ => self.apply(value, root, arena, out)?,
         }
         for child in children(value) {
-            self.descend(child, root, out)?;
+            self.descend(child, root, arena, out)?;
         }
         Ok(())
     }
 }
 
 /// The values of an object or the items of an array.
-fn children(value: &Json) -> Box<dyn Iterator<Item = &Json> + '_> {
+fn children<'v>(value: &'v Json<'v>) -> Box<dyn Iterator<Item = &'v Json<'v>> + 'v> {
     match value {
         Json::Array(items) => Box::new(items.iter()),
         Json::Object(members) => Box::new(members.iter().map(|(_, value)| value)),
@@ -192,21 +183,25 @@ fn children(value: &Json) -> Box<dyn Iterator<Item = &Json> + '_> {
     }
 }
 
-fn only(members: &Members, names: &[String]) -> Json {
-    let kept = names
-        .iter()
-        .filter_map(|name| Some((name.into(), members.get(name)?.clone())));
-    Json::Object(kept.collect())
+fn only<'v>(members: &'v Members<'v>, names: &[String], arena: &'v Bump) -> &'v Json<'v> {
+    let mut kept: Vec<(&str, Json<'_>)> = Vec::new();
+    for name in names {
+        let is_new = kept.iter().all(|(own, _)| own != name);
+        if let Some(value) = members.get(name).filter(|_| is_new) {
+            kept.push((arena.alloc_str(name), value.clone()));
+        }
+    }
+    arena.alloc(Json::object(kept, arena))
 }
 
-fn item(value: &Json, index: i64) -> Option<&Json> {
+fn item<'v>(value: &Json<'v>, index: i64) -> Option<&'v Json<'v>> {
     let items = value.as_array()?;
     let length = i64::try_from(items.len()).ok()?;
     let index = if index < 0 { index + length } else { index };
     items.get(usize::try_from(index).ok()?)
 }
 
-fn slice(items: &[Json], from: Option<i64>, to: Option<i64>) -> &[Json] {
+fn slice<T>(items: &[T], from: Option<i64>, to: Option<i64>) -> &[T] {
     let length = i64::try_from(items.len()).unwrap_or(i64::MAX);
     let place = |index: i64| {
         let index = if index < 0 { index + length } else { index };
@@ -234,16 +229,18 @@ mod tests {
     }
 
     /// What a path leads to, as JSON; `null` for nothing.
-    fn check(path: &str, expected: Value) {
+    fn check(text: &str, expected: Value) {
         let document = store();
-        let document = Json::from(&document);
-        let found = JsonPath::compile(path).unwrap().find(&document).unwrap();
+        let arena = Bump::new();
+        let document = Json::of(&document, &arena);
+        let path = JsonPath::compile(text).unwrap();
+        let found = path.find(&document, &arena).unwrap();
         let actual = match found {
             Found::Nothing => Value::Null,
             Found::One(value) => value.to_value(),
             Found::Many(values) => values.iter().map(|value| value.to_value()).collect(),
         };
-        assert_eq!(actual, expected, "{path}");
+        assert_eq!(actual, expected, "{text}");
     }
 
     #[test]
@@ -264,6 +261,7 @@ mod tests {
             "$.book[0]['title','price']",
             json!({"title": "A", "price": 8.95}),
         );
+        check("$.book[0]['title','title']", json!({"title": "A"}));
         check("$.nothing", Value::Null);
         check("$.book[9]", Value::Null);
         check("$..nothing", json!([]));

@@ -6,7 +6,8 @@ use super::{Found, JsonPath};
 use crate::java_regex::{JavaRegex, TooCostly};
 use crate::json::Json;
 use crate::json_equality::same_number;
-use std::borrow::Cow;
+use bumpalo::Bump;
+use serde_json::Value;
 
 /// A predicate on one value.
 #[derive(Debug, Clone)]
@@ -22,7 +23,7 @@ pub(super) enum Filter {
 /// One side of a comparison.
 #[derive(Debug, Clone)]
 pub(super) enum Operand {
-    Literal(Json),
+    Literal(Value),
     /// A path from the value that is filtered.
     Here(JsonPath),
     /// A path from the whole document.
@@ -70,17 +71,22 @@ pub(super) const COMPARISONS: &[(&str, Comparison)] = &[
 
 impl Filter {
     /// Whether `value`, a part of `root`, is kept.
-    pub(super) fn accepts(&self, value: &Json, root: &Json) -> Result<bool, TooCostly> {
+    pub(super) fn accepts(&self, value: &Json<'_>, root: &Json<'_>) -> Result<bool, TooCostly> {
         match self {
             Self::Or(filters) => any(filters, value, root, true),
             Self::And(filters) => any(filters, value, root, false).map(|failed| !failed),
             Self::Not(filter) => Ok(!filter.accepts(value, root)?),
-            Self::Exists(operand) => Ok(operand.value(value, root)?.is_some()),
-            Self::Compare(left, comparison, right) => {
-                let (left, right) = (left.value(value, root)?, right.value(value, root)?);
-                Ok(comparison.holds(left.as_deref(), right.as_deref()))
+            Self::Exists(operand) => {
+                let arena = Bump::new();
+                Ok(operand.value(value, root, &arena)?.is_some())
             }
-            Self::Matches(operand, regex) => match operand.value(value, root)?.as_deref() {
+            Self::Compare(left, comparison, right) => {
+                let arena = Bump::new();
+                let left = left.value(value, root, &arena)?;
+                let right = right.value(value, root, &arena)?;
+                Ok(comparison.holds(left.as_ref(), right.as_ref()))
+            }
+            Self::Matches(operand, regex) => match operand.value(value, root, &Bump::new())? {
                 Some(Json::String(text)) => regex.matches(text),
                 Some(scalar @ (Json::Number(_) | Json::Bool(_))) => {
                     regex.matches(&scalar.to_value().to_string())
@@ -92,7 +98,12 @@ impl Filter {
 }
 
 /// Whether any filter's answer is `wanted`.
-fn any(filters: &[Filter], value: &Json, root: &Json, wanted: bool) -> Result<bool, TooCostly> {
+fn any(
+    filters: &[Filter],
+    value: &Json<'_>,
+    root: &Json<'_>,
+    wanted: bool,
+) -> Result<bool, TooCostly> {
     for filter in filters {
         if filter.accepts(value, root)? == wanted {
             return Ok(true);
@@ -105,27 +116,28 @@ impl Operand {
     /// What it stands for; `None` where its path leads nowhere.
     fn value<'v>(
         &'v self,
-        here: &'v Json,
-        root: &'v Json,
-    ) -> Result<Option<Cow<'v, Json>>, TooCostly> {
+        here: &'v Json<'v>,
+        root: &'v Json<'v>,
+        arena: &'v Bump,
+    ) -> Result<Option<Json<'v>>, TooCostly> {
         let found = match self {
-            Self::Literal(value) => return Ok(Some(Cow::Borrowed(value))),
-            Self::Here(path) => path.find_from(Cow::Borrowed(here), root)?,
-            Self::Root(path) => path.find_from(Cow::Borrowed(root), root)?,
+            Self::Literal(value) => return Ok(Some(Json::of(value, arena))),
+            Self::Here(path) => path.find_from(here, root, arena)?,
+            Self::Root(path) => path.find_from(root, root, arena)?,
         };
         Ok(match found {
             Found::Nothing => None,
-            Found::One(value) => Some(value),
+            Found::One(value) => Some(value.clone()),
             Found::Many(values) => {
-                let values = values.into_iter().map(Cow::into_owned);
-                Some(Cow::Owned(Json::Array(values.collect())))
+                let values = values.into_iter().cloned();
+                Some(Json::Array(arena.alloc_slice_fill_iter(values)))
             }
         })
     }
 }
 
 impl Comparison {
-    fn holds(self, left: Option<&Json>, right: Option<&Json>) -> bool {
+    fn holds(self, left: Option<&Json<'_>>, right: Option<&Json<'_>>) -> bool {
         let (Some(left), Some(right)) = (left, right) else {
             return self == Self::Unequal || self == Self::NotIn && left.is_none();
         };
@@ -139,7 +151,7 @@ impl Comparison {
             Self::In => has(right, left),
             Self::NotIn => !has(right, left),
             Self::Contains => match (left, right) {
-                (Json::String(text), Json::String(part)) => text.contains(&**part),
+                (Json::String(text), Json::String(part)) => text.contains(part),
                 _ => has(left, right),
             },
             Self::Size => right
@@ -156,15 +168,15 @@ impl Comparison {
     }
 }
 
-fn items(value: &Json) -> Option<&[Json]> {
+fn items<'v>(value: &Json<'v>) -> Option<&'v [Json<'v>]> {
     value.as_array()
 }
 
-fn has(list: &Json, wanted: &Json) -> bool {
+fn has(list: &Json<'_>, wanted: &Json<'_>) -> bool {
     items(list).is_some_and(|items| items.iter().any(|item| equal(item, wanted)))
 }
 
-fn length(value: &Json) -> Option<u64> {
+fn length(value: &Json<'_>) -> Option<u64> {
     let length = match value {
         Json::String(text) => text.chars().count(),
         Json::Array(items) => items.len(),
@@ -174,7 +186,7 @@ fn length(value: &Json) -> Option<u64> {
     u64::try_from(length).ok()
 }
 
-fn equal(left: &Json, right: &Json) -> bool {
+fn equal(left: &Json<'_>, right: &Json<'_>) -> bool {
     match (left, right) {
         (Json::Number(left), Json::Number(right)) => same_number(left, right),
         (Json::Number(left), Json::String(right)) => {
@@ -186,7 +198,7 @@ fn equal(left: &Json, right: &Json) -> bool {
 }
 
 /// Whether both are numbers or both texts, in an order that `accepts` takes.
-fn ordered(left: &Json, right: &Json, accepts: fn(i8) -> bool) -> bool {
+fn ordered(left: &Json<'_>, right: &Json<'_>, accepts: fn(i8) -> bool) -> bool {
     let order = match (left, right) {
         (Json::Number(left), Json::Number(right)) => left
             .as_f64()

@@ -1,6 +1,7 @@
 //! Functions at the end of a path, such as `.length()`. What they cannot be applied to gives nothing.
 
 use crate::json::Json;
+use bumpalo::Bump;
 
 /// A function of one value.
 #[derive(Debug, Clone, Copy)]
@@ -53,7 +54,7 @@ impl Function {
         }
     }
 
-    pub(super) fn apply(self, value: &Json) -> Option<Json> {
+    pub(super) fn apply<'v>(self, value: &Json<'v>, arena: &'v Bump) -> Option<Json<'v>> {
         match self {
             Self::Length => match value {
                 Json::Array(items) => Some(Json::count(items.len())),
@@ -62,8 +63,8 @@ impl Function {
             },
             Self::Keys => {
                 let names = value.as_object()?.iter();
-                let names = names.map(|(name, _)| Json::String(name.into()));
-                Some(Json::Array(names.collect()))
+                let names = names.map(|(name, _)| Json::String(name));
+                Some(Json::Array(arena.alloc_slice_fill_iter(names)))
             }
             Self::First => super::item(value, 0).cloned(),
             Self::Last => super::item(value, -1).cloned(),
@@ -95,7 +96,7 @@ impl Function {
     }
 }
 
-fn numbers(value: &Json) -> Vec<f64> {
+fn numbers(value: &Json<'_>) -> Vec<f64> {
     let items = value.as_array().unwrap_or_default();
     items.iter().filter_map(Json::as_f64).collect()
 }
@@ -110,7 +111,8 @@ mod tests {
         let check = |name: &str, expected: Option<f64>| {
             let function = Function::of(name, "").unwrap();
             let list = json!([1, 2, "x", 3, 4]);
-            let value = function.apply(&Json::from(&list));
+            let arena = Bump::new();
+            let value = function.apply(&Json::of(&list, &arena), &arena);
             assert_eq!(value.and_then(|value| value.as_f64()), expected, "{name}");
         };
         check("min", Some(1.0));

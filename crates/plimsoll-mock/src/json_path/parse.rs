@@ -4,8 +4,8 @@ use super::filter::{COMPARISONS, Filter, Operand};
 use super::function::Function;
 use super::{JsonPath, Segment};
 use crate::java_regex::JavaRegex;
-use crate::json::Json;
 use crate::stub::lenient_json;
+use serde_json::Value;
 
 /// Filters within filters.
 const DEEPEST: usize = 32;
@@ -267,7 +267,7 @@ impl<'a> Reader<'a> {
         let length = match self.rest.as_bytes().first() {
             Some(b'\'' | b'"') => {
                 let text = self.quoted()?;
-                return Ok(Operand::Literal(Json::String(text.into())));
+                return Ok(Operand::Literal(Value::String(text)));
             }
             Some(b'[') => closing(self.rest, '[', ']')?,
             Some(b'{') => closing(self.rest, '{', '}')?,
@@ -278,7 +278,7 @@ impl<'a> Reader<'a> {
         };
         let (text, rest) = self.rest.split_at(length);
         let strict = lenient_json::to_strict(text);
-        let literal: Json =
+        let literal =
             serde_json::from_str(&strict).map_err(|_| format!("`{text}` is not a value"))?;
         self.rest = rest;
         Ok(Operand::Literal(literal))

@@ -11,8 +11,8 @@ use crate::json::Json;
 use crate::json_path::{Found, JsonPath};
 use crate::stub::problem::StubProblem;
 use crate::stub::reader::{Node, Object, Problems};
+use bumpalo::Bump;
 use serde_json::Value;
-use std::borrow::Cow;
 
 /// A path and what is wanted there.
 #[derive(Debug, Clone)]
@@ -71,11 +71,12 @@ impl MatchesJsonPath {
         let Some(document) = value.and_then(Content::json) else {
             return Ok(false);
         };
-        let found = self.path.find(document)?;
+        let arena = Bump::new();
+        let found = self.path.find(document, &arena)?;
         match &self.pattern {
             None => Ok(match found {
                 Found::Nothing => false,
-                Found::One(value) => is_something(&value),
+                Found::One(value) => is_something(value),
                 Found::Many(values) => !values.is_empty(),
             }),
             Some(pattern) => holds_on(pattern, found),
@@ -86,19 +87,19 @@ impl MatchesJsonPath {
 impl MatchesJsonPath {
     /// The text of what is found first.
     pub(super) fn found(&self, value: &Content<'_>) -> Option<String> {
-        match self.path.find(value.json()?).ok()? {
+        match self.path.find(value.json()?, &Bump::new()).ok()? {
             Found::Nothing => None,
             Found::One(one) if one.as_object().is_some() => {
                 Some(java_json::pretty(&one.to_value()))
             }
-            Found::One(one) => Some(printed(&one)),
+            Found::One(one) => Some(printed(one)),
             Found::Many(all) => all.first().map(|first| printed(first)),
         }
     }
 }
 
 /// Whether a value counts as found: `null`, an empty list and an empty object do not.
-fn is_something(value: &Json) -> bool {
+fn is_something(value: &Json<'_>) -> bool {
     match value {
         Json::Null => false,
         Json::Array(items) => !items.is_empty(),
@@ -108,15 +109,15 @@ fn is_something(value: &Json) -> bool {
 }
 
 /// A value as Java prints it.
-fn printed(value: &Json) -> String {
+fn printed(value: &Json<'_>) -> String {
     java_json::printed(&value.to_value())
 }
 
 fn holds_on(pattern: &Matcher, found: Found<'_>) -> Result<bool, TooCostly> {
     let items = match found {
         Found::Nothing => return Ok(matches!(pattern, Matcher::Absent)),
-        Found::One(value) => match value.as_ref() {
-            Json::Array(items) => items.iter().map(|item| Cow::Owned(item.clone())).collect(),
+        Found::One(value) => match value {
+            Json::Array(items) => items.iter().collect(),
             Json::Null => return Ok(matches!(pattern, Matcher::Absent)),
             one @ Json::Object(_) => {
                 let text = java_json::pretty(&one.to_value());
@@ -134,7 +135,7 @@ fn holds_on(pattern: &Matcher, found: Found<'_>) -> Result<bool, TooCostly> {
         return Ok(matches!(pattern, Matcher::Absent));
     }
     for item in items {
-        if pattern.holds(Some(&Content::text_of(printed(&item))))? {
+        if pattern.holds(Some(&Content::text_of(printed(item))))? {
             return Ok(true);
         }
     }

@@ -4,6 +4,7 @@ use super::{Failure, Helper, Invocation, Outcome, Prepare, Prepared, error_text}
 use crate::json::Json;
 use crate::json_path::{Found, JsonPath};
 use crate::template::value::{Origin, Value};
+use bumpalo::Bump;
 use std::borrow::Cow;
 
 pub(super) const HELPERS: &[Helper] =
@@ -33,8 +34,11 @@ fn json_path<'a>(invocation: Invocation<'_, 'a>) -> Outcome<'a> {
     let default = invocation.option("default").cloned();
     let found = match &subject {
         Value::Body(request) => find(path, request.body.json())?,
-        Value::Json(json, _) => find(path, Some(&json.as_ref().into()))?,
-        value => find(path, serde_json::from_str(&value.print()).ok().as_ref())?,
+        Value::Json(json, _) => find(path, Some(&Json::of(json, &Bump::new())))?,
+        value => match serde_json::from_str(&value.print()) {
+            Ok(json) => find(path, Some(&Json::of(&json, &Bump::new())))?,
+            Err(_) => Value::Nothing,
+        },
     };
     match found {
         Value::Nothing => Ok(default.unwrap_or(Value::Nothing)),
@@ -42,11 +46,12 @@ fn json_path<'a>(invocation: Invocation<'_, 'a>) -> Outcome<'a> {
     }
 }
 
-fn find<'a>(path: &JsonPath, json: Option<&Json>) -> Result<Value<'a>, Failure> {
+fn find<'a>(path: &JsonPath, json: Option<&Json<'_>>) -> Result<Value<'a>, Failure> {
     let Some(json) = json else {
         return Ok(Value::Nothing);
     };
-    Ok(match path.find(json)? {
+    let arena = Bump::new();
+    Ok(match path.find(json, &arena)? {
         Found::Nothing => Value::Nothing,
         Found::One(json) => Value::of_json(json.to_value(), Origin::Found),
         Found::Many(all) => {
