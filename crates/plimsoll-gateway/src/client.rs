@@ -8,6 +8,7 @@ use crate::exchange::phases::Phase;
 use crate::exchange::{self, After, Progress, Scratch};
 use crate::generation::Generation;
 use crate::handshake::Reason;
+use crate::http2;
 use crate::shard::Shard;
 use crate::standing::Standing;
 use plimsoll_base::counters::Counter;
@@ -44,6 +45,15 @@ pub(crate) struct Client {
     pub(crate) standing: Option<Box<Standing>>,
     pub(crate) scratch: Scratch,
     pub(crate) arrival: Arrival,
+}
+
+/// Who is at the other end of a connection.
+#[derive(Debug, Clone)]
+pub(crate) struct Peer {
+    text: String,
+    address: IpAddr,
+    trusted: bool,
+    judged_by: u64,
 }
 
 /// When a request came, if that is measured.
@@ -137,6 +147,22 @@ async fn converse(shard: Rc<Shard>, mut client: Client, now: Instant) {
     let drained = shard.drain.notified();
     let mut drained = pin!(drained);
     let mut deadline = now + shard.timeouts().request_head;
+    if !client.secured
+        && shard.current().service.http2.is_some()
+        && client.begins_with_http2(deadline, drained.as_mut()).await
+    {
+        let peer = client.peer();
+        if let (Some(stream), front) = client.connection.into_stream() {
+            Box::pin(http2::serving::serve(
+                Rc::clone(&shard),
+                stream,
+                front,
+                peer,
+            ))
+            .await;
+        }
+        return;
+    }
     loop {
         match client.wait(&shard, deadline, drained.as_mut()).await {
             Waited::Request => {}
@@ -154,7 +180,60 @@ async fn converse(shard: Rc<Shard>, mut client: Client, now: Instant) {
     }
 }
 
+/// Serves the one request of a stream, which is in its pipe as a whole or on its way there.
+pub(crate) async fn serve_once(shard: Rc<Shard>, mut client: Client) {
+    if !matches!(client.connection.requests.next_head().await, Ok(true)) {
+        return; // its stream was reset
+    }
+    if exchange::serve(&shard, &mut client).await == After::Abort {
+        client.connection.reset();
+    }
+}
+
 impl Client {
+    /// The client of a stream, whose other end is in this process.
+    pub(crate) fn of_stream(connection: TcpServer, peer: Peer) -> Self {
+        Self {
+            connection,
+            watch: Watch::new(Instant::now()),
+            peer: peer.text,
+            address: peer.address,
+            trusted: peer.trusted,
+            judged_by: peer.judged_by,
+            // HTTP/2 is spoken in clear only, where nobody has shown a certificate.
+            secured: false,
+            standing: None,
+            scratch: Scratch::default(),
+            arrival: Arrival::default(),
+        }
+    }
+
+    /// Who it is, for all streams of its connection.
+    fn peer(&self) -> Peer {
+        Peer {
+            text: self.peer.clone(),
+            address: self.address,
+            trusted: self.trusted,
+            judged_by: self.judged_by,
+        }
+    }
+
+    /// Whether it speaks HTTP/2, as its first bytes say; waits for as many of them as it takes, and consumes none. What takes too long is
+    /// no HTTP/2, and no wait is longer for it.
+    async fn begins_with_http2(
+        &mut self,
+        deadline: Instant,
+        mut drained: std::pin::Pin<&mut impl Future<Output = ()>>,
+    ) -> bool {
+        let mut preface = pin!(self.connection.requests.begins_with_preface());
+        let preface_or_drain = poll_fn(|context| match preface.as_mut().poll(context) {
+            Poll::Ready(begins) => Poll::Ready(begins.unwrap_or(false)),
+            Poll::Pending => drained.as_mut().poll(context).map(|()| false),
+        });
+        let begins = self.watch.until(|| deadline, preface_or_drain).await;
+        begins == Ok(true)
+    }
+
     fn new(shard: &Shard, stream: Stream, now: Instant) -> io::Result<Self> {
         let address = stream.peer_addr()?.ip().to_canonical();
         let generation = shard.current();

@@ -44,6 +44,8 @@ pub struct GatewayConfig {
     pub(crate) routes: Vec<RouteConfig>,
     pub(crate) analytics: Option<AnalyticsTo>,
     pub(crate) timings: Timings,
+    /// Whether clients may speak HTTP/2, and within which limits.
+    pub(crate) http2: Option<Http2>,
     /// Not from the file: see [`GatewayConfig::keep_counters`].
     pub(crate) counters: Option<PathBuf>,
     pub(crate) timeouts: Timeouts,
@@ -124,6 +126,13 @@ pub(crate) enum AnalyticsTo {
     File(PathBuf),
     /// What [`crate::Controls::output`] leads to.
     Output,
+}
+
+/// What a client may do on a connection of HTTP/2.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Http2 {
+    /// Streams at a time, at least 1.
+    pub(crate) streams: u32,
 }
 
 /// Where it is shown how the time of a request splits up.
@@ -208,6 +217,8 @@ pub(crate) struct UpstreamConfig {
     pub(crate) endpoints: Vec<EndpointConfig>,
     pub(crate) balance: Balance,
     pub(crate) preserve_host: bool,
+    /// Its endpoints speak HTTP/2 and nothing else.
+    pub(crate) http2: bool,
     pub(crate) max_pending: u32,
     pub(crate) idle_connections: u32,
     pub(crate) idle_timeout: Duration,

@@ -26,6 +26,7 @@ mod fields;
 mod forwarded;
 mod generation;
 mod handshake;
+mod http2;
 mod identity;
 mod keys;
 mod metrics;

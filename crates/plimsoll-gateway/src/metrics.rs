@@ -161,6 +161,8 @@ pub(crate) struct ShardMetrics {
     pub(crate) connections: Counter,
     /// Client connections refused because there were too many.
     pub(crate) connections_refused: Counter,
+    /// Streams of HTTP/2 that were refused because there were too many exchanges.
+    pub(crate) streams_refused: Counter,
     /// Client connections that were ended, or broken off.
     pub(crate) ended: EndMetrics,
     /// Requests that wait for their client's data to be moved.

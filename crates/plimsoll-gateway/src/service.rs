@@ -3,8 +3,8 @@
 //! The one thing in it that changes is the atomic state of rate limits, see [`crate::policy::rate_limit`].
 
 use crate::config::{
-    CertificateField, ConnectionLimits, GatewayConfig, ListenerConfig, ListenerTls, RouteConfig,
-    Serves, Sharding, Timeouts, Timings,
+    CertificateField, ConnectionLimits, GatewayConfig, Http2, ListenerConfig, ListenerTls,
+    RouteConfig, Serves, Sharding, Timeouts, Timings,
 };
 use crate::control::Control;
 use crate::forwarded::Network;
@@ -35,6 +35,8 @@ pub(crate) struct Service {
     pub(crate) preserve_host: Vec<bool>,
     pub(crate) timeouts: Timeouts,
     pub(crate) timings: Timings,
+    /// Whether clients may speak HTTP/2, and within which limits.
+    pub(crate) http2: Option<Http2>,
     pub(crate) limits: ConnectionLimits,
     /// Names this gateway in `Via`; differs from every other gateway's.
     pub(crate) pseudonym: String,
@@ -122,6 +124,7 @@ impl Service {
             preserve_host: config.upstreams.iter().map(|u| u.preserve_host).collect(),
             timeouts: config.timeouts,
             timings: config.timings,
+            http2: config.http2,
             limits: config.limits,
             pseudonym: origin.pseudonym.clone(),
             started: origin.started,

@@ -51,6 +51,8 @@ pub(crate) struct Shard {
     pub(crate) changed: Notify,
     /// Those requests.
     pub(crate) held: Held,
+    /// Every stream of HTTP/2 that is served has one more of it.
+    pub(crate) streams: Rc<()>,
     /// Client connections, and what their clients have shown.
     roll: RefCell<Roll>,
 }
@@ -85,6 +87,7 @@ impl Shard {
             drain: Notify::new(),
             changed: Notify::new(),
             held: Held::default(),
+            streams: Rc::default(),
             roll: RefCell::default(),
         };
         (shard, share.doors, share.changes)
@@ -326,6 +329,10 @@ impl Shard {
             Err(_) => clients.len(),
         };
         clients.shutdown().await;
+        // Streams end with their connection, but each only when its turn comes; what they were is accounted for then.
+        while Rc::strong_count(&self.streams) > 1 {
+            tokio::task::yield_now().await;
+        }
         cut_off
     }
 

@@ -9,6 +9,7 @@ pub(crate) mod health;
 mod retry_budget;
 
 use crate::config::{Balance, Check, HashBy, UpstreamConfig};
+use crate::http2::carrying::Sessions;
 use balance::Balancer;
 use check::Verdict;
 use health::Health;
@@ -39,6 +40,8 @@ pub(crate) struct Upstream {
     /// The checks, once begun; they end with the upstream.
     checks: RefCell<Option<JoinSet<()>>>,
     retries: RetryBudget,
+    /// Where the endpoints speak HTTP/2.
+    sessions: Option<Sessions>,
     max_pending: u32,
     connect_timeout: Duration,
     pub(crate) response_head_timeout: Duration,
@@ -115,6 +118,9 @@ impl Upstream {
             checks_from: placement.shard,
             checks_step: placement.shards,
             checks: RefCell::default(),
+            sessions: config
+                .http2
+                .then(|| Sessions::new(config.endpoints.len(), limits)),
             retries: RetryBudget::new(config.retry, placement.shards, now),
             max_pending: config.max_pending.div_ceil(shards),
             connect_timeout: config.connect_timeout,
@@ -229,6 +235,9 @@ impl Slot<'_> {
 
     /// An idle connection that its peer has not closed.
     pub(crate) fn pooled(&self, now: Instant) -> Option<TcpClient> {
+        if let Some(sessions) = &self.upstream.sessions {
+            return sessions.stream(self.index);
+        }
         let address = self.endpoint().address;
         self.upstream.pool.borrow_mut().take(&address, now)
     }
@@ -236,6 +245,10 @@ impl Slot<'_> {
     /// A new connection.
     pub(crate) async fn connect(&self) -> Result<TcpClient, ConnectError> {
         let upstream = self.upstream;
+        if let Some(sessions) = &upstream.sessions {
+            let (address, patience) = (self.endpoint().address, upstream.connect_timeout);
+            return sessions.connect(self.index, address, patience).await;
+        }
         connect(
             self.endpoint().address,
             upstream.connect_timeout,

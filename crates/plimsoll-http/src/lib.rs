@@ -51,5 +51,5 @@ pub use listen::{Listener, accept, accept_or_tell};
 pub use patience::{Pace, Patience};
 pub use pool::{Pool, PoolLimits};
 pub use shard::run_shards;
-pub use stream::{SharedStream, Stream};
+pub use stream::{SharedStream, Stream, pipe};
 pub use url::Url;

@@ -240,6 +240,10 @@ fn clients(text: &mut Exposition, sources: &Sources) {
     text.head("client_connections_refused_total", "counter", help);
     let refused = sum(sources, |shard| &shard.connections_refused);
     text.sample("client_connections_refused_total", &[], refused);
+    let help = "Streams of HTTP/2 refused because their connection had too many exchanges.";
+    text.head("http2_streams_refused_total", "counter", help);
+    let refused = sum(sources, |shard| &shard.streams_refused);
+    text.sample("http2_streams_refused_total", &[], refused);
     ended(text, sources);
     handshakes(text, sources);
     let help = "Times that a client had to wait to be accepted because no descriptor was left.";

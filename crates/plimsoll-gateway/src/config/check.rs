@@ -9,8 +9,8 @@ mod upstreams;
 use super::Surroundings;
 use super::wire::{AnalyticsBlock, GatewayFile, LimitsBlock, RouteBlock, UpstreamBlock};
 use super::{
-    AdminConfig, AnalyticsTo, ConnectionLimits, EndpointConfig, GatewayConfig, ListenerConfig,
-    Places, RouteConfig, Timeouts, Timings, UpstreamConfig,
+    AdminConfig, AnalyticsTo, ConnectionLimits, EndpointConfig, GatewayConfig, Http2,
+    ListenerConfig, Places, RouteConfig, Timeouts, Timings, UpstreamConfig,
 };
 use crate::forwarded::Network;
 use crate::path;
@@ -93,6 +93,7 @@ pub(super) fn check(
         routes: routes(c, &wire),
         analytics: analytics(c, wire.analytics.as_ref()),
         timings: timings(c, &wire),
+        http2: http2(c, &wire),
         counters: None,
         timeouts: Timeouts {
             request_head: duration(timeouts.request_head, Duration::from_secs(10)),
@@ -131,6 +132,17 @@ fn analytics(c: &mut Checker<'_>, block: Option<&AnalyticsBlock>) -> Option<Anal
             None
         }
     }
+}
+
+fn http2(c: &mut Checker<'_>, wire: &GatewayFile) -> Option<Http2> {
+    let block = wire.http2.as_ref()?;
+    if block.streams == Some(0) {
+        let at = Path::root().key("http2").key("streams");
+        c.refuse(at, "0 would refuse every request: write at least 1");
+    }
+    Some(Http2 {
+        streams: block.streams.unwrap_or(128),
+    })
 }
 
 fn timings(c: &mut Checker<'_>, wire: &GatewayFile) -> Timings {
@@ -254,6 +266,7 @@ fn upstreams(
             endpoints: endpoints(c, &at.key("endpoints"), &block.endpoints),
             balance: upstreams::balance(c, &at, block),
             preserve_host: block.preserve_host,
+            http2: block.http2,
             max_pending: block.max_pending.unwrap_or(1024),
             idle_connections: block.idle_connections.unwrap_or(256),
             idle_timeout: duration(block.idle_timeout, Duration::from_secs(30)),

@@ -37,6 +37,9 @@ pub(super) struct GatewayFile {
     /// One record per request, as a JSON Lines file; none when left out.
     #[deserr(default)]
     pub(super) analytics: Option<AnalyticsBlock>,
+    /// Let clients speak HTTP/2 in clear, by its preface; over TLS they speak HTTP/1.1. HTTP/1.1 only when left out.
+    #[deserr(default)]
+    pub(super) http2: Option<Http2Block>,
     /// Where it is shown how the time of every request splits up; nowhere when left out, and then it costs nothing.
     #[deserr(default)]
     pub(super) timings: Option<TimingsBlock>,
@@ -189,6 +192,10 @@ pub(super) struct UpstreamBlock {
     #[deserr(default)]
     #[schemars(default)]
     pub(super) preserve_host: bool,
+    /// The endpoints speak HTTP/2, in clear and without asking (as gRPC servers do). One connection per shard and endpoint carries all exchanges.
+    #[deserr(default)]
+    #[schemars(default)]
+    pub(super) http2: bool,
     /// Exchanges that may be under way with one endpoint at a time (default 1024), shared out evenly among the shards;
     /// beyond it 503.
     #[deserr(default)]
@@ -426,6 +433,16 @@ pub(super) struct AnalyticsBlock {
     #[deserr(default)]
     #[schemars(default)]
     pub(super) stdout: bool,
+}
+
+/// Connections of HTTP/2.
+#[derive(Debug, Deserr, JsonSchema)]
+#[deserr(deny_unknown_fields)]
+#[schemars(deny_unknown_fields)]
+pub(super) struct Http2Block {
+    /// Streams that a client may have open at a time (default 128).
+    #[deserr(default)]
+    pub(super) streams: Option<u32>,
 }
 
 /// How the time of a request splits up, in phases that add up to the whole: accept, tls, head, authentication, limit, gateway, pool_wait,

@@ -88,6 +88,7 @@ pub(super) fn compile(conf: &Conf, apis: &[Api], strict: bool) -> Result<Gateway
         routes,
         analytics: None,
         timings: Timings::default(),
+        http2: None,
         counters: None,
         timeouts: Timeouts {
             request_head: Duration::from_secs(10),
@@ -273,6 +274,7 @@ fn upstream(
         endpoints,
         balance: Balance::RoundRobin,
         preserve_host: api.definition.proxy.preserve_host_header.unwrap_or(false),
+        http2: false,
         max_pending: 1024,
         idle_connections: conf.idle_connections,
         idle_timeout: Duration::from_secs(30),

@@ -231,6 +231,9 @@ fn the_metrics_page_is_prometheus_text() {
     # HELP plimsoll_gateway_client_connections_refused_total Client connections turned away because there were too many.
     # TYPE plimsoll_gateway_client_connections_refused_total counter
     plimsoll_gateway_client_connections_refused_total 0
+    # HELP plimsoll_gateway_http2_streams_refused_total Streams of HTTP/2 refused because their connection had too many exchanges.
+    # TYPE plimsoll_gateway_http2_streams_refused_total counter
+    plimsoll_gateway_http2_streams_refused_total 0
     # HELP plimsoll_gateway_client_connections_ended_total Client connections that were ended or broken off, by why.
     # TYPE plimsoll_gateway_client_connections_ended_total counter
     plimsoll_gateway_client_connections_ended_total{reason="idle"} 0

@@ -17,7 +17,8 @@ fn upstream() -> Upstream {
     })
 }
 
-fn totals(file: &Path) -> Totals {
+/// What such a file holds.
+pub fn totals(file: &Path) -> Totals {
     Totals::read(&std::fs::read(file).unwrap()).unwrap()
 }
 
@@ -26,7 +27,7 @@ fn whole_answers_are_served_and_timed() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("counters");
     let upstream = upstream();
-    let gateway = Gateway::counting(upstream.address, 2, &file);
+    let gateway = Gateway::counting(upstream.address, 2, &file, "");
     for _ in 0..6 {
         let mut client = gateway.connect();
         assert_eq!(client.get("/a").status(), 200);
@@ -60,7 +61,7 @@ fn what_a_drain_cuts_off_is_not_served() {
         peer.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx");
         assert!(peer.request().is_none(), "until the gateway goes");
     });
-    let gateway = Gateway::counting(upstream.address, 1, &file);
+    let gateway = Gateway::counting(upstream.address, 1, &file, "");
     let mut client = gateway.connect();
     client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
     assert!(client.read_head().unwrap().starts_with("HTTP/1.1 200 OK"));

@@ -13,6 +13,7 @@ mod failures;
 mod forwarding;
 mod framing;
 mod health;
+mod http2;
 mod paths;
 mod policies;
 mod redis;

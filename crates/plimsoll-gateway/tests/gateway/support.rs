@@ -89,10 +89,10 @@ impl Gateway {
         Self::run(shards, config, text, files)
     }
 
-    /// One route `/` to `upstream`, and counters in `file`.
-    pub fn counting(upstream: SocketAddr, shards: usize, file: &Path) -> Self {
+    /// One route `/` to `upstream`, `rest`, and counters in `file`.
+    pub fn counting(upstream: SocketAddr, shards: usize, file: &Path, rest: &str) -> Self {
         let text = format!(
-            "version: 1\nlisteners: {{ main: {{ address: \":0\" }} }}\ntimeouts: {{ drain: 300ms }}\n{}",
+            "version: 1\nlisteners: {{ main: {{ address: \":0\" }} }}\ntimeouts: {{ drain: 300ms }}\n{}{rest}",
             to(upstream)
         );
         let mut config =

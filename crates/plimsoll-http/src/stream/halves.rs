@@ -10,7 +10,7 @@ use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 
@@ -21,6 +21,8 @@ pub enum ReadHalf {
     Clear(OwnedReadHalf),
     /// Of a secured one.
     Tls(TlsHalf),
+    /// Of one in memory.
+    Memory(tokio::io::ReadHalf<DuplexStream>),
 }
 
 /// Where bytes go.
@@ -30,6 +32,8 @@ pub enum WriteHalf {
     Clear(OwnedWriteHalf),
     /// Of a secured one.
     Tls(TlsHalf),
+    /// Of one in memory.
+    Memory(tokio::io::WriteHalf<DuplexStream>),
 }
 
 /// One of the two who use a secured stream.
@@ -59,7 +63,7 @@ pub(super) fn split(stream: Stream) -> (ReadHalf, WriteHalf) {
 
 impl ReadHalf {
     /// Whether the peer has sent nothing, not even its close. What TLS itself has to say is taken in. Costs no system call unless something
-    /// arrived since.
+    /// arrived since. What is in memory is not asked: it carries one exchange only.
     pub(crate) fn is_silent(&self) -> bool {
         match self {
             Self::Clear(half) => {
@@ -73,6 +77,7 @@ impl ReadHalf {
                     .poll_read(&mut context, &mut ReadBuf::new(&mut byte))
                     .is_pending()
             }
+            Self::Memory(_) => false,
         }
     }
 
@@ -87,6 +92,7 @@ impl ReadHalf {
                 std::future::poll_fn(|context| half.stream().get_ref().0.poll_read_ready(context))
                     .await
             }
+            Self::Memory(_) => Ok(()),
         }
     }
 }
@@ -95,7 +101,7 @@ impl WriteHalf {
     /// The certificates that the peer has shown, its own first; none in clear.
     pub(crate) fn peer_certificates(&self) -> Vec<CertificateDer<'static>> {
         match self {
-            Self::Clear(_) => Vec::new(),
+            Self::Clear(_) | Self::Memory(_) => Vec::new(),
             Self::Tls(half) => {
                 let stream = half.stream();
                 let shown = stream.get_ref().1.peer_certificates();
@@ -108,6 +114,7 @@ impl WriteHalf {
         match self {
             Self::Clear(half) => half.peer_addr(),
             Self::Tls(half) => half.stream().get_ref().0.peer_addr(),
+            Self::Memory(_) => Err(io::ErrorKind::Unsupported.into()),
         }
     }
 }
@@ -145,6 +152,7 @@ impl AsyncRead for ReadHalf {
         match self.get_mut() {
             Self::Clear(half) => Pin::new(half).poll_read(context, buffer),
             Self::Tls(half) => Pin::new(&mut *half.stream()).poll_read(context, buffer),
+            Self::Memory(half) => Pin::new(half).poll_read(context, buffer),
         }
     }
 }
@@ -159,6 +167,7 @@ impl AsyncWrite for WriteHalf {
         match self.get_mut() {
             Self::Clear(half) => Pin::new(half).poll_write(context, bytes),
             Self::Tls(half) => Pin::new(&mut *half.stream()).poll_write(context, bytes),
+            Self::Memory(half) => Pin::new(half).poll_write(context, bytes),
         }
     }
 
@@ -167,6 +176,7 @@ impl AsyncWrite for WriteHalf {
         match self.get_mut() {
             Self::Clear(half) => Pin::new(half).poll_flush(context),
             Self::Tls(half) => Pin::new(&mut *half.stream()).poll_flush(context),
+            Self::Memory(half) => Pin::new(half).poll_flush(context),
         }
     }
 
@@ -174,6 +184,7 @@ impl AsyncWrite for WriteHalf {
         match self.get_mut() {
             Self::Clear(half) => Pin::new(half).poll_shutdown(context),
             Self::Tls(half) => Pin::new(&mut *half.stream()).poll_shutdown(context),
+            Self::Memory(half) => Pin::new(half).poll_shutdown(context),
         }
     }
 }

@@ -1,0 +1,197 @@
+//! An upstream of HTTP/2: one connection per shard and endpoint, on which every exchange has a stream. To the exchange it looks like a connection of
+//! its own, at whose other end the stream is.
+
+use super::{Broken, form, send};
+use bytes::Bytes;
+use h2::client::{Builder, ResponseFuture, SendRequest};
+use h2::{Reason, SendStream};
+use http::Method;
+use plimsoll_http::{
+    ConnectError, Framing, Limits, Output, RequestReader, TcpClient, TcpServer, connect_stream,
+    encode, pipe, stream,
+};
+use std::cell::RefCell;
+use std::future::poll_fn;
+use std::io;
+use std::net::SocketAddr;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+use tokio::task::JoinSet;
+
+/// The connections of one shard to the endpoints of an upstream.
+#[derive(Debug)]
+pub(crate) struct Sessions {
+    /// By endpoint: the newest connection. Those before it end with their last stream.
+    newest: Box<[RefCell<Option<SendRequest<Bytes>>>]>,
+    /// What reads and writes for them, and carries their streams; ends with the upstream.
+    tasks: RefCell<JoinSet<()>>,
+    limits: Limits,
+}
+
+impl Sessions {
+    /// To so many endpoints, of which none is connected yet; responses are held to `limits`.
+    pub(crate) fn new(endpoints: usize, limits: Limits) -> Self {
+        Self {
+            newest: (0..endpoints).map(|_| RefCell::default()).collect(),
+            tasks: RefCell::default(),
+            limits,
+        }
+    }
+
+    /// A stream on the connection to an endpoint, if there is one that is not known to be closed.
+    pub(crate) fn stream(&self, index: usize) -> Option<TcpClient> {
+        let mut newest = self.newest[index].borrow_mut();
+        let sender = newest.as_mut()?;
+        let mut context = Context::from_waker(Waker::noop());
+        if let Poll::Ready(Err(_)) = sender.poll_ready(&mut context) {
+            *newest = None;
+            return None;
+        }
+        Some(self.open(sender.clone()))
+    }
+
+    /// The same on a new connection.
+    pub(crate) async fn connect(
+        &self,
+        index: usize,
+        address: SocketAddr,
+        patience: Duration,
+    ) -> Result<TcpClient, ConnectError> {
+        let connecting = async {
+            let stream = connect_stream(address, None).await?;
+            let handshake = Builder::new()
+                .enable_push(false)
+                .initial_window_size(super::STREAM_WINDOW)
+                .initial_connection_window_size(super::CONNECTION_WINDOW)
+                .max_send_buffer_size(super::SEND_BUFFER)
+                .handshake::<_, Bytes>(stream);
+            handshake.await.map_err(|error| {
+                ConnectError::Refused(error.into_io().unwrap_or(io::ErrorKind::InvalidData.into()))
+            })
+        };
+        let made = tokio::time::timeout(patience, connecting).await;
+        let (sender, connection) = made.map_err(|_| ConnectError::TimedOut)??;
+        self.tasks.borrow_mut().spawn_local(async move {
+            if connection.await.is_err() {
+                // Every stream that was under way says so itself.
+            }
+        });
+        self.newest[index].replace(Some(sender.clone()));
+        Ok(self.open(sender))
+    }
+
+    /// A pipe whose other end is carried on a stream.
+    fn open(&self, sender: SendRequest<Bytes>) -> TcpClient {
+        let request = Limits {
+            body_bytes: u64::MAX,
+            // The gateway has added to what its client sent within the limits.
+            head_bytes: self.limits.head_bytes * 2,
+            fields: self.limits.fields + 16,
+            ..self.limits
+        };
+        let (server, client) = pipe(super::PIPE_BYTES, request, self.limits);
+        let mut tasks = self.tasks.borrow_mut();
+        while tasks.try_join_next().is_some() {}
+        tasks.spawn_local(async move {
+            if carry(sender, server).await.is_err() {
+                // The exchange finds its end of the pipe closed before its response is whole.
+            }
+        });
+        client
+    }
+}
+
+/// Carries the one request that comes out of the pipe, and its response back.
+async fn carry(sender: SendRequest<Bytes>, server: TcpServer) -> Result<(), Broken> {
+    let TcpServer {
+        mut requests,
+        output,
+    } = server;
+    if !requests.next_head().await? {
+        return Ok(());
+    }
+    let head = requests.head();
+    let framing = head.framing();
+    let request = form::request(head).ok_or(Broken)?;
+    let to_head = *request.method() == Method::HEAD;
+    let mut sender = sender.ready().await?;
+    let (response, sending) = sender.send_request(request, framing == Framing::None)?;
+    let mut upload = pin!(upload(requests, sending, framing));
+    let mut download = pin!(download(response, output, to_head));
+    let mut uploading = framing != Framing::None;
+    poll_fn(|context| {
+        if uploading && let Poll::Ready(sent) = upload.as_mut().poll(context) {
+            uploading = false;
+            if sent.is_err() {
+                return Poll::Ready(Err(Broken));
+            }
+        }
+        download.as_mut().poll(context)
+    })
+    .await
+}
+
+/// Sends the request's body; one that breaks off resets the stream.
+async fn upload(
+    mut requests: RequestReader<stream::ReadHalf>,
+    mut sending: SendStream<Bytes>,
+    framing: Framing,
+) -> Result<(), Broken> {
+    loop {
+        match requests.next_data().await {
+            Ok(Some(data)) => send(&mut sending, data).await?,
+            Ok(None) => break,
+            Err(_) => {
+                sending.send_reset(Reason::CANCEL);
+                return Err(Broken);
+            }
+        }
+    }
+    let trailers = form::fields(requests.trailers()).ok_or(Broken)?;
+    match framing == Framing::Chunked && !trailers.is_empty() {
+        true => sending.send_trailers(trailers)?,
+        false => sending.send_data(Bytes::new(), true)?,
+    }
+    Ok(())
+}
+
+/// Writes the response into the pipe.
+async fn download(
+    mut response: ResponseFuture,
+    mut output: Output<stream::WriteHalf>,
+    to_head: bool,
+) -> Result<(), Broken> {
+    let response = loop {
+        let interim = poll_fn(|context| match response.poll_informational(context) {
+            Poll::Ready(Some(interim)) => Poll::Ready(interim.map(Ok)),
+            _ => Pin::new(&mut response).poll(context).map_ok(Err),
+        });
+        let parts = match interim.await? {
+            Ok(interim) => interim.into_parts().0,
+            Err(response) => break response,
+        };
+        form::write_response(output.buffer(), &parts, true, true);
+        output.flush().await?;
+    };
+    let (parts, mut body) = response.into_parts();
+    let bare = to_head || matches!(parts.status.as_u16(), 204 | 304);
+    let framing = form::write_response(output.buffer(), &parts, body.is_end_stream(), bare);
+    output.flush().await?;
+    while let Some(data) = body.data().await {
+        let data = data?;
+        match framing {
+            Framing::Chunked => encode::chunk(output.buffer(), &data),
+            Framing::Length(_) => output.buffer().extend_from_slice(&data),
+            Framing::None | Framing::UntilClose => return Err(Broken),
+        }
+        output.flush().await?;
+        body.flow_control().release_capacity(data.len())?;
+    }
+    let trailers = body.trailers().await?;
+    if framing == Framing::Chunked {
+        form::write_last_chunk(output.buffer(), trailers.as_ref());
+    }
+    output.flush().await?;
+    Ok(())
+}

@@ -1,0 +1,632 @@
+//! HTTP/2 at both sides: what crosses in which form, what is refused on the way, and what a client cannot make the gateway hold.
+
+use crate::counting::totals;
+use crate::secured::Realm;
+use crate::support::{Gateway, PATIENCE, Upstream, configuration, field, to};
+use bytes::Bytes;
+use h2::client::SendRequest;
+use h2::{Reason, RecvStream};
+use http::{HeaderMap, Request, Response};
+use plimsoll_base::counters::Counter;
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::{Arc, Mutex, mpsc};
+use tokio::task::JoinSet;
+
+/// A gateway whose clients may speak HTTP/2, before an upstream of HTTP/1.1.
+fn before(upstream: SocketAddr) -> Gateway {
+    Gateway::before(upstream, "http2: {}\n")
+}
+
+/// The same before one of HTTP/2.
+fn before_http2(upstream: SocketAddr) -> Gateway {
+    let text = to(upstream).replace("\"] }", "\"], http2: true }");
+    Gateway::start(&format!("{text}http2: {{ streams: 8 }}\n"))
+}
+
+struct Client {
+    sender: SendRequest<Bytes>,
+    driver: JoinSet<Result<(), h2::Error>>,
+}
+
+/// A whole response.
+#[derive(Debug)]
+struct Whole {
+    status: u16,
+    headers: HeaderMap,
+    body: String,
+    trailers: Option<HeaderMap>,
+}
+
+impl Client {
+    async fn connect(gateway: &Gateway) -> Self {
+        let stream = tokio::net::TcpStream::connect(gateway.address("main"));
+        let (sender, connection) = h2::client::handshake(stream.await.unwrap()).await.unwrap();
+        let mut driver = JoinSet::new();
+        driver.spawn_local(connection);
+        Self { sender, driver }
+    }
+
+    async fn begin(
+        &mut self,
+        request: Request<()>,
+        body: &str,
+        trailers: HeaderMap,
+    ) -> Result<Response<RecvStream>, h2::Error> {
+        self.sender.clone().ready().await?;
+        let bare = body.is_empty() && trailers.is_empty();
+        let (response, mut sending) = self.sender.send_request(request, bare)?;
+        if !bare {
+            sending.send_data(Bytes::copy_from_slice(body.as_bytes()), trailers.is_empty())?;
+        }
+        if !trailers.is_empty() {
+            sending.send_trailers(trailers)?;
+        }
+        response.await
+    }
+
+    async fn ask(&mut self, request: Request<()>, body: &str) -> Result<Whole, h2::Error> {
+        whole(self.begin(request, body, HeaderMap::new()).await?).await
+    }
+}
+
+async fn whole(response: Response<RecvStream>) -> Result<Whole, h2::Error> {
+    let (parts, mut body) = response.into_parts();
+    let mut bytes = Vec::new();
+    while let Some(data) = body.data().await {
+        let data = data?;
+        bytes.extend_from_slice(&data);
+        body.flow_control().release_capacity(data.len())?;
+    }
+    Ok(Whole {
+        status: parts.status.as_u16(),
+        headers: parts.headers,
+        body: String::from_utf8(bytes).unwrap(),
+        trailers: body.trailers().await?,
+    })
+}
+
+fn get(path: &str) -> Request<()> {
+    Request::get(format!("http://a.example{path}"))
+        .body(())
+        .unwrap()
+}
+
+fn post(path: &str) -> Request<()> {
+    Request::post(format!("http://a.example{path}"))
+        .body(())
+        .unwrap()
+}
+
+fn in_runtime<F: Future>(work: F) -> F::Output {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let work = async {
+        tokio::time::timeout(PATIENCE, work)
+            .await
+            .expect("it hangs")
+    };
+    tokio::task::LocalSet::new().block_on(&runtime, work)
+}
+
+/// An upstream of HTTP/2 that returns what it gets: the request's fields as `x-seen-…`, its body, its trailers and `grpc-status`. `/trailers-only`
+/// gets no body, `/cut` half of one.
+fn echo_over_http2() -> SocketAddr {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    listener.set_nonblocking(true).unwrap();
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        tokio::task::LocalSet::new().block_on(&runtime, async {
+            let listener = tokio::net::TcpListener::from_std(listener).unwrap();
+            let mut tasks = JoinSet::new();
+            loop {
+                let (stream, _) = listener.accept().await.unwrap();
+                tasks.spawn_local(async {
+                    let mut connection = h2::server::handshake(stream).await.unwrap();
+                    let mut exchanges = JoinSet::new();
+                    while let Some(Ok((request, respond))) = connection.accept().await {
+                        exchanges.spawn_local(answer(request, respond));
+                    }
+                });
+            }
+        });
+    });
+    address
+}
+
+async fn answer(
+    request: Request<RecvStream>,
+    mut respond: h2::server::SendResponse<Bytes>,
+) -> Option<()> {
+    let (parts, mut body) = request.into_parts();
+    let mut response = Response::new(());
+    for (name, value) in &parts.headers {
+        let name = http::HeaderName::try_from(format!("x-seen-{name}")).unwrap();
+        response.headers_mut().append(name, value.clone());
+    }
+    let status = http::HeaderValue::from_static("0");
+    if parts.uri.path() == "/trailers-only" {
+        response.headers_mut().insert("grpc-status", status);
+        respond.send_response(response, true).ok()?;
+        return None;
+    }
+    let mut sending = respond.send_response(response, false).ok()?;
+    while let Some(data) = body.data().await {
+        let data = data.ok()?;
+        body.flow_control().release_capacity(data.len()).ok()?;
+        sending.send_data(data, false).ok()?;
+        if parts.uri.path() == "/cut" {
+            tokio::task::yield_now().await;
+            sending.send_reset(Reason::INTERNAL_ERROR);
+            return None;
+        }
+    }
+    let mut trailers = body.trailers().await.ok()?.unwrap_or_default();
+    trailers.insert("grpc-status", status);
+    sending.send_trailers(trailers).ok()
+}
+
+#[test]
+fn requests_of_http2_go_out_as_http1() {
+    let gateway = before(Upstream::echo().address);
+    in_runtime(async {
+        let mut client = Client::connect(&gateway).await;
+        let request = Request::get("http://a.example/p?q=1")
+            .header("cookie", "a=1")
+            .header("cookie", "b=2")
+            .header("x-own", "1");
+        let got = client.ask(request.body(()).unwrap(), "").await.unwrap();
+        assert!(
+            got.body.starts_with("GET /p?q=1 HTTP/1.1\n"),
+            "{}",
+            got.body
+        );
+        assert_eq!(field(&got.body, "cookie"), Some("a=1; b=2"));
+        assert_eq!(field(&got.body, "x-forwarded-host"), Some("a.example"));
+        assert_eq!(field(&got.body, "transfer-encoding"), None);
+        let length = got.body.len().to_string();
+        assert_eq!(got.headers["content-length"], length.as_str());
+        let got = client.ask(post("/"), "hello").await.unwrap();
+        assert!(got.body.ends_with("\n\nhello"), "{}", got.body);
+        let head = Request::head("http://a.example/").body(()).unwrap();
+        let got = client.ask(head, "").await.unwrap();
+        assert_eq!((got.status, got.body.as_str()), (200, ""));
+        assert!(got.headers.contains_key("content-length"));
+        let got = client.ask(get("/a/../b"), "").await.unwrap();
+        assert_eq!(got.status, 400);
+    });
+    // Who speaks HTTP/1.1 may do so as before.
+    assert_eq!(gateway.connect().get("/").status(), 200);
+    gateway.reaches("requests_total{route=\"/\",class=\"2xx\"}", 4);
+}
+
+#[test]
+fn streams_stand_beside_each_other_and_large_bodies_cross() {
+    let gateway = before_http2(echo_over_http2());
+    in_runtime(async {
+        let mut client = Client::connect(&gateway).await;
+        // From the first answer on it knows how many streams it may have.
+        assert_eq!(client.ask(get("/"), "").await.unwrap().status, 200);
+        let mut exchanges = JoinSet::new();
+        for number in 0..20 {
+            let mut sender = client.sender.clone();
+            exchanges.spawn_local(async move {
+                let body = number.to_string().repeat(200_000);
+                sender = sender.ready().await.unwrap();
+                let (response, mut sending) = sender.send_request(post("/"), false).unwrap();
+                sending.send_data(body.clone().into(), true).unwrap();
+                let got = whole(response.await.unwrap()).await.unwrap();
+                assert!(
+                    got.body == body,
+                    "{number}: {} of {}",
+                    got.body.len(),
+                    body.len()
+                );
+            });
+        }
+        while let Some(ended) = exchanges.join_next().await {
+            ended.unwrap();
+        }
+    });
+}
+
+#[test]
+fn grpc_passes_with_its_trailers() {
+    let gateway = before_http2(echo_over_http2());
+    in_runtime(async {
+        let mut client = Client::connect(&gateway).await;
+        let request = || {
+            let request = Request::post("http://a.example/pkg.Service/Method");
+            let request = request
+                .header("content-type", "application/grpc")
+                .header("te", "trailers");
+            request.header("grpc-timeout", "1S").body(()).unwrap()
+        };
+        let got = client.ask(request(), "\0\0\0\0\u{2}hi").await.unwrap();
+        assert_eq!((got.status, got.body.as_str()), (200, "\0\0\0\0\u{2}hi"));
+        assert_eq!(got.trailers.unwrap()["grpc-status"], "0");
+        let seen = |name: &str| {
+            got.headers[format!("x-seen-{name}").as_str()]
+                .to_str()
+                .unwrap()
+        };
+        assert_eq!(
+            (seen("te"), seen("content-type")),
+            ("trailers", "application/grpc")
+        );
+        assert_eq!(seen("grpc-timeout"), "1S");
+        let mut trailers = HeaderMap::new();
+        trailers.insert("x-checksum", http::HeaderValue::from_static("7"));
+        let response = client.begin(request(), "body", trailers).await.unwrap();
+        let got = whole(response).await.unwrap();
+        assert_eq!(got.trailers.unwrap()["x-checksum"], "7");
+        let got = client.ask(post("/trailers-only"), "ignored").await.unwrap();
+        assert_eq!(
+            (
+                got.headers["grpc-status"].to_str().unwrap(),
+                got.body.as_str()
+            ),
+            ("0", "")
+        );
+    });
+    assert_eq!(
+        gateway.metric("upstream_connections_new_total{upstream=\"up\"}"),
+        1
+    );
+}
+
+#[test]
+fn what_breaks_off_is_never_ended_cleanly() {
+    let gateway = before_http2(echo_over_http2());
+    in_runtime(async {
+        let mut client = Client::connect(&gateway).await;
+        let cut = client.ask(post("/cut"), "half").await.unwrap_err();
+        assert_eq!(cut.reason(), Some(Reason::INTERNAL_ERROR));
+        // The connection goes on.
+        assert_eq!(client.ask(get("/"), "").await.unwrap().status, 200);
+    });
+    gateway.reaches("aborted_total{route=\"/\"}", 1);
+    // To a client of HTTP/1.1 it is a reset.
+    let mut old = gateway.connect();
+    old.send("POST /cut HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nhalf");
+    assert!(old.is_reset());
+    let truncated = Upstream::start(|mut peer, _| {
+        peer.request().unwrap();
+        peer.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf");
+    });
+    let gateway = before(truncated.address);
+    in_runtime(async {
+        let mut client = Client::connect(&gateway).await;
+        let cut = client.ask(get("/"), "").await.unwrap_err();
+        assert_eq!(cut.reason(), Some(Reason::INTERNAL_ERROR));
+    });
+}
+
+#[test]
+fn interim_responses_cross() {
+    let hints = Upstream::answering(
+        "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx",
+    );
+    let gateway = before(hints.address);
+    in_runtime(async {
+        let mut client = Client::connect(&gateway).await;
+        let (mut response, _) = client.sender.send_request(get("/"), true).unwrap();
+        let interim = std::future::poll_fn(|context| response.poll_informational(context)).await;
+        let interim = interim.unwrap().unwrap();
+        assert_eq!(
+            (
+                interim.status().as_u16(),
+                interim.headers()["link"] == "</a>"
+            ),
+            (103, true)
+        );
+        assert_eq!(whole(response.await.unwrap()).await.unwrap().body, "x");
+    });
+}
+
+/// A frame: kind, flags, stream, payload.
+fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
+    [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
+}
+
+/// A field in HPACK, as a literal without indexing.
+fn literal(name: &str, value: &str) -> Vec<u8> {
+    let length = |text: &str| u8::try_from(text.len()).ok().filter(|n| *n < 127).unwrap();
+    [
+        &[0, length(name)],
+        name.as_bytes(),
+        &[length(value)],
+        value.as_bytes(),
+    ]
+    .concat()
+}
+
+fn opening() -> Vec<u8> {
+    [
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec(),
+        frame(4, 0, 0, &[]),
+    ]
+    .concat()
+}
+
+/// How the gateway takes a request of these fields and, if any, this body: `200`, another status, or that the stream or the connection is broken.
+fn taken(gateway: &Gateway, fields: &[(&str, &str)], body: Option<&str>) -> String {
+    let block: Vec<u8> = fields
+        .iter()
+        .flat_map(|(name, value)| literal(name, value))
+        .collect();
+    let mut sent = opening();
+    sent.extend(frame(1, if body.is_some() { 4 } else { 5 }, 1, &block));
+    if let Some(body) = body {
+        sent.extend(frame(0, 1, 1, body.as_bytes()));
+    }
+    let mut stream = TcpStream::connect(gateway.address("main")).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.write_all(&sent).unwrap();
+    loop {
+        let mut head = [0; 9];
+        if stream.read_exact(&mut head).is_err() {
+            return "closed".to_owned();
+        }
+        let length = u32::from_be_bytes([0, head[0], head[1], head[2]]);
+        let mut payload = vec![0; length as usize];
+        stream.read_exact(&mut payload).unwrap();
+        match (head[3], payload.first()) {
+            (1, Some(0x88)) => return "200".to_owned(),
+            (1, Some(0x8c)) => return "400".to_owned(),
+            (1, _) => return format!("answered {payload:x?}"),
+            (3, _) => return "reset".to_owned(),
+            (7, _) => return "closed".to_owned(),
+            _ => {}
+        }
+    }
+}
+
+/// Fields that no request may have, beside those that it must have.
+const FIELDS: [(&str, &str); 24] = [
+    ("transfer-encoding", "chunked"),
+    ("transfer-encoding", "x"),
+    ("connection", "close"),
+    ("connection", "x-own"),
+    ("keep-alive", "timeout=5"),
+    ("proxy-connection", "keep-alive"),
+    ("upgrade", "websocket"),
+    ("te", "gzip"),
+    ("host", "b"),
+    ("x-own", "a\r\nx-smuggled: 1"),
+    ("x-own", "a\nb"),
+    ("x-own", "a\rb"),
+    ("x-own", "a\0b"),
+    ("x-own\r\nx-smuggled", "1"),
+    ("x-own: 1", "2"),
+    ("x own", "1"),
+    ("X-Own", "1"),
+    ("", "1"),
+    (":status", "200"),
+    (":unknown", "x"),
+    (":path", "/other"),
+    (":method", "POST"),
+    ("content-length", "-1"),
+    ("content-length", "1, 1"),
+];
+
+#[test]
+fn what_http1_could_take_for_something_else_is_refused() {
+    let gateway =
+        before(Upstream::answering("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").address);
+    let plain = [
+        (":method", "GET"),
+        (":scheme", "http"),
+        (":path", "/"),
+        (":authority", "a"),
+    ];
+    let with = |more: &[(&'static str, &'static str)]| [&plain[..], more].concat();
+    assert_eq!(taken(&gateway, &plain, None), "200");
+    assert_eq!(taken(&gateway, &plain, Some("body")), "200");
+    assert_eq!(
+        taken(&gateway, &with(&[("content-length", "4")]), Some("body")),
+        "200"
+    );
+    assert_eq!(taken(&gateway, &with(&[("te", "trailers")]), None), "200");
+    let refused = |fields: &[(&str, &str)], body: Option<&str>| {
+        let how = taken(&gateway, fields, body);
+        assert!(
+            ["400", "reset", "closed"].contains(&how.as_str()),
+            "{fields:?}: {how}"
+        );
+    };
+    for more in FIELDS {
+        refused(&with(&[more]), None);
+    }
+    refused(&with(&[("content-length", "5")]), Some("body"));
+    refused(&with(&[("content-length", "3")]), Some("body"));
+    refused(&with(&[("content-length", "4")]), None);
+    refused(
+        &with(&[("content-length", "4"), ("content-length", "4")]),
+        Some("body"),
+    );
+    refused(&with(&[("x-own", "1"), (":path", "/")]), None);
+    let replaced = |name: &str, value: &'static str| {
+        plain.map(|(own, old)| {
+            if own == name {
+                (own, value)
+            } else {
+                (own, old)
+            }
+        })
+    };
+    for path in [
+        "",
+        "/a b",
+        "/ HTTP/1.1\r\nx: y",
+        "/a\0",
+        "*",
+        "a",
+        "/\u{e9}",
+    ] {
+        refused(&replaced(":path", path), None);
+    }
+    for method in ["", "GE T", "GET / HTTP/1.1\r\n"] {
+        refused(&replaced(":method", method), None);
+    }
+    for authority in ["a b", "a\r\nx: y", "u@a", "a/b", ""] {
+        refused(&replaced(":authority", authority), None);
+    }
+    refused(&replaced(":scheme", "ftp"), None);
+    for missing in 0..3 {
+        let mut fields = plain.to_vec();
+        fields.remove(missing);
+        refused(&fields, None);
+    }
+}
+
+/// Whether the gateway ends a connection that sends all of this, and serves others meanwhile.
+fn ends_under(gateway: &Gateway, flood: &[u8]) -> bool {
+    let mut stream = TcpStream::connect(gateway.address("main")).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_write_timeout(Some(PATIENCE)).unwrap();
+    // It may be over before all of it is written, and with a reset.
+    let _written = stream.write_all(flood);
+    let mut answer = Vec::new();
+    let ended = match stream.read_to_end(&mut answer) {
+        Ok(_) => true,
+        Err(error) => error.kind() == std::io::ErrorKind::ConnectionReset,
+    };
+    ended && gateway.connect().get("/").status() == 200
+}
+
+#[test]
+fn floods_end_their_connection_and_no_other() {
+    let gateway =
+        before(Upstream::answering("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").address);
+    let mut resets = opening();
+    for stream in (1..40_000).step_by(2) {
+        // GET, http, / and the authority `x` in HPACK; then RST_STREAM with CANCEL.
+        resets.extend(frame(1, 5, stream, &[0x82, 0x86, 0x84, 0x41, 1, b'x']));
+        resets.extend(frame(3, 0, stream, &[0, 0, 0, 8]));
+    }
+    assert!(ends_under(&gateway, &resets));
+    let mut continued = opening();
+    continued.extend(frame(1, 0, 1, &[0x82, 0x86, 0x84, 0x41, 1, b'x']));
+    let field = literal("x-own", &"x".repeat(100)).repeat(100);
+    for _ in 0..2000 {
+        continued.extend(frame(9, 0, 1, &field));
+    }
+    assert!(ends_under(&gateway, &continued));
+}
+
+#[test]
+fn a_gateway_that_stops_lets_streams_end() {
+    let gateway = before_http2(echo_over_http2());
+    let ended = in_runtime(async {
+        let mut client = Client::connect(&gateway).await;
+        client.sender = client.sender.ready().await.unwrap();
+        let (response, mut sending) = client.sender.send_request(post("/"), false).unwrap();
+        sending
+            .send_data(Bytes::from_static(b"first"), false)
+            .unwrap();
+        let response = response.await.unwrap();
+        gateway.tell_to_stop();
+        sending
+            .send_data(Bytes::from_static(b" last"), true)
+            .unwrap();
+        let got = whole(response).await.unwrap();
+        assert_eq!(got.body, "first last");
+        drop(client.sender);
+        client.driver.join_next().await.unwrap().unwrap()
+    });
+    assert!(ended.is_ok(), "{ended:?}");
+    gateway.join();
+}
+
+/// An upstream that begins every answer and ends none, but those to `/whole` when it is told to.
+fn beginning(end: mpsc::Receiver<()>) -> Upstream {
+    let end = Arc::new(Mutex::new(end));
+    Upstream::start(move |mut peer, _| {
+        let request = peer.request().unwrap();
+        peer.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx");
+        if request.head.starts_with("GET /whole") {
+            end.lock().unwrap().recv_timeout(PATIENCE).unwrap();
+            peer.send("xxxxxxxx");
+        }
+        assert!(peer.request().is_none(), "until the gateway goes");
+    })
+}
+
+#[test]
+fn streams_that_a_drain_cuts_off_are_accounted_for() {
+    let directory = tempfile::tempdir().unwrap();
+    let [counters, records] = ["counters", "records"].map(|name| directory.path().join(name));
+    let (end, ends) = mpsc::channel();
+    let upstream = beginning(ends);
+    let rest = format!("http2: {{}}\nanalytics: {{ file: {records:?} }}\n");
+    let gateway = Gateway::counting(upstream.address, 1, &counters, &rest);
+    in_runtime(async {
+        let mut client = Client::connect(&gateway).await;
+        let mut begin = async |path| client.begin(get(path), "", HeaderMap::new()).await;
+        let served = begin("/whole").await.unwrap();
+        // More than a runtime looks after at a time.
+        let mut cut = Vec::new();
+        for _ in 0..100 {
+            cut.push(begin("/cut").await.unwrap());
+        }
+        gateway.tell_to_stop();
+        end.send(()).unwrap();
+        assert_eq!(whole(served).await.unwrap().body, "xxxxxxxxx");
+        for cut in cut {
+            assert!(whole(cut).await.is_err());
+        }
+    });
+    let told = gateway.join().join("\n");
+    assert!(told.contains("1 connections were cut off"), "{told}");
+    let totals = totals(&counters);
+    assert_eq!(totals.get(Counter::Received), 101);
+    assert_eq!(totals.get(Counter::Served), 1);
+    assert_eq!(totals.own_times().count(), 1);
+    let records = std::fs::read_to_string(records).unwrap();
+    assert_eq!(records.lines().count(), 1, "{records}");
+}
+
+#[test]
+fn who_speaks_it_goes_too_when_a_certificate_is_required() {
+    let realm = Realm::new();
+    let (_end, ends) = mpsc::channel();
+    let rest = format!("{}http2: {{}}\n", to(beginning(ends).address));
+    let gateway = Gateway::with_files(2, configuration(&rest), &realm.files);
+    in_runtime(async {
+        let mut client = Client::connect(&gateway).await;
+        let cut = client.begin(get("/"), "", HeaderMap::new()).await.unwrap();
+        gateway.becomes(Realm::text("clients: required, ca: ca.pem", &rest));
+        assert!(whole(cut).await.is_err());
+        assert!(client.ask(get("/"), "").await.is_err());
+    });
+    gateway.reaches("client_connections_ended_total{reason=\"distrusted\"}", 1);
+    gateway.reaches("aborted_total{route=\"/\"}", 1);
+}
+
+#[test]
+fn a_connection_keeps_no_upstream_that_a_reload_took_away() {
+    let (ended, ends) = mpsc::channel();
+    let old = Upstream::start(move |mut peer, _| {
+        while peer.request().is_some() {
+            peer.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+        }
+        ended.send(()).unwrap();
+    });
+    let gateway = before(old.address);
+    in_runtime(async {
+        let mut client = Client::connect(&gateway).await;
+        assert_eq!(client.ask(get("/"), "").await.unwrap().status, 200);
+        let rest = format!("{}http2: {{}}\n", to(Upstream::echo().address));
+        gateway.becomes(configuration(&rest));
+        ends.recv_timeout(PATIENCE).unwrap();
+        assert_eq!(client.ask(get("/"), "").await.unwrap().status, 200);
+    });
+}
