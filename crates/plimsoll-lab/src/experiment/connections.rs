@@ -55,10 +55,9 @@ pub(super) fn agree(
     connections: &mut Connections,
 ) {
     let name = &target.component;
-    let speaks_little = match kind {
+    match kind {
         ComponentKind::External(external) if external.secure => {
             connections.tls.get_or_insert_with(default_tls);
-            return;
         }
         ComponentKind::External(_) => {
             if connections.tls.is_some() {
@@ -67,29 +66,12 @@ pub(super) fn agree(
                     format!("`{name}` is at an `http://` address: write `https://` there");
                 loader.refuse_key(at, message);
             }
-            return;
         }
-        ComponentKind::Command(_) => return,
+        // What it speaks, it knows itself.
+        ComponentKind::Command(_) | ComponentKind::Gateway(_) => {}
         ComponentKind::Mock(mock) => {
             let secured = target.listener.as_deref() == Some(HTTPS);
-            return agree_with_mock(loader, layers, name, mock, secured, connections);
-        }
-        ComponentKind::Gateway(_) => "gateway",
-    };
-    for (key, written, what) in [
-        ("tls", connections.tls.is_some(), "TLS"),
-        (
-            "protocol",
-            connections.protocol != Protocol::Http1,
-            "HTTP/2",
-        ),
-    ] {
-        if written {
-            let at = layers.place(loader, key);
-            let message = format!(
-                "`{name}` is a {speaks_little}, and {what} to one is not available in this version"
-            );
-            loader.refuse(at, message);
+            agree_with_mock(loader, layers, name, mock, secured, connections);
         }
     }
 }
