@@ -128,11 +128,11 @@ fn a_breaker_opens_for_all_shards_and_asks_the_upstream_no_more() {
         2,
         "    rules: [{ at: /x, breaker: { share: 100%, samples: 5, rest: 1h } }]\n",
     );
-    let mut statuses = Vec::new();
-    for _ in 0..8 {
-        statuses.push(ask(&gateway, "GET /api/x", "").status());
-    }
-    assert_eq!(statuses, [500, 500, 500, 500, 500, 503, 503, 503]);
+    let status = || ask(&gateway, "GET /api/x", "").status();
+    let before = (0..10).take_while(|_| status() == 500).count();
+    // A window of the ten seconds may end among them, and counting begins anew.
+    assert!((5..10).contains(&before), "{before}");
+    assert_eq!([status(), status()], [503, 503]);
     let rejected = ask(&gateway, "GET /api/x", "");
     assert_eq!(rejected.field("retry-after"), Some("3600"));
     assert_eq!(ask(&gateway, "GET /api/y", "").status(), 500);
