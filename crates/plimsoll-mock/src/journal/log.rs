@@ -51,6 +51,13 @@ impl Log {
         self.memory
     }
 
+    /// The same, counted anew.
+    #[cfg(test)]
+    pub(super) fn held(&self) -> usize {
+        let pieces = self.pieces.iter().map(|piece| piece.bytes.capacity());
+        pieces.sum::<usize>() + self.spare.as_ref().map_or(0, Vec::capacity)
+    }
+
     /// Adds a text of two parts.
     pub(super) fn append(&mut self, head: &[u8], rest: &[u8]) -> Place {
         let length = head.len() + rest.len();

@@ -345,6 +345,23 @@ mod tests {
     }
 
     #[test]
+    fn it_never_takes_more_memory_than_it_may() {
+        let limits = JournalLimits {
+            entries: 10_000,
+            bytes: 1 << 20,
+        };
+        let body = vec![b'x'; 4_000];
+        let mut decoder = RequestDecoder::new(Limits::default());
+        decoder.decode(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n").unwrap();
+        let mut ring = Ring::default();
+        for _ in 0..2_000 {
+            ring.note(&seen(decoder.head(), &body), limits, 0);
+            assert!(ring.log.held() + ring.records.len() * RECORD_BYTES <= limits.bytes);
+        }
+        assert!(ring.records.len() > 200);
+    }
+
+    #[test]
     fn a_request_comes_back_as_it_came() {
         let mut decoder = RequestDecoder::new(Limits::default());
         decoder
