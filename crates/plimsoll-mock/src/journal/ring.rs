@@ -352,7 +352,9 @@ mod tests {
         };
         let body = vec![b'x'; 4_000];
         let mut decoder = RequestDecoder::new(Limits::default());
-        decoder.decode(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n").unwrap();
+        decoder
+            .decode(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+            .unwrap();
         let mut ring = Ring::default();
         for _ in 0..2_000 {
             ring.note(&seen(decoder.head(), &body), limits, 0);
