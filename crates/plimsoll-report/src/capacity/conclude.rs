@@ -162,9 +162,13 @@ fn confirmation(
     lower: Option<f64>,
     overload: Option<Overload>,
 ) -> Option<Confirmation> {
+    // One that failed below the lower bound speaks against that too.
     let at_lower = |trial: &&Trial| {
+        let above = lower.map(|lower| trial.rate_per_s / lower - 1.0);
         trial.purpose == TrialPurpose::Confirmation
-            && lower.is_some_and(|lower| (trial.rate_per_s - lower).abs() <= 1e-6 * lower)
+            && above.is_some_and(|above| {
+                above.abs() <= 1e-6 || (above < 0.0 && trial.outcome == TrialOutcome::Bad)
+            })
     };
     let trial = trials
         .iter()

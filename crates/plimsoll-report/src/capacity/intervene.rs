@@ -5,7 +5,6 @@ use super::search::{Settings, Taken, bounds, round};
 use crate::record::{
     Bottleneck, CapacitySummary, CauseKind, Intervention, Moved, Trial, TrialPurpose,
 };
-use plimsoll_base::units::format_number;
 
 /// What the suspect keeps.
 const KEPT: f64 = 0.8;
@@ -123,10 +122,10 @@ impl Plan {
         };
         Intervention {
             sentence: format!(
-                "{verdict}: with `{}` held to {} of its {} cores the capacity is {carried}; {} was predicted",
+                "{verdict}: with `{}` held to {:.2} of its {:.2} cores the capacity is {carried}; {} was predicted",
                 self.component,
-                format_number(self.held_to_cores),
-                format_number(self.cores),
+                self.held_to_cores,
+                self.cores,
                 words(predicted)
             ),
             component: self.component,

@@ -6,7 +6,7 @@
     reason = "synthetic figures within known ranges"
 )]
 
-mod held;
+pub mod held;
 
 pub use held::{CAPACITY, LEVELS};
 

@@ -1,7 +1,10 @@
 //! Every output of a synthetic run, as people see it.
 
 use crate::fixture::{self, Behaviour, DIRECT, GATEWAY};
-use plimsoll_report::record::{Added, Effect, EventKind, EventRow, SeriesRow};
+use plimsoll_report::capacity::{Search, conclude};
+use plimsoll_report::record::{
+    Added, Effect, EventKind, EventRow, SearchEnd, SeriesRow, Trial, TrialOutcome, TrialPurpose,
+};
 use plimsoll_report::render;
 use plimsoll_report::summarise::Method;
 use plimsoll_report::view::RunView;
@@ -229,4 +232,40 @@ fn marks_beyond_the_p99_are_told() {
     assert!(told(&view));
     assert!(render::markdown::render(&view).contains("up to the p99"));
     assert!(render::html::render(&view).contains("up to the p99"));
+}
+
+#[test]
+fn a_confirmation_that_failed_below_the_lower_bound_is_not_passed_over() {
+    let found = fixture::CAPACITY.summary.arms["direct"].capacity.clone();
+    let found = found.unwrap();
+    let mut trials = found.trials;
+    let confirms = |trial: &&mut Trial| trial.purpose == TrialPurpose::Confirmation;
+    let held = trials.iter_mut().find(confirms).unwrap();
+    let mut failed = held.clone();
+    held.purpose = TrialPurpose::Search;
+    failed.rate_per_s *= 0.95;
+    // Trials enough have carried that rate before.
+    let carried = Trial {
+        purpose: TrialPurpose::Search,
+        ..failed.clone()
+    };
+    trials.extend(std::iter::repeat_n(carried, 9));
+    failed.outcome = TrialOutcome::Bad;
+    trials.push(failed);
+    let concluded = conclude(Search {
+        settings: fixture::held::settings(),
+        objective: found.objective,
+        trials: &trials,
+        ended_by: SearchEnd::Budget,
+        overload: None,
+        notes: Vec::new(),
+        seed: 1,
+    });
+    assert_eq!(concluded.lower_per_s, found.lower_per_s);
+    assert_eq!(concluded.confirmation.unwrap().held, Some(false));
+    assert!(
+        concluded.sentence.contains("did not hold"),
+        "{}",
+        concluded.sentence
+    );
 }
