@@ -340,11 +340,11 @@ fn parse_arm(path: &str) -> Parsed {
     let (head, rest) = path.split_once('.').unwrap_or((path, ""));
     match head {
         "added" => parse_added(rest),
-        "levels" => parse_named(head, rest, parse_level),
+        "levels" => parse_named(head, rest, |tail| parse_part(&LEVEL, tail)),
         "capacity" if BOUNDS.contains(&rest) => found(&[head, rest], Unit::PerSecond),
         "capacity" => expected("capacity", BOUNDS),
-        "by_step" => parse_named(head, rest, parse_step),
-        "by_group" => parse_named(head, rest, parse_group),
+        "by_step" => parse_named(head, rest, |tail| parse_part(&STEP, tail)),
+        "by_group" => parse_named(head, rest, |tail| parse_part(&GROUP, tail)),
         "checks" => parse_named(head, rest, |tail| match tail {
             "passed" | "failed" => found(&[tail], Unit::Count),
             _ => expected("checks.<name>", ["passed", "failed"]),
@@ -370,43 +370,60 @@ fn parse_arm(path: &str) -> Parsed {
     }
 }
 
-fn parse_step(path: &str) -> Parsed {
-    if let Some(unit) = lookup(&STEP_SCALARS, path) {
-        return found(&[path], unit);
-    }
-    let (head, rest) = path.split_once('.').unwrap_or((path, ""));
-    match head {
-        "outcomes" => parse_outcome(rest),
-        "reasons" => parse_reason(rest),
-        time if STEP_TIMES.contains(&time) => parse_figure(time, rest),
-        _ => expected(
-            "by_step.<name>",
-            STEP_SCALARS
-                .iter()
-                .map(|(name, _)| *name)
-                .chain(STEP_TIMES)
-                .chain(["outcomes", "reasons"]),
-        ),
-    }
+type Parse = fn(&str) -> Parsed;
+
+/// What a part of an arm has: scalars, times, and more below names of their own.
+struct Part {
+    prefix: &'static str,
+    scalars: &'static [(&'static str, Unit)],
+    times: &'static [&'static str],
+    more: &'static [(&'static str, Parse)],
 }
 
-fn parse_level(path: &str) -> Parsed {
-    if let Some(unit) = lookup(&LEVEL_SCALARS, path) {
+const STEP: Part = Part {
+    prefix: "by_step.<name>",
+    scalars: &STEP_SCALARS,
+    times: &STEP_TIMES,
+    more: &[("outcomes", parse_outcome), ("reasons", parse_reason)],
+};
+
+const LEVEL: Part = Part {
+    prefix: "levels.<name>",
+    scalars: &LEVEL_SCALARS,
+    times: &LEVEL_TIMES,
+    more: &[
+        ("outcomes", parse_outcome),
+        ("components", |rest| {
+            parse_named("components", rest, parse_component)
+        }),
+    ],
+};
+
+const GROUP: Part = Part {
+    prefix: "by_group.<name>",
+    scalars: &GROUP_SCALARS,
+    times: &GROUP_TIMES,
+    more: &[],
+};
+
+fn parse_part(part: &Part, path: &str) -> Parsed {
+    if let Some(unit) = lookup(part.scalars, path) {
         return found(&[path], unit);
     }
     let (head, rest) = path.split_once('.').unwrap_or((path, ""));
-    match head {
-        "outcomes" => parse_outcome(rest),
-        "components" => parse_named(head, rest, parse_component),
-        time if LEVEL_TIMES.contains(&time) => parse_figure(time, rest),
-        _ => expected(
-            "levels.<name>",
-            LEVEL_SCALARS
-                .iter()
-                .map(|(name, _)| *name)
-                .chain(LEVEL_TIMES)
-                .chain(["outcomes", "components"]),
-        ),
+    if part.times.contains(&head) {
+        return parse_figure(head, rest);
+    }
+    match part.more.iter().find(|(name, _)| *name == head) {
+        Some((_, parse)) => parse(rest),
+        None => {
+            let scalars = part.scalars.iter().map(|(name, _)| *name);
+            let more = part.more.iter().map(|(name, _)| *name);
+            expected(
+                part.prefix,
+                scalars.chain(part.times.iter().copied()).chain(more),
+            )
+        }
     }
 }
 
@@ -415,23 +432,6 @@ fn parse_component(tail: &str) -> Parsed {
         || expected("components.<name>", COMPONENT_FIELDS.map(|(name, _)| name)),
         |unit| found(&[tail], unit),
     )
-}
-
-fn parse_group(path: &str) -> Parsed {
-    if let Some(unit) = lookup(&GROUP_SCALARS, path) {
-        return found(&[path], unit);
-    }
-    let (head, rest) = path.split_once('.').unwrap_or((path, ""));
-    match head {
-        time if GROUP_TIMES.contains(&time) => parse_figure(time, rest),
-        _ => expected(
-            "by_group.<name>",
-            GROUP_SCALARS
-                .iter()
-                .map(|(name, _)| *name)
-                .chain(GROUP_TIMES),
-        ),
-    }
 }
 
 fn parse_added(rest: &str) -> Parsed {

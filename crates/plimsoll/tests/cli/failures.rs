@@ -53,17 +53,8 @@ fn a_component_that_never_becomes_ready() {
 #[test]
 fn a_component_that_dies_in_the_middle() {
     // Serves until the load's twentieth connection or so, then says why it ends.
-    let script = "import http.server,os,sys\n\
-        class H(http.server.BaseHTTPRequestHandler):\n\
-        \x20   n=0\n\
-        \x20   def do_GET(self):\n\
-        \x20       H.n+=1\n\
-        \x20       if H.n>20: sys.stderr.write('out of luck\\n'); sys.stderr.flush(); os._exit(9)\n\
-        \x20       self.send_response(200); self.send_header('Content-Length','0'); self.end_headers()\n\
-        \x20   def log_message(self,*a): pass\n\
-        http.server.HTTPServer(('127.0.0.1',int(sys.argv[1])),H).serve_forever()\n";
     let workspace = Workspace::new();
-    workspace.write("dies.py", script);
+    workspace.write_mortal_server("dies.py", 20);
     workspace.write(
         "failing.yaml",
         &experiment("{ command: [python3, dies.py, \"${self.port}\"] }"),

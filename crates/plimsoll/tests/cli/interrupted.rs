@@ -1,9 +1,7 @@
 //! Ctrl-C ends a run cleanly and keeps what was measured.
 
 use crate::processes::wait_until_nothing_runs;
-use crate::program::{Workspace, signal};
-use std::io::{BufRead as _, BufReader, Read as _};
-use std::process::Stdio;
+use crate::program::Workspace;
 
 #[test]
 fn an_interrupted_run_keeps_what_it_measured() {
@@ -13,30 +11,11 @@ fn an_interrupted_run_keeps_what_it_measured() {
         "version: 1\nname: long\ncomponents:\n  upstream: { mock: {} }\nscenario:\n  - { get: /json/valid }\n\
          load: { rate: 200/s, connections: 5, duration: 60s }\n",
     );
-    let mut command = workspace.command(&["run", "long.yaml", "--out", "run", "--no-ui"]);
-    let mut child = command
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut stderr = BufReader::new(child.stderr.take().unwrap());
-    let mut line = String::new();
-    while !line.contains("answered") {
-        line.clear();
-        assert!(
-            stderr.read_line(&mut line).unwrap() > 0,
-            "ended before any load"
-        );
-    }
-    signal(child.id(), "INT");
-    let mut stdout = String::new();
-    child
-        .stdout
-        .take()
-        .unwrap()
-        .read_to_string(&mut stdout)
-        .unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let args = ["run", "long.yaml", "--out", "run", "--no-ui"];
+    let stdout = workspace
+        .run_until(&args, |line| line.contains("answered"))
+        .ended_with(130)
+        .stdout;
     assert!(stdout.contains("interrupted"), "{stdout}");
 
     assert_eq!(workspace.json("run/manifest.json")["state"], "interrupted");

@@ -91,6 +91,40 @@ impl Workspace {
         Finished::of(command.output().unwrap())
     }
 
+    /// Runs it until a line of standard error has what is looked for, sends it an interrupt, and waits for its end.
+    pub fn run_until(&self, args: &[&str], seen: impl Fn(&str) -> bool) -> Finished {
+        let mut command = self.command(args);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut stderr = BufReader::new(child.stderr.take().unwrap());
+        let (mut line, mut said) = (String::new(), String::new());
+        while !seen(&line) {
+            line.clear();
+            let read = stderr.read_line(&mut line).unwrap();
+            assert!(read > 0, "ended before it was to be interrupted:\n{said}");
+            said += &line;
+        }
+        signal(child.id(), "INT");
+        let mut finished = Finished::of(child.wait_with_output().unwrap());
+        stderr.read_to_string(&mut said).unwrap();
+        finished.stderr = said;
+        finished
+    }
+
+    /// Writes a server of Python's for a `command`, which says "out of luck" and ends after so many requests.
+    pub fn write_mortal_server(&self, name: &str, requests: u32) {
+        let script = "import http.server,os,sys\n\
+            class H(http.server.BaseHTTPRequestHandler):\n\
+            \x20   n=0\n\
+            \x20   def do_GET(self):\n\
+            \x20       H.n+=1\n\
+            \x20       if H.n>@requests@: sys.stderr.write('out of luck\\n'); sys.stderr.flush(); os._exit(9)\n\
+            \x20       self.send_response(200); self.send_header('Content-Length','0'); self.end_headers()\n\
+            \x20   def log_message(self,*a): pass\n\
+            http.server.HTTPServer(('127.0.0.1',int(sys.argv[1])),H).serve_forever()\n";
+        self.write(name, &script.replace("@requests@", &requests.to_string()));
+    }
+
     /// Runs an experiment file of this directory into `run`.
     pub fn experiment(&self, file: &str, more: &[&str]) -> Finished {
         self.run(&[&["run", file, "--out", "run", "--seed", "7"], more].concat())

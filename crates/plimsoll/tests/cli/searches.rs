@@ -2,10 +2,8 @@
 
 use crate::levels::slow;
 use crate::processes::wait_until_nothing_runs;
-use crate::program::{Workspace, signal};
+use crate::program::Workspace;
 use serde_json::Value;
-use std::io::{BufRead as _, BufReader, Read as _};
-use std::process::Stdio;
 
 /// Five connections of 100 ms each carry 50 a second.
 const LOAD: &str = "{ connections: 5, warmup: 400ms }";
@@ -95,17 +93,8 @@ fn where_every_rate_is_carried_capacity_was_not_found() {
 
 #[test]
 fn a_component_that_dies_during_a_search_ends_it() {
-    let script = "import http.server,os,sys\n\
-        class H(http.server.BaseHTTPRequestHandler):\n\
-        \x20   n=0\n\
-        \x20   def do_GET(self):\n\
-        \x20       H.n+=1\n\
-        \x20       if H.n>60: sys.stderr.write('out of luck\\n'); sys.stderr.flush(); os._exit(9)\n\
-        \x20       self.send_response(200); self.send_header('Content-Length','0'); self.end_headers()\n\
-        \x20   def log_message(self,*a): pass\n\
-        http.server.HTTPServer(('127.0.0.1',int(sys.argv[1])),H).serve_forever()\n";
     let workspace = Workspace::new();
-    workspace.write("dies.py", script);
+    workspace.write_mortal_server("dies.py", 60);
     workspace.write(
         "dies.yaml",
         "version: 1\nname: dies\ncomponents:\n  part: { command: [python3, dies.py, \"${self.port}\"] }\n\
@@ -129,25 +118,10 @@ fn a_component_that_dies_during_a_search_ends_it() {
 fn an_interrupted_search_goes_on_from_its_trials() {
     let method = "capacity: { objective: { p90: 400ms }, from: 25/s, precision: 50%, trial: 2s, budget: 60s }";
     let workspace = slow(LOAD, method);
-    let mut command = workspace.command(&["run", "slow.yaml", "--out", "run", "--no-ui"]);
-    let mut child = command
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut stderr = BufReader::new(child.stderr.take().unwrap());
-    let mut line = String::new();
-    while !line.starts_with("trial 3:") {
-        line.clear();
-        assert!(
-            stderr.read_line(&mut line).unwrap() > 0,
-            "ended before its third trial"
-        );
-    }
-    signal(child.id(), "INT");
-    let mut rest = String::new();
-    stderr.read_to_string(&mut rest).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(130), "{rest}");
+    let args = ["run", "slow.yaml", "--out", "run", "--no-ui"];
+    workspace
+        .run_until(&args, |line| line.starts_with("trial 3:"))
+        .ended_with(130);
     wait_until_nothing_runs(&workspace);
     let before = workspace.read("run/trials.jsonl");
     assert_eq!(before.lines().count(), 2);
