@@ -269,15 +269,24 @@ pub(crate) const STRICTER: &[StricterRule] = &[
     ),
 ];
 
-pub(crate) const TAKEN_BY_US_ONLY: &[LooserRule] = &[LooserRule {
-    case: "characters that must be encoded",
-    holds: |acceptance| {
-        let start = &acceptance.our.start;
-        let text = format!("{}?{}", start.path, start.query.as_deref().unwrap_or(""));
-        acceptance.error.contains("Uri")
-            && text.contains(['<', '>', '"', '^', '`', '{', '|', '}', '\\'])
+pub(crate) const TAKEN_BY_US_ONLY: &[LooserRule] = &[
+    LooserRule {
+        case: "characters that must be encoded",
+        holds: |acceptance| {
+            let start = &acceptance.our.start;
+            let text = format!("{}?{}", start.path, start.query.as_deref().unwrap_or(""));
+            acceptance.error.contains("Uri")
+                && text.contains(['<', '>', '"', '^', '`', '{', '|', '}', '\\'])
+        },
     },
-}];
+    LooserRule {
+        case: "an absolute target with a percent-encoded host",
+        holds: |acceptance| {
+            let authority = acceptance.our.start.authority.as_bytes();
+            acceptance.error.contains("Uri") && authority.contains(&b'%') && is_authority(authority)
+        },
+    },
+];
 
 fn has_bare_line_feed(refusal: &Stricter) -> bool {
     let rest = refusal.rest;
