@@ -1,6 +1,7 @@
 //! The list of checks. A new one is its file and its line in [`CHECKS`].
 
 mod added;
+mod capacity;
 mod causes;
 mod clean;
 mod clients;
@@ -32,7 +33,7 @@ pub struct Check {
 }
 
 /// Every check, cheap ones first.
-static CHECKS: [Check; 20] = [
+static CHECKS: [Check; 21] = [
     counts::CHECK,
     freeze::CHECK,
     peers::CHECK,
@@ -49,6 +50,7 @@ static CHECKS: [Check; 20] = [
     robustness::GENERATOR,
     provocation::CHECK,
     causes::CHECK,
+    capacity::CHECK,
     same::CHECK,
     added::CHECK,
     clean::CHECK,

@@ -3,7 +3,9 @@
 
 pub mod misbehaving;
 pub mod resetting;
+pub mod servers;
 pub mod single_server;
+pub mod token_bucket;
 
 use crate::bench::Trouble;
 use std::io::{ErrorKind, Read as _};
