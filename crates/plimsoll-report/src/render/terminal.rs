@@ -4,8 +4,8 @@ use super::cause;
 use super::figures;
 use super::table::Table;
 use super::words::{
-    all_hold, comparison_method, conclusion, criteria, has_differences, headline, interval,
-    left_out, mark_legend, method, plain, signed_time, validity_limit, validity_value,
+    self, all_hold, comparison_method, conclusion, has_differences, headline, interval, left_out,
+    mark_legend, method, plain, signed_time, validity_limit, validity_value,
 };
 use crate::record::{MethodName, Statistic, Summary, ValidityRow};
 use crate::view::RunView;
@@ -159,16 +159,13 @@ fn bottleneck(summary: &Summary) -> String {
 }
 
 fn validity(rows: &[ValidityRow]) -> String {
-    let broken: Vec<&ValidityRow> = rows.iter().filter(|row| !row.ok).collect();
-    if broken.is_empty() {
+    let Some(said) = words::broken(rows) else {
         return format!("validity: {}\n", all_hold(rows));
-    }
-    let all = criteria(rows);
-    let mut text = format!(
-        "validity: {} of {all} criteria do not hold\n",
-        criteria(broken.iter().copied())
-    );
+    };
+    let broken: Vec<&ValidityRow> = rows.iter().filter(|row| !row.ok).collect();
+    let mut text = format!("validity: {said}\n");
     let criteria = by_criterion(&broken);
+    let mut counted = None;
     for rows in criteria.iter().take(MOST_REASONS) {
         let found: Vec<String> = rows
             .iter()
@@ -178,9 +175,13 @@ fn validity(rows: &[ValidityRow]) -> String {
             })
             .collect();
         let first = rows[0];
+        // A criterion that looks at several things is one criterion: its number stands once.
+        let number = match counted.replace(first.criterion) {
+            Some(before) if before == first.criterion => " ".repeat(before.to_string().len()),
+            _ => first.criterion.to_string(),
+        };
         text.push_str(&format!(
-            "  {} {}: {}\n      {}\n",
-            first.criterion,
+            "  {number} {}: {}\n      {}\n",
             first.name,
             found.join(", "),
             plain(&first.advice)
@@ -193,7 +194,7 @@ fn validity(rows: &[ValidityRow]) -> String {
     text
 }
 
-/// Broken rows by what they look at, in order of first appearance; of each arm the first, which has the strongest effect.
+/// Broken rows by what they look at, in order of their criterion; of each arm the first, which has the strongest effect.
 fn by_criterion<'a>(broken: &[&'a ValidityRow]) -> Vec<Vec<&'a ValidityRow>> {
     let mut criteria: IndexMap<(u32, &str), Vec<&ValidityRow>> = IndexMap::new();
     for row in broken {
@@ -204,6 +205,7 @@ fn by_criterion<'a>(broken: &[&'a ValidityRow]) -> Vec<Vec<&'a ValidityRow>> {
             rows.push(row);
         }
     }
+    criteria.sort_by(|a, _, b, _| a.0.cmp(&b.0));
     criteria.into_values().collect()
 }
 
@@ -268,7 +270,28 @@ fn table(mut table: Table, width: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::wrapped;
+    use super::{validity, wrapped};
+    use crate::record::Effect;
+    use crate::render::words::tests::rows;
+
+    /// As many criteria are listed as are said not to hold, also where one looks at two things, and one only marks.
+    #[test]
+    fn count_and_list_agree() {
+        let mut rows = rows(&[
+            (6, false, Effect::Invalid),
+            (6, false, Effect::Marked),
+            (8, true, Effect::Marked),
+            (9, true, Effect::None),
+        ]);
+        rows[1].name = "something else".to_owned();
+        insta::assert_snapshot!(validity(&rows), @r"
+        validity: 1 of 3 criteria does not hold, and 1 more marks figures although it holds
+          6 what 6 looks at: a 2 (≤ 1)
+              Mend it.
+            something else: a 2 (≤ 1)
+              Mend it.
+        ");
+    }
 
     #[test]
     fn lines_are_broken_between_words() {

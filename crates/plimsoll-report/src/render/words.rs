@@ -274,8 +274,29 @@ pub(super) fn comparison_method(summary: &Summary) -> Option<String> {
 
 /// How many criteria these rows are of: each has rows for every arm, and may look at several things.
 pub(super) fn criteria<'a>(rows: impl IntoIterator<Item = &'a ValidityRow>) -> usize {
-    let numbers: BTreeSet<u32> = rows.into_iter().map(|row| row.criterion).collect();
-    numbers.len()
+    numbers(rows).len()
+}
+
+fn numbers<'a>(rows: impl IntoIterator<Item = &'a ValidityRow>) -> BTreeSet<u32> {
+    rows.into_iter().map(|row| row.criterion).collect()
+}
+
+/// How many criteria do not hold, and how many of the others mark figures although they hold; `None` where all hold.
+pub(super) fn broken(rows: &[ValidityRow]) -> Option<String> {
+    let failing = numbers(rows.iter().filter(|row| !row.ok));
+    let marking = numbers(rows.iter().filter(|row| row.effect != Effect::None));
+    let verb = match failing.len() {
+        0 => return None,
+        1 => "does",
+        _ => "do",
+    };
+    let more = match marking.difference(&failing).count() {
+        0 => String::new(),
+        1 => ", and 1 more marks figures although it holds".to_owned(),
+        count => format!(", and {count} more mark figures although they hold"),
+    };
+    let (count, all) = (failing.len(), criteria(rows));
+    Some(format!("{count} of {all} criteria {verb} not hold{more}"))
 }
 
 /// Times for which alone no criterion fails.
@@ -303,12 +324,11 @@ pub(super) fn all_hold(rows: &[ValidityRow]) -> String {
 
 /// Whether the measurement can be trusted, in a sentence.
 pub(super) fn trust(rows: &[ValidityRow]) -> String {
-    let all = criteria(rows);
-    match criteria(rows.iter().filter(|row| !row.ok)) {
-        0 => format!("Every figure without a mark stands: {}.", all_hold(rows)),
-        broken => format!(
-            "{broken} of {all} criteria do not hold. They are judged per claim: what they do not concern stands."
-        ),
+    match broken(rows) {
+        None => format!("Every figure without a mark stands: {}.", all_hold(rows)),
+        Some(broken) => {
+            format!("{broken}. They are judged per claim: what they do not concern stands.")
+        }
     }
 }
 
@@ -351,8 +371,9 @@ fn short_percent(share: f64) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
+    use crate::record::Bias;
 
     #[test]
     fn spellings() {
@@ -371,5 +392,43 @@ mod tests {
         ] {
             assert_eq!(actual, expected);
         }
+    }
+
+    /// A row for each criterion: its number, whether it holds, and what follows.
+    pub(in crate::render) fn rows(of: &[(u32, bool, Effect)]) -> Vec<ValidityRow> {
+        let row = |&(criterion, ok, effect): &(u32, bool, Effect)| ValidityRow {
+            criterion,
+            name: format!("what {criterion} looks at"),
+            arm: "a".to_owned(),
+            level: None,
+            value: Some(2.0),
+            limit: 1.0,
+            unit: "count".to_owned(),
+            sense: Sense::default(),
+            ok,
+            effect,
+            bias: Bias::default(),
+            affects: Vec::new(),
+            advice: "Mend it.".to_owned(),
+        };
+        of.iter().map(row).collect()
+    }
+
+    #[test]
+    fn who_only_marks_is_counted_apart() {
+        let check = |of: &[(u32, bool, Effect)], expected: Option<&str>| {
+            assert_eq!(broken(&rows(of)).as_deref(), expected);
+        };
+        let (none, marked, invalid) = (Effect::None, Effect::Marked, Effect::Invalid);
+        check(&[(1, true, none), (2, true, marked)], None);
+        check(
+            &[(1, true, none), (2, false, invalid), (3, true, marked)],
+            Some("1 of 3 criteria does not hold, and 1 more marks figures although it holds"),
+        );
+        // What fails in one arm and marks in another is one that does not hold.
+        check(
+            &[(1, false, invalid), (2, false, invalid), (2, true, marked)],
+            Some("2 of 2 criteria do not hold"),
+        );
     }
 }
