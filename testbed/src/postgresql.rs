@@ -24,7 +24,7 @@ const TRIES: usize = 5;
 /// The superuser.
 pub const USER: &str = "plimsoll";
 /// The superuser's password; connections over TCP need it.
-pub const PASSWORD: &str = "load line";
+pub const PASSWORD: &str = "between two tides";
 /// The database that there is.
 pub const DATABASE: &str = "postgres";
 

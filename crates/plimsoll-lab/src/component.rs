@@ -19,7 +19,7 @@ use watched::Watched;
 
 use crate::child::{Child, Exit, STOP_GRACE};
 use crate::error::{LabError, LogTail};
-use crate::experiment::{Component, ComponentKind, Experiment, External, HTTPS};
+use crate::experiment::{Component, ComponentKind, Experiment, External, HTTPS, Scheme, Secret};
 use crate::probe::{Moment, Sampler};
 use crate::shim::Spec;
 use announce::Silence;
@@ -135,15 +135,22 @@ impl<'a> Topology<'a> {
         log: PathBuf,
     ) -> Result<Running, LabError> {
         let mut address = Address::new(&external.host, external.port);
-        address.secure = external.secure;
+        address.secure = external.scheme == Scheme::Https;
         let there = self.experiment.route(&external.host);
-        ready::reachable(name, &Address::new(&there, external.port)).await?;
+        // Whether what no load goes to answers is for its probe to say.
+        if external.scheme != Scheme::Tcp {
+            ready::reachable(name, &Address::new(&there, external.port)).await?;
+        }
         self.addresses.set(name, address::MAIN, address);
+        let password = external.probe.password();
+        let password = password.map(|it| self.values.resolve(it, None, &self.addresses));
+        let password = password.transpose()?;
+        let password = password.map(|value| Secret::new(value.expose()));
         Ok(Running {
             child: None,
             log,
             counters: None,
-            watched: Watched::open(name, &external.probe).await?,
+            watched: Watched::open(name, &external.probe, password).await?,
         })
     }
 

@@ -40,7 +40,7 @@ impl Pairing {
         let whole = samples
             .iter()
             .filter(|(_, sample)| (sample.length_s - 1.0).abs() <= OFF);
-        let cores = whole.map(|(name, sample)| (name.clone(), sample.cpu_cores));
+        let cores = whole.filter_map(|(name, sample)| Some((name.clone(), sample.cpu_cores?)));
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
@@ -97,7 +97,7 @@ mod tests {
         let sample = |cores| {
             let sample = ComponentSample {
                 length_s: 1.0,
-                cpu_cores: cores,
+                cpu_cores: Some(cores),
                 ..ComponentSample::default()
             };
             vec![("c".to_owned(), sample)]

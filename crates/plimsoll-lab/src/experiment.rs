@@ -29,8 +29,9 @@ pub mod wire;
 
 pub use arm::{Arm, LoadedScenario, TargetRef};
 pub use component::{
-    Command, Component, ComponentKind, Exporter, External, ExternalProbe, Gateway, Generator,
-    HTTPS, Https, Listen, Listener, Mock, Placement, PrometheusProbe, Readiness, RenderedFile,
+    Command, Component, ComponentKind, ContainerProbe, Exporter, External, ExternalProbe, Gateway,
+    Generator, HTTPS, Https, Listen, Listener, Mock, Placement, PostgresqlProbe, PrometheusProbe,
+    Readiness, RedisProbe, RenderedFile, Scheme,
 };
 pub use load::LoadSettings;
 pub use method::{Capacity, Levels, Method, Point};

@@ -1,12 +1,16 @@
 //! Probes: what the processes of a component consume and what holds them up, and the machine below them, sampled about once a second from
-//! `/proc` and the control groups of version 1, 2 or both.
+//! `/proc` and the control groups of version 1, 2 or both; and of components elsewhere what they say themselves.
 //!
 //! One file per source. A sampler keeps only what the next difference needs. What the figures mean for a verdict is left to
 //! `plimsoll-report`.
 
 mod conntrack;
+mod container;
 mod cost;
 mod descriptors;
+mod endpoint;
+mod exported;
+mod get;
 mod health;
 mod host;
 mod listen_queue;
@@ -15,11 +19,13 @@ mod memory_limit;
 mod moment;
 mod namespace;
 mod ports;
+mod postgresql;
 mod pressure;
 mod process;
 mod processors;
 mod prometheus;
 mod quota;
+mod redis;
 mod segments;
 mod softnet;
 mod steal;
@@ -27,11 +33,14 @@ mod strain;
 mod threads;
 mod throttling;
 
+pub use container::Container;
 pub use cost::Cost;
+pub use endpoint::{Endpoint, Source};
 pub use health::{HealthProbe, Part};
 pub use host::HostProbe;
 pub use moment::Moment;
-pub use prometheus::Endpoint;
+pub use postgresql::Postgresql;
+pub use redis::Redis;
 pub(crate) use steal::MachineTimes;
 
 use plimsoll_report::record::ComponentSample;
@@ -156,7 +165,7 @@ fn difference(before: &Totals, after: &Totals, length_s: f64) -> Option<Componen
             *whole = (*whole).max(now.running_ns.saturating_sub(then.running_ns));
         }
     }
-    sample.cpu_cores = by_process.values().copied().map(per_second).sum();
+    sample.cpu_cores = Some(by_process.values().copied().map(per_second).sum());
     let busiest = by_process.values().max().copied();
     sample.strain.busiest_process_cores = busiest.map(per_second);
     sample.strain.major_faults = Some(faults(before, after));
@@ -204,7 +213,7 @@ mod tests {
     fn check(before: &Totals, after: &Totals, expected: (f64, f64, f64)) {
         let sample = difference(before, after, 2.0).unwrap();
         let actual = (
-            sample.cpu_cores,
+            sample.cpu_cores.unwrap(),
             sample.busiest_thread_cores.unwrap(),
             sample.run_delay,
         );

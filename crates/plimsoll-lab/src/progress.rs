@@ -79,8 +79,8 @@ pub struct Numbered {
 pub struct ComponentProgress {
     /// Its name.
     pub name: String,
-    /// CPU seconds used per second.
-    pub cpu_cores: f64,
+    /// CPU seconds used per second, where it is known.
+    pub cpu_cores: Option<f64>,
     /// Resident memory in bytes, where it is known.
     pub rss_bytes: Option<u64>,
 }

@@ -230,6 +230,7 @@ impl<'a> Recorder<'a> {
                     fds: sample.fds,
                     threads: sample.threads,
                     strain: sample.strain,
+                    server: Box::new(sample.server),
                 })
             })
             .chain(host.map(|host| SeriesRow::Host(HostRow { t, host })))

@@ -20,7 +20,7 @@ pub use case::{Case, Point};
 pub use search::of_search;
 
 use crate::record::{Bottleneck, BottleneckConclusion, Cause, CauseKind};
-use law::{LAWS, lock, most_used};
+use law::{LAWS, lock, most_used, said};
 use plimsoll_base::units::format_number;
 
 /// No more causes than anybody acts upon.
@@ -53,6 +53,9 @@ pub fn attribute(case: &Case) -> Bottleneck {
         }
     }
     weigh(case, &mut causes);
+    for cause in &mut causes {
+        said::add(case.limit(), cause);
+    }
     match causes.first() {
         Some(first) => Bottleneck {
             conclusion: BottleneckConclusion::Found,

@@ -56,6 +56,31 @@ const COMPONENT_FIELDS: [(&str, Unit); 25] = [
     ("conntrack_share", Unit::Share),
     ("conntrack_drops", Unit::Count),
 ];
+/// What a server says of itself, below `server`.
+const SERVER_FIELDS: [(&str, Unit); 22] = [
+    ("connections", Unit::Count),
+    ("connections_limit", Unit::Count),
+    ("connections_share", Unit::Share),
+    ("connections_rejected", Unit::Count),
+    ("active", Unit::Count),
+    ("idle_in_transaction", Unit::Count),
+    ("lock_waiters", Unit::Count),
+    ("latch_waiters", Unit::Count),
+    ("io_waiters", Unit::Count),
+    ("blocked_clients", Unit::Count),
+    ("main_thread_cores", Unit::Cores),
+    ("loop_s", Unit::Seconds),
+    ("data_memory_share", Unit::Share),
+    ("operations", Unit::Count),
+    ("rollbacks", Unit::Count),
+    ("deadlocks", Unit::Count),
+    ("hits", Unit::Count),
+    ("misses", Unit::Count),
+    ("temporary_bytes", Unit::Bytes),
+    ("checkpoints_timed", Unit::Count),
+    ("checkpoints_requested", Unit::Count),
+    ("evicted_keys", Unit::Count),
+];
 const TIMES: [&str; 11] = [
     "response_time",
     "service_time",
@@ -428,8 +453,19 @@ fn parse_part(part: &Part, path: &str) -> Parsed {
 }
 
 fn parse_component(tail: &str) -> Parsed {
+    if let Some(field) = tail.strip_prefix("server.")
+        && let Some(unit) = lookup(&SERVER_FIELDS, field)
+    {
+        return found(&["server", field], unit);
+    }
+    let names = COMPONENT_FIELDS.map(|(name, _)| name);
     lookup(&COMPONENT_FIELDS, tail).map_or_else(
-        || expected("components.<name>", COMPONENT_FIELDS.map(|(name, _)| name)),
+        || {
+            expected(
+                "components.<name>",
+                names.into_iter().chain(["server.<field>"]),
+            )
+        },
         |unit| found(&[tail], unit),
     )
 }
@@ -600,6 +636,11 @@ mod tests {
             Unit::PerSecond,
         );
         check(
+            "components.db.server.lock_waiters",
+            &["components", "db", "server", "lock_waiters"],
+            Unit::Count,
+        );
+        check(
             "components.full.rss_bytes_max",
             &["components", "full", "rss_bytes_max"],
             Unit::Bytes,
@@ -633,7 +674,7 @@ mod tests {
         );
         check(
             "components.gateway.cpu",
-            "`components.gateway.cpu` is not a metric: after `components.<name>` write one of cpu_cores_mean, cpu_cores_max, busiest_thread_cores_max, rss_bytes_max, fds_max, threads_max, cpu_limit_cores, cpu_quota_cores, cpus_busy_share, busiest_process_cores, busiest_thread_ready, throttled_share, major_faults, memory_share, cpu_pressure, memory_pressure, io_pressure, fds_share, accept_queue, listen_overflows, segments_sent, segments_again, ports_share, conntrack_share, conntrack_drops",
+            "`components.gateway.cpu` is not a metric: after `components.<name>` write one of cpu_cores_mean, cpu_cores_max, busiest_thread_cores_max, rss_bytes_max, fds_max, threads_max, cpu_limit_cores, cpu_quota_cores, cpus_busy_share, busiest_process_cores, busiest_thread_ready, throttled_share, major_faults, memory_share, cpu_pressure, memory_pressure, io_pressure, fds_share, accept_queue, listen_overflows, segments_sent, segments_again, ports_share, conntrack_share, conntrack_drops, server.<field>",
         );
         for bad in [
             "",

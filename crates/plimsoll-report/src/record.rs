@@ -18,6 +18,7 @@ mod manifest;
 mod own_times;
 mod ranges;
 mod series;
+mod server;
 mod strain;
 mod summary;
 mod times;
@@ -42,6 +43,7 @@ pub use manifest::{
 pub use own_times::OwnTimes;
 pub use ranges::{MOST_RANGE_BOUNDS, NoRanges, RangeSummary, Ranges};
 pub use series::{ComponentRow, GroupRow, HostRow, LoadRow, SecondTimes, SeriesRow, StepRow};
+pub use server::ServerStatistics;
 pub use strain::{HostData, HostStrain, Strain};
 pub use summary::{
     AbsentArm, Added, ArmSummary, Bias, BlockSummary, Comparison, ComponentSummary, Difference,

@@ -1,8 +1,8 @@
 //! How the resources of one component are watched.
 
 use crate::error::LabError;
-use crate::experiment::ExternalProbe;
-use crate::probe::{Endpoint, Moment, Sampler};
+use crate::experiment::{ExternalProbe, Secret};
+use crate::probe::{Container, Endpoint, Moment, Postgresql, Redis, Sampler, Source};
 use crate::process_tree;
 use plimsoll_report::record::ComponentSample;
 use std::path::{Path, PathBuf};
@@ -16,15 +16,20 @@ pub(super) enum Watched {
     Process(u32, Sampler),
     /// The processes of a control group.
     Cgroup(PathBuf, Sampler),
-    /// What an endpoint says.
-    Endpoint(Endpoint),
+    /// What an endpoint or a server says.
+    Endpoint(Box<Endpoint>),
     /// Nothing.
     Nothing,
 }
 
 impl Watched {
-    /// What the experiment says of an external component.
-    pub(super) async fn open(name: &str, probe: &ExternalProbe) -> Result<Self, LabError> {
+    /// What the experiment says of an external component, with the password that its probe needs. A server whose statistics cannot be read
+    /// says so while it is watched, and a load goes on without them; whatever else sees nothing is an error.
+    pub(super) async fn open(
+        name: &str,
+        probe: &ExternalProbe,
+        password: Option<Secret>,
+    ) -> Result<Self, LabError> {
         let blind = |reason: String| LabError::NotStarted {
             component: name.to_owned(),
             reason: format!("its probe sees nothing: {reason}"),
@@ -42,9 +47,25 @@ impl Watched {
                 Err(error) => Err(blind(format!("{}: {error}", group.display()))),
             },
             ExternalProbe::Prometheus(probe) => {
-                let opened = Endpoint::open(probe).await;
+                let opened = Endpoint::open(Source::Prometheus(probe.clone())).await;
                 let endpoint = opened.map_err(|why| blind(format!("{}: {why}", probe.url())))?;
-                Ok(Self::Endpoint(endpoint))
+                Ok(Self::Endpoint(Box::new(endpoint)))
+            }
+            ExternalProbe::Postgresql(probe) => {
+                let server = Postgresql::new(probe, password.as_ref());
+                let source = Source::Postgresql(Box::new(server));
+                Ok(Self::Endpoint(Box::new(Endpoint::watch(source))))
+            }
+            ExternalProbe::Redis(probe) => {
+                let source = Source::Redis(Redis::new(probe, password));
+                Ok(Self::Endpoint(Box::new(Endpoint::watch(source))))
+            }
+            ExternalProbe::Container(probe) => {
+                let found = Container::find(probe).await.map_err(blind)?;
+                Ok(match found.group {
+                    Some(group) => Self::Cgroup(group, Sampler::default()),
+                    None => Self::Process(found.pid, Sampler::default()),
+                })
             }
         }
     }
@@ -79,10 +100,7 @@ impl Watched {
             Self::Below(sampler) | Self::Process(_, sampler) | Self::Cgroup(_, sampler) => {
                 sampler.denied().map(str::to_owned)
             }
-            Self::Endpoint(endpoint) => {
-                let trouble = endpoint.trouble()?;
-                Some(format!("its probe sees nothing: {trouble}"))
-            }
+            Self::Endpoint(endpoint) => endpoint.trouble(),
             Self::Nothing => None,
         }
     }
@@ -93,6 +111,7 @@ impl Watched {
             Self::Nothing => {
                 Some("it runs elsewhere, and the experiment names no probe of it".to_owned())
             }
+            Self::Endpoint(endpoint) => endpoint.unseen(),
             other => other.denied(),
         }
     }
@@ -121,6 +140,7 @@ fn members(group: &Path) -> std::io::Result<Vec<u32>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::component::cgroup::Groups;
     use tokio::time::Instant;
 
     #[test]
@@ -138,7 +158,7 @@ mod tests {
     #[tokio::test]
     async fn a_process_that_ran_already() {
         let own = std::process::id();
-        let open = |probe| async move { Watched::open("a", &probe).await };
+        let open = |probe| async move { Watched::open("a", &probe, None).await };
         let mut watched = open(ExternalProbe::Process(own)).await.unwrap();
         let mut moment = Moment::read(Instant::now());
         assert_eq!(watched.sample(&moment, None, &[]), None);
@@ -174,7 +194,7 @@ mod tests {
         };
         let read = async {
             let probe = ExternalProbe::Prometheus(probe.clone());
-            let mut watched = Watched::open("a", &probe).await.unwrap();
+            let mut watched = Watched::open("a", &probe, None).await.unwrap();
             let moment = Moment::read(Instant::now());
             loop {
                 if let Some(sample) = watched.sample(&moment, None, &[]) {
@@ -185,7 +205,75 @@ mod tests {
         };
         let ((), sample) = tokio::join!(serve, read);
         assert!(
-            sample.cpu_cores > 0.0 && sample.fds == Some(3),
+            sample.cpu_cores > Some(0.0) && sample.fds == Some(3),
+            "{sample:?}"
+        );
+    }
+
+    /// A process in a group of its own, which goes with it; `None` where groups are not ours to make.
+    struct Boxed {
+        process: std::process::Child,
+        group: PathBuf,
+    }
+
+    impl Boxed {
+        fn start() -> Option<Self> {
+            let own = Groups::of(std::process::id()).cpu?;
+            let group = own.join(format!("plimsoll-test-box-{}", std::process::id()));
+            std::fs::create_dir(&group).ok()?;
+            let mut command = std::process::Command::new("cat");
+            let process = command.stdin(std::process::Stdio::piped()).spawn().unwrap();
+            let boxed = Self { process, group };
+            let joined = std::fs::write(
+                boxed.group.join("cgroup.procs"),
+                boxed.process.id().to_string(),
+            );
+            joined.is_ok().then_some(boxed)
+        }
+    }
+
+    impl Drop for Boxed {
+        fn drop(&mut self) {
+            self.process.kill().unwrap();
+            self.process.wait().unwrap();
+            std::fs::remove_dir(&self.group).unwrap();
+        }
+    }
+
+    /// An engine that says of the container `web` which process it is.
+    #[tokio::test]
+    async fn a_container_is_its_group() {
+        use crate::experiment::ContainerProbe;
+        use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+        let Some(boxed) = Boxed::start() else {
+            println!("ignored: control groups are not ours to make");
+            return;
+        };
+        let dir = tempfile::tempdir().unwrap();
+        let socket = dir.path().join("engine.sock");
+        let listener = tokio::net::UnixListener::bind(&socket).unwrap();
+        let answer = format!(
+            "HTTP/1.0 200 OK\r\n\r\n{{\"Id\":\"ab12\",\"State\":{{\"Running\":true,\"Pid\":{}}}}}",
+            boxed.process.id()
+        );
+        let serve = async {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            assert!(stream.read(&mut [0; 512]).await.unwrap() > 0);
+            stream.write_all(answer.as_bytes()).await.unwrap();
+        };
+        let probe = ExternalProbe::Container(ContainerProbe {
+            name: "web".to_owned(),
+            socket,
+        });
+        let ((), watched) = tokio::join!(serve, Watched::open("a", &probe, None));
+        let mut watched = watched.unwrap();
+        assert!(matches!(&watched, Watched::Cgroup(group, _) if *group == boxed.group));
+        let mut moment = Moment::read(Instant::now());
+        assert_eq!(watched.sample(&moment, None, &[]), None);
+        moment.now += Duration::from_secs(1);
+        let sample = watched.sample(&moment, None, &[]).unwrap();
+        assert!(
+            sample.threads == Some(1) && sample.rss_bytes > Some(0),
             "{sample:?}"
         );
     }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use plimsoll_base::document::Path as Pointer;
 use plimsoll_load::plan::{Dealing, Load};
 
-use super::component::Component;
+use super::component::{Component, ComponentKind, Scheme};
 use super::connections;
 use super::load::{Layer, Layers, LoadSettings};
 use super::loader::Loader;
@@ -244,6 +244,20 @@ impl Common<'_> {
             .collect()
     }
 
+    /// Loads speak HTTP.
+    fn refuse_what_takes_no_load(&self, loader: &mut Loader<'_>, name: &str, at: &Pointer) {
+        let found = self.components.iter().find(|it| it.name == name);
+        if let Some(ComponentKind::External(external)) = found.map(|it| &it.kind)
+            && external.scheme == Scheme::Tcp
+        {
+            let url = external.url();
+            loader.refuse(
+                at,
+                format!("`{name}` is at `{url}`, where no load goes: write `http://` or `https://` there, or another target"),
+            );
+        }
+    }
+
     fn target(&self, loader: &mut Loader<'_>, wire: &ArmWire, at: &Pointer) -> Option<TargetRef> {
         if wire.load.as_ref().is_some_and(|load| load.target.is_some()) {
             let message = "an arm names its target itself: move it up, beside `load`";
@@ -261,6 +275,7 @@ impl Common<'_> {
             .map(|target| (target, self.load_at.key("target")));
         let Some((text, at)) = own.or(common) else {
             if let [only] = self.components {
+                self.refuse_what_takes_no_load(loader, &only.name, &at.key("target"));
                 return Some(TargetRef {
                     component: only.name.clone(),
                     listener: None,
@@ -277,18 +292,17 @@ impl Common<'_> {
         let (component, listener) = text
             .split_once('/')
             .map_or((text, None), |(name, listener)| (name, Some(listener)));
-        topology::check_listener(self.components, &self.names(), component, listener).map_or_else(
-            |message| {
-                loader.refuse(&at, message);
-                None
-            },
-            |()| {
-                Some(TargetRef {
-                    component: component.to_owned(),
-                    listener: listener.map(str::to_owned),
-                })
-            },
-        )
+        let names = self.names();
+        if let Err(message) = topology::check_listener(self.components, &names, component, listener)
+        {
+            loader.refuse(&at, message);
+            return None;
+        }
+        self.refuse_what_takes_no_load(loader, component, &at);
+        Some(TargetRef {
+            component: component.to_owned(),
+            listener: listener.map(str::to_owned),
+        })
     }
 }
 

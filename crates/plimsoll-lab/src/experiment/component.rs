@@ -9,13 +9,15 @@ mod placement;
 mod probe;
 
 pub use command::{Command, Listen, Listener, Readiness, RenderedFile};
-pub use external::External;
+pub use external::{External, Scheme};
 pub use gateway::Gateway;
 pub use kind::ComponentKind;
 pub use mock::{HTTPS, Https, Mock};
 pub(super) use placement::generator;
 pub use placement::{Generator, Placement};
-pub use probe::{Exporter, ExternalProbe, PrometheusProbe};
+pub use probe::{
+    ContainerProbe, Exporter, ExternalProbe, PostgresqlProbe, PrometheusProbe, RedisProbe,
+};
 
 use plimsoll_base::document::{Entries, Path as Pointer};
 
@@ -32,6 +34,16 @@ pub struct Component {
     pub kind: ComponentKind,
     /// Where it may run, and how much of it.
     pub placement: Placement,
+}
+
+impl Component {
+    /// Whether anything is known of what it uses: it is started here, or it has a probe.
+    pub(super) fn is_looked_at(&self) -> bool {
+        match &self.kind {
+            ComponentKind::External(external) => external.probe != ExternalProbe::None,
+            ComponentKind::Mock(_) | ComponentKind::Gateway(_) | ComponentKind::Command(_) => true,
+        }
+    }
 }
 
 pub(super) fn convert_all(

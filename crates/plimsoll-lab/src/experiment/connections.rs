@@ -12,7 +12,7 @@ use plimsoll_load::plan::{
 };
 
 use super::arm::TargetRef;
-use super::component::{ComponentKind, HTTPS, Mock};
+use super::component::{ComponentKind, HTTPS, Mock, Scheme};
 use super::load::Layers;
 use super::loader::Loader;
 use super::wire::{ConnectionPerWire, ProtocolWire, ResolveWire, TlsVersionWire, TlsWire};
@@ -56,7 +56,7 @@ pub(super) fn agree(
 ) {
     let name = &target.component;
     match kind {
-        ComponentKind::External(external) if external.secure => {
+        ComponentKind::External(external) if external.scheme == Scheme::Https => {
             connections.tls.get_or_insert_with(default_tls);
         }
         ComponentKind::External(_) => {

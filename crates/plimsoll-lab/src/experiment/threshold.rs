@@ -7,7 +7,7 @@ use plimsoll_report::record::GENERATOR;
 use plimsoll_report::threshold::{Abort, Bound, Threshold};
 
 use super::arm::Arm;
-use super::component::{Component, ComponentKind};
+use super::component::Component;
 use super::loader::Loader;
 use super::method::Method;
 use super::metric::{self, Names};
@@ -62,7 +62,7 @@ fn convert(
     let watched = scope
         .components
         .iter()
-        .filter(|component| !matches!(component.kind, ComponentKind::External(_)));
+        .filter(|component| component.is_looked_at());
     let components: Vec<String> = watched
         .map(|component| component.name.clone())
         .chain([GENERATOR.to_owned()])

@@ -5,9 +5,9 @@ mod start_order;
 
 use plimsoll_base::document::suggestion;
 
-use super::component::{Component, ComponentKind};
+use super::component::{Component, ComponentKind, Scheme};
 use super::loader::{Loader, Use};
-use super::template::Reference;
+use super::template::{Field, Reference};
 
 pub(super) use start_order::Order;
 
@@ -66,6 +66,13 @@ fn check_use(components: &[Component], names: &[String], used: &Use) -> Result<(
         }
         Reference::Component {
             component,
+            field: Field::Url,
+            ..
+        } if is_without_scheme(components, component) => Err(format!(
+            "`{component}` is at a `tcp://` address, which no load understands: write `${{{component}.host}}` and `${{{component}.port}}`"
+        )),
+        Reference::Component {
+            component,
             listener,
             ..
         } => check_listener(components, names, component, listener.as_deref()),
@@ -95,6 +102,14 @@ fn check_use(components: &[Component], names: &[String], used: &Use) -> Result<(
         | Reference::Secret(_)
         | Reference::SecretHash(_) => Ok(()),
     }
+}
+
+/// Whether a component speaks something else than HTTP.
+fn is_without_scheme(components: &[Component], name: &str) -> bool {
+    let found = components.iter().find(|candidate| candidate.name == name);
+    found.is_some_and(|component| {
+        matches!(&component.kind, ComponentKind::External(external) if external.scheme == Scheme::Tcp)
+    })
 }
 
 fn no_self(reference: &Reference) -> String {

@@ -1,6 +1,8 @@
 //! The evidence: what was seen at one load or at several, in the terms of the laws.
 
-use crate::record::{ArmData, Demand, DemandLine, GENERATOR, LoadModel, PlanFacts, Strain};
+use crate::record::{
+    ArmData, Demand, DemandLine, GENERATOR, LoadModel, PlanFacts, ServerStatistics, Strain,
+};
 use plimsoll_base::outcome::OutcomeClass;
 use plimsoll_base::reason::Reason;
 use plimsoll_base::tally::StepTally;
@@ -85,6 +87,7 @@ pub(super) struct Seen {
     pub(super) run_delay: f64,
     pub(super) threads: u64,
     pub(super) strain: Strain,
+    pub(super) server: ServerStatistics,
     pub(super) demand: Demand,
     /// Exchanges per second, their mean seconds and their shortest, by its own counters.
     pub(super) own: Option<Own>,
@@ -404,6 +407,7 @@ fn of_component(data: &ArmData, name: &str) -> Seen {
         },
         threads: component.threads_max.unwrap_or(0),
         strain: component.strain,
+        server: component.server,
         demand: component.demand,
         own,
     }
@@ -422,9 +426,11 @@ impl Seen {
 
     /// Whether one of its threads hardly ever rests: it works, or waits for a processor.
     pub(super) fn is_pressed(&self) -> bool {
-        self.strain
-            .busiest_thread_ready
-            .is_some_and(|ready| ready >= PRESSED)
+        let threads = [
+            self.strain.busiest_thread_ready,
+            self.server.main_thread_cores,
+        ];
+        threads.into_iter().flatten().any(|share| share >= PRESSED)
     }
 
     /// Whether most of its processor time is left.

@@ -15,7 +15,10 @@ mod ports;
 mod processor;
 mod quota;
 mod rate_limit;
+pub(super) mod said;
+mod slots;
 mod think_time;
+mod waits;
 
 use super::case::{Case, Point, Seen};
 use crate::record::{Cause, CauseKind};
@@ -25,7 +28,7 @@ use plimsoll_base::units::{format_number, format_seconds};
 pub(super) type Law = fn(&Case) -> Ruling;
 
 /// All but the suspicion of a [`lock`], which is asked last.
-pub(super) static LAWS: [Law; 15] = [
+pub(super) static LAWS: [Law; 17] = [
     generator::rule,
     think_time::rule,
     ports::rule,
@@ -37,6 +40,8 @@ pub(super) static LAWS: [Law; 15] = [
     backlog::rule,
     memory::rule,
     descriptors::rule,
+    waits::rule,
+    slots::rule,
     pool::rule,
     dependency::rule,
     connections::rule,

@@ -2,8 +2,8 @@
 
 use super::{Case, Point, attribute};
 use crate::record::{
-    ArmData, BottleneckConclusion, CauseKind, ComponentSample, GENERATOR, HostStrain, LoadModel,
-    OwnTimes, PlanCeiling, PlanFacts, Strain,
+    ArmData, BottleneckConclusion, Cause, CauseKind, ComponentSample, GENERATOR, HostStrain,
+    LoadModel, OwnTimes, PlanCeiling, PlanFacts, ServerStatistics, Strain,
 };
 use plimsoll_base::outcome::OutcomeClass;
 use plimsoll_base::reason::Reason;
@@ -39,6 +39,7 @@ struct Part {
     thread: Option<f64>,
     threads: u64,
     strain: Strain,
+    server: ServerStatistics,
 }
 
 fn part(cores: f64, limit: f64) -> Part {
@@ -59,6 +60,7 @@ fn part(cores: f64, limit: f64) -> Part {
             ports_share: Some(0.01),
             ..Strain::default()
         },
+        server: ServerStatistics::default(),
     }
 }
 
@@ -143,10 +145,11 @@ impl Load {
         ] {
             let sample = ComponentSample {
                 length_s: 1.0,
-                cpu_cores: part.cores,
+                cpu_cores: Some(part.cores),
                 busiest_thread_cores: part.thread,
                 threads: Some(part.threads),
                 strain: part.strain,
+                server: part.server,
                 ..ComponentSample::default()
             };
             let component = data.components.entry(name.to_owned()).or_default();
@@ -601,4 +604,97 @@ fn who_was_not_looked_at_is_not_idle() {
     let mut no_target = pool.data();
     no_target.components.shift_remove("proxy");
     unknown(&no_target);
+}
+
+/// A database of ten connections that ordinary clients may have, of which so many are open and so many at work.
+fn database(open: f64, active: f64, lock_waiters: f64) -> Part {
+    let server = ServerStatistics {
+        connections: Some(open),
+        connections_limit: Some(10),
+        connections_share: Some(open / 10.0),
+        active: Some(active),
+        idle_in_transaction: Some(0.0),
+        lock_waiters: Some(lock_waiters),
+        deadlocks: Some(3),
+        ..ServerStatistics::default()
+    };
+    Part {
+        server,
+        ..part(0.1, 2.0)
+    }
+}
+
+#[test]
+fn sessions_that_wait_for_a_lock() {
+    let load = Load {
+        behind: database(8.0, 7.0, 6.0),
+        ..limited()
+    };
+    check(&load, CauseKind::Lock, Some("upstream"));
+    let found = attribute(&Case::of_one(&load.data(), 2));
+    insta::assert_snapshot!(found.causes[0].evidence.join("\n"), @r"
+    6 of 7 sessions at work waited for a lock on the mean
+    so 85.7 % of their time is waiting
+    it broke 30 deadlocks
+    ");
+    // Some wait now and then.
+    let load = Load {
+        behind: database(8.0, 7.0, 0.9),
+        ..limited()
+    };
+    assert_ne!(first(&load).map(|found| found.0), Some(CauseKind::Lock));
+}
+
+#[test]
+fn connections_that_a_server_admits() {
+    let load = Load {
+        behind: database(10.0, 9.5, 0.0),
+        ..limited()
+    };
+    check(&load, CauseKind::Pool, Some("upstream"));
+    // A pool that keeps them open, and does not use them.
+    let load = Load {
+        behind: database(10.0, 2.0, 0.0),
+        ..limited()
+    };
+    let found = attribute(&Case::of_one(&load.data(), 2));
+    let is_of_it = |cause: &Cause| cause.component.as_deref() == Some("upstream");
+    assert!(!found.causes.iter().any(is_of_it), "{found:#?}");
+    let excluded = found.ruled_out.join("\n");
+    assert!(excluded.contains("all are taken, but"), "{excluded}");
+    // Refused connections speak for themselves.
+    let mut refusing = part(0.1, 2.0);
+    refusing.server.connections_rejected = Some(7);
+    let load = Load {
+        behind: refusing,
+        ..limited()
+    };
+    check(&load, CauseKind::Pool, Some("upstream"));
+}
+
+#[test]
+fn the_one_thread_of_a_server() {
+    // Elsewhere: how many processors it has nobody knows.
+    let mut cache = part(1.02, 2.0);
+    cache.strain = Strain::default();
+    cache.thread = None;
+    cache.server.main_thread_cores = Some(0.98);
+    cache.server.evicted_keys = Some(40);
+    let load = Load {
+        behind: cache.clone(),
+        ..limited()
+    };
+    check(&load, CauseKind::HotThread, Some("upstream"));
+    let found = attribute(&Case::of_one(&load.data(), 2));
+    let evidence = found.causes[0].evidence.join("\n");
+    assert!(evidence.contains("threw out 400 keys"), "{evidence}");
+    cache.server.main_thread_cores = Some(0.5);
+    let load = Load {
+        behind: cache,
+        ..limited()
+    };
+    assert_ne!(
+        first(&load).map(|found| found.0),
+        Some(CauseKind::HotThread)
+    );
 }

@@ -1,6 +1,7 @@
 //! Resources of one process tree: samples at about 1 Hz, and what remains of them.
 
 use super::demand::Demand;
+use super::server::ServerStatistics;
 use super::strain::{Strain, highest};
 
 /// The name under which the generator's own resources are recorded.
@@ -12,7 +13,7 @@ pub struct ComponentSample {
     /// Length of the interval in seconds.
     pub length_s: f64,
     /// CPU seconds used per second.
-    pub cpu_cores: f64,
+    pub cpu_cores: Option<f64>,
     /// The same, of the thread that used most; at most 1.
     pub busiest_thread_cores: Option<f64>,
     /// Seconds per second that runnable threads waited for a CPU, summed over threads.
@@ -25,6 +26,8 @@ pub struct ComponentSample {
     pub threads: Option<u64>,
     /// What else may hold others up.
     pub strain: Strain,
+    /// What it says of itself, if it is a server that does.
+    pub server: ServerStatistics,
 }
 
 /// Totals and maxima over samples. Merging gives what observing all samples in one would have.
@@ -39,7 +42,7 @@ pub struct ComponentData {
     /// Seconds that threads waited for a CPU.
     pub run_delay_seconds: f64,
     /// Most CPU seconds per second in one sample.
-    pub cpu_cores_max: f64,
+    pub cpu_cores_max: Option<f64>,
     /// Most CPU of one thread in one sample.
     pub busiest_thread_cores_max: Option<f64>,
     /// Most resident memory.
@@ -50,6 +53,8 @@ pub struct ComponentData {
     pub threads_max: Option<u64>,
     /// What else may have held others up.
     pub strain: Strain,
+    /// What it said of itself.
+    pub server: ServerStatistics,
     /// Processor time by throughput.
     pub demand: Demand,
 }
@@ -59,7 +64,7 @@ impl ComponentData {
     pub fn observe(&mut self, sample: &ComponentSample) {
         self.merge(&Self {
             seconds: sample.length_s,
-            cpu_seconds: sample.cpu_cores * sample.length_s,
+            cpu_seconds: sample.cpu_cores.unwrap_or(0.0) * sample.length_s,
             busiest_thread_seconds: sample.busiest_thread_cores.unwrap_or(0.0) * sample.length_s,
             run_delay_seconds: sample.run_delay * sample.length_s,
             cpu_cores_max: sample.cpu_cores,
@@ -68,20 +73,22 @@ impl ComponentData {
             fds_max: sample.fds,
             threads_max: sample.threads,
             strain: sample.strain,
+            server: sample.server,
             demand: Demand::default(),
         });
     }
 
     /// Adds the samples of another block.
     pub fn merge(&mut self, other: &Self) {
-        self.strain
-            .merge(&other.strain, (self.seconds, other.seconds));
+        let seconds = (self.seconds, other.seconds);
+        self.strain.merge(&other.strain, seconds);
+        self.server.merge(&other.server, seconds);
         self.demand.merge(&other.demand);
         self.seconds += other.seconds;
         self.cpu_seconds += other.cpu_seconds;
         self.busiest_thread_seconds += other.busiest_thread_seconds;
         self.run_delay_seconds += other.run_delay_seconds;
-        self.cpu_cores_max = self.cpu_cores_max.max(other.cpu_cores_max);
+        highest(&mut self.cpu_cores_max, other.cpu_cores_max);
         highest(
             &mut self.busiest_thread_cores_max,
             other.busiest_thread_cores_max,
@@ -91,10 +98,11 @@ impl ComponentData {
         highest(&mut self.threads_max, other.threads_max);
     }
 
-    /// Mean CPU in cores; `None` without a sample.
+    /// Mean CPU in cores; `None` where no sample looked at it.
     #[must_use]
     pub fn cpu_cores_mean(&self) -> Option<f64> {
-        (self.seconds > 0.0).then(|| self.cpu_seconds / self.seconds)
+        let looked = self.cpu_cores_max.is_some() && self.seconds > 0.0;
+        looked.then(|| self.cpu_seconds / self.seconds)
     }
 
     /// Mean CPU of the busiest thread in cores; `None` where no sample looked at threads.
@@ -114,7 +122,7 @@ mod tests {
         let mut data = ComponentData::default();
         let exported = ComponentSample {
             length_s: 2.0,
-            cpu_cores: 0.5,
+            cpu_cores: Some(0.5),
             fds: Some(7),
             ..ComponentSample::default()
         };
@@ -131,5 +139,15 @@ mod tests {
         data.observe(&seen);
         assert_eq!((data.threads_max, data.fds_max), (Some(3), Some(7)));
         assert_eq!(data.busiest_thread_cores_max, Some(0.4));
+    }
+
+    #[test]
+    fn processor_time_that_no_sample_looked_at_is_not_zero() {
+        let mut data = ComponentData::default();
+        data.observe(&ComponentSample {
+            length_s: 1.0,
+            ..ComponentSample::default()
+        });
+        assert_eq!((data.cpu_cores_mean(), data.cpu_cores_max), (None, None));
     }
 }

@@ -2,6 +2,7 @@
 //! one per second and component, one per second of the machine.
 //! `t` counts seconds since the run began.
 
+use super::server::ServerStatistics;
 use super::strain::{HostStrain, Strain, without_nulls};
 use plimsoll_base::histogram::TimeHistogram;
 use serde::{Deserialize, Serialize};
@@ -166,7 +167,8 @@ pub struct ComponentRow {
     /// The component, or [`super::GENERATOR`].
     pub component: String,
     /// CPU seconds used per second.
-    pub cpu_cores: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_cores: Option<f64>,
     /// CPU of the busiest thread.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub busiest_thread_cores: Option<f64>,
@@ -184,6 +186,13 @@ pub struct ComponentRow {
     /// What else may hold others up; absent: not known.
     #[serde(default, serialize_with = "without_nulls")]
     pub strain: Strain,
+    /// What it says of itself, if it is a server that does.
+    #[serde(
+        default,
+        serialize_with = "without_nulls",
+        skip_serializing_if = "ServerStatistics::is_empty"
+    )]
+    pub server: Box<ServerStatistics>,
 }
 
 /// One sample of the machine.

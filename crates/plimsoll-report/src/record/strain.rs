@@ -97,7 +97,7 @@ impl HostData {
 }
 
 /// Seconds of two parts that are merged, own first.
-type Weights = (f64, f64);
+pub(super) type Weights = (f64, f64);
 
 impl Strain {
     /// Adds another part's. Counts add up, levels keep the highest, means are weighted by `seconds`.
@@ -166,13 +166,13 @@ pub(super) fn highest<T: PartialOrd + Copy>(own: &mut Option<T>, added: Option<T
     }
 }
 
-fn sum(own: &mut Option<u64>, added: Option<u64>) {
+pub(super) fn sum(own: &mut Option<u64>, added: Option<u64>) {
     if let Some(added) = added {
         *own = Some(own.unwrap_or(0).saturating_add(added));
     }
 }
 
-fn mean(own: &mut Option<f64>, added: Option<f64>, (first, second): Weights) {
+pub(super) fn mean(own: &mut Option<f64>, added: Option<f64>, (first, second): Weights) {
     *own = match (*own, added) {
         (Some(a), Some(b)) if first + second > 0.0 => {
             Some((a * first + b * second) / (first + second))

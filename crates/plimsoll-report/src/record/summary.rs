@@ -7,6 +7,7 @@ use super::cause::Bottleneck;
 use super::level::LevelSummary;
 use super::manifest::{Host, MethodName};
 use super::ranges::{RangeSummary, Ranges};
+use super::server::ServerStatistics;
 use super::strain::{HostStrain, Strain};
 use super::times::{Statistic, TimeStatistics, Times};
 use crate::threshold::Breach;
@@ -545,6 +546,9 @@ pub struct ComponentSummary {
     /// What else may have held others up.
     #[serde(flatten)]
     pub strain: Strain,
+    /// What it said of itself; absent where it is no server whose statistics were read.
+    #[serde(default, skip_serializing_if = "ServerStatistics::is_empty")]
+    pub server: ServerStatistics,
 }
 
 /// One block of one arm.

@@ -99,6 +99,12 @@ fn resources(summary: &Summary) -> Vec<String> {
             &(table.to_markdown() + &machine),
         ));
     }
+    if let Some(table) = strain::servers(summary) {
+        parts.push(folded(
+            "What servers say of themselves",
+            &table.to_markdown(),
+        ));
+    }
     parts
 }
 

@@ -1,8 +1,10 @@
-//! What else than its processor time held a component up, and the machine below all: tables that several renderers show.
+//! What else than its processor time held a component up, what servers say of themselves, and the machine below all: tables that several
+//! renderers show.
 
 use super::table::Table;
-use super::words::{NOTHING, cores, count, percent};
-use crate::record::{ComponentSummary, HostStrain, Strain, Summary};
+use super::words::{NOTHING, bytes, cores, count, percent};
+use crate::record::{ComponentSummary, HostStrain, ServerStatistics, Strain, Summary};
+use plimsoll_base::units::{format_number, format_seconds};
 
 /// A column: its head, and what stands in it.
 type Column<T> = (&'static str, fn(&T) -> Option<String>);
@@ -28,6 +30,33 @@ const OF_COMPONENT: [Column<Strain>; 14] = [
     ("ports", |s| s.ports_share.map(percent)),
 ];
 
+const OF_SERVER: [Column<ServerStatistics>; 14] = [
+    ("connections", |s| s.connections.map(tenths)),
+    ("of those admitted, at most", |s| {
+        s.connections_share.map(percent)
+    }),
+    ("refused", |s| s.connections_rejected.map(count)),
+    ("active", |s| s.active.map(tenths)),
+    ("idle in transaction", |s| s.idle_in_transaction.map(tenths)),
+    ("waiting for a lock", |s| s.lock_waiters.map(tenths)),
+    ("deadlocks", |s| s.deadlocks.map(count)),
+    ("operations", |s| s.operations.map(count)),
+    ("found in memory", |s| s.hit_share().map(percent)),
+    ("temporary files", |s| {
+        s.temporary_bytes.map(|size| bytes(Some(size)))
+    }),
+    ("its one thread", |s| {
+        s.main_thread_cores.map(|c| cores(Some(c)))
+    }),
+    ("round of its loop", |s| s.loop_s.map(format_seconds)),
+    ("of maxmemory", |s| s.data_memory_share.map(percent)),
+    ("keys thrown out", |s| s.evicted_keys.map(count)),
+];
+
+fn tenths(mean: f64) -> String {
+    format_number((mean * 10.0).round() / 10.0)
+}
+
 const OF_HOST: [Column<HostStrain>; 7] = [
     ("CPUs busy", |h| h.cpus_busy_share.map(percent)),
     ("stolen", |h| h.steal_share.map(percent)),
@@ -48,16 +77,25 @@ fn again(strain: &Strain) -> Option<String> {
 
 /// One row per component and arm; `None` where nothing is known. Columns of which nothing is known are left out.
 pub(super) fn components(summary: &Summary) -> Option<Table> {
-    let arms = summary.arms.iter();
-    let rows = arms.flat_map(|(arm, figures)| {
+    table("component", &OF_COMPONENT, &rows(summary, |c| c.strain))
+}
+
+/// One row per server that says something of itself, and arm.
+pub(super) fn servers(summary: &Summary) -> Option<Table> {
+    let mut rows = rows(summary, |c| c.server);
+    rows.retain(|(_, _, server)| !server.is_empty());
+    table("server", &OF_SERVER, &rows)
+}
+
+/// What is known of each component and arm, in order of the components.
+fn rows<T>(summary: &Summary, of: impl Fn(&ComponentSummary) -> T) -> Vec<(String, String, T)> {
+    let mut rows = Vec::new();
+    for (arm, figures) in &summary.arms {
         let components = figures.components.iter();
-        components.map(move |(name, component): (&String, &ComponentSummary)| {
-            (name.clone(), arm.clone(), component.strain)
-        })
-    });
-    let mut rows: Vec<(String, String, Strain)> = rows.collect();
+        rows.extend(components.map(|(name, one)| (name.clone(), arm.clone(), of(one))));
+    }
     rows.sort_by(|a, b| a.0.cmp(&b.0));
-    table("component", &OF_COMPONENT, &rows)
+    rows
 }
 
 /// One row per arm; `None` where nothing is known.

@@ -104,15 +104,15 @@ fn group_summary(group: &GroupTally, seconds: f64) -> GroupSummary {
 }
 
 pub(super) fn component_summary(data: &ComponentData) -> ComponentSummary {
-    let sampled = data.seconds > 0.0;
     ComponentSummary {
         cpu_cores_mean: data.cpu_cores_mean(),
-        cpu_cores_max: sampled.then_some(data.cpu_cores_max),
+        cpu_cores_max: data.cpu_cores_max,
         busiest_thread_cores_max: data.busiest_thread_cores_max,
         rss_bytes_max: data.rss_bytes_max,
         fds_max: data.fds_max,
         threads_max: data.threads_max,
         strain: data.strain,
+        server: data.server,
     }
 }
 

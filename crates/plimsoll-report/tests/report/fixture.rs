@@ -378,7 +378,7 @@ fn sample(cores: f64, second: u32, draw: &mut Draw) -> ComponentSample {
     let used = cores * ramp * (1.0 + 0.03 * draw.normal());
     ComponentSample {
         length_s: 1.0,
-        cpu_cores: used,
+        cpu_cores: Some(used),
         busiest_thread_cores: Some(used * 0.9),
         run_delay: 0.01,
         rss_bytes: Some((9 << 20) + (u64::from(second) << 18) + draw.below(1 << 16)),
@@ -398,6 +398,7 @@ fn sample(cores: f64, second: u32, draw: &mut Draw) -> ComponentSample {
             ports_share: Some(0.004),
             ..Strain::default()
         },
+        ..ComponentSample::default()
     }
 }
 
@@ -412,6 +413,7 @@ fn component_row(component: &str, t: f64, sample: &ComponentSample) -> Component
         fds: sample.fds,
         threads: sample.threads,
         strain: sample.strain,
+        server: Box::new(sample.server),
     }
 }
 

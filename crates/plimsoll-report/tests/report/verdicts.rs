@@ -174,7 +174,7 @@ fn a_saturated_closed_loop_is_a_lower_bound() {
     data.worst_second = Some(0.1);
     let busy = ComponentSample {
         length_s: SECONDS,
-        cpu_cores: 0.99,
+        cpu_cores: Some(0.99),
         busiest_thread_cores: Some(0.99),
         ..ComponentSample::default()
     };

@@ -154,12 +154,13 @@ fn sparklines(frame: &mut Frame, area: Rect, board: &Board) {
 }
 
 fn component(component: &ComponentProgress) -> Line<'static> {
-    let cores = format!("{:.2} cores", component.cpu_cores);
+    let cores = component.cpu_cores;
+    let used = cores.map_or_else(String::new, |cores| format!("{cores:.2} cores"));
     #[expect(clippy::cast_precision_loss, reason = "shown with two digits")]
     let bytes = |bytes: u64| format_bytes(bytes as f64);
     let memory = component.rss_bytes.map_or_else(String::new, bytes);
-    let line = component_line(&component.name, &cores, &memory);
-    if component.cpu_cores >= 0.9 {
+    let line = component_line(&component.name, &used, &memory);
+    if cores.is_some_and(|cores| cores >= 0.9) {
         line.yellow()
     } else {
         line

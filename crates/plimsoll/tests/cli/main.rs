@@ -23,6 +23,7 @@ mod program;
 mod report;
 mod robustness;
 mod searches;
+mod servers;
 mod several_runs;
 mod tokens;
 mod transports;

@@ -148,3 +148,60 @@ fn an_interrupted_search_goes_on_from_its_trials() {
         .ended_with(2)
         .saying("is a run of other files");
 }
+
+/// A server that works 8 ms for each request, in a control group that gives it 0.3 of a processor: the quota gives way, and with 80 % of it
+/// the capacity is 80 % of what it was.
+#[test]
+fn a_confirmed_cause_moves_the_capacity_with_it() {
+    let workspace = Workspace::new();
+    workspace.write(
+        "works.py",
+        "import http.server,sys,time\n\
+         class H(http.server.BaseHTTPRequestHandler):\n\
+         \x20   protocol_version='HTTP/1.1'\n\
+         \x20   def do_GET(self):\n\
+         \x20       end=time.thread_time()+0.008\n\
+         \x20       while time.thread_time()<end: pass\n\
+         \x20       self.send_response(200); self.send_header('Content-Length','0'); self.end_headers()\n\
+         \x20   def log_message(self,*a): pass\n\
+         http.server.ThreadingHTTPServer(('127.0.0.1',int(sys.argv[1])),H).serve_forever()\n",
+    );
+    workspace.write(
+        "works.yaml",
+        "version: 1\nname: works\ncomponents:\n  worker: { command: [python3, works.py, \"${self.port}\"], cpu_quota: 0.3 }\n\
+         scenario:\n  - { get: / }\nload: { connections: 8, warmup: 300ms }\narms:\n  main: { target: worker }\n\
+         method: { capacity: { objective: { p90: 500ms, errors: 1% }, from: 20/s, precision: 25%, trial: 2s, budget: 30s, confirm: true } }\n",
+    );
+    let finished = workspace.experiment("works.yaml", &[]);
+    if finished.stderr.contains("control group") {
+        println!(
+            "ignored: control groups are not ours to make: {}",
+            finished.stderr
+        );
+        return;
+    }
+    let found = found(&workspace);
+    let intervention = &found["intervention"];
+    assert_eq!(intervention["component"], "worker", "{found}");
+    let number = |key: &str| intervention[key].as_f64().unwrap();
+    assert!((number("cores") - 0.3).abs() < 1e-9, "{intervention}");
+    assert!(
+        (number("held_to_cores") - 0.24).abs() < 1e-9,
+        "{intervention}"
+    );
+    assert_eq!(intervention["moved"], "as_predicted", "{intervention}");
+    let sentence = intervention["sentence"].as_str().unwrap();
+    assert!(
+        sentence.starts_with("confirmed: with `worker` held to 0.24"),
+        "{sentence}"
+    );
+    let cause = &workspace.json("run/summary.json")["arms"]["main"]["bottleneck"]["causes"][0];
+    assert_eq!(
+        (&cause["kind"], &cause["component"]),
+        (&"quota".into(), &"worker".into())
+    );
+    let evidence = cause["evidence"].to_string();
+    assert!(evidence.contains(sentence), "{evidence}");
+    let trials = workspace.read("run/trials.jsonl");
+    assert!(trials.contains("\"held_to_cores\":0.24"), "{trials}");
+}

@@ -1,4 +1,4 @@
-//! Servers that run already: `external: http://host:port`, or `https://`.
+//! Servers that run already: `external: http://host:port`, or `https://`; `tcp://` where no load goes to them.
 
 use plimsoll_base::document::Path as Pointer;
 
@@ -9,8 +9,8 @@ use crate::experiment::wire::ComponentWire;
 /// A server that runs already. The lab does not start or stop it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct External {
-    /// Whether it is spoken to over TLS.
-    pub secure: bool,
+    /// How it is spoken to.
+    pub scheme: Scheme,
     /// The host's name or address; an IPv6 address without its brackets.
     pub host: String,
     /// The port.
@@ -19,12 +19,32 @@ pub struct External {
     pub probe: ExternalProbe,
 }
 
+/// How a server that runs already is spoken to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scheme {
+    /// HTTP in clear.
+    Http,
+    /// HTTP over TLS.
+    Https,
+    /// Not by loads: a database, for instance, that is only looked at.
+    Tcp,
+}
+
+impl Scheme {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Http => "http",
+            Self::Https => "https",
+            Self::Tcp => "tcp",
+        }
+    }
+}
+
 impl External {
-    /// `http://host:port`, or `https://`.
+    /// `http://host:port`, `https://` or `tcp://`.
     #[must_use]
     pub fn url(&self) -> String {
-        let scheme = if self.secure { "https" } else { "http" };
-        format!("{scheme}://{}", self.authority())
+        format!("{}://{}", self.scheme.name(), self.authority())
     }
 
     /// `host:port`, an IPv6 address in brackets.
@@ -54,6 +74,7 @@ pub(super) fn authority(host: &str, port: u16) -> String {
 
 pub(super) fn convert(
     loader: &mut Loader<'_>,
+    name: &str,
     url: &str,
     wire: &ComponentWire,
     at: &Pointer,
@@ -61,27 +82,30 @@ pub(super) fn convert(
     let external = parse(url).unwrap_or_else(|message| {
         loader.refuse(at.key("external"), message);
         External {
-            secure: false,
+            scheme: Scheme::Http,
             host: String::new(),
             port: 0,
             probe: ExternalProbe::None,
         }
     });
     External {
-        probe: probe::convert(loader, wire.probe.as_ref(), &at.key("probe")),
+        probe: probe::convert(loader, name, wire.probe.as_ref(), &at.key("probe")),
         ..external
     }
 }
 
 /// An address without a probe.
 pub(super) fn parse(url: &str) -> Result<External, String> {
-    let malformed =
-        || format!("`{url}` is not an address: write `http://host:port`, or `https://`");
-    let (secure, rest) = match (url.strip_prefix("http://"), url.strip_prefix("https://")) {
-        (Some(rest), _) => (false, rest),
-        (None, Some(rest)) => (true, rest),
-        (None, None) => return Err(malformed()),
+    let malformed = || {
+        format!(
+            "`{url}` is not an address: write `http://host:port`, or `https://`; `tcp://host:port` where no load goes"
+        )
     };
+    let schemes = [Scheme::Http, Scheme::Https, Scheme::Tcp].into_iter();
+    let (scheme, rest) = schemes
+        .filter_map(|scheme| Some((scheme, url.strip_prefix(scheme.name())?)))
+        .find_map(|(scheme, rest)| Some((scheme, rest.strip_prefix("://")?)))
+        .ok_or_else(malformed)?;
     let authority = rest.strip_suffix('/').unwrap_or(rest);
     if authority.contains('/') {
         return Err(format!(
@@ -106,10 +130,11 @@ pub(super) fn parse(url: &str) -> Result<External, String> {
             .split_once(':')
             .map_or((authority, None), |(host, port)| (host, Some(port))),
     };
-    let port = match port {
-        None if secure => 443,
-        None => 80,
-        Some(text) => text
+    let port = match (port, scheme) {
+        (None, Scheme::Http) => 80,
+        (None, Scheme::Https) => 443,
+        (None, Scheme::Tcp) => return Err(malformed()),
+        (Some(text), _) => text
             .parse()
             .ok()
             .filter(|port| *port > 0)
@@ -120,7 +145,7 @@ pub(super) fn parse(url: &str) -> Result<External, String> {
         return Err(malformed());
     }
     Ok(External {
-        secure,
+        scheme,
         host: host.to_owned(),
         port,
         probe: ExternalProbe::None,
@@ -140,6 +165,7 @@ mod tests {
             ("http://[::1]", "[::1]:80"),
             ("https://a", "a:443"),
             ("https://a:8443/", "a:8443"),
+            ("tcp://db:5432", "db:5432"),
         ] {
             assert_eq!(parse(url).unwrap().authority(), expected);
         }
@@ -154,6 +180,7 @@ mod tests {
             "http://a b",
             "http://u@a",
             "http://[x]",
+            "tcp://db",
         ] {
             assert!(parse(bad).is_err(), "{bad}");
         }

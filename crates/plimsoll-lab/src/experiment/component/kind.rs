@@ -74,7 +74,7 @@ pub(super) fn convert(
             ComponentKind::Command(command::convert(loader, name, command, wire, at))
         }
         (None, None, None, Some(url)) => {
-            ComponentKind::External(external::convert(loader, url, wire, at))
+            ComponentKind::External(external::convert(loader, name, url, wire, at))
         }
         (None, None, None, None) => {
             loader.refuse(

@@ -1,11 +1,19 @@
 //! How the resources of an external component are watched.
 
+mod container;
+mod database;
+mod prometheus;
+
+pub use container::ContainerProbe;
+pub use database::{PostgresqlProbe, RedisProbe};
+pub use prometheus::{Exporter, PrometheusProbe};
+
 use plimsoll_base::document::Path as Pointer;
 use std::path::PathBuf;
 
-use super::external;
 use crate::experiment::loader::Loader;
-use crate::experiment::wire::{ExporterWire, ProbeWayWire, ProbeWire};
+use crate::experiment::template::Template;
+use crate::experiment::wire::{ProbeWayWire, ProbeWire};
 
 /// What is looked at of an external component.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,55 +22,34 @@ pub enum ExternalProbe {
     None,
     /// An endpoint in Prometheus' text format.
     Prometheus(PrometheusProbe),
+    /// PostgreSQL's own statistics.
+    Postgresql(Box<PostgresqlProbe>),
+    /// Redis's own statistics.
+    Redis(RedisProbe),
+    /// The processes of a container of this host.
+    Container(ContainerProbe),
     /// A process of this host, with all below it.
     Process(u32),
     /// The processes of a control group of this host.
     Cgroup(PathBuf),
 }
 
-/// An endpoint in Prometheus' text format.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PrometheusProbe {
-    /// The host's name or address; an IPv6 address without its brackets.
-    pub host: String,
-    /// The port.
-    pub port: u16,
-    /// What is asked for.
-    pub path: String,
-    /// Whose names it uses.
-    pub exporter: Exporter,
-}
-
-/// Whose names an endpoint uses.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Exporter {
-    /// node_exporter's: the whole host.
-    Node,
-    /// cAdvisor's: one container.
-    Cadvisor {
-        /// Its name.
-        container: String,
-    },
-    /// Those of client libraries: the process itself.
-    Process,
-}
-
-impl PrometheusProbe {
-    /// `host:port`, an IPv6 address in brackets.
+impl ExternalProbe {
+    /// What its password is made of, if it needs one.
     #[must_use]
-    pub fn authority(&self) -> String {
-        external::authority(&self.host, self.port)
-    }
-
-    /// Its whole address.
-    #[must_use]
-    pub fn url(&self) -> String {
-        format!("http://{}{}", self.authority(), self.path)
+    pub fn password(&self) -> Option<&Template> {
+        match self {
+            Self::Postgresql(probe) => probe.password.as_ref(),
+            Self::Redis(probe) => probe.password.as_ref(),
+            _ => None,
+        }
     }
 }
 
+/// `component`: the name of the component that is looked at.
 pub(super) fn convert(
     loader: &mut Loader<'_>,
+    component: &str,
     wire: Option<&ProbeWire>,
     at: &Pointer,
 ) -> ExternalProbe {
@@ -70,107 +57,61 @@ pub(super) fn convert(
         None | Some(ProbeWire::None) => return ExternalProbe::None,
         Some(ProbeWire::Way(way)) => way,
     };
-    let beside = [
-        ("exporter", way.exporter.is_some()),
-        ("container", way.container.is_some()),
+    refuse_keys_without_owner(loader, way, at);
+    let ways = [
+        way.prometheus.is_some(),
+        way.postgresql.is_some(),
+        way.redis.is_some(),
+        way.container.is_some() && way.prometheus.is_none(),
+        way.process.is_some(),
+        way.cgroup.is_some(),
     ];
-    if way.prometheus.is_none() {
-        for (key, _) in beside.iter().filter(|(_, written)| *written) {
-            loader.refuse_key(
-                at.key(key),
-                format!("`{key}` belongs to `prometheus`: write that too, or remove it"),
-            );
-        }
+    if ways.into_iter().filter(|written| *written).count() != 1 {
+        loader.refuse(
+            at,
+            "a probe looks at one thing: write one of `prometheus`, `postgresql`, `redis`, `container`, `process` and `cgroup`, or `none`",
+        );
+        return ExternalProbe::None;
     }
-    match (&way.prometheus, way.process, &way.cgroup) {
-        (Some(url), None, None) => prometheus(loader, way, &url.0, at),
-        (None, Some(0), None) => {
-            loader.refuse(at.key("process"), "`0` is no process: write its id");
-            ExternalProbe::None
-        }
-        (None, Some(pid), None) => ExternalProbe::Process(pid),
-        (None, None, Some(dir)) => ExternalProbe::Cgroup(PathBuf::from(dir)),
-        _ => {
-            loader.refuse(
-                at,
-                "a probe looks at one thing: write one of `prometheus`, `process` and `cgroup`, or `none`",
-            );
-            ExternalProbe::None
-        }
-    }
+    let probe = if let Some(url) = &way.prometheus {
+        prometheus::convert(loader, way, &url.0, at).map(ExternalProbe::Prometheus)
+    } else if let Some(url) = &way.postgresql {
+        database::postgresql(loader, component, &url.0, &at.key("postgresql"))
+            .map(|probe| ExternalProbe::Postgresql(Box::new(probe)))
+    } else if let Some(url) = &way.redis {
+        database::redis(loader, component, &url.0, &at.key("redis")).map(ExternalProbe::Redis)
+    } else if let Some(name) = &way.container {
+        container::convert(loader, name, way.socket.as_deref(), at).map(ExternalProbe::Container)
+    } else if let Some(pid) = way.process {
+        process(loader, pid, at)
+    } else {
+        let group = way.cgroup.as_ref();
+        group.map(|group| ExternalProbe::Cgroup(PathBuf::from(group)))
+    };
+    probe.unwrap_or(ExternalProbe::None)
 }
 
-fn prometheus(
-    loader: &mut Loader<'_>,
-    way: &ProbeWayWire,
-    url: &str,
-    at: &Pointer,
-) -> ExternalProbe {
-    let behind_scheme = url.find("://").map_or(0, |at| at + 3);
-    let (origin, path) = match url[behind_scheme..].find('/') {
-        Some(slash) => url.split_at(behind_scheme + slash),
-        None => (url, ""),
-    };
-    let address = match external::parse(origin) {
-        Ok(address) if !address.secure => address,
-        Ok(_) => {
-            loader.refuse(
-                at.key("prometheus"),
-                format!("`{url}` is over TLS, which is not available in this version: write an `http://` address"),
-            );
-            return ExternalProbe::None;
-        }
-        Err(_) => {
-            loader.refuse(
-                at.key("prometheus"),
-                format!("`{url}` is not an address: write for instance `http://host:9100/metrics`"),
-            );
-            return ExternalProbe::None;
-        }
-    };
-    let is_text = path.chars().all(|c| c.is_ascii_graphic());
-    if !is_text {
-        loader.refuse(
-            at.key("prometheus"),
-            "a path of visible ASCII characters, such as `/metrics`",
+fn process(loader: &mut Loader<'_>, pid: u32, at: &Pointer) -> Option<ExternalProbe> {
+    if pid == 0 {
+        loader.refuse(at.key("process"), "`0` is no process: write its id");
+        return None;
+    }
+    Some(ExternalProbe::Process(pid))
+}
+
+fn refuse_keys_without_owner(loader: &mut Loader<'_>, way: &ProbeWayWire, at: &Pointer) {
+    if way.exporter.is_some() && way.prometheus.is_none() {
+        loader.refuse_key(
+            at.key("exporter"),
+            "`exporter` belongs to `prometheus`: write that too, or remove it",
         );
     }
-    ExternalProbe::Prometheus(PrometheusProbe {
-        host: address.host,
-        port: address.port,
-        path: match path {
-            "" | "/" => "/metrics".to_owned(),
-            path => path.to_owned(),
-        },
-        exporter: exporter(loader, way, at),
-    })
-}
-
-fn exporter(loader: &mut Loader<'_>, way: &ProbeWayWire, at: &Pointer) -> Exporter {
-    match (way.exporter, &way.container) {
-        (None | Some(ExporterWire::Cadvisor), Some(container)) => Exporter::Cadvisor {
-            container: container.clone(),
-        },
-        (Some(ExporterWire::Cadvisor), None) => {
-            loader.refuse(
-                at.key("exporter"),
-                "cAdvisor exports many containers: write `container: NAME` too",
-            );
-            Exporter::Node
-        }
-        (None, None) => Exporter::Node,
-        (Some(other), container) => {
-            if container.is_some() {
-                loader.refuse_key(
-                    at.key("container"),
-                    "`container` belongs to `exporter: cadvisor`: remove one of them",
-                );
-            }
-            match other {
-                ExporterWire::Process => Exporter::Process,
-                ExporterWire::Node | ExporterWire::Cadvisor => Exporter::Node,
-            }
-        }
+    let is_of_host = way.container.is_some() && way.prometheus.is_none();
+    if way.socket.is_some() && !is_of_host {
+        loader.refuse_key(
+            at.key("socket"),
+            "`socket` belongs to a `container` of this host: write that alone, or remove it",
+        );
     }
 }
 
@@ -214,12 +155,66 @@ mod tests {
     }
 
     #[test]
+    fn databases() {
+        let postgresql = |text: &str| match probe(text) {
+            Ok(ExternalProbe::Postgresql(probe)) => {
+                let hosts = format!("{:?}", probe.config.get_hosts());
+                let password = probe.password.map(|it| it.source());
+                (hosts, probe.config.get_user().map(str::to_owned), password)
+            }
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(
+            postgresql("{ postgresql: 'postgresql://me:${env:PASS}@db:5433/shop?sslmode=prefer' }"),
+            (
+                "[Tcp(\"db\")]".to_owned(),
+                Some("me".to_owned()),
+                Some("${env:PASS}".to_owned())
+            )
+        );
+        let redis = |host: &str, port, user: Option<&str>, password: Option<&str>| {
+            let password = password.map(|text| Template::parse(text).unwrap());
+            Ok(ExternalProbe::Redis(RedisProbe {
+                host: host.to_owned(),
+                port,
+                user: user.map(str::to_owned),
+                password,
+            }))
+        };
+        assert_eq!(
+            probe("{ redis: 'redis://cache' }"),
+            redis("cache", 6379, None, None)
+        );
+        assert_eq!(
+            probe("{ redis: 'redis://me:${env:PASS}@[::1]:7000/0' }"),
+            redis("::1", 7000, Some("me"), Some("${env:PASS}"))
+        );
+    }
+
+    #[test]
+    fn containers() {
+        let expected = ContainerProbe {
+            name: "web".to_owned(),
+            socket: PathBuf::from("/run/engine.sock"),
+        };
+        assert_eq!(
+            probe("{ container: web, socket: /run/engine.sock }"),
+            Ok(ExternalProbe::Container(expected))
+        );
+        // In memory every variable is its own name.
+        let told = probe("{ container: web }").unwrap_err();
+        assert!(told.contains("`DOCKER_HOST` is `docker_host`"), "{told}");
+    }
+
+    #[test]
     fn refusals() {
         let refused = |text: &str| probe(text).unwrap_err();
         assert!(refused("{ prometheus: 'https://a/metrics' }").contains("TLS"));
         assert!(refused("{ prometheus: nonsense }").contains("http://host:9100/metrics"));
         assert!(refused("{ prometheus: 'http://a', process: 3 }").contains("one thing"));
-        assert!(refused("{ container: x, process: 3 }").contains("belongs to `prometheus`"));
+        assert!(refused("{ container: x, process: 3 }").contains("one thing"));
+        assert!(refused("{ exporter: process, process: 3 }").contains("belongs to `prometheus`"));
+        assert!(refused("{ socket: /x, process: 3 }").contains("belongs to a `container`"));
         assert!(refused("{ prometheus: 'http://a', exporter: cadvisor }").contains("container"));
         assert!(refused("all").contains("write `none`"));
     }

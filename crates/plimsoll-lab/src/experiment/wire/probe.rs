@@ -17,13 +17,20 @@ pub enum ProbeWire {
     Way(ProbeWayWire),
 }
 
-/// Exactly one of `prometheus`, `process` and `cgroup`.
+/// Exactly one of `prometheus`, `postgresql`, `redis`, `container`, `process` and `cgroup`; `container` also beside `prometheus`.
 #[derive(Debug, Deserr, JsonSchema)]
 #[deserr(deny_unknown_fields)]
 #[schemars(
     rename = "Probe",
     deny_unknown_fields,
-    extend("oneOf" = [{ "required": ["prometheus"] }, { "required": ["process"] }, { "required": ["cgroup"] }])
+    extend("oneOf" = [
+        { "required": ["prometheus"] },
+        { "required": ["postgresql"] },
+        { "required": ["redis"] },
+        { "required": ["container"], "not": { "required": ["prometheus"] } },
+        { "required": ["process"] },
+        { "required": ["cgroup"] }
+    ])
 )]
 pub struct ProbeWayWire {
     /// An endpoint in Prometheus' text format, read once a second: `http://host:9100/metrics`.
@@ -32,9 +39,20 @@ pub struct ProbeWayWire {
     /// With `prometheus`: who exports it. Default: `cadvisor` with `container`, else `node_exporter`.
     #[deserr(default)]
     pub exporter: Option<ExporterWire>,
-    /// With `prometheus`: the container of cAdvisor's that is the component.
+    /// PostgreSQL's own statistics, over a connection in clear: `postgresql://user:${env:PASSWORD}@host/database`. The password comes from the
+    /// environment or a file (`${file:PATH}`).
+    #[deserr(default)]
+    pub postgresql: Option<Text>,
+    /// Redis's own statistics, over a connection in clear: `redis://:${env:PASSWORD}@host:6379`. The password comes from the environment or a
+    /// file (`${file:PATH}`).
+    #[deserr(default)]
+    pub redis: Option<Text>,
+    /// A container of this host by its name or id, as Docker or Podman know it: its processes. With `prometheus`: the container of cAdvisor's.
     #[deserr(default)]
     pub container: Option<String>,
+    /// With `container` alone: the unix socket of the engine's API. Default: that of `DOCKER_HOST`, or `/var/run/docker.sock`.
+    #[deserr(default)]
+    pub socket: Option<String>,
     /// A process of this host by its id, with all below it.
     #[deserr(default)]
     pub process: Option<u32>,

@@ -1,7 +1,7 @@
 //! cAdvisor: one container, by its label `name` (Docker) or `container` (Kubernetes).
 
-use super::exported::Exported;
 use super::text::Metrics;
+use crate::probe::exported::Exported;
 use std::collections::BTreeMap;
 
 /// What is read of it.
@@ -42,7 +42,7 @@ pub(super) fn map(metrics: &Metrics, container: &str) -> Option<Exported> {
     let limit = of("container_spec_memory_limit_bytes").filter(|limit| *limit > 0.0);
     Some(Exported {
         looked_s: metrics.newest(CPU, is_it),
-        cpu_s,
+        cpu_s: Some(cpu_s),
         periods: of("container_cpu_cfs_periods_total"),
         throttled_periods: of("container_cpu_cfs_throttled_periods_total"),
         major_faults: metrics.sum_where("container_memory_failures_total", |labels| {
@@ -71,7 +71,7 @@ mod tests {
         let text = "container_cpu_usage_seconds_total{cpu=\"total\",name=\"api\"} 12\ncontainer_cpu_usage_seconds_total{cpu=\"total\",name=\"db\"} 99\ncontainer_cpu_cfs_periods_total{name=\"api\"} 100\ncontainer_cpu_cfs_throttled_periods_total{name=\"api\"} 40\ncontainer_spec_cpu_quota{name=\"api\"} 50000\ncontainer_spec_cpu_period{name=\"api\"} 100000\ncontainer_memory_working_set_bytes{name=\"api\"} 300\ncontainer_spec_memory_limit_bytes{name=\"api\"} 600\n";
         let metrics = Metrics::parse(text, &FAMILIES);
         let expected = Exported {
-            cpu_s: 12.0,
+            cpu_s: Some(12.0),
             periods: Some(100.0),
             throttled_periods: Some(40.0),
             limit_cores: Some(0.5),
@@ -90,13 +90,13 @@ mod tests {
         let text = "container_cpu_usage_seconds_total{cpu=\"total\",name=\"api\"} 12.5 1700000010500\ncontainer_cpu_usage_seconds_total{cpu=\"total\",name=\"db\"} 99 1700000011000\n";
         let mapped = map(&Metrics::parse(text, &FAMILIES), "api").unwrap();
         assert_eq!(mapped.looked_s, Some(1_700_000_010.5));
-        assert_eq!(mapped.cpu_s, 12.5);
+        assert_eq!(mapped.cpu_s, Some(12.5));
     }
 
     #[test]
     fn kubernetes_labels() {
         let text = "container_cpu_usage_seconds_total{container=\"api\",cpu=\"cpu00\"} 1\ncontainer_cpu_usage_seconds_total{container=\"api\",cpu=\"cpu01\"} 2\n";
         let mapped = map(&Metrics::parse(text, &FAMILIES), "api").unwrap();
-        assert_eq!(mapped.cpu_s, 3.0);
+        assert_eq!(mapped.cpu_s, Some(3.0));
     }
 }

@@ -1,7 +1,7 @@
 //! node_exporter: the whole host on which a component runs. Other programs on it count too.
 
-use super::exported::Exported;
 use super::text::Metrics;
+use crate::probe::exported::Exported;
 
 /// What is read of it.
 pub(super) const FAMILIES: [&str; 16] = [
@@ -41,7 +41,7 @@ pub(super) fn map(metrics: &Metrics) -> Option<Exported> {
     };
     let fds = metrics.sum("node_filefd_allocated");
     Some(Exported {
-        cpu_s,
+        cpu_s: Some(cpu_s),
         run_delay_s: metrics.sum("node_schedstat_waiting_seconds_total"),
         major_faults: metrics.sum("node_vmstat_pgmajfault"),
         listen_overflows: metrics.sum("node_netstat_TcpExt_ListenOverflows"),
@@ -72,7 +72,7 @@ mod tests {
         let text = "node_cpu_seconds_total{cpu=\"0\",mode=\"idle\"} 100\nnode_cpu_seconds_total{cpu=\"0\",mode=\"user\"} 7\nnode_cpu_seconds_total{cpu=\"1\",mode=\"system\"} 3\nnode_cpu_seconds_total{cpu=\"1\",mode=\"steal\"} 50\nnode_memory_MemTotal_bytes 1000\nnode_memory_MemAvailable_bytes 250\nnode_filefd_allocated 10\nnode_filefd_maximum 9.223372036854776e+18\nnode_netstat_TcpExt_ListenOverflows 3\n";
         let mapped = map(&Metrics::parse(text, &FAMILIES)).unwrap();
         let expected = Exported {
-            cpu_s: 10.0,
+            cpu_s: Some(10.0),
             limit_cores: Some(2.0),
             rss_bytes: Some(750.0),
             memory_share: Some(0.75),

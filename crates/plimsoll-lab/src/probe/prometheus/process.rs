@@ -1,7 +1,7 @@
 //! What Prometheus' client libraries export of the process that they are in.
 
-use super::exported::Exported;
 use super::text::Metrics;
+use crate::probe::exported::Exported;
 
 /// What is read of it.
 pub(super) const FAMILIES: [&str; 5] = [
@@ -17,7 +17,7 @@ pub(super) fn map(metrics: &Metrics) -> Option<Exported> {
     let fds = metrics.sum("process_open_fds");
     let most = metrics.sum("process_max_fds").filter(|most| *most > 0.0);
     Some(Exported {
-        cpu_s: metrics.sum("process_cpu_seconds_total")?,
+        cpu_s: Some(metrics.sum("process_cpu_seconds_total")?),
         rss_bytes: metrics.sum("process_resident_memory_bytes"),
         fds,
         fds_share: fds.zip(most).map(|(fds, most)| fds / most),
@@ -35,7 +35,7 @@ mod tests {
         let text = "process_cpu_seconds_total 12.5\nprocess_open_fds 20\nprocess_max_fds 1024\nprocess_resident_memory_bytes 2.5e7\n";
         let mapped = map(&Metrics::parse(text, &FAMILIES)).unwrap();
         let expected = Exported {
-            cpu_s: 12.5,
+            cpu_s: Some(12.5),
             rss_bytes: Some(2.5e7),
             fds: Some(20.0),
             fds_share: Some(20.0 / 1024.0),

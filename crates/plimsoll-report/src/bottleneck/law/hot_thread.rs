@@ -15,7 +15,8 @@ const MORE: f64 = 1.5;
 
 pub(super) fn rule(case: &Case) -> Ruling {
     let point = case.limit();
-    let hot = point.others().filter_map(|seen| of_one(seen, point));
+    let others = point.others();
+    let hot = others.filter_map(|seen| of_one(seen, point).or_else(|| of_main(seen, point)));
     Ruling::of(hot.collect())
 }
 
@@ -47,6 +48,27 @@ fn of_one(seen: &Seen, point: &Point) -> Option<Cause> {
                 "all of that thread is used at about {}/s",
                 format_number(per_s)
             ),
+        ],
+    );
+    found.predicted_per_s = Some(per_s);
+    Some(found)
+}
+
+/// Of a server that carries out its commands on one thread, and says how busy that is. Where others take its processor too it may be short
+/// of that instead: then its thread runs less, and this says nothing.
+fn of_main(seen: &Seen, point: &Point) -> Option<Cause> {
+    let runs = seen.server.main_thread_cores.filter(|runs| *runs >= FULL)?;
+    let per_s = point.achieved_per_s / runs;
+    let mut found = cause(
+        CauseKind::HotThread,
+        Some(&seen.name),
+        format!(
+            "The one thread of {} that carries out commands works without a pause: more processors are of no use to it.",
+            seen.name
+        ),
+        vec![
+            format!("that thread ran {} of the time", percent(runs.min(1.0))),
+            format!("all of it is used at about {}/s", format_number(per_s)),
         ],
     );
     found.predicted_per_s = Some(per_s);

@@ -39,6 +39,10 @@ pub(super) fn section(view: &RunView) -> Markup {
             p.reading { "Overflows, segments and ports are counted for whole network namespaces: components that share one share them." }
             (arms::table(&table))
         }
+        @if let Some(table) = strain::servers(&view.summary) {
+            h3 { "What servers say of themselves" }
+            (arms::table(&table))
+        }
         @if let Some(table) = strain::hosts(&view.summary) { h3 { "The machine" } (arms::table(&table)) }
     };
     super::section(
@@ -57,7 +61,7 @@ struct Quantity {
 
 const CPU: Quantity = Quantity {
     title: "CPU per component over time",
-    value: |row| Some(row.cpu_cores),
+    value: |row| row.cpu_cores,
     label: |cores| format!("{cores:.2}"),
 };
 
@@ -70,7 +74,7 @@ const MEMORY: Quantity = Quantity {
 
 /// What is drawn only where there was some.
 #[expect(clippy::cast_precision_loss, reason = "a count to draw")]
-const IF_ANY: [Quantity; 3] = [
+const IF_ANY: [Quantity; 6] = [
     Quantity {
         title: "Threads that waited for a processor, in seconds per second",
         value: |row| Some(row.run_delay),
@@ -85,6 +89,21 @@ const IF_ANY: [Quantity; 3] = [
         title: "Connections that waited to be accepted",
         value: |row| row.strain.accept_queue.map(|waiting| waiting as f64),
         label: |count| format!("{count:.0}"),
+    },
+    Quantity {
+        title: "Connections of clients, by the server's own count",
+        value: |row| row.server.connections,
+        label: |count| format!("{count:.0}"),
+    },
+    Quantity {
+        title: "Sessions that waited for a lock",
+        value: |row| row.server.lock_waiters,
+        label: |count| format!("{count:.0}"),
+    },
+    Quantity {
+        title: "CPU of the thread that carries out commands",
+        value: |row| row.server.main_thread_cores,
+        label: |cores| format!("{cores:.2}"),
     },
 ];
 /// Less than this of each of them is nothing.
