@@ -34,6 +34,8 @@ pub enum Stream {
     Scenario = 12,
     /// Which endpoints of an upstream are compared.
     Endpoints = 14,
+    /// When a secret is asked for anew.
+    Refreshes = 15,
 }
 
 /// A short deterministic sequence of random values for one key.

@@ -13,6 +13,7 @@ use crate::config::GatewayConfig;
 use crate::generation::Blueprint;
 use crate::metrics::ShardMetrics;
 use crate::reload::Asked;
+use crate::secrets::keeper::Figures;
 use guard::Guard;
 use plimsoll_http::pages::{self, Page};
 use plimsoll_http::{Listener, RequestHead, accept};
@@ -40,36 +41,25 @@ pub(crate) struct Admin {
 
 /// What is counted, and who reloads.
 #[derive(Debug)]
-struct Sources {
-    shards: Vec<Arc<ShardMetrics>>,
+pub(crate) struct Sources {
+    pub(crate) shards: Vec<Arc<ShardMetrics>>,
     /// What is served by: its names, and what each shard counts by them.
-    generation: watch::Receiver<Arc<Blueprint>>,
-    analytics: Option<Arc<Written>>,
+    pub(crate) generation: watch::Receiver<Arc<Blueprint>>,
+    pub(crate) analytics: Option<Arc<Written>>,
+    /// Of secrets that are kept.
+    pub(crate) secrets: Arc<Figures>,
     /// Who reads the configuration anew, if anybody does.
-    reloader: Option<mpsc::Sender<Asked>>,
-    stop: watch::Receiver<bool>,
+    pub(crate) reloader: Option<mpsc::Sender<Asked>>,
+    pub(crate) stop: watch::Receiver<bool>,
 }
 
 impl Admin {
     /// The admin side of `config`, if it has one.
-    pub(crate) fn new(
-        config: &GatewayConfig,
-        shards: Vec<Arc<ShardMetrics>>,
-        generation: watch::Receiver<Arc<Blueprint>>,
-        analytics: Option<Arc<Written>>,
-        reloader: Option<mpsc::Sender<Asked>>,
-        stop: watch::Receiver<bool>,
-    ) -> Option<Self> {
+    pub(crate) fn new(config: &GatewayConfig, sources: Sources) -> Option<Self> {
         let admin = config.admin.as_ref()?;
         Some(Self {
             guard: Guard::new(&admin.hosts),
-            sources: Arc::new(Sources {
-                shards,
-                generation,
-                analytics,
-                reloader,
-                stop,
-            }),
+            sources: Arc::new(sources),
         })
     }
 

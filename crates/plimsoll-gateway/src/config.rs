@@ -8,18 +8,23 @@ mod schema;
 mod surroundings;
 mod wire;
 
+pub(crate) use crate::secrets::kept::Purpose;
 pub(crate) use check::endpoint;
+pub(crate) use check::secrets::of_another as secrets_of;
 pub use schema::{schema, shard_map_schema};
-pub use surroundings::{ReadFile, Surroundings};
+pub(crate) use wire::secrets::{ElsewhereBlock, SecretText};
+
+pub use surroundings::{ReadFile, ReadVariable, Surroundings};
 
 use crate::control::Control;
 use crate::doors::DoorId;
 use crate::forwarded::Network;
 use crate::identity::Kind;
-use crate::policy::key::Digest;
+use crate::policy::key::Accepted;
 use crate::policy::rate_limit::Scope;
 use crate::policy::rules::Rules;
 use crate::policy::session::Counts;
+use crate::secrets::keeper::Keeping;
 use crate::shard_map::ShardMap;
 use crate::trust::Trust;
 use crate::voice::Voice;
@@ -54,6 +59,8 @@ pub struct GatewayConfig {
     pub(crate) voice: Voice,
     /// What answers on routes of [`Serves::Control`].
     pub(crate) control: Option<Arc<Control>>,
+    /// Secrets that are asked for beside the requests, if there are any.
+    pub(crate) keeping: Option<Keeping>,
     pub(crate) places: Places,
 }
 
@@ -110,6 +117,12 @@ impl GatewayConfig {
     /// Keeps the counters in this file, so that they survive the process; otherwise they live in memory.
     pub fn keep_counters(&mut self, file: PathBuf) {
         self.counters = Some(file);
+    }
+
+    /// How long a program may take to be ready that is to take this one's place.
+    #[must_use]
+    pub fn swap_timeout(&self) -> Duration {
+        self.timeouts.swap
     }
 
     /// How many routes there are to upstreams.
@@ -352,7 +365,7 @@ pub(crate) struct KeyConfig {
     pub(crate) header: String,
     pub(crate) hide: bool,
     /// Distinct.
-    pub(crate) digests: Vec<Digest>,
+    pub(crate) keys: Vec<Accepted>,
 }
 
 /// Rate limit of a route.
@@ -378,6 +391,8 @@ pub(crate) struct Timeouts {
     pub(crate) drain: Duration,
     /// Silence, in both directions, of a connection that speaks another protocol.
     pub(crate) upgraded: Duration,
+    /// From the start of a program that is to take this one's place until it is ready.
+    pub(crate) swap: Duration,
 }
 
 /// Sizes and counts.

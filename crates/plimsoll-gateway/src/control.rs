@@ -25,6 +25,7 @@ use crate::keys::store::Quotas;
 use crate::keys::terms::Policies;
 use crate::keys::{KeyHash, KeyStore, Limits};
 use crate::policy::key::Digest;
+use crate::secrets::Secret;
 use crate::server::Log;
 use crate::tyk::{ApiEntry, Loaded, Settings};
 use plimsoll_base::document::Problems;
@@ -47,7 +48,7 @@ pub(crate) type Reload = Box<dyn Fn() -> Result<(), String> + Send + Sync>;
 /// What the endpoints work on. It outlives every reload.
 pub(crate) struct Control {
     settings: Settings,
-    secret: Digest,
+    secret: Secret,
     pub(crate) keys: Arc<KeyStore>,
     /// The definitions that are served now. Blocking: calls alone take it.
     apis: RwLock<Arc<Vec<ApiEntry>>>,
@@ -131,7 +132,7 @@ impl Control {
         let keys = KeyStore::new(Limits::default());
         keys.set_policies(loaded.policies.clone());
         let control = Self {
-            secret: Digest::of(settings.secret().as_bytes()),
+            secret: settings.secret().clone(),
             settings,
             keys: Arc::new(keys),
             apis: RwLock::new(Arc::new(loaded.apis.clone())),
@@ -247,10 +248,9 @@ impl Control {
 
     /// The refusal of a call without the secret. Hashes are compared, so that the time taken says nothing about it.
     fn refuse_stranger(&self, call: &Call) -> Option<Answer> {
-        let known = call
-            .secret
-            .as_ref()
-            .is_some_and(|secret| Digest::of(secret) == self.secret);
+        let said = call.secret.as_deref().map(Digest::of);
+        // A secret that is withheld is nobody's.
+        let known = said.is_some() && said == self.secret.digest();
         if known {
             return None;
         }

@@ -1,6 +1,7 @@
-//! How a running gateway is told what to do: to stop, and to read its configuration anew.
+//! How a running gateway is told what to do: to stop, to read its configuration anew, and to hand over.
 
 use crate::config::GatewayConfig;
+use crate::handover::Handover;
 use plimsoll_base::document::Problems;
 use std::{fmt, io};
 use tokio::sync::watch;
@@ -17,6 +18,8 @@ pub struct Controls {
     pub output: Output,
     /// How it reloads; without this it serves by one configuration as long as it lives.
     pub reload: Option<Reload>,
+    /// What it takes over from another process, and hands over itself.
+    pub handover: Handover,
 }
 
 /// Takes lines; from a thread that may wait for it.
@@ -43,6 +46,7 @@ impl From<watch::Receiver<bool>> for Controls {
             stop,
             output: Output(Box::new(io::sink())),
             reload: None,
+            handover: Handover::default(),
         }
     }
 }

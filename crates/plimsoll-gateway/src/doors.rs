@@ -109,9 +109,16 @@ impl Doors {
         }
     }
 
-    /// Closes all of them.
-    pub(crate) async fn close(mut self) {
-        self.waiting.shutdown().await;
+    /// Closes all of them; the clients that had come in already.
+    pub(crate) async fn close(mut self) -> Vec<(TcpStream, Rc<DoorId>)> {
+        self.waiting.abort_all();
+        let mut late = Vec::new();
+        while let Some(ended) = self.waiting.join_next().await {
+            if let Ok(Ok(entered)) = ended {
+                late.push((entered.stream, entered.door));
+            }
+        }
+        late
     }
 
     fn wait_at(&mut self, door: Rc<DoorId>, listener: TcpListener) {

@@ -1,5 +1,6 @@
 //! Why a gateway did not start or could not go on.
 
+use plimsoll_base::document::Problems;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -35,6 +36,9 @@ pub enum GatewayError {
         /// What the system said.
         source: io::Error,
     },
+    /// Secrets were not heard in time, or not at all.
+    #[error("{0}")]
+    Secrets(Problems),
     /// The counters file cannot be made.
     #[error("the counters file {} cannot be made: {source}", path.display())]
     Counters {

@@ -279,7 +279,7 @@ async fn answer(
     let now = Instant::now();
     progress.enter(Phase::Gateway, now);
     let head = client.connection.requests.head();
-    let keep = keep && head.keep_alive() && !shard.draining.get();
+    let keep = keep && head.keep_alive() && !shard.parting.get();
     let delivery = Delivery {
         to_head: head.method() == "HEAD",
         close: !keep,

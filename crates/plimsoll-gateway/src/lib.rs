@@ -4,6 +4,7 @@
 //! server --one per core--> shard --one per connection--> client --one per request--> exchange --> upstream
 //!    \-- admin (/metrics, /healthz)   \-- analytics feed --> writer thread
 //!    \-- reload: reads the configuration anew --a generation--> every shard
+//!    \-- secrets: kept fresh beside the requests
 //! ```
 //!
 //! Give it a [`GatewayConfig`] and call [`run`]; it serves until it is told to stop, then drains. Reading files and the
@@ -25,6 +26,7 @@ mod exchange;
 mod fields;
 mod forwarded;
 mod generation;
+mod handover;
 mod handshake;
 mod http2;
 mod identity;
@@ -35,6 +37,7 @@ mod policy;
 mod reload;
 mod roll;
 mod router;
+mod secrets;
 mod server;
 mod service;
 mod shard;
@@ -45,8 +48,9 @@ mod tyk;
 mod upstream;
 mod voice;
 
-pub use config::{GatewayConfig, ReadFile, Surroundings, schema, shard_map_schema};
+pub use config::{GatewayConfig, ReadFile, ReadVariable, Surroundings, schema, shard_map_schema};
 pub use controls::{Controls, Output, Reload, Source};
 pub use error::GatewayError;
+pub use handover::{Handover, Serving, Socket, Sockets};
 pub use server::run;
 pub use tyk::{Tyk, check_definition};

@@ -12,7 +12,9 @@ use crate::controls::Source;
 use crate::doors::{Door, DoorId};
 use crate::error::GatewayError;
 use crate::generation::Blueprint;
-use crate::server::{Log, bind_one, resolve, room_for_clients};
+use crate::handover::Sockets;
+use crate::secrets::keeper::Keeper;
+use crate::server::{Log, open, resolve, room_for_clients};
 use crate::service::Origin;
 use crate::shard_map::moves;
 use plimsoll_base::document::Problems;
@@ -111,6 +113,10 @@ pub(crate) struct Reloader {
     pub(crate) map_since: u64,
     /// The generation that was acknowledged last, for who reports on it.
     pub(crate) current: watch::Sender<Arc<Blueprint>>,
+    /// Who keeps secrets fresh.
+    pub(crate) keeper: Keeper,
+    /// Of the doors, for a successor.
+    pub(crate) sockets: Arc<Sockets>,
 }
 
 /// Parts of a configuration that are set up once.
@@ -145,6 +151,8 @@ impl Reloader {
                 Some(asker) = asked.recv() => Some(asker),
             };
             let result = self.reload().await;
+            // Also of those that were opened for a configuration which was refused then.
+            self.sockets.keep(&self.doors);
             self.tell(&result);
             if let Some(asker) = asker
                 && asker.send(result).is_err()
@@ -179,6 +187,10 @@ impl Reloader {
         refuse_unsafe_moves(&before, &config)?;
         self.refuse_early_ends(&before, &config).await?;
         let addresses = resolve(&config).map_err(Refusal::Impossible)?;
+        if let Some(keeping) = &config.keeping {
+            let asked = self.keeper.take(keeping).map_err(impossible)?;
+            asked.heard().await.map_err(Refusal::Invalid)?;
+        }
         let doors = self.doors(&config).map_err(Refusal::Impossible)?;
         let shards = self.shards.len();
         let room = room_for_clients(&config, shards, &self.log);
@@ -200,6 +212,8 @@ impl Reloader {
         if let Some(control) = &config.control {
             control.put_in_force();
         }
+        let keeping = config.keeping.as_ref();
+        self.keeper.adopt(keeping).map_err(impossible)?;
         self.hand_out(&next, for_shards).await?;
         self.doors = doors.into_iter().map(|door| door.id).collect();
         let generation = next.number;
@@ -262,7 +276,7 @@ impl Reloader {
                 let id = listener.door();
                 let listener = match self.doors.contains(&id) {
                     true => None,
-                    false => Some(bind_one(&id.name, id.address)?),
+                    false => Some(open(&self.sockets, &id)?),
                 };
                 Ok(Door { id, listener })
             })
@@ -288,6 +302,10 @@ impl Reloader {
         }
         Ok(())
     }
+}
+
+fn impossible(error: std::io::Error) -> Refusal {
+    Refusal::Impossible(error.into())
 }
 
 /// Refuses a shard map that may not follow the one that is served by.

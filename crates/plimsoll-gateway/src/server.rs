@@ -1,14 +1,16 @@
 //! Starting and stopping: binds, resolves, starts the shards, and ends when they have drained.
 
-use crate::admin::{Admin, AdminListener};
+use crate::admin::{Admin, AdminListener, Sources};
 use crate::analytics::{Feed, To, Writer};
 use crate::config::{AnalyticsTo, GatewayConfig};
-use crate::controls::{Controls, Output};
-use crate::doors::Door;
+use crate::controls::{Controls, Output, Reload};
+use crate::doors::{Door, DoorId};
 use crate::error::GatewayError;
 use crate::generation::Blueprint;
+use crate::handover::{ADMIN, Handover, Sockets, Starting};
 use crate::metrics::{Counter, ShardMetrics};
 use crate::reload::{self, Asked, Fixed, Message, Reloader};
+use crate::secrets::keeper::Keeper;
 use crate::service::Origin;
 use crate::shard::{Shard, Share};
 use crate::upstream::Placement;
@@ -43,69 +45,160 @@ pub fn run(
         stop,
         output,
         reload,
+        handover: Handover {
+            sockets,
+            prepared,
+            go,
+        },
     } = controls.into();
     let log: Log = Arc::new(log);
     let shards = shards.max(1);
-    let addresses = resolve(config)?;
-    let listeners = bind(config)?;
+    // Before clients can come: they are not to wait for secrets.
+    let keeper = start_keeper(config, &log)?;
+    let listeners = bind(config, &sockets)?;
     let origin = Origin::new(tokio::time::Instant::now(), crate::clock::since_epoch());
-    let room = room_for_clients(config, shards, &log);
-    let blueprint = Blueprint::new(config, addresses, &origin, shards, room, None);
-    let (current, generations) = watch::channel(Arc::new(blueprint));
+    let (behind, room) = (resolve(config)?, room_for_clients(config, shards, &log));
+    let blueprint = Blueprint::new(config, behind, &origin, shards, room, None);
+    let first = Arc::new(blueprint);
+    let (current, generation) = watch::channel(Arc::clone(&first));
     let metrics: Vec<Arc<ShardMetrics>> = (0..shards).map(|_| Arc::default()).collect();
     let counters = make_counters(config, shards)?;
     let (writer, feeds) = start_analytics(config, output, &metrics, &log)?;
-    let (changes, changed) = (0..shards).map(|_| mpsc::channel(1)).unzip();
+    let (to_shards, changed) = (0..shards).map(|_| mpsc::channel(1)).unzip();
     let (ask, asked) = mpsc::channel(reload::WAITING);
-    if let Some(control) = &config.control {
-        let ask = reload.is_some().then(|| ask.clone());
-        let reload = Box::new(move || reload::ask(ask.as_ref()));
-        control.start(origin.pseudonym(), Arc::clone(&log), reload)?;
-    }
-    let admin = Admin::new(
-        config,
-        metrics.clone(),
-        generations.clone(),
-        writer.as_ref().map(Writer::written),
-        reload.is_some().then_some(ask),
-        stop.clone(),
-    );
+    let ask = reload.is_some().then_some(ask);
+    start_control(config, &origin, ask.clone(), &log)?;
+    let looked_at = Sources {
+        shards: metrics.clone(),
+        generation,
+        analytics: writer.as_ref().map(Writer::written),
+        secrets: keeper.figures(),
+        reloader: ask,
+        stop: stop.clone(),
+    };
+    let admin = Admin::new(config, looked_at);
     on_ready(listeners.names()?);
-    let reloader = reload.map(|reload| {
-        let reloader = Reloader {
-            source: reload.source,
-            origin,
-            log: Arc::clone(&log),
-            fixed: Fixed::of(config),
-            doors: config.listeners.iter().map(|l| l.door()).collect(),
-            shards: changes,
-            map_since: 1,
-            current,
-        };
-        start_reloader(reloader, reload.hangups, asked, stop.clone())
-    });
-    let reloader = reloader.transpose()?;
-    let first = generations.borrow().clone();
-    let shares = share_out(&listeners.main, feeds, changed, &first, &metrics, &counters)?;
+    let changes = Changing {
+        keeper,
+        origin,
+        shards: to_shards,
+        current,
+        asked,
+        sockets: Arc::clone(&sockets),
+        stop: stop.clone(),
+    }
+    .start(config, reload, &log)?;
+    let shares = share_out(
+        &listeners.main,
+        Each {
+            feeds,
+            changed,
+            metrics: &metrics,
+        },
+        &first,
+        &counters,
+        &sockets,
+    )?;
     drop(listeners.main);
+    let starting = Starting::new(shards, prepared, go);
     let results = run_shards(shards, "gateway", |index| {
         let share = (shares[index].lock().ok())
             .and_then(|mut share| share.take())
             .expect("invariant: each shard starts once");
         let admin = admin.as_ref().zip(listeners.admin.as_ref());
         let admin = admin.filter(|_| index == 0);
-        serve_shard(share, admin, stop.clone())
+        serve_shard(share, admin, &starting, stop.clone())
     })?;
-    if let Some(reloader) = reloader {
-        reloader.join().expect("the reloader panicked");
+    changes.end();
+    stop_control(config, &log);
+    tell_of_the_end(writer, &metrics, results, &log)
+}
+
+fn start_control(
+    config: &GatewayConfig,
+    origin: &Origin,
+    ask: Option<mpsc::Sender<Asked>>,
+    log: &Log,
+) -> io::Result<()> {
+    let Some(control) = &config.control else {
+        return Ok(());
+    };
+    let reload = Box::new(move || reload::ask(ask.as_ref()));
+    control.start(origin.pseudonym(), Arc::clone(log), reload)
+}
+
+fn stop_control(config: &GatewayConfig, log: &Log) {
+    let unheard = config.control.as_ref().map_or(0, |control| control.stop());
+    if unheard > 0 {
+        log(&format!("{unheard} changes of keys never reached Redis"));
     }
-    if let Some(control) = &config.control {
-        let unheard = control.stop();
-        if unheard > 0 {
-            log(&format!("{unheard} changes of keys never reached Redis"));
+}
+
+/// What the configuration's secrets are, before anything needs them.
+fn start_keeper(config: &GatewayConfig, log: &Log) -> Result<Keeper, GatewayError> {
+    let mut keeper = Keeper::new(Arc::clone(log));
+    if let Some(keeping) = &config.keeping {
+        let asked = keeper.take(keeping)?;
+        asked.wait().map_err(GatewayError::Secrets)?;
+    }
+    Ok(keeper)
+}
+
+/// What changes while the gateway runs, beside the requests.
+struct Changing {
+    keeper: Keeper,
+    origin: Origin,
+    shards: Vec<mpsc::Sender<Message>>,
+    current: watch::Sender<Arc<Blueprint>>,
+    asked: mpsc::Receiver<Asked>,
+    sockets: Arc<Sockets>,
+    stop: watch::Receiver<bool>,
+}
+
+/// The same, under way.
+enum Changes {
+    /// Secrets alone change.
+    Secrets { _keeper: Keeper },
+    /// Everything may.
+    Reloads(JoinHandle<()>),
+}
+
+impl Changing {
+    fn start(
+        self,
+        config: &GatewayConfig,
+        reload: Option<Reload>,
+        log: &Log,
+    ) -> io::Result<Changes> {
+        let Some(reload) = reload else {
+            return Ok(Changes::Secrets {
+                _keeper: self.keeper,
+            });
+        };
+        let reloader = Reloader {
+            source: reload.source,
+            origin: self.origin,
+            log: Arc::clone(log),
+            fixed: Fixed::of(config),
+            doors: config.listeners.iter().map(|l| l.door()).collect(),
+            shards: self.shards,
+            map_since: 1,
+            current: self.current,
+            keeper: self.keeper,
+            sockets: self.sockets,
+        };
+        start_reloader(reloader, reload.hangups, self.asked, self.stop).map(Changes::Reloads)
+    }
+}
+
+impl Changes {
+    /// The gateway has stopped.
+    fn end(self) {
+        match self {
+            Self::Secrets { .. } => {}
+            Self::Reloads(thread) => thread.join().expect("the reloader panicked"),
         }
     }
-    tell_of_the_end(writer, &metrics, results, &log)
 }
 
 /// How many clients there may be at a time: descriptors are needed for connections to upstreams, too.
@@ -167,18 +260,27 @@ fn tell_of_limits(metrics: &[Arc<ShardMetrics>], log: &Log) {
     }
 }
 
+/// What each shard has of its own, in their order.
+struct Each<'a> {
+    feeds: Vec<Option<Feed>>,
+    changed: Vec<mpsc::Receiver<Message>>,
+    metrics: &'a [Arc<ShardMetrics>],
+}
+
 /// One share for each shard. The locks are only for moving a share into its thread: each is taken once.
 fn share_out(
     listeners: &[Door],
-    feeds: Vec<Option<Feed>>,
-    changed: Vec<mpsc::Receiver<Message>>,
+    each: Each<'_>,
     first: &Arc<Blueprint>,
-    metrics: &[Arc<ShardMetrics>],
     counters: &CountersFile,
+    sockets: &Arc<Sockets>,
 ) -> io::Result<Vec<Mutex<Option<Share>>>> {
     let open = Arc::new(AtomicU32::new(0));
-    let shards = metrics.len();
-    let each = feeds.into_iter().zip(changed).zip(metrics).enumerate();
+    let shards = each.metrics.len();
+    let each = (each.feeds.into_iter())
+        .zip(each.changed)
+        .zip(each.metrics)
+        .enumerate();
     each.map(|(shard, ((feed, changes), metrics))| {
         let doors = listeners.iter().map(Door::try_clone);
         Ok(Mutex::new(Some(Share {
@@ -190,6 +292,7 @@ fn share_out(
             counters: counters.row(shard),
             feed,
             changes,
+            sockets: Arc::clone(sockets),
         })))
     })
     .collect()
@@ -198,10 +301,12 @@ fn share_out(
 async fn serve_shard(
     share: Share,
     admin: Option<(&Admin, &AdminListener)>,
+    starting: &Starting,
     stop: watch::Receiver<bool>,
 ) -> io::Result<usize> {
     let (shard, doors, changes) = Shard::new(share);
     let shard = Rc::new(shard);
+    starting.wait(stop.clone()).await;
     let clients = Rc::clone(&shard).run(doors, changes, stop);
     let result = match admin {
         Some((admin, AdminListener(listener))) => {
@@ -248,34 +353,40 @@ impl Listeners {
             }
         }
         if let Some(AdminListener(listener)) = &self.admin {
-            names.push(("admin".to_owned(), listener.local_addr()?));
+            names.push((ADMIN.to_owned(), listener.local_addr()?));
         }
         Ok(names)
     }
 }
 
-/// Binds one listener.
-pub(crate) fn bind_one(name: &str, address: SocketAddr) -> Result<Listener, GatewayError> {
-    Listener::bind(address).map_err(|source| GatewayError::Listen {
-        name: name.to_owned(),
-        address,
+/// Opens one listener, which another process may have opened before.
+pub(crate) fn open(sockets: &Sockets, id: &DoorId) -> Result<Listener, GatewayError> {
+    sockets.open(id).map_err(|source| GatewayError::Listen {
+        name: id.name.clone(),
+        address: id.address,
         source,
     })
 }
 
-fn bind(config: &GatewayConfig) -> Result<Listeners, GatewayError> {
+fn bind(config: &GatewayConfig, sockets: &Sockets) -> Result<Listeners, GatewayError> {
     let main = config.listeners.iter().map(|listener| {
         let id = listener.door();
-        let listener = Some(bind_one(&id.name, id.address)?);
+        let listener = Some(open(sockets, &id)?);
         Ok(Door { id, listener })
     });
-    let admin = config.admin.as_ref();
-    Ok(Listeners {
+    let admin = config.admin.as_ref().map(|admin| {
+        let id = DoorId {
+            name: ADMIN.to_owned(),
+            address: admin.address,
+        };
+        open(sockets, &id).map(AdminListener)
+    });
+    let listeners = Listeners {
         main: main.collect::<Result<_, GatewayError>>()?,
-        admin: admin
-            .map(|admin| bind_one("admin", admin.address).map(AdminListener))
-            .transpose()?,
-    })
+        admin: admin.transpose()?,
+    };
+    sockets.forget_the_rest();
+    Ok(listeners)
 }
 
 /// One address for each endpoint of each upstream.

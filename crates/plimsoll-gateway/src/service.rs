@@ -205,13 +205,13 @@ impl Route {
             })
         });
         let keys = config.key.as_ref();
-        let key_policy = keys.map(|key| Policy::Key(KeyPolicy::new(&key.header, &key.digests)));
+        let key_policy = keys.map(|key| Policy::Key(KeyPolicy::new(&key.header, &key.keys)));
         let rate_limit = config.rate_limit.map(|limit| {
-            let digests = keys.map_or(&[][..], |key| &key.digests);
+            let accepted = keys.map_or(&[][..], |key| &key.keys);
             let rate = limit.rate.as_per_second();
-            let mut policy = RateLimitPolicy::new(rate, limit.burst, limit.scope, digests.len());
+            let mut policy = RateLimitPolicy::new(rate, limit.burst, limit.scope, accepted.len());
             if let Some((known, keys)) = before.and_then(Self::limited) {
-                policy.follow(known, |index| keys?.place(digests.get(index)?));
+                policy.follow(known, |index| keys?.place(accepted.get(index)?));
             }
             Policy::RateLimit(policy)
         });

@@ -7,6 +7,7 @@ use crate::config::Timeouts;
 use crate::doors::{Door, DoorId, Doors};
 use crate::exchange::hold::Held;
 use crate::generation::{Blueprint, Generation};
+use crate::handover::Sockets;
 use crate::metrics::ShardMetrics;
 use crate::reload::{Change, Message};
 use crate::roll::{Roll, Showing};
@@ -28,6 +29,8 @@ use tokio::time::{Instant, MissedTickBehavior, interval};
 
 /// How often records are handed over and old connections closed, whatever the traffic.
 const TICK: Duration = Duration::from_millis(200);
+/// How long connections without an exchange stay open when another process serves what comes anew.
+const PARTING: Duration = Duration::from_secs(5);
 
 /// What the connections of one shard share. Only its own thread touches it.
 #[derive(Debug)]
@@ -43,7 +46,9 @@ pub(crate) struct Shard {
     /// What outlives the process.
     pub(crate) counters: Row,
     pub(crate) analytics: Option<RefCell<Feed>>,
-    /// The gateway stops: connections end after their current exchange.
+    /// The gateway stops: connections end after their current exchange, and answers say so.
+    pub(crate) parting: Cell<bool>,
+    /// It stops now: connections without an exchange end at once.
     pub(crate) draining: Cell<bool>,
     /// Wakes connections that wait for a request when draining begins.
     pub(crate) drain: Notify,
@@ -55,6 +60,7 @@ pub(crate) struct Shard {
     pub(crate) streams: Rc<()>,
     /// Client connections, and what their clients have shown.
     roll: RefCell<Roll>,
+    sockets: Arc<Sockets>,
 }
 
 /// What a shard takes with it when it starts.
@@ -69,6 +75,8 @@ pub(crate) struct Share {
     pub(crate) doors: Vec<Door>,
     /// What reloads bring.
     pub(crate) changes: mpsc::Receiver<Message>,
+    /// To be let go of when it drains; and whether another process has them.
+    pub(crate) sockets: Arc<Sockets>,
 }
 
 impl Shard {
@@ -83,12 +91,14 @@ impl Shard {
             metrics: share.metrics,
             counters: share.counters,
             analytics: share.feed.map(RefCell::new),
+            parting: Cell::new(false),
             draining: Cell::new(false),
             drain: Notify::new(),
             changed: Notify::new(),
             held: Held::default(),
             streams: Rc::default(),
             roll: RefCell::default(),
+            sockets: share.sockets,
         };
         (shard, share.doors, share.changes)
     }
@@ -139,7 +149,10 @@ impl Shard {
         }
         // Whoever waits for a change to be taken over learns that it will not be.
         drop(changes);
-        entrances.close().await;
+        self.sockets.close();
+        for (stream, door) in entrances.close().await {
+            self.admit(&mut clients, stream, door);
+        }
         let cut_off = self.drain(&mut clients).await;
         result.map(|()| cut_off)
     }
@@ -316,24 +329,36 @@ impl Shard {
 
     /// Lets exchanges under way end within the drain timeout and cuts off the rest; returns how many those were.
     async fn drain(&self, clients: &mut JoinSet<()>) -> usize {
+        self.parting.set(true);
+        let grace = self.timeouts().drain;
+        let end = Instant::now() + grace;
+        if self.sockets.have_a_successor() {
+            // A client that is just sending its next request finds its connection open, and is told then that it ends.
+            let parting = Instant::now() + PARTING.min(grace / 2);
+            self.see_off(clients, parting).await;
+        }
         self.draining.set(true);
         self.drain.notify_waiters();
-        let grace = self.timeouts().drain;
-        let ended = async {
-            while let Some(ended) = clients.join_next_with_id().await {
-                self.departed(clients, ended);
-            }
-        };
-        let cut_off = match tokio::time::timeout(grace, ended).await {
-            Ok(()) => 0,
-            Err(_) => clients.len(),
-        };
+        self.see_off(clients, end).await;
+        let cut_off = clients.len();
         clients.shutdown().await;
         // Streams end with their connection, but each only when its turn comes; what they were is accounted for then.
         while Rc::strong_count(&self.streams) > 1 {
             tokio::task::yield_now().await;
         }
         cut_off
+    }
+
+    /// Waits until all clients have gone, or this time has come.
+    async fn see_off(&self, clients: &mut JoinSet<()>, until: Instant) {
+        let gone = async {
+            while let Some(ended) = clients.join_next_with_id().await {
+                self.departed(clients, ended);
+            }
+        };
+        if tokio::time::timeout_at(until, gone).await.is_err() {
+            // Whoever is left is the caller's matter.
+        }
     }
 
     /// Hands over the last records.
@@ -345,7 +370,7 @@ impl Shard {
 }
 
 /// Ready at this time; never without one.
-async fn until(time: Option<Instant>) {
+pub(crate) async fn until(time: Option<Instant>) {
     match time {
         Some(time) => tokio::time::sleep_until(time).await,
         None => std::future::pending().await,

@@ -18,9 +18,10 @@ mod policies;
 
 pub(crate) use conf::{KeyRules, RedisConf};
 
-use crate::config::GatewayConfig;
+use crate::config::{GatewayConfig, Surroundings};
 use crate::control::{self, Control};
 use crate::keys::terms::Policies;
+use crate::secrets::Secret;
 use compile::Api;
 use conf::Conf;
 use files::File;
@@ -37,12 +38,16 @@ pub struct Tyk {
 
 impl Tyk {
     /// Reads `tyk.conf` and all that it leads to: the configuration that they mean, and what the operator should know. With `strict`
-    /// the gateway's own answers keep what HTTP asks for and Tyk leaves out.
+    /// the gateway's own answers keep what HTTP asks for and Tyk leaves out. `around` is for its secrets alone.
     ///
     /// # Errors
     /// Every problem of every file.
-    pub fn open(conf: &Path, strict: bool) -> Result<(Self, GatewayConfig, Vec<String>), Problems> {
-        let settings = Settings::read(conf, strict)?;
+    pub fn open(
+        conf: &Path,
+        strict: bool,
+        around: Surroundings<'_>,
+    ) -> Result<(Self, GatewayConfig, Vec<String>), Problems> {
+        let settings = Settings::read(conf, strict, around)?;
         let (control, loaded) = Control::new(settings)?;
         let tyk = Self {
             control: Arc::new(control),
@@ -110,16 +115,25 @@ impl Settings {
     ///
     /// # Errors
     /// Every problem of it.
-    pub(crate) fn read(path: &Path, strict: bool) -> Result<Self, Problems> {
+    pub(crate) fn read(
+        path: &Path,
+        strict: bool,
+        around: Surroundings<'_>,
+    ) -> Result<Self, Problems> {
         let File { name, text } = files::read(path)?;
-        Self::parse(&name, &text, strict)
+        Self::parse(&name, &text, strict, around)
     }
 
-    fn parse(name: &str, text: &str, strict: bool) -> Result<Self, Problems> {
+    fn parse(
+        name: &str,
+        text: &str,
+        strict: bool,
+        around: Surroundings<'_>,
+    ) -> Result<Self, Problems> {
         let document = Document::parse_json(name, text)?;
         let (mut refused, ignored) = fields::judge(fields::CONF, &document).into_parts();
         let wire: Result<conf::Wire, Problems> = document.decode_with(RULES);
-        match wire.and_then(|wire| conf::check(&document, wire)) {
+        match wire.and_then(|wire| conf::check(&document, wire, around)) {
             Ok(conf) => refused.or_ok(Self {
                 conf,
                 strict,
@@ -132,7 +146,7 @@ impl Settings {
         }
     }
 
-    pub(crate) fn secret(&self) -> &str {
+    pub(crate) fn secret(&self) -> &Secret {
         &self.conf.secret
     }
 
@@ -216,7 +230,7 @@ impl Settings {
 /// Every problem of it.
 pub fn check_definition(name: &str, text: &str) -> Result<Vec<String>, Problems> {
     let conf = "{\"secret\": \"any\", \"app_path\": \"apps\"}";
-    let settings = Settings::parse("tyk.conf", conf, false)?;
+    let settings = Settings::parse("tyk.conf", conf, false, Surroundings::none())?;
     let file = File {
         name: name.to_owned(),
         text: text.to_owned(),

@@ -4,6 +4,7 @@ use rustix::io::Errno;
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 use std::io;
 use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
 use std::time::Duration;
 use tokio::net::TcpStream;
 
@@ -31,6 +32,21 @@ impl Listener {
         socket.set_reuse_address(true)?;
         socket.bind(&addr.into())?;
         socket.listen(BACKLOG)?;
+        socket.set_nonblocking(true)?;
+        Ok(Self(socket.into()))
+    }
+
+    /// Takes over a socket that listens already, from another process for instance.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::InvalidInput`] when it is no socket of TCP that listens.
+    pub fn inherit(socket: OwnedFd) -> io::Result<Self> {
+        let socket = Socket::from(socket);
+        let listens = socket.r#type()? == Type::STREAM && socket.is_listener()?;
+        if !listens || socket.local_addr()?.as_socket().is_none() {
+            let message = "this is not a socket of TCP that listens";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+        }
         socket.set_nonblocking(true)?;
         Ok(Self(socket.into()))
     }
@@ -65,6 +81,12 @@ impl Listener {
     /// The system's.
     pub fn into_shard(self) -> io::Result<tokio::net::TcpListener> {
         tokio::net::TcpListener::from_std(self.0)
+    }
+}
+
+impl From<Listener> for OwnedFd {
+    fn from(Listener(listener): Listener) -> Self {
+        listener.into()
     }
 }
 

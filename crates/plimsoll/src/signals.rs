@@ -1,9 +1,9 @@
 //! SIGINT, SIGTERM and SIGHUP: the first one asks for a clean end, a later one ends the process. To a server that can reload, SIGHUP says
-//! that it should.
+//! that it should; to one that can be swapped, SIGUSR2.
 
 use std::io;
 use std::time::Duration;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 use tokio::time::sleep;
 
@@ -24,27 +24,54 @@ pub fn stop_on_signal() -> io::Result<watch::Receiver<bool>> {
     Ok(receiver)
 }
 
-/// The same, but each SIGHUP counts the second value up.
+/// What a server is told by signals.
+#[derive(Debug)]
+pub struct Signals {
+    /// Becomes true when it is to stop; whoever else may say so has a sender.
+    pub stop: watch::Sender<bool>,
+    /// Each SIGHUP counts it up: it is to reload.
+    pub hangups: watch::Receiver<u64>,
+    /// Each SIGUSR2 counts it up: it is to be started anew.
+    pub swaps: watch::Receiver<u64>,
+}
+
+/// The same for a server that can reload and be swapped.
 ///
 /// # Errors
 /// When a thread or a handler cannot be set up.
-pub fn stop_or_reload_on_signal() -> io::Result<(watch::Receiver<bool>, watch::Receiver<u64>)> {
-    let (sender, receiver) = watch::channel(false);
-    let (hangups, hung_up) = watch::channel(0);
-    heed(sender, Some(hangups))?;
-    Ok((receiver, hung_up))
+pub fn of_a_server() -> io::Result<Signals> {
+    let stop = watch::Sender::new(false);
+    let (hangup, hangups) = watch::channel(0);
+    let (swap, swaps) = watch::channel(0);
+    heed(stop.clone(), Some(Counts { hangup, swap }))?;
+    Ok(Signals {
+        stop,
+        hangups,
+        swaps,
+    })
 }
 
-fn heed(stop: watch::Sender<bool>, hangups: Option<watch::Sender<u64>>) -> io::Result<()> {
+/// Signals that are counted.
+struct Counts {
+    hangup: watch::Sender<u64>,
+    swap: watch::Sender<u64>,
+}
+
+fn heed(stop: watch::Sender<bool>, counts: Option<Counts>) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    let (mut interrupt, mut terminate, mut hangup) = {
+    let (mut interrupt, mut terminate, mut hangup, mut user) = {
         let _inside = runtime.enter();
         (
             signal(SignalKind::interrupt())?,
             signal(SignalKind::terminate())?,
             signal(SignalKind::hangup())?,
+            // To who does not count it, it is what it is to every process.
+            match &counts {
+                Some(_) => Some(signal(SignalKind::user_defined2())?),
+                None => None,
+            },
         )
     };
     // The thread lives as long as the process: signals may come until the very end.
@@ -56,9 +83,12 @@ fn heed(stop: watch::Sender<bool>, hangups: Option<watch::Sender<u64>>) -> io::R
                     tokio::select! {
                         _ = interrupt.recv() => return,
                         _ = terminate.recv() => return,
-                        _ = hangup.recv() => match &hangups {
-                            Some(hangups) => hangups.send_modify(|count| *count += 1),
+                        _ = hangup.recv() => match &counts {
+                            Some(counts) => counts.hangup.send_modify(|count| *count += 1),
                             None => return,
+                        },
+                        () = received(user.as_mut()) => if let Some(counts) = &counts {
+                            counts.swap.send_modify(|count| *count += 1);
                         },
                     }
                 };
@@ -72,6 +102,16 @@ fn heed(stop: watch::Sender<bool>, hangups: Option<watch::Sender<u64>>) -> io::R
             exit_now();
         })?;
     Ok(())
+}
+
+/// Ready when the signal has come; never without one.
+async fn received(signal: Option<&mut Signal>) {
+    match signal {
+        Some(signal) => {
+            signal.recv().await;
+        }
+        None => std::future::pending().await,
+    }
 }
 
 #[expect(

@@ -7,6 +7,7 @@ use crate::handshake::Reason;
 use crate::metrics::{
     Buckets, CLASSES, Counter, EndMetrics, RouteMetrics, ShardMetrics, Tally, UpstreamMetrics,
 };
+use crate::secrets::keeper::Figures;
 use plimsoll_http::exposition::{CONTENT_TYPE, Exposition};
 use plimsoll_http::pages::Page;
 use std::sync::Arc;
@@ -33,6 +34,7 @@ pub(super) fn page(sources: &Sources) -> Page {
     }
     clients(&mut text, sources);
     analytics(&mut text, sources);
+    secrets(&mut text, &sources.secrets);
     let help = "Time that the gateway itself took for a forwarded exchange.";
     histogram(&mut text, sources, ("gateway_seconds", help), |shard| {
         &shard.gateway_time
@@ -46,6 +48,58 @@ pub(super) fn page(sources: &Sources) -> Page {
         status: 200,
         content_type: CONTENT_TYPE,
         body: text.finish(),
+    }
+}
+
+/// Nothing, where no secret is kept.
+fn secrets(text: &mut Exposition, figures: &Figures) {
+    if figures.kept.get() == 0 {
+        return;
+    }
+    type Column = (
+        &'static str,
+        &'static str,
+        &'static str,
+        fn(&Figures) -> &Counter,
+    );
+    let columns: [Column; 6] = [
+        ("secrets", "gauge", "Secrets that are kept fresh.", |f| {
+            &f.kept
+        }),
+        (
+            "secrets_stale",
+            "gauge",
+            "Secrets that are used beyond their time to live, for want of a newer value.",
+            |f| &f.stale,
+        ),
+        (
+            "secrets_withheld",
+            "gauge",
+            "Secrets that are not used any more, because nobody has confirmed them for too long.",
+            |f| &f.withheld,
+        ),
+        (
+            "secret_refreshes_total",
+            "counter",
+            "Calls that brought a secret's value.",
+            |f| &f.refreshed,
+        ),
+        (
+            "secret_refresh_failures_total",
+            "counter",
+            "Calls that did not bring a secret's value.",
+            |f| &f.failed,
+        ),
+        (
+            "secret_rotations_total",
+            "counter",
+            "Values that were another than before.",
+            |f| &f.rotated,
+        ),
+    ];
+    for (name, kind, help, counter) in columns {
+        text.head(name, kind, help);
+        text.sample(name, &[], counter(figures).get());
     }
 }
 

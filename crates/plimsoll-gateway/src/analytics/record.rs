@@ -2,7 +2,7 @@
 
 use crate::config::{GatewayConfig, RouteConfig};
 use crate::exchange::phases::Phases;
-use crate::policy::key::KeyIndex;
+use crate::policy::key::{Accepted, KeyIndex};
 use std::io::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
@@ -111,7 +111,7 @@ pub(crate) struct Names {
     pub(crate) start_micros: u64,
     /// Path of each route.
     pub(crate) routes: Vec<String>,
-    /// Hexadecimal SHA-256 of each key of each route.
+    /// Hexadecimal SHA-256 of each key of each route, or of where it is kept.
     pub(crate) keys: Vec<Vec<String>>,
 }
 
@@ -119,8 +119,8 @@ impl Names {
     /// The names of a gateway's configuration that started at this time of day.
     pub(crate) fn of(config: &GatewayConfig, since_epoch: Duration) -> Self {
         let keys = |route: &RouteConfig| {
-            let digests = route.key.iter().flat_map(|key| &key.digests);
-            digests.map(|digest| digest.to_hex()).collect()
+            let keys = route.key.iter().flat_map(|key| &key.keys);
+            keys.map(Accepted::name).collect()
         };
         let routes = config.routes.iter();
         Self {

@@ -2,6 +2,7 @@
 
 mod policies;
 mod rules;
+pub(crate) mod secrets;
 mod sharding;
 mod tls;
 mod upstreams;
@@ -30,6 +31,7 @@ pub(super) struct Checker<'a> {
     document: &'a Document,
     around: Surroundings<'a>,
     problems: Vec<Problem>,
+    found: secrets::Found,
 }
 
 impl Checker<'_> {
@@ -70,8 +72,11 @@ pub(super) fn check(
         document,
         around,
         problems: Vec::new(),
+        found: secrets::Found::default(),
     };
     let c = &mut checker;
+    let secrets_block = wire.secrets.take();
+    secrets::places(c, secrets_block.as_ref());
     if wire.version != 1 {
         let message = format!(
             "version {} is not available in this version: write 1",
@@ -103,10 +108,13 @@ pub(super) fn check(
             leave: duration(timeouts.leave, Duration::ZERO),
             drain: duration(timeouts.drain, Duration::from_secs(30)),
             upgraded: duration(timeouts.upgraded, Duration::from_secs(300)),
+            swap: duration(timeouts.swap, Duration::from_secs(60)),
         },
         limits: limits(c, &limits_block),
         voice: Voice::Own,
         control: None,
+        // After all that may want one.
+        keeping: secrets::keeping(c, secrets_block.as_ref()),
         places: Places {
             admin: document.problem("admin.address", ""),
             analytics: document.problem("analytics.file", ""),

@@ -3,10 +3,12 @@
 //! Nothing is judged here but types and units; [`super::check`] turns this into the domain.
 
 pub(super) mod rules;
+pub(super) mod secrets;
 
 use deserr::Deserr;
-use plimsoll_base::document::{BytesText, DurationText, Entries, OneOrMany, RateText, Text};
+use plimsoll_base::document::{BytesText, DurationText, Entries, OneOrMany, RateText};
 use schemars::JsonSchema;
+use secrets::SecretText;
 
 /// A gateway: what it listens on, where it forwards to, and what it demands of requests.
 #[derive(Debug, Deserr, JsonSchema)]
@@ -49,6 +51,9 @@ pub(super) struct GatewayFile {
     /// How large and how many anything may be.
     #[deserr(default)]
     pub(super) limits: Option<LimitsBlock>,
+    /// How secrets are kept that are written as `{ aws: … }`.
+    #[deserr(default)]
+    pub(super) secrets: Option<secrets::SecretsBlock>,
 }
 
 /// An address that clients connect to.
@@ -380,9 +385,9 @@ pub(super) struct KeyBlock {
 pub(super) struct KeyEntry {
     /// What the key is called in messages about this file.
     pub(super) name: String,
-    /// The key in plain text. It is hashed when the file is loaded and never shown.
+    /// The key, in plain text or where it is kept. It is hashed and never shown.
     #[deserr(default)]
-    pub(super) key: Option<Text>,
+    pub(super) key: Option<SecretText>,
     /// The key's SHA-256 digest, 64 hexadecimal digits.
     #[deserr(default)]
     pub(super) sha256: Option<String>,
@@ -495,6 +500,9 @@ pub(super) struct TimeoutsBlock {
     /// Silence in both directions of a connection that was upgraded (default 5m); `idle` and `total` do not hold for it.
     #[deserr(default)]
     pub(super) upgraded: Option<DurationText>,
+    /// How long the program may take to be ready that is to take this process' place (default 60s).
+    #[deserr(default)]
+    pub(super) swap: Option<DurationText>,
 }
 
 /// Sizes and counts beyond which a request is refused.

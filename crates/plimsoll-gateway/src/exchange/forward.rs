@@ -249,7 +249,7 @@ async fn attempt(
         plan,
         offered: outgoing.offered(),
         timed: generation.service.timings.header,
-        draining: &shard.draining,
+        draining: &shard.parting,
         counters: &shard.counters,
         shown_map: (generation.service.sharding.as_ref())
             .filter(|sharding| sharding.debug)

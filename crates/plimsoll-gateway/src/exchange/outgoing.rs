@@ -140,8 +140,8 @@ fn write_passing(
             encode::field(out, name, value);
         }
     }
-    for (name, value) in target.edits.iter().flat_map(|edits| &edits.set) {
-        encode::field(out, name, value);
+    if let Some(edits) = target.edits {
+        edits.write(out);
     }
 }
 

@@ -197,6 +197,7 @@ mod tests {
             leave: Duration::ZERO,
             drain: 1000 * MS,
             upgraded: 1000 * MS,
+            swap: 1000 * MS,
         };
         let progress = Progress::new(start, &timeouts);
         let at = |ms: u32| start + ms * MS;

@@ -195,8 +195,8 @@ fn write_head(out: &mut Vec<u8>, head: &ResponseHead, shape: Shape, terms: Terms
     let edits = plan.effects.response.as_deref();
     encode::status_line(out, head.status(), Some(head.reason()));
     write_passing(out, head, shape.body, (terms, edits));
-    for (name, value) in edits.iter().flat_map(|edits| &edits.set) {
-        encode::field(out, name, value);
+    if let Some(edits) = edits {
+        edits.write(out);
     }
     if let Some(left) = plan.caller.left {
         write_quota(out, left);

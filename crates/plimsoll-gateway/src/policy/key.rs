@@ -5,10 +5,12 @@
 
 use crate::answer::Answer;
 use crate::cause::Cause;
+use crate::secrets::kept::Kept;
 use plimsoll_http::Fields;
 use sha2::{Digest as _, Sha256};
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::Arc;
 
 /// The SHA-256 digest of a key. Safe to store; printed only by [`Digest::to_hex`], for analytics.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -48,6 +50,24 @@ impl fmt::Debug for Digest {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct KeyIndex(pub(crate) u32);
 
+/// A key that a route accepts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Accepted {
+    Known(Digest),
+    /// What is kept there now; none while that is withheld.
+    Kept(Arc<Kept>),
+}
+
+impl Accepted {
+    /// What analytics calls it: its hash or, as it may become another, that of where it is kept. Hexadecimal.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Self::Known(digest) => digest.to_hex(),
+            Self::Kept(kept) => Digest::of(kept.reference.to_string().as_bytes()).to_hex(),
+        }
+    }
+}
+
 /// Why a request was not identified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unidentified {
@@ -62,24 +82,38 @@ pub(crate) enum Unidentified {
 pub(crate) struct KeyPolicy {
     header: String,
     by_digest: HashMap<Digest, KeyIndex>,
+    /// Keys that may become others while the policy lives.
+    kept: Vec<(Arc<Kept>, KeyIndex)>,
 }
 
 impl KeyPolicy {
-    /// A policy that accepts `digests` (distinct) in the field `header`.
-    pub(crate) fn new(header: &str, digests: &[Digest]) -> Self {
-        Self {
+    /// A policy that accepts `keys` (distinct) in the field `header`.
+    pub(crate) fn new(header: &str, keys: &[Accepted]) -> Self {
+        let mut policy = Self {
             header: header.to_owned(),
-            by_digest: (0..)
-                .map(KeyIndex)
-                .zip(digests)
-                .map(|(index, digest)| (*digest, index))
-                .collect(),
+            by_digest: HashMap::new(),
+            kept: Vec::new(),
+        };
+        for (index, key) in (0..).map(KeyIndex).zip(keys) {
+            match key {
+                Accepted::Known(digest) => {
+                    policy.by_digest.insert(*digest, index);
+                }
+                Accepted::Kept(kept) => policy.kept.push((Arc::clone(kept), index)),
+            }
         }
+        policy
     }
 
-    /// Where a digest is in the list.
-    pub(crate) fn place(&self, digest: &Digest) -> Option<KeyIndex> {
-        self.by_digest.get(digest).copied()
+    /// Where a key is in the list.
+    pub(crate) fn place(&self, key: &Accepted) -> Option<KeyIndex> {
+        match key {
+            Accepted::Known(digest) => self.by_digest.get(digest).copied(),
+            Accepted::Kept(kept) => {
+                let mut known = self.kept.iter();
+                known.find_map(|(known, index)| (known == kept).then_some(*index))
+            }
+        }
     }
 
     /// The key that a request carries. A leading `Bearer ` is not part of the key.
@@ -92,10 +126,13 @@ impl KeyPolicy {
         if key.is_empty() {
             return Err(Unidentified::Missing);
         }
-        self.by_digest
-            .get(&Digest::of(key))
-            .copied()
-            .ok_or(Unidentified::Unknown)
+        let digest = Digest::of(key);
+        let kept = || {
+            let mut kept = self.kept.iter();
+            kept.find_map(|(kept, index)| (kept.digest() == Some(digest)).then_some(*index))
+        };
+        let known = self.by_digest.get(&digest).copied();
+        known.or_else(kept).ok_or(Unidentified::Unknown)
     }
 
     /// What an unidentified client is told: 401 without a key, 403 with an unknown one.

@@ -118,6 +118,11 @@ impl Rules {
                 }
             }
         }
+        let edits = effects.request.iter().chain(&effects.response);
+        if edits.into_iter().any(|edits| edits.lack_a_value()) {
+            let message = "a secret that this path needs is not to be had";
+            return Err(Answer::new(503, message));
+        }
         Ok(effects)
     }
 

@@ -90,6 +90,7 @@ pub(super) fn compile(conf: &Conf, apis: &[Api], strict: bool) -> Result<Gateway
         timings: Timings::default(),
         http2: None,
         counters: None,
+        keeping: conf.keeping.clone(),
         timeouts: Timeouts {
             request_head: Duration::from_secs(10),
             idle: Duration::from_secs(60),
@@ -98,6 +99,7 @@ pub(super) fn compile(conf: &Conf, apis: &[Api], strict: bool) -> Result<Gateway
             leave: Duration::ZERO,
             drain: conf.drain,
             upgraded: Duration::from_secs(300),
+            swap: Duration::from_secs(60),
         },
         limits: limits(conf),
         voice: Voice::Tyk(TykVoice {

@@ -1,7 +1,10 @@
 //! What of `tyk.conf` is read: wire structs of supported fields, and what they mean.
 
+use crate::config::{ElsewhereBlock, Purpose, SecretText, Surroundings, secrets_of};
+use crate::secrets::Secret;
+use crate::secrets::keeper::Keeping;
 use deserr::Deserr;
-use plimsoll_base::document::{Document, Problem, Problems};
+use plimsoll_base::document::{Document, Path, Problem, Problems};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -13,7 +16,7 @@ const SAMPLE_SECRET: &str = "352d20ee67be67f6340b4c0605b044b7";
 #[derive(Clone)]
 pub(super) struct Conf {
     pub(super) address: SocketAddr,
-    pub(super) secret: String,
+    pub(super) secret: Secret,
     pub(super) app_path: PathBuf,
     pub(super) policies: Option<PathBuf>,
     pub(super) redis: Option<RedisConf>,
@@ -28,6 +31,8 @@ pub(super) struct Conf {
     pub(super) body: u64,
     /// Protocols that clients may switch to.
     pub(super) upgrades: Vec<String>,
+    /// Secrets that are asked for beside the requests.
+    pub(super) keeping: Option<Keeping>,
 }
 
 /// Where Redis is.
@@ -36,7 +41,8 @@ pub(crate) struct RedisConf {
     pub(crate) host: String,
     pub(crate) port: u16,
     pub(crate) username: String,
-    pub(crate) password: String,
+    /// None, if it is empty.
+    pub(crate) password: Option<Secret>,
     pub(crate) database: i64,
 }
 
@@ -69,7 +75,7 @@ pub(super) struct Wire {
     #[deserr(default)]
     listen_port: Option<u16>,
     #[deserr(default)]
-    secret: Option<String>,
+    secret: Option<SecretText>,
     #[deserr(default)]
     app_path: Option<String>,
     #[deserr(default)]
@@ -125,7 +131,7 @@ struct StorageWire {
     #[deserr(default)]
     username: Option<String>,
     #[deserr(default)]
-    password: Option<String>,
+    password: Option<SecretText>,
     #[deserr(default)]
     database: Option<u16>,
 }
@@ -151,14 +157,18 @@ impl Check<'_> {
 }
 
 /// The configuration that a decoded file means.
-pub(super) fn check(document: &Document, wire: Wire) -> Result<Conf, Problems> {
+pub(super) fn check(
+    document: &Document,
+    mut wire: Wire,
+    around: Surroundings<'_>,
+) -> Result<Conf, Problems> {
     let mut c = Check {
         document,
         problems: Vec::new(),
     };
     let c = &mut c;
     let address = address(c, &wire);
-    let secret = secret(c, &wire, address);
+    let (secret, password, keeping) = secrets(c, &mut wire, address, around);
     let idle_connections = wire.max_idle_connections_per_host.filter(|n| *n > 0);
     let seconds = wire.proxy_default_timeout.filter(|seconds| *seconds > 0.0);
     let keys = KeyRules {
@@ -176,7 +186,7 @@ pub(super) fn check(document: &Document, wire: Wire) -> Result<Conf, Problems> {
         address,
         secret,
         policies: policies(c, wire.policies.as_ref()),
-        redis: redis(c, wire.storage),
+        redis: redis(c, wire.storage, password),
         keys,
         health: endpoint_name(
             c,
@@ -206,6 +216,7 @@ pub(super) fn check(document: &Document, wire: Wire) -> Result<Conf, Problems> {
             .filter(|bytes| *bytes > 0)
             .unwrap_or(1 << 30),
         app_path: app_path(c, wire.app_path),
+        keeping,
     };
     Problems::from_iter(std::mem::take(&mut c.problems)).or_ok(conf)
 }
@@ -225,15 +236,63 @@ fn address(c: &mut Check<'_>, wire: &Wire) -> SocketAddr {
     SocketAddr::new(host, wire.listen_port.unwrap_or(8080))
 }
 
-fn secret(c: &mut Check<'_>, wire: &Wire, address: SocketAddr) -> String {
-    let secret = wire.secret.clone().unwrap_or_default();
-    if secret.is_empty() {
-        c.refuse("secret", "the control API needs a secret: write one");
-    }
-    if secret == SAMPLE_SECRET && !address.ip().is_loopback() {
+/// The control API's secret, Redis' password, and what of them is to be kept fresh.
+fn secrets(
+    c: &mut Check<'_>,
+    wire: &mut Wire,
+    address: SocketAddr,
+    around: Surroundings<'_>,
+) -> (Secret, Option<Secret>, Option<Keeping>) {
+    let password = wire.storage.as_mut().and_then(|s| s.password.take());
+    let written = [
+        ("secret", wire.secret.take()),
+        ("storage.password", password),
+    ];
+    let written: Vec<(Path, SecretText)> = (written.into_iter())
+        .filter_map(|(at, text)| Some((at, said(c, at, text?)?)))
+        .map(|(at, text)| (Path::from(at), text))
+        .collect();
+    let found = secrets_of(c.document, around, &written, Purpose::Password);
+    let (mut found, keeping) = found.unwrap_or_else(|problems| {
+        c.problems.extend(problems);
+        (Vec::new(), None)
+    });
+    let mut take = |at: &str| {
+        let position = found.iter().position(|(path, _)| *path == Path::from(at));
+        position.map(|position| found.swap_remove(position).1)
+    };
+    let (secret, password) = (take("secret"), take("storage.password"));
+    let sample = Secret::from(SAMPLE_SECRET);
+    if secret.as_ref() == Some(&sample) && !address.ip().is_loopback() {
         c.refuse("secret", "this is the secret of Tyk's published samples, which everybody knows: off loopback write another");
     }
-    secret
+    if !written
+        .iter()
+        .any(|(path, _)| *path == Path::from("secret"))
+    {
+        c.refuse("secret", "the control API needs a secret: write one");
+    }
+    (secret.unwrap_or_else(|| "".into()), password, keeping)
+}
+
+/// A secret as it is said; Tyk's own way of naming variables (`env://NAME`) is `{ env: NAME }`. Nothing, if nothing is said.
+fn said(c: &mut Check<'_>, at: &str, text: SecretText) -> Option<SecretText> {
+    let SecretText::Plain(plain) = &text else {
+        return Some(text);
+    };
+    if let Some(name) = plain.strip_prefix("env://") {
+        return Some(SecretText::Elsewhere(ElsewhereBlock {
+            file: None,
+            env: Some(name.to_owned()),
+            aws: None,
+        }));
+    }
+    let elsewhere = ["vault://", "consul://", "secrets://"];
+    if elsewhere.iter().any(|scheme| plain.starts_with(scheme)) {
+        let message = "this store is not available in this version: write `env://NAME`, or `{ \"file\": … }`, `{ \"env\": … }` or `{ \"aws\": { \"secret\": … } }`";
+        c.refuse(at, message);
+    }
+    (!plain.is_empty()).then_some(text)
 }
 
 fn app_path(c: &mut Check<'_>, written: Option<String>) -> PathBuf {
@@ -275,7 +334,11 @@ fn policies(c: &mut Check<'_>, wire: Option<&PoliciesWire>) -> Option<PathBuf> {
     }
 }
 
-fn redis(c: &mut Check<'_>, wire: Option<StorageWire>) -> Option<RedisConf> {
+fn redis(
+    c: &mut Check<'_>,
+    wire: Option<StorageWire>,
+    password: Option<Secret>,
+) -> Option<RedisConf> {
     let wire = wire?;
     let kind = wire.kind.unwrap_or_default();
     if kind.is_empty() && wire.host.is_none() && wire.addrs.is_none() {
@@ -307,7 +370,7 @@ fn redis(c: &mut Check<'_>, wire: Option<StorageWire>) -> Option<RedisConf> {
         host,
         port,
         username: wire.username.unwrap_or_default(),
-        password: wire.password.unwrap_or_default(),
+        password,
         database: i64::from(wire.database.unwrap_or(0)),
     })
 }

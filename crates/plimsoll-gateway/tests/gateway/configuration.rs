@@ -41,6 +41,8 @@ fn every_invalid_file_about_certificates_and_shards_says_what_is_wrong_and_where
             "expired-ca.pem",
             Authority::expired().unwrap().certificate(),
         ),
+        ("empty.txt", "\n"),
+        ("lines.txt", "one\ntwo\n"),
         ("expired.crl", &authority.revoked(&[], 2020).unwrap()),
         ("other.crl", &other.revoked(&[], 2099).unwrap()),
         (
@@ -58,6 +60,9 @@ fn every_invalid_file_about_certificates_and_shards_says_what_is_wrong_and_where
             .unwrap()
             .insert(name.to_owned(), text.into());
     }
+    let mut around = realm.files.lock().unwrap();
+    around.insert("bytes.txt".to_owned(), vec![0xff]);
+    drop(around);
     for map in std::fs::read_dir(dir.join("maps")).unwrap() {
         let map = map.unwrap();
         let name = format!("maps/{}", map.file_name().to_str().unwrap());
@@ -96,5 +101,6 @@ fn a_file_with_everything_is_accepted() {
 fn a_key_in_plain_text_is_not_shown() {
     let text = include_str!("../data/everything.yaml");
     let config = GatewayConfig::parse("everything.yaml", text).unwrap();
-    assert!(!format!("{config:?}").contains("correct-horse"));
+    let shown = format!("{config:?}");
+    assert!(!shown.contains("correct-horse") && !shown.contains("not-to-be-shown"));
 }

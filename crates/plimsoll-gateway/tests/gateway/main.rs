@@ -20,6 +20,7 @@ mod redis;
 mod reload;
 mod repeats;
 mod rules;
+mod secrets;
 mod secured;
 mod sharding;
 mod support;

@@ -1,7 +1,9 @@
 //! A gateway in a thread, upstreams that follow a script, and clients that read one response at a time.
 
 use plimsoll_base::document::Problems;
-use plimsoll_gateway::{Controls, GatewayConfig, Output, Reload, Source, Surroundings, run};
+use plimsoll_gateway::{
+    Controls, GatewayConfig, Handover, Output, Reload, Source, Surroundings, run,
+};
 use std::collections::HashMap;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -56,9 +58,22 @@ pub fn read_as(name: &str, text: &str, files: &Files) -> Result<GatewayConfig, P
             let files = files.lock().unwrap();
             files.get(name).cloned().ok_or(ErrorKind::NotFound.into())
         },
+        variables: &|name| variables().get(name).cloned(),
         now: Duration::from_secs(jiff::Timestamp::now().as_second().try_into().unwrap()),
     };
     GatewayConfig::read(name, text, around)
+}
+
+/// The environment of every gateway of these tests.
+fn variables() -> HashMap<&'static str, String> {
+    [
+        ("AWS_REGION", "eu-central-1"),
+        ("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE"),
+        ("AWS_SECRET_ACCESS_KEY", "not-to-be-shown"),
+        ("UPSTREAM_TOKEN", "of-the-environment"),
+    ]
+    .map(|(name, value)| (name, value.to_owned()))
+    .into()
 }
 
 /// A listener, an admin listener, and this.
@@ -125,6 +140,7 @@ impl Gateway {
                 hangups: hung_up,
                 source,
             }),
+            handover: Handover::default(),
         };
         let (ready, addresses) = mpsc::channel();
         let log = Arc::new(Mutex::new(Vec::new()));

@@ -1,7 +1,7 @@
 //! Tyk's files and control API, as clients, upstreams and operators meet them.
 
 use crate::support::{Gateway, Message, Nobody, Upstream, field};
-use plimsoll_gateway::Tyk;
+use plimsoll_gateway::{Surroundings, Tyk};
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::path::Path;
@@ -74,7 +74,8 @@ impl Files {
             let dir = format!("{}/", self.dir.path().display());
             problems.to_string().replace(&dir, "")
         };
-        Tyk::open(&self.dir.path().join("tyk.conf"), strict).map_err(shown)
+        let around = Surroundings::none();
+        Tyk::open(&self.dir.path().join("tyk.conf"), strict, around).map_err(shown)
     }
 }
 

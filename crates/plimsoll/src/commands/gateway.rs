@@ -1,14 +1,27 @@
 //! `plimsoll gateway`: a reverse proxy with policies.
 
+mod arrival;
+mod channel;
+mod predecessor;
+mod successor;
+
+use crate::commands::run::variable;
 use crate::commands::server;
 use crate::exit::{Ending, Failure};
+use crate::signals::Signals;
 use crate::{clock, out, signals};
+use arrival::Traces;
 use plimsoll_base::document::{Problem, Problems};
 use plimsoll_gateway::{
-    Controls, GatewayConfig, GatewayError, Output, Reload, Source, Surroundings, Tyk,
+    Controls, GatewayConfig, GatewayError, Handover, Output, Reload, Sockets, Source, Surroundings,
+    Tyk,
 };
+use predecessor::Predecessor;
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
+use successor::{Program, Swaps};
 
 /// Forward requests by path, with key authentication, rate limits and analytics.
 #[derive(Debug, clap::Args)]
@@ -31,40 +44,91 @@ pub struct Args {
     /// File in which counters and the gateway's own times survive this process.
     #[arg(long)]
     counters: Option<PathBuf>,
+    /// File that holds the id of the process that serves; a swap (SIGUSR2) changes it.
+    #[arg(long)]
+    pid_file: Option<PathBuf>,
     #[command(flatten)]
     server: server::Args,
 }
 
-/// Serves until a signal; SIGHUP has it read its configuration anew.
+/// Serves until a signal; SIGHUP has it read its configuration anew, SIGUSR2 has the program started anew to take its place.
 pub fn run(args: Args) -> Result<Ending, Failure> {
     let wrong = |problems: Problems| Failure::Input(problems.to_string());
+    let environment = |what: &'static str| {
+        move |error: io::Error| Failure::Environment(format!("{what}: {error}"))
+    };
+    let mut predecessor = Predecessor::find()?;
     let (source, mut config) = read(&args).map_err(wrong)?;
-    if let Some(file) = args.counters {
+    let pid_file = args.pid_file.clone();
+    let traces = Traces {
+        pid_file: args.pid_file,
+        counters: args.counters,
+    };
+    if let Some(file) = traces.counters_at_first(predecessor.as_ref()) {
         config.keep_counters(file);
     }
-    let (stop, hangups) = signals::stop_or_reload_on_signal()
-        .map_err(|e| Failure::Environment(format!("signals: {e}")))?;
+    let Signals {
+        stop,
+        hangups,
+        swaps: asked,
+    } = signals::of_a_server().map_err(environment("signals"))?;
     let shards = server::shards(args.shards)?;
+    let inherited = predecessor.as_mut().map(|p| std::mem::take(&mut p.sockets));
+    let sockets = Sockets::inherit(inherited.unwrap_or_default());
+    let sockets = Arc::new(sockets.map_err(environment("sockets"))?);
+    let arrival = traces.arrive(predecessor).map_err(environment("threads"))?;
+    let (prepared, go, arriving) = arrival.into_parts();
+    let stopped = stop.subscribe();
+    let swaps = Swaps {
+        asked,
+        stop: stop.clone(),
+        sockets: Arc::clone(&sockets),
+    };
+    let program = Program::own(config.swap_timeout()).map_err(environment("this program"))?;
+    let swapping = swaps.heed(program).map_err(environment("threads"))?;
     let is_secured = |listener: &str| config.is_secured(listener);
     let ready = |bound: Vec<_>| args.server.ready("gateway", &bound, is_secured);
-    let reload = Some(Reload { hangups, source });
     let controls = Controls {
-        stop,
-        output: Output(Box::new(std::io::stdout())),
-        reload,
+        stop: stopped,
+        output: Output(Box::new(io::stdout())),
+        reload: Some(Reload { hangups, source }),
+        handover: Handover {
+            sockets,
+            prepared: Some(prepared),
+            go: Some(go),
+        },
     };
-    plimsoll_gateway::run(&config, shards, ready, controls, out::note).map_err(failure)?;
+    let ended = plimsoll_gateway::run(&config, shards, ready, controls, out::note);
+    stop.send_replace(true);
+    swapping.join().expect("the thread that swaps panicked");
+    arriving.join().expect("the thread of the arrival panicked");
+    if let Some(file) = &pid_file {
+        arrival::remove_pid(file);
+    }
+    ended.map_err(failure)?;
     Ok(Ending::Passed)
 }
 
 /// Reads a configuration's text and the files that it names, which are looked for where it is.
 pub fn read_text(path: &Path, text: &str) -> Result<GatewayConfig, Problems> {
+    with_surroundings(path, |around| {
+        GatewayConfig::read(&path.display().to_string(), text, around)
+    })
+}
+
+/// Reads `tyk.conf` and what it names; its secrets are looked for where it is.
+pub fn open_tyk(path: &Path, strict: bool) -> Result<(Tyk, GatewayConfig, Vec<String>), Problems> {
+    with_surroundings(path, |around| Tyk::open(path, strict, around))
+}
+
+/// What is around a configuration in this file.
+fn with_surroundings<T>(path: &Path, read: impl FnOnce(Surroundings<'_>) -> T) -> T {
     let directory = path.parent().unwrap_or(Path::new(""));
-    let around = Surroundings {
+    read(Surroundings {
         files: &|name| std::fs::read(directory.join(name)),
+        variables: &variable,
         now: Duration::from_nanos(u64::try_from(clock::unix_nanos()).unwrap_or(u64::MAX)),
-    };
-    GatewayConfig::read(&path.display().to_string(), text, around)
+    })
 }
 
 /// The configuration, and how it is read anew, as often as it is asked to.
@@ -77,7 +141,7 @@ fn read(args: &Args) -> Result<(Source, GatewayConfig), Problems> {
         config
     };
     if let Some(conf) = &args.tyk {
-        let (tyk, config, notes) = Tyk::open(conf, args.strict_http)?;
+        let (tyk, config, notes) = open_tyk(conf, args.strict_http)?;
         notes.iter().for_each(|note| out::note(note));
         let source = Box::new(move || tyk.reload().map(|(config, _)| placed(config)));
         return Ok((source, placed(config)));

@@ -5,7 +5,6 @@ use crate::commands::{gateway, mock, run};
 use crate::exit::{Ending, Failure};
 use crate::out;
 use plimsoll_base::document::Document;
-use plimsoll_gateway::Tyk;
 use std::path::{Path, PathBuf};
 
 /// Judge input without executing it: an experiment (file, or directory with `experiment.yaml`), a gateway's configuration, Tyk's
@@ -73,7 +72,7 @@ fn gateway(path: &Path, text: &str) -> Result<Ending, Failure> {
 /// `tyk.conf`, with the definitions and policies that it names.
 fn tyk(path: &Path) -> Result<Ending, Failure> {
     let (_, config, notes) =
-        Tyk::open(path, false).map_err(|problems| Failure::Input(problems.to_string()))?;
+        gateway::open_tyk(path, false).map_err(|problems| Failure::Input(problems.to_string()))?;
     notes.iter().for_each(|note| out::note(note));
     let apis = config.route_count();
     out::print(&format!(

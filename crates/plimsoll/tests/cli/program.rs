@@ -175,6 +175,14 @@ impl Server {
         Self::spawn(workspace.command(args))
     }
 
+    /// The same, and what it says on standard error goes into a file of the workspace.
+    pub fn start_told(workspace: &Workspace, log: &str, args: &[&str]) -> Self {
+        let log = std::fs::File::create(workspace.path().join(log)).unwrap();
+        let mut command = workspace.command(args);
+        command.stderr(log);
+        Self::spawn(command)
+    }
+
     /// The same, with so many descriptors.
     pub fn start_with_descriptors(workspace: &Workspace, limit: u32, args: &[&str]) -> Self {
         let mut command = Command::new("sh");
@@ -240,6 +248,11 @@ impl Server {
     pub fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
+    }
+
+    /// Waits for an end that something else brings, and gives its exit code.
+    pub fn ended(mut self) -> Option<i32> {
+        self.child.wait().unwrap().code()
     }
 
     /// Asks it to end and gives its exit code.

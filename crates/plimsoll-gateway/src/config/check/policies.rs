@@ -1,12 +1,15 @@
 //! The policies of a route, and whether one route demands less than another.
 
-use super::super::wire::{KeyBlock, PoliciesBlock, RateLimitBlock, ScopeWord};
+use super::super::wire::secrets::SecretText;
+use super::super::wire::{KeyBlock, KeyEntry, PoliciesBlock, RateLimitBlock, ScopeWord};
 use super::super::{KeyConfig, RateLimitConfig, RouteConfig, Serves};
-use super::Checker;
+use super::{Checker, secrets};
 use crate::fields;
-use crate::policy::key::Digest;
+use crate::policy::key::{Accepted, Digest};
 use crate::policy::rate_limit::Scope;
 use crate::policy::rules::Rules;
+use crate::secrets::Secret;
+use crate::secrets::kept::Purpose;
 use plimsoll_base::document::Path;
 use plimsoll_http::decode::is_token;
 
@@ -39,7 +42,7 @@ fn key(c: &mut Checker<'_>, at: &Path, block: &KeyBlock) -> KeyConfig {
     if block.keys.is_empty() {
         c.refuse(at.key("keys"), "at least one key is needed");
     }
-    let mut accepted: Vec<(Digest, &str)> = Vec::new();
+    let mut accepted: Vec<(Accepted, &str)> = Vec::new();
     let mut names: Vec<&str> = Vec::new();
     for (index, entry) in block.keys.iter().enumerate() {
         let at = at.key("keys").index(index);
@@ -50,30 +53,42 @@ fn key(c: &mut Checker<'_>, at: &Path, block: &KeyBlock) -> KeyConfig {
             );
         }
         names.push(&entry.name);
-        match digest(entry.key.as_deref(), entry.sha256.as_deref()) {
-            Err(message) => c.refuse(at, message),
-            Ok(digest) => match accepted.iter().find(|(known, _)| *known == digest) {
-                Some((_, first)) => c.refuse(at, format!("this is the same key as `{first}`")),
-                None => accepted.push((digest, &entry.name)),
-            },
+        let Some(key) = accepted_key(c, &at, entry) else {
+            continue;
+        };
+        match accepted.iter().find(|(known, _)| *known == key) {
+            Some((_, first)) => c.refuse(at, format!("this is the same key as `{first}`")),
+            None => accepted.push((key, &entry.name)),
         }
     }
     KeyConfig {
         header: header.to_owned(),
         hide: block.hide,
-        digests: accepted.into_iter().map(|(digest, _)| digest).collect(),
+        keys: accepted.into_iter().map(|(key, _)| key).collect(),
     }
 }
 
-fn digest(key: Option<&str>, sha256: Option<&str>) -> Result<Digest, &'static str> {
-    match (key, sha256) {
-        (Some(key), None) if key.is_empty() || key.trim() != key => {
-            Err("a key is not empty and has no space at its ends")
+fn accepted_key(c: &mut Checker<'_>, at: &Path, entry: &KeyEntry) -> Option<Accepted> {
+    match (&entry.key, &entry.sha256) {
+        (Some(SecretText::Plain(key)), None) => match Purpose::Key.objection(key) {
+            Some(message) => c.refuse(at, message),
+            None => return Some(Accepted::Known(Digest::of(key.as_bytes()))),
+        },
+        (Some(written), None) => {
+            return Some(
+                match secrets::secret(c, &at.key("key"), written, Purpose::Key)? {
+                    Secret::Fixed(key) => Accepted::Known(Digest::of(key.as_bytes())),
+                    Secret::Kept(kept) => Accepted::Kept(kept),
+                },
+            );
         }
-        (Some(key), None) => Ok(Digest::of(key.as_bytes())),
-        (None, Some(hex)) => Digest::from_hex(hex).ok_or("`sha256` is 64 hexadecimal digits"),
-        _ => Err("give the key as either `key` or `sha256`"),
+        (None, Some(hex)) => match Digest::from_hex(hex) {
+            None => c.refuse(at, "`sha256` is 64 hexadecimal digits"),
+            Some(digest) => return Some(Accepted::Known(digest)),
+        },
+        _ => c.refuse(at, "give the key as either `key` or `sha256`"),
     }
+    None
 }
 
 fn rate_limit(
@@ -117,7 +132,7 @@ pub(super) fn weaker(outer: &RouteConfig, inner: &RouteConfig) -> Option<&'stati
     }
     match (&outer.key, &inner.key) {
         (Some(_), None) => return Some("demands no key and is weaker"),
-        (Some(outer), Some(inner)) if !inner.digests.iter().all(|d| outer.digests.contains(d)) => {
+        (Some(outer), Some(inner)) if !inner.keys.iter().all(|key| outer.keys.contains(key)) => {
             return Some("accepts more keys and is weaker");
         }
         _ => {}

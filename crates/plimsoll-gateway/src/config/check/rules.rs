@@ -1,12 +1,14 @@
 //! The rules of a route: each is of exactly one kind, and possible.
 
 use super::super::wire::rules::{BreakerBlock, FieldsBlock, ReplyBlock, RuleBlock};
-use super::Checker;
+use super::super::wire::secrets::SecretText;
+use super::{Checker, secrets};
 use crate::policy::rules::breaker::{AfterRest, Breaker, BreakerLimits};
 use crate::policy::rules::edits::{self, FieldEdits};
 use crate::policy::rules::matcher::PathMatcher;
 use crate::policy::rules::reply::Reply;
 use crate::policy::rules::{Rule, Rules, What};
+use crate::secrets::kept::Purpose;
 use plimsoll_base::document::{Entries, Path, Text};
 use std::sync::Arc;
 
@@ -87,7 +89,7 @@ fn reply(c: &mut Checker<'_>, at: &Path, block: &ReplyBlock) -> Reply {
     }
     Reply {
         status: block.status,
-        fields: editable(c, &at.key("fields"), &block.fields),
+        fields: reply_fields(c, &at.key("fields"), &block.fields),
         body: block.body.clone(),
     }
 }
@@ -116,19 +118,32 @@ fn fields(c: &mut Checker<'_>, at: &Path, block: &FieldsBlock) -> Arc<FieldEdits
             c.refuse(at.key("remove").index(index), message);
         }
     }
+    let mut set = Vec::new();
+    for (name, written) in block.set.iter() {
+        let at = at.key("set").key(name);
+        let plain = match written {
+            SecretText::Plain(value) => value,
+            SecretText::Elsewhere(_) => "",
+        };
+        if let Some(message) = edits::refusal(name, plain) {
+            c.refuse(at, message);
+        } else if let Some(value) = secrets::secret(c, &at, written, Purpose::Field) {
+            set.push((name.to_owned(), value));
+        }
+    }
     Arc::new(FieldEdits {
         remove: block.remove.clone(),
-        set: editable(c, &at.key("set"), &block.set),
+        set,
     })
 }
 
-fn editable(c: &mut Checker<'_>, at: &Path, fields: &Entries<Text>) -> Vec<(String, String)> {
-    let mut editable = Vec::new();
+fn reply_fields(c: &mut Checker<'_>, at: &Path, fields: &Entries<Text>) -> Vec<(String, String)> {
+    let mut possible = Vec::new();
     for (name, value) in fields.iter() {
         if let Some(message) = edits::refusal(name, value) {
             c.refuse(at.key(name), message);
         }
-        editable.push((name.to_owned(), value.to_string()));
+        possible.push((name.to_owned(), value.to_string()));
     }
-    editable
+    possible
 }

@@ -1,5 +1,6 @@
 //! A rule as it is written: which paths and methods, and exactly one thing that holds for them.
 
+use super::secrets::SecretText;
 use deserr::Deserr;
 use plimsoll_base::document::{BytesText, DurationText, Entries, ShareText, Text};
 use schemars::JsonSchema;
@@ -87,5 +88,5 @@ pub(in crate::config) struct FieldsBlock {
     /// Fields that replace those of the same name.
     #[deserr(default)]
     #[schemars(default)]
-    pub(in crate::config) set: Entries<Text>,
+    pub(in crate::config) set: Entries<SecretText>,
 }

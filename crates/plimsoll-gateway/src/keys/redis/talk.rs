@@ -3,6 +3,7 @@
 use super::changes::{Waiting, Word};
 use crate::keys::store::Quotas as Becomes;
 use crate::keys::{KeyHash, KeyStore};
+use crate::secrets::Secret;
 use crate::tyk::RedisConf;
 use redis::{
     Client, Connection, ConnectionAddr, IntoConnectionInfo as _, Pipeline, RedisConnectionInfo,
@@ -88,8 +89,8 @@ impl Talk {
         if !self.conf.username.is_empty() {
             settings = settings.set_username(&self.conf.username);
         }
-        if !self.conf.password.is_empty() {
-            settings = settings.set_password(&self.conf.password);
+        if let Some(password) = self.conf.password.as_ref().and_then(Secret::reveal) {
+            settings = settings.set_password(&*password);
         }
         let address = ConnectionAddr::Tcp(self.conf.host.clone(), self.conf.port);
         let client = Client::open(address.into_connection_info()?.set_redis_settings(settings))?;

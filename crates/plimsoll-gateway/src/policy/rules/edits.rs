@@ -1,13 +1,16 @@
 //! Fields of a message that are removed or set on its way through.
 
 use crate::fields;
+use crate::secrets::Secret;
+use crate::secrets::kept::Purpose;
 use plimsoll_http::decode::is_token;
+use plimsoll_http::encode;
 
 /// Which fields. Names are distinct without regard to case, and none is one that the proxy itself makes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct FieldEdits {
     pub(crate) remove: Vec<String>,
-    pub(crate) set: Vec<(String, String)>,
+    pub(crate) set: Vec<(String, Secret)>,
 }
 
 /// Why a field cannot be edited, if it cannot.
@@ -18,10 +21,7 @@ pub(crate) fn refusal(name: &str, value: &str) -> Option<String> {
     if fields::is_made_here(name) {
         return Some(format!("`{name}` is made by the gateway itself"));
     }
-    let is_value = value
-        .bytes()
-        .all(|b| b == b'\t' || (b' '..0x7f).contains(&b) || b >= 0x80);
-    (!is_value || value.trim() != value)
+    (Purpose::Field.objection(value).is_some())
         .then(|| format!("the value of `{name}` has a control character, or space at an end"))
 }
 
@@ -30,6 +30,18 @@ impl FieldEdits {
     pub(crate) fn drops(&self, name: &str) -> bool {
         let is = |own: &String| own.eq_ignore_ascii_case(name);
         self.remove.iter().any(is) || self.set.iter().any(|(own, _)| is(own))
+    }
+
+    /// Whether the value of a field that is set is withheld.
+    pub(crate) fn lack_a_value(&self) -> bool {
+        self.set.iter().any(|(_, value)| value.is_withheld())
+    }
+
+    /// Writes the fields that are set, but for one whose value has been withheld this very moment.
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        for (name, value) in &self.set {
+            value.show(|value| encode::field(out, name, value));
+        }
     }
 
     /// These after `before`: where both speak of a field, these have the last word.
@@ -52,7 +64,7 @@ mod tests {
     fn the_later_word_counts() {
         let edits = |remove: &[&str], set: &[(&str, &str)]| FieldEdits {
             remove: remove.iter().map(|&name| name.to_owned()).collect(),
-            set: (set.iter().map(|&(n, v)| (n.to_owned(), v.to_owned()))).collect(),
+            set: (set.iter().map(|&(n, v)| (n.to_owned(), v.into()))).collect(),
         };
         let global = edits(&["a"], &[("b", "1"), ("c", "1")]);
         let own = edits(&["B"], &[("A", "2")]);

@@ -343,10 +343,9 @@ fn reply(
             "a reply has a status from 200 to 599 that goes with a body",
         );
     }
-    let nothing = (&at.key("headers"), None);
     Reply {
         status,
-        fields: edits(c, nothing, (&at.key("headers"), headers)).set,
+        fields: fields(c, &at.key("headers"), headers),
         body: body.unwrap_or_default().to_owned(),
     }
 }
@@ -364,17 +363,25 @@ fn edits(
             None => edits.remove.push(name.clone()),
         }
     }
+    let set = fields(c, set_at, set).into_iter();
+    edits.set = set.map(|(name, value)| (name, value.into())).collect();
+    edits
+}
+
+/// Fields with their values, each of which is possible.
+fn fields(c: &mut Check<'_>, at: &Path, set: Option<&Entries<Text>>) -> Vec<(String, String)> {
+    let mut possible = Vec::new();
     for (name, value) in set.iter().flat_map(|set| set.iter()) {
         if value.contains("$tyk_") || value.contains("$secret_") {
             c.refuse(
-                set_at.key(name),
+                at.key(name),
                 "a value is what is written: Tyk's variables are not known here",
             );
         }
         match edits::refusal(name, value) {
-            Some(message) => c.refuse(set_at.key(name), message),
-            None => edits.set.push((name.to_owned(), value.to_string())),
+            Some(message) => c.refuse(at.key(name), message),
+            None => possible.push((name.to_owned(), value.to_string())),
         }
     }
-    edits
+    possible
 }

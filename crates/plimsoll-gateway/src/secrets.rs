@@ -1,0 +1,98 @@
+//! Secrets of the configuration: text that cannot be printed, read when the configuration is, or kept fresh beside the requests.
+//!
+//! ```text
+//! text, file, env --when the configuration is read--> Secret::Fixed
+//! aws --------------Secret::Kept <--fills, ahead of each expiry-- keeper, a thread of its own --signed call--> AWS Secrets Manager
+//! ```
+//!
+//! A request only ever looks at what is there. Where a secret may stand, and what must be fit for what, is the configuration's.
+
+pub(crate) mod aws;
+mod call;
+pub(crate) mod credentials;
+pub(crate) mod keeper;
+pub(crate) mod kept;
+pub(crate) mod schedule;
+mod sigv4;
+
+use crate::policy::key::Digest;
+use kept::Kept;
+use std::fmt;
+use std::sync::Arc;
+
+/// A secret, wherever it comes from. Its text is shown by [`Self::reveal`] alone.
+#[derive(Clone)]
+pub(crate) enum Secret {
+    /// What the configuration says, or a file or variable said when it was read.
+    Fixed(Arc<str>),
+    /// What the keeper was told last.
+    Kept(Arc<Kept>),
+}
+
+impl Secret {
+    /// The text, for whom it is meant and nobody else; `None` while it is withheld because nobody has confirmed it for too long.
+    pub(crate) fn reveal(&self) -> Option<Arc<str>> {
+        match self {
+            Self::Fixed(text) => Some(Arc::clone(text)),
+            Self::Kept(kept) => kept.text(),
+        }
+    }
+
+    /// Has somebody see the text, who does not keep it; says whether there is one.
+    pub(crate) fn show(&self, to: impl FnOnce(&str)) -> bool {
+        match self {
+            Self::Fixed(text) => {
+                to(text);
+                true
+            }
+            Self::Kept(kept) => kept.show(to),
+        }
+    }
+
+    /// The text's digest, for comparing what somebody presents with it.
+    pub(crate) fn digest(&self) -> Option<Digest> {
+        match self {
+            Self::Fixed(text) => Some(Digest::of(text.as_bytes())),
+            Self::Kept(kept) => kept.digest(),
+        }
+    }
+
+    /// Whether there is nothing to reveal now.
+    pub(crate) fn is_withheld(&self) -> bool {
+        match self {
+            Self::Fixed(_) => false,
+            Self::Kept(kept) => kept.digest().is_none(),
+        }
+    }
+}
+
+impl From<&str> for Secret {
+    fn from(text: &str) -> Self {
+        Self::Fixed(text.into())
+    }
+}
+
+impl From<String> for Secret {
+    fn from(text: String) -> Self {
+        Self::Fixed(text.into())
+    }
+}
+
+/// The same text, or the same place.
+impl PartialEq for Secret {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Fixed(one), Self::Fixed(other)) => one == other,
+            (Self::Kept(one), Self::Kept(other)) => one == other,
+            _ => false,
+        }
+    }
+}
+
+impl Eq for Secret {}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("***")
+    }
+}

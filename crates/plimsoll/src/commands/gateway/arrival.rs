@@ -1,0 +1,147 @@
+//! What a gateway does when everything is set up, before it takes clients: it takes its predecessor's place, and says where it is.
+
+use super::predecessor::Predecessor;
+use crate::commands::run::variable;
+use crate::out;
+use plimsoll_gateway::Serving;
+use std::ffi::OsString;
+use std::io;
+use std::os::linux::net::SocketAddrExt as _;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::thread::JoinHandle;
+use tokio::sync::watch;
+
+/// The variable by which systemd says where it wants to be told.
+const NOTIFY: &str = "NOTIFY_SOCKET";
+
+/// Where a process leaves its traces.
+#[derive(Debug, Default)]
+pub struct Traces {
+    /// Holds its id.
+    pub pid_file: Option<PathBuf>,
+    /// Holds its counters.
+    pub counters: Option<PathBuf>,
+}
+
+/// A gateway that is being set up.
+pub struct Arrival {
+    /// To be called when it is.
+    pub prepared: Serving,
+    /// Becomes true when it may take clients.
+    pub go: watch::Receiver<bool>,
+    thread: JoinHandle<()>,
+}
+
+impl Traces {
+    /// Where counters are kept until the predecessor's place is taken: its own file is its own until then.
+    pub fn counters_at_first(&self, predecessor: Option<&Predecessor>) -> Option<PathBuf> {
+        let counters = self.counters.as_ref()?;
+        Some(match predecessor {
+            None => counters.clone(),
+            Some(_) => beside(counters, ".new"),
+        })
+    }
+
+    /// Does on a thread of its own what is to be done once the gateway is set up.
+    ///
+    /// # Errors
+    /// When the thread cannot be made.
+    pub fn arrive(self, predecessor: Option<Predecessor>) -> io::Result<Arrival> {
+        let (prepared, is_prepared) = mpsc::channel();
+        let (may_go, go) = watch::channel(false);
+        let thread = std::thread::Builder::new()
+            .name("arrival".to_owned())
+            .spawn(move || {
+                if is_prepared.recv().is_err() {
+                    return; // It has failed, which is told elsewhere.
+                }
+                if let Some(predecessor) = &predecessor {
+                    predecessor.take_over();
+                    self.take_over_counters();
+                }
+                may_go.send_replace(true);
+                self.tell();
+                if let Some(predecessor) = predecessor {
+                    predecessor.release();
+                }
+            })?;
+        Ok(Arrival {
+            prepared: Box::new(move || {
+                if prepared.send(()).is_err() {
+                    // The thread has panicked, and told.
+                }
+            }),
+            go,
+            thread,
+        })
+    }
+
+    /// The predecessor's counters stay beside this process' own, which get their name.
+    fn take_over_counters(&self) {
+        let Some(counters) = &self.counters else {
+            return;
+        };
+        let before = beside(counters, ".before");
+        let moved = std::fs::rename(counters, &before);
+        let moved = moved.and_then(|()| std::fs::rename(beside(counters, ".new"), counters));
+        note("the counters file", counters, moved);
+    }
+
+    /// Says where this process is.
+    fn tell(&self) {
+        if let Some(file) = &self.pid_file {
+            note("the pid file", file, write_pid(file));
+        }
+        if let Some(place) = variable(NOTIFY) {
+            note("systemd's socket", Path::new(&place), notify(&place));
+        }
+    }
+}
+
+impl Arrival {
+    /// Its two ends, and what waits for the thread.
+    pub fn into_parts(self) -> (Serving, watch::Receiver<bool>, JoinHandle<()>) {
+        (self.prepared, self.go, self.thread)
+    }
+}
+
+/// Removes the pid file, unless it is another process' by now.
+pub fn remove_pid(file: &Path) {
+    let own = format!("{}\n", std::process::id());
+    if std::fs::read_to_string(file).is_ok_and(|text| text == own) {
+        note("the pid file", file, std::fs::remove_file(file));
+    }
+}
+
+/// Written as a whole, so that nobody reads half of it.
+fn write_pid(file: &Path) -> io::Result<()> {
+    let new = beside(file, ".new");
+    std::fs::write(&new, format!("{}\n", std::process::id()))?;
+    std::fs::rename(new, file)
+}
+
+/// Tells systemd (sd_notify(3)) that the service is ready, and that this is its main process.
+fn notify(place: &str) -> io::Result<()> {
+    let address = match place.strip_prefix('@') {
+        Some(name) => SocketAddr::from_abstract_name(name)?,
+        None => SocketAddr::from_pathname(place)?,
+    };
+    let text = format!("READY=1\nMAINPID={}\n", std::process::id());
+    let socket = UnixDatagram::unbound()?;
+    socket.send_to_addr(text.as_bytes(), &address)?;
+    Ok(())
+}
+
+fn beside(file: &Path, ending: &str) -> PathBuf {
+    let mut name = OsString::from(file);
+    name.push(ending);
+    name.into()
+}
+
+fn note(what: &str, file: &Path, result: io::Result<()>) {
+    if let Err(error) = result {
+        out::note(&format!("gateway: {what} {}: {error}", file.display()));
+    }
+}
