@@ -5,6 +5,7 @@ mod capacity;
 mod causes;
 mod clean;
 mod clients;
+mod closes;
 mod counts;
 mod delays;
 mod flat;
@@ -15,9 +16,11 @@ mod lognormal;
 mod memory;
 mod peers;
 mod provocation;
+mod reloads;
 mod robustness;
 mod same;
 mod single_server;
+mod swap;
 
 use crate::bar::Bar;
 use crate::bench::{Bench, Trouble};
@@ -33,7 +36,7 @@ pub struct Check {
 }
 
 /// Every check, cheap ones first.
-static CHECKS: [Check; 21] = [
+static CHECKS: [Check; 24] = [
     counts::CHECK,
     freeze::CHECK,
     peers::CHECK,
@@ -44,6 +47,9 @@ static CHECKS: [Check; 21] = [
     journal::CHECK,
     memory::CHECK,
     flat::CHECK,
+    swap::CHECK,
+    reloads::CHECK,
+    closes::CHECK,
     robustness::MOCK,
     robustness::GATEWAY,
     robustness::NGINX,

@@ -4,10 +4,12 @@
 //! Checks run one after the other, each in its own file under `checks/`. What each compares with and where its formula comes from
 //! stands in `docs/calibration.md`.
 
+mod asking;
 mod bar;
 mod bench;
 mod busy;
 mod checks;
+mod gateway;
 mod interval_log;
 mod memory_of;
 mod mock;

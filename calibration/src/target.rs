@@ -2,6 +2,7 @@
 //! connection, and ends when it is dropped.
 
 pub mod misbehaving;
+pub mod moody;
 pub mod resetting;
 pub mod servers;
 pub mod single_server;

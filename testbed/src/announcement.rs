@@ -3,11 +3,21 @@
 use crate::Trouble;
 use crate::child::Child;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader};
 use std::net::SocketAddr;
 
 /// Where a server that has just been started listens. Its standard output has to be piped, and is taken.
 pub fn address(server: &mut Child) -> Result<SocketAddr, Trouble> {
+    let listening = addresses(server)?;
+    listening.get("main").copied().ok_or_else(|| {
+        let name = server.name();
+        Trouble::Measured(format!("{name} has no listener `main`"))
+    })
+}
+
+/// The same for each of its listeners, by name.
+pub fn addresses(server: &mut Child) -> Result<BTreeMap<String, SocketAddr>, Trouble> {
     let output = server
         .take_stdout()
         .expect("invariant: standard output is piped");
@@ -16,9 +26,15 @@ pub fn address(server: &mut Child) -> Result<SocketAddr, Trouble> {
         .read_line(&mut line)
         .map_err(Trouble::when("reading where a server listens"))?;
     let value: Value = serde_json::from_str(&line).unwrap_or_default();
-    let address = value["listening"]["main"].as_str().unwrap_or_default();
+    let listeners = value["listening"].as_object();
+    let found = listeners.into_iter().flatten().map(|(name, address)| {
+        let address = address.as_str()?.parse().ok()?;
+        Some((name.clone(), address))
+    });
+    let found: Option<BTreeMap<_, _>> = found.collect();
     let name = server.name();
-    address
-        .parse()
-        .map_err(|_| Trouble::Measured(format!("{name} announced `{}`", line.trim())))
+    let malformed = || Trouble::Measured(format!("{name} announced `{}`", line.trim()));
+    found
+        .filter(|found| !found.is_empty())
+        .ok_or_else(malformed)
 }

@@ -1,0 +1,97 @@
+//! Our gateway as a program of its own, with a configuration that may be written anew while it runs.
+
+use crate::announcement;
+use crate::bench::{Bench, Trouble};
+use crate::child::Child;
+use std::collections::BTreeMap;
+use std::io::{self, Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// How long an answer of its admin listener may take.
+const ANSWER: Duration = Duration::from_secs(30);
+
+/// A running gateway.
+pub struct Gateway {
+    /// Its process.
+    pub child: Child,
+    /// What its listeners are called, and where they are.
+    pub listening: BTreeMap<String, SocketAddr>,
+    directory: PathBuf,
+}
+
+impl Gateway {
+    /// Starts it with these files around it, `gateway.yaml` among them, and these flags.
+    pub fn start(bench: &Bench, files: &[(&str, String)], flags: &[&str]) -> Result<Self, Trouble> {
+        let directory = bench.directory()?;
+        for (name, text) in files {
+            write(&directory, name, text)?;
+        }
+        let mut command = Command::new(&bench.plimsoll);
+        command
+            .args(["gateway", "--announce", "--config", "gateway.yaml"])
+            .args(flags)
+            .current_dir(&directory)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
+        let mut child = Child::spawn(&mut command)?;
+        let listening = announcement::addresses(&mut child)?;
+        Ok(Self {
+            child,
+            listening,
+            directory,
+        })
+    }
+
+    /// Where clients connect.
+    pub fn main(&self) -> Result<SocketAddr, Trouble> {
+        self.listener("main")
+    }
+
+    /// Where its files are.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.directory.join(name)
+    }
+
+    /// Writes a file anew.
+    pub fn write(&self, name: &str, text: &str) -> Result<(), Trouble> {
+        write(&self.directory, name, text)
+    }
+
+    /// Has it read its files anew, and waits until it serves by them.
+    pub fn reload(&self) -> Result<(), Trouble> {
+        let answer = post(self.listener("admin")?, "/reload");
+        let answer = answer.map_err(|e| Trouble::at_server("reloading the gateway", e))?;
+        match answer.starts_with("HTTP/1.1 200") {
+            true => Ok(()),
+            false => {
+                let told = answer.lines().last().unwrap_or_default();
+                Err(Trouble::Measured(format!("a reload was refused: {told}")))
+            }
+        }
+    }
+
+    fn listener(&self, name: &str) -> Result<SocketAddr, Trouble> {
+        let found = self.listening.get(name).copied();
+        found.ok_or_else(|| Trouble::Measured(format!("the gateway has no listener `{name}`")))
+    }
+}
+
+fn write(directory: &std::path::Path, name: &str, text: &str) -> Result<(), Trouble> {
+    std::fs::write(directory.join(name), text).map_err(Trouble::when(format!("writing {name}")))
+}
+
+fn post(address: SocketAddr, path: &str) -> io::Result<String> {
+    let mut stream = TcpStream::connect(address)?;
+    stream.set_read_timeout(Some(ANSWER))?;
+    write!(
+        stream,
+        "POST {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    )?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer)?;
+    Ok(answer)
+}
