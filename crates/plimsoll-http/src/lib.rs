@@ -4,7 +4,7 @@
 //! [`decode`] turns bytes into events and [`encode`] writes heads and chunks, neither touching a socket;
 //! [`connection`] drives them over any stream; [`connect`], [`listen`], [`stream`], [`tls`], [`pool`] and [`shard`] are Tokio's side;
 //! [`http2`] is what a server of HTTP/2 takes from here; [`deadline`] and [`patience`] bound how long a peer is waited for, [`descriptors`] how many there may be;
-//! [`url`] says where something is and [`hop`] what of a message goes no further than its connection;
+//! [`otlp`] is one request to a collector; [`url`] says where something is and [`hop`] what of a message goes no further than its connection;
 //! [`counters_file`] is what both servers leave behind of their counting; [`meters`] and [`exposition`] what they show of it while they run; [`pages`] and [`authority`] serve endpoints for operators.
 //! What a message means (routes, stubs, retries) is left to the crates above.
 
@@ -26,6 +26,7 @@ pub mod http2;
 pub mod limits;
 pub mod listen;
 pub mod meters;
+pub mod otlp;
 pub mod pages;
 pub mod patience;
 pub mod pool;

@@ -10,6 +10,7 @@ mod server;
 use crate::exit::Failure;
 use crate::out;
 use otlp::Push;
+use plimsoll_http::otlp::{Endpoint, Signal};
 use plimsoll_report::live::Totals;
 use server::Server;
 use std::net::SocketAddr;
@@ -22,8 +23,8 @@ pub struct Watchers {
     #[arg(long, value_name = "ADDR", value_parser = address::parse)]
     metrics: Option<SocketAddr>,
     /// Push metrics by OTLP over HTTP while it runs, such as to `http://127.0.0.1:4318`.
-    #[arg(long, value_name = "URL", value_parser = otlp::Endpoint::parse)]
-    otlp: Option<otlp::Endpoint>,
+    #[arg(long, value_name = "URL", value_parser = |text: &str| Endpoint::parse(text, Signal::Metrics))]
+    otlp: Option<Endpoint>,
 }
 
 /// What a run offers to the outside.

@@ -1,0 +1,161 @@
+//! OTLP over HTTP as its exporters see it: where a collector is, and one request to it. What is in a request is theirs.
+
+use crate::limits::Limits;
+use crate::{connect, encode};
+use std::fmt;
+use std::time::Duration;
+
+/// What is sent: it decides on the path (OpenTelemetry Protocol specification, "OTLP/HTTP Request").
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Signal {
+    /// `/v1/metrics`
+    Metrics,
+    /// `/v1/traces`
+    Traces,
+    /// `/v1/logs`
+    Logs,
+}
+
+impl Signal {
+    fn path(self) -> &'static str {
+        match self {
+            Self::Metrics => "/v1/metrics",
+            Self::Traces => "/v1/traces",
+            Self::Logs => "/v1/logs",
+        }
+    }
+}
+
+/// OTLP's port over HTTP.
+const PORT: u16 = 4318;
+/// What of an answer is read.
+const MOST_ANSWER_BYTES: u64 = 64 * 1024;
+
+/// A collector's address.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Endpoint {
+    /// Host and port.
+    authority: String,
+    path: String,
+}
+
+impl Endpoint {
+    /// Parses `http://host`, `http://host:port` or `http://host:port/path`; without a path it is the signal's own.
+    ///
+    /// # Errors
+    /// A sentence that says what to write.
+    pub fn parse(text: &str, signal: Signal) -> Result<Self, String> {
+        let example = "write for instance `http://127.0.0.1:4318`";
+        if text.starts_with("https://") {
+            return Err("https is not available in this version: send to a collector on this host over http, and let it go on from there".to_owned());
+        }
+        let rest = text.strip_prefix("http://").ok_or(example)?;
+        let (authority, path) = match rest.find('/') {
+            Some(at) => (&rest[..at], &rest[at..]),
+            None => (rest, "/"),
+        };
+        let is_plain = |text: &str| text.bytes().all(|b| b.is_ascii_graphic());
+        let refused = authority.is_empty()
+            || authority.contains(['@', '?', '#'])
+            || path.contains('#')
+            || !is_plain(authority)
+            || !is_plain(path);
+        if refused {
+            return Err(example.to_owned());
+        }
+        let has_port = authority
+            .rsplit_once(':')
+            .is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+        Ok(Self {
+            authority: if has_port {
+                authority.to_owned()
+            } else {
+                format!("{authority}:{PORT}")
+            },
+            path: if path == "/" { signal.path() } else { path }.to_owned(),
+        })
+    }
+
+    /// Sends one request, on a connection of its own, and reads its answer. Takes as long as it takes, but for connecting.
+    ///
+    /// # Errors
+    /// A clause that says why it did not arrive, or was not taken.
+    pub async fn send(
+        &self,
+        content_type: &str,
+        body: &[u8],
+        patience: Duration,
+    ) -> Result<(), String> {
+        let addresses = tokio::net::lookup_host(&self.authority).await;
+        let address = addresses.map_err(|e| e.to_string())?.next();
+        let address = address.ok_or("the name resolves to nothing")?;
+        let limits = Limits {
+            body_bytes: MOST_ANSWER_BYTES,
+            ..Limits::default()
+        };
+        let connected = connect(address, patience, limits).await;
+        let mut connection = connected.map_err(|e| e.to_string())?;
+        let out = connection.output.buffer();
+        encode::request_line(out, "POST", &self.path);
+        encode::field(out, "Host", &self.authority);
+        encode::field(out, "Content-Type", content_type);
+        encode::field(
+            out,
+            "User-Agent",
+            concat!("plimsoll/", env!("CARGO_PKG_VERSION")),
+        );
+        encode::content_length(out, body.len() as u64);
+        encode::field(out, "Connection", "close");
+        encode::end_head(out);
+        out.extend_from_slice(body);
+        connection.output.flush().await.map_err(|e| e.to_string())?;
+        connection.responses.expect(false);
+        loop {
+            let answered = connection.responses.next_head().await;
+            answered.map_err(|e| format!("no answer: {e}"))?;
+            match connection.responses.head().status() {
+                100..=199 => {}
+                200..=299 => return Ok(()),
+                status => return Err(format!("answered with status {status}")),
+            }
+        }
+    }
+}
+
+impl fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "http://{}{}", self.authority, self.path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls() {
+        let check = |text: &str, expected: Result<&str, &str>| {
+            let actual =
+                Endpoint::parse(text, Signal::Metrics).map(|endpoint| endpoint.to_string());
+            match expected {
+                Ok(expected) => assert_eq!(actual.as_deref(), Ok(expected)),
+                Err(part) => assert!(actual.unwrap_err().contains(part), "{text}"),
+            }
+        };
+        check("http://a:1", Ok("http://a:1/v1/metrics"));
+        check("http://a", Ok("http://a:4318/v1/metrics"));
+        check("http://a/", Ok("http://a:4318/v1/metrics"));
+        check("http://[::1]:5/otlp/x", Ok("http://[::1]:5/otlp/x"));
+        check("https://a", Err("not available in this version"));
+        for bad in [
+            "",
+            "a:4318",
+            "http://",
+            "http://u@a",
+            "http://a/b c",
+            "http://a/b\r\nX: y",
+        ] {
+            check(bad, Err("write for instance"));
+        }
+    }
+}
