@@ -36,6 +36,8 @@ pub enum Stream {
     Endpoints = 14,
     /// When a secret is asked for anew.
     Refreshes = 15,
+    /// Ids of traces and spans.
+    Traces = 16,
 }
 
 /// A short deterministic sequence of random values for one key.

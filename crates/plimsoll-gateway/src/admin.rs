@@ -8,7 +8,7 @@ mod metrics;
 mod ready;
 mod reload;
 
-use crate::analytics::Written;
+use crate::analytics::Counts;
 use crate::config::GatewayConfig;
 use crate::generation::Blueprint;
 use crate::metrics::ShardMetrics;
@@ -45,7 +45,8 @@ pub(crate) struct Sources {
     pub(crate) shards: Vec<Arc<ShardMetrics>>,
     /// What is served by: its names, and what each shard counts by them.
     pub(crate) generation: watch::Receiver<Arc<Blueprint>>,
-    pub(crate) analytics: Option<Arc<Written>>,
+    /// What becomes of the records of each sink, and of spans.
+    pub(crate) analytics: Vec<(&'static str, Arc<Counts>)>,
     /// Of secrets that are kept.
     pub(crate) secrets: Arc<Figures>,
     /// Who reads the configuration anew, if anybody does.

@@ -3,17 +3,22 @@
 //! `gateway.yaml` goes through [`wire`] (what is written) and [`check`] (what it means); all of its problems are
 //! reported at once. Policies get their run-time state only when the gateway starts, see [`crate::policy`].
 
+mod analytics;
 mod check;
 mod schema;
 mod surroundings;
 mod wire;
 
-pub(crate) use crate::secrets::kept::Purpose;
+pub(crate) use analytics::{
+    AnalyticsConfig, LineForm, PostgresqlSink, RECORDED_BODY, Recording, RedisForm, RedisSink,
+    SPOOLED, SinkConfig, SpoolConfig, TYKS_LIST, TracingConfig,
+};
 pub(crate) use check::endpoint;
 pub(crate) use check::secrets::of_another as secrets_of;
 pub use schema::{schema, shard_map_schema};
 pub(crate) use wire::secrets::{ElsewhereBlock, SecretText};
 
+pub(crate) use crate::secrets::kept::Purpose;
 pub use surroundings::{ReadFile, ReadVariable, Surroundings};
 
 use crate::control::Control;
@@ -47,7 +52,8 @@ pub struct GatewayConfig {
     pub(crate) sharding: Option<Sharding>,
     pub(crate) upstreams: Vec<UpstreamConfig>,
     pub(crate) routes: Vec<RouteConfig>,
-    pub(crate) analytics: Option<AnalyticsTo>,
+    pub(crate) analytics: Option<AnalyticsConfig>,
+    pub(crate) tracing: Option<TracingConfig>,
     pub(crate) timings: Timings,
     /// Whether clients may speak HTTP/2, and within which limits.
     pub(crate) http2: Option<Http2>,
@@ -69,14 +75,16 @@ pub struct GatewayConfig {
 pub(crate) struct Places {
     pub(crate) admin: Problem,
     pub(crate) analytics: Problem,
+    pub(crate) tracing: Problem,
 }
 
 impl Places {
-    /// Of a configuration in which neither can change.
+    /// Of a configuration in which none of them can change.
     pub(crate) fn nowhere() -> Self {
         Self {
             admin: Problem::of_file("", ""),
             analytics: Problem::of_file("", ""),
+            tracing: Problem::of_file("", ""),
         }
     }
 }
@@ -125,20 +133,22 @@ impl GatewayConfig {
         self.timeouts.swap
     }
 
+    /// Keeps records that wait for their sinks in this directory, so that they survive the process; otherwise they wait in memory.
+    pub fn spool_records(&mut self, directory: PathBuf) {
+        if let Some(analytics) = &mut self.analytics {
+            analytics.spool = Some(SpoolConfig {
+                directory,
+                bytes: SPOOLED,
+            });
+        }
+    }
+
     /// How many routes there are to upstreams.
     #[must_use]
     pub fn route_count(&self) -> usize {
         let lead_on = |route: &&RouteConfig| matches!(route.serves, Serves::Upstream(_));
         self.routes.iter().filter(lead_on).count()
     }
-}
-
-/// Where records of requests go.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum AnalyticsTo {
-    File(PathBuf),
-    /// What [`crate::Controls::output`] leads to.
-    Output,
 }
 
 /// What a client may do on a connection of HTTP/2.
@@ -336,6 +346,7 @@ pub(crate) struct RouteConfig {
     pub(crate) key: Option<KeyConfig>,
     pub(crate) session: Option<SessionConfig>,
     pub(crate) rate_limit: Option<RateLimitConfig>,
+    pub(crate) recording: Recording,
 }
 
 /// What a route leads to.

@@ -28,17 +28,12 @@ pub enum GatewayError {
         /// What the resolver said.
         reason: String,
     },
-    /// The analytics file cannot be opened.
-    #[error("the analytics file {} cannot be opened: {source}", path.display())]
-    Analytics {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
     /// Secrets were not heard in time, or not at all.
     #[error("{0}")]
     Secrets(Problems),
+    /// A file, a spool or a thread of analytics cannot be had.
+    #[error("analytics cannot start: {0}")]
+    Analytics(#[source] io::Error),
     /// The counters file cannot be made.
     #[error("the counters file {} cannot be made: {source}", path.display())]
     Counters {

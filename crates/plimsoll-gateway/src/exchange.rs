@@ -14,6 +14,8 @@
 
 mod admission;
 mod control;
+mod detail;
+pub(crate) mod ending;
 mod forward;
 pub(crate) mod hold;
 mod outgoing;
@@ -21,23 +23,26 @@ pub(crate) mod phases;
 mod progress;
 mod pump;
 mod relay;
+pub(crate) mod sketch;
 mod tunnel;
 mod upgrade;
 
-use crate::analytics::{Record, Text};
+use crate::analytics::{Part, Record, Words};
 use crate::answer::{Answer, Delivery};
 use crate::client::Client;
 use crate::generation::Generation;
-use crate::policy::key::KeyIndex;
 use crate::service::Service;
 use crate::shard::Shard;
+use crate::tracing::Context;
 use admission::{Admitted, Plan, Refused};
+use ending::Ending;
 use outgoing::Outgoing;
 use phases::{Phase, Stopwatch};
 use plimsoll_base::counters::Counter;
 use plimsoll_http::Framing;
 pub(crate) use progress::Progress;
 use progress::Times;
+use sketch::{Caller, Sketch};
 use std::rc::Rc;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -66,6 +71,8 @@ struct Ended {
     /// What was sent; 0 if nothing was.
     status: u16,
     after: After,
+    /// What brought it to its end.
+    ending: Ending,
 }
 
 /// Buffers of a connection that one exchange leaves to the next.
@@ -74,6 +81,9 @@ pub(crate) struct Scratch {
     outgoing: Outgoing,
     method: String,
     path: String,
+    /// The span of the request under way, until it is taken down.
+    span: Option<Context>,
+    words: Words,
 }
 
 /// A refused body up to this size is read and dropped, so that the connection can be kept.
@@ -88,8 +98,12 @@ pub(crate) async fn serve(shard: &Shard, client: &mut Client) -> After {
     if timed {
         client.arrival.count(&progress, received);
     }
-    let watch = timed.then(|| progress.watch());
-    let (generation, admitted) = admit(shard, client, received, watch).await;
+    client.scratch.span = shard.tracer.as_ref().and_then(|tracer| {
+        let sampling = shard.current().service.tracing?;
+        tracer.sample(&sampling, client.connection.requests.head().fields())
+    });
+    let watch = (timed || client.scratch.span.is_some()).then(|| progress.watch());
+    let (generation, admitted) = admit(shard, client, &progress, watch).await;
     let generation = &*generation;
     let under = Under { shard, generation };
     let service = &*generation.service;
@@ -99,39 +113,36 @@ pub(crate) async fn serve(shard: &Shard, client: &mut Client) -> After {
     };
     let _changing = changes.then(|| generation.begin_change());
     let was_forwarded = matches!(admitted, Ok(Admitted::Forward(_)));
-    let mut account = Account {
+    let caller = Caller::of(&admitted);
+    let account = Account {
         under,
-        route: route_of(&admitted),
+        caller,
         progress: &progress,
-        ended: None,
+        sketch: sketch::sketch(service, client, caller, &progress),
+        is_settled: false,
     };
-    let (route, key, ended) = match admitted {
+    let ended = match admitted {
         Ok(Admitted::Forward(plan)) => {
             let ended = forward::forward(under, client, &plan, &progress).await;
             tell_breaker(service, &plan, ended);
-            (Some(plan.route), plan.caller.key, ended)
+            ended
         }
-        Ok(Admitted::Control { route }) => {
-            let ended = control::serve(shard, service, client, &progress).await;
-            (Some(route), None, ended)
-        }
+        Ok(Admitted::Control { .. }) => control::serve(shard, service, client, &progress).await,
         Err(Refused { route, refusal, .. }) => {
             let keep = may_discard_body(client);
             let ended = answer(shard, service, client, refusal.answer, keep, &progress).await;
             let metrics = generation.tally.route(route);
             metrics.rate_limited.add(u64::from(refusal.rate_limited));
-            (route, None, ended)
+            ended
         }
     };
     let times = progress.times(Instant::now());
-    account.ended = Some((ended, times.total));
-    drop(account);
+    if let Some(words) = account.close(ended, times) {
+        client.scratch.words = words;
+    }
     if was_forwarded {
         shard.metrics.gateway_time.record(times.gateway);
         shard.metrics.upstream_time.record(times.upstream);
-    }
-    if shard.analytics.is_some() {
-        note(under, client, &progress, times, (route, key, ended));
     }
     if service.timings.metrics {
         for (phase, buckets) in Phase::ALL.into_iter().zip(&shard.metrics.phases) {
@@ -141,35 +152,34 @@ pub(crate) async fn serve(shard: &Shard, client: &mut Client) -> After {
     ended.after
 }
 
-/// The route of a request, if one covers it.
-fn route_of(admitted: &Result<Admitted, Refused>) -> Option<usize> {
-    match admitted {
-        Ok(Admitted::Forward(plan)) => Some(plan.route),
-        Ok(Admitted::Control { route }) => Some(*route),
-        Err(refused) => refused.route,
-    }
-}
-
-/// What an exchange is counted as when this is dropped: also one that is cut off, because its connection is ended whatever it is doing.
+/// What an exchange is counted and recorded as, when it ends or when this is dropped: it may also be cut off, because its connection is
+/// ended whatever it is doing.
 struct Account<'a> {
     under: Under<'a>,
-    route: Option<usize>,
+    caller: Caller,
     progress: &'a Progress,
-    /// How it ended by itself, and how long it took.
-    ended: Option<(Ended, Duration)>,
+    /// What its record and its span say of the request.
+    sketch: Option<Sketch>,
+    is_settled: bool,
 }
 
-impl Drop for Account<'_> {
-    fn drop(&mut self) {
+impl Account<'_> {
+    /// It has ended by itself. What its words took place in goes back.
+    fn close(mut self, ended: Ended, times: Times) -> Option<Words> {
+        self.settle(ended, times);
+        self.sketch.take().map(|sketch| sketch.words)
+    }
+
+    /// It goes on as another.
+    fn reopen(mut self) -> Option<Sketch> {
+        self.is_settled = true;
+        self.sketch.take()
+    }
+
+    fn settle(&mut self, ended: Ended, times: Times) {
+        self.is_settled = true;
         let Under { shard, generation } = self.under;
-        let (ended, total) = self.ended.unwrap_or_else(|| {
-            let cut_off = Ended {
-                status: self.progress.answered.get().unwrap_or(0),
-                after: After::Abort,
-            };
-            (cut_off, self.progress.times(Instant::now()).total)
-        });
-        let metrics = generation.tally.route(self.route);
+        let metrics = generation.tally.route(self.caller.route);
         let aborted = ended.after == After::Abort;
         if ended.status != 0 {
             metrics.answered(ended.status);
@@ -177,43 +187,69 @@ impl Drop for Account<'_> {
             if aborted && ended.status != 101 {
                 shard.counters.withdraw(Counter::Served, 1);
             } else {
-                shard.counters.record(total);
+                shard.counters.record(times.total);
             }
         }
         metrics.aborted.add(u64::from(aborted));
+        if let Some(sketch) = &mut self.sketch {
+            note(self.under, self.caller, self.progress, sketch, ended, times);
+        }
     }
 }
 
-/// Leaves a record of an exchange: by which route and key it went, and how it ended.
+impl Drop for Account<'_> {
+    fn drop(&mut self) {
+        if !self.is_settled {
+            let cut_off = Ended {
+                status: self.progress.answered.get().unwrap_or(0),
+                after: After::Abort,
+                ending: self.under.shard.why_cut_off(),
+            };
+            self.settle(cut_off, self.progress.times(Instant::now()));
+        }
+    }
+}
+
+/// Leaves a record of an exchange, and its span.
 fn note(
     Under { shard, generation }: Under<'_>,
-    client: &Client,
+    caller: Caller,
     progress: &Progress,
+    sketch: &mut Sketch,
+    ended: Ended,
     times: Times,
-    (route, key, ended): (Option<usize>, Option<KeyIndex>, Ended),
 ) {
-    let Some(feed) = &shard.analytics else {
-        return;
-    };
     let service = &generation.service;
+    if let Some(detail) = progress.detail.get() {
+        let [request, response] = detail.encoded();
+        sketch.words.put(Part::Request, &request);
+        sketch.words.put(Part::Response, &response);
+    }
     let record = Record {
         start_micros: service.nanos(progress.received()) / 1000,
-        route,
-        key,
+        route: caller.route,
+        key: caller.key,
         status: ended.status,
         aborted: ended.after == After::Abort,
+        ending: ended.ending,
+        content_length: sketch.content_length,
         bytes_in: progress.bytes_in.get(),
         bytes_out: progress.bytes_out.get(),
         total_micros: micros(times.total),
         gateway_micros: micros(times.gateway),
         upstream_micros: micros(times.upstream),
         client_micros: micros(times.client),
+        trace: sketch.span,
     };
-    let Scratch { method, path, .. } = &client.scratch;
     let names = &generation.blueprint.names;
-    let phases = service.timings.records.then_some(times.phases);
-    let mut feed = feed.borrow_mut();
-    feed.push(record, phases, Text { method, path }, names);
+    if let (Some(feed), true) = (&shard.analytics, sketch.recorded) {
+        let phases = service.timings.records.then_some(times.phases);
+        feed.borrow_mut().push(record, phases, &sketch.words, names);
+    }
+    if let (Some(tracer), Some(_)) = (&shard.tracer, sketch.span) {
+        let mut feed = tracer.feed.borrow_mut();
+        feed.push(record, Some(times.phases), &sketch.words, names);
+    }
 }
 
 /// Counts an outcome with the breaker that let the exchange pass. That its client went away says nothing about the upstream.
@@ -230,20 +266,40 @@ fn tell_breaker(service: &Service, plan: &Plan, ended: Ended) {
 async fn admit(
     shard: &Shard,
     client: &mut Client,
-    received: Instant,
+    progress: &Progress,
     watch: Option<&Stopwatch>,
 ) -> (Rc<Generation>, Result<Admitted, Refused>) {
     loop {
         let generation = shard.current();
         client.under(&generation);
+        let received = progress.received();
         let admitted = admission::admit(&generation.service, client, received, watch);
         if let Err(Refused {
             held: Some(longest),
             ..
         }) = &admitted
-            && hold::next_generation(shard, generation.number, received + *longest).await
         {
-            continue;
+            let caller = Caller::of(&admitted);
+            let until = received + *longest;
+            let under = Under {
+                shard,
+                generation: &generation,
+            };
+            let waiting = Account {
+                under,
+                caller,
+                progress,
+                sketch: sketch::sketch(&generation.service, client, caller, progress),
+                is_settled: false,
+            };
+            let comes = hold::next_generation(shard, generation.number, until).await;
+            if let Some(sketch) = waiting.reopen() {
+                client.scratch.span = sketch.span;
+                client.scratch.words = sketch.words;
+            }
+            if comes {
+                continue;
+            }
         }
         return (generation, admitted);
     }
@@ -291,17 +347,24 @@ async fn answer(
         let timing = progress.phases(now).as_metrics();
         answer = answer.with_field("Server-Timing", timing);
     }
+    let start = output.buffer().len();
     answer.write(output.buffer(), delivery);
+    if let Some(detail) = progress.detail.get() {
+        detail.answer(&output.buffer()[start..]);
+    }
     shard.counters.add(Counter::Served, 1);
     progress.answered.set(Some(answer.status()));
     let deadline = now + service.timeouts.idle;
     let flushed = client.watch.until(|| deadline, output.flush()).await;
+    let (after, ending) = match (flushed, keep) {
+        (Ok(Ok(())), true) => (After::Keep, Ending::Answered),
+        (Ok(Ok(())), false) => (After::Close, Ending::Answered),
+        (Ok(Err(_)), _) => (After::Abort, Ending::ClientGone),
+        (Err(_), _) => (After::Abort, Ending::ClientSlow),
+    };
     Ended {
         status: answer.status(),
-        after: match (flushed, keep) {
-            (Ok(Ok(())), true) => After::Keep,
-            (Ok(Ok(())), false) => After::Close,
-            _ => After::Abort,
-        },
+        after,
+        ending,
     }
 }

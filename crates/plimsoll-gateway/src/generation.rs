@@ -58,7 +58,7 @@ impl Blueprint {
         before: Option<&Self>,
     ) -> Self {
         let service = Service::new(config, origin, before.map(|b| &*b.service));
-        let names = Names::of(config, origin.since_epoch);
+        let names = Names::of(config, origin);
         let upstream_names: Vec<String> = config.upstreams.iter().map(|u| u.name.clone()).collect();
         let tallies = (0..shards).map(|shard| {
             let before = before.map(|before| {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! server --one per core--> shard --one per connection--> client --one per request--> exchange --> upstream
-//!    \-- admin (/metrics, /healthz)   \-- analytics feed --> writer thread
+//!    \-- admin (/metrics, /healthz)   \-- analytics feed --> couriers --> sinks
 //!    \-- reload: reads the configuration anew --a generation--> every shard
 //!    \-- secrets: kept fresh beside the requests
 //! ```
@@ -34,6 +34,7 @@ mod keys;
 mod metrics;
 mod path;
 mod policy;
+mod redis_server;
 mod reload;
 mod roll;
 mod router;
@@ -43,6 +44,7 @@ mod service;
 mod shard;
 mod shard_map;
 mod standing;
+mod tracing;
 mod trust;
 mod tyk;
 mod upstream;

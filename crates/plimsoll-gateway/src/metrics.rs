@@ -173,8 +173,6 @@ pub(crate) struct ShardMetrics {
     pub(crate) exhausted: Counter,
     /// Connections that ended by a defect of the gateway.
     pub(crate) panicked: Counter,
-    /// Records that could not be handed to the analytics writer in time.
-    pub(crate) analytics_lost: Counter,
     /// Time spent in the gateway itself, per forwarded exchange.
     pub(crate) gateway_time: Buckets,
     /// Time spent waiting for an upstream, per forwarded exchange.

@@ -7,7 +7,7 @@
 //!
 //! After the acknowledgement no request is served by the generation before but those that were being served already.
 
-use crate::config::{AnalyticsTo, GatewayConfig};
+use crate::config::{AnalyticsConfig, GatewayConfig};
 use crate::controls::Source;
 use crate::doors::{Door, DoorId};
 use crate::error::GatewayError;
@@ -18,6 +18,7 @@ use crate::server::{Log, open, resolve, room_for_clients};
 use crate::service::Origin;
 use crate::shard_map::moves;
 use plimsoll_base::document::Problems;
+use plimsoll_http::otlp::Endpoint;
 use std::fmt;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -123,7 +124,9 @@ pub(crate) struct Reloader {
 #[derive(Debug, PartialEq)]
 pub(crate) struct Fixed {
     admin: Option<SocketAddr>,
-    analytics: Option<AnalyticsTo>,
+    analytics: Option<AnalyticsConfig>,
+    /// Where spans go, and in whose name.
+    tracing: Option<(Endpoint, String)>,
 }
 
 impl Fixed {
@@ -131,6 +134,7 @@ impl Fixed {
         Self {
             admin: config.admin.as_ref().map(|admin| admin.address),
             analytics: config.analytics.clone(),
+            tracing: (config.tracing.as_ref()).map(|t| (t.endpoint.clone(), t.service.clone())),
         }
     }
 }
@@ -257,6 +261,9 @@ impl Reloader {
         }
         if new.analytics != self.fixed.analytics {
             problems.push(config.places.analytics.clone());
+        }
+        if new.tracing != self.fixed.tracing {
+            problems.push(config.places.tracing.clone());
         }
         let problems = problems.into_iter().map(|mut problem| {
             "this cannot change while the gateway runs: restart it, or leave it as it was"

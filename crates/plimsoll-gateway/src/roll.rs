@@ -1,7 +1,7 @@
 //! Who is connected: which certificate each has shown, and how its connection is ended when that does not do any more.
 
 use crate::doors::DoorId;
-use crate::trust::Shown;
+use crate::trust::{Shown, Withdrawn};
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::time::Duration;
@@ -11,6 +11,8 @@ use tokio::task::{AbortHandle, Id};
 #[derive(Debug, Default)]
 pub(crate) struct Roll {
     by_task: HashMap<Id, Entry>,
+    /// Why connections were ended that have not come to it yet.
+    why: HashMap<Id, Withdrawn>,
     /// No certificate expires before this second since 1970.
     soonest: Option<i64>,
 }
@@ -53,6 +55,12 @@ impl Roll {
     /// A connection that has ended.
     pub(crate) fn leave(&mut self, id: Id) {
         self.by_task.remove(&id);
+        self.why.remove(&id);
+    }
+
+    /// Why a connection was ended, if it was.
+    pub(crate) fn why(&self, id: Id) -> Option<Withdrawn> {
+        self.why.get(&id).copied()
     }
 
     /// Everybody, by which door each came in and what it has shown.
@@ -64,9 +72,10 @@ impl Roll {
     }
 
     /// Ends a connection, whatever it is doing. Says whether it was still there.
-    pub(crate) fn end(&mut self, id: Id) -> bool {
+    pub(crate) fn end(&mut self, id: Id, why: Withdrawn) -> bool {
         let entry = self.by_task.remove(&id);
         if let Some(entry) = &entry {
+            self.why.insert(id, why);
             entry.task.abort();
         }
         entry.is_some()
@@ -87,7 +96,9 @@ impl Roll {
         let (expired, left): (Vec<_>, Vec<_>) =
             known.partition(|(_, shown)| shown.has_expired(now));
         self.soonest = left.iter().map(|(_, shown)| shown.not_after).min();
-        let ended = expired.into_iter().filter(|(id, _)| self.end(*id));
+        let ended = expired
+            .into_iter()
+            .filter(|(id, _)| self.end(*id, Withdrawn::Expired));
         ended.count() as u64
     }
 }

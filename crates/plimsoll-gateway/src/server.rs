@@ -1,8 +1,8 @@
 //! Starting and stopping: binds, resolves, starts the shards, and ends when they have drained.
 
 use crate::admin::{Admin, AdminListener, Sources};
-use crate::analytics::{Feed, To, Writer};
-use crate::config::{AnalyticsTo, GatewayConfig};
+use crate::analytics::{Analytics, Counts, Feed};
+use crate::config::GatewayConfig;
 use crate::controls::{Controls, Output, Reload};
 use crate::doors::{Door, DoorId};
 use crate::error::GatewayError;
@@ -17,7 +17,6 @@ use crate::upstream::Placement;
 use plimsoll_http::{CountersFile, Listener, connections_possible, run_shards};
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs as _};
-use std::path::Path;
 use std::rc::Rc;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex};
@@ -63,7 +62,7 @@ pub fn run(
     let (current, generation) = watch::channel(Arc::clone(&first));
     let metrics: Vec<Arc<ShardMetrics>> = (0..shards).map(|_| Arc::default()).collect();
     let counters = make_counters(config, shards)?;
-    let (writer, feeds) = start_analytics(config, output, &metrics, &log)?;
+    let records = start_analytics(config, output, shards, &origin, &log)?;
     let (to_shards, changed) = (0..shards).map(|_| mpsc::channel(1)).unzip();
     let (ask, asked) = mpsc::channel(reload::WAITING);
     let ask = reload.is_some().then_some(ask);
@@ -71,13 +70,14 @@ pub fn run(
     let looked_at = Sources {
         shards: metrics.clone(),
         generation,
-        analytics: writer.as_ref().map(Writer::written),
+        analytics: records.counts(),
         secrets: keeper.figures(),
         reloader: ask,
         stop: stop.clone(),
     };
     let admin = Admin::new(config, looked_at);
     on_ready(listeners.names()?);
+    let Records { couriers, feeds } = records;
     let changes = Changing {
         keeper,
         origin,
@@ -111,7 +111,7 @@ pub fn run(
     })?;
     changes.end();
     stop_control(config, &log);
-    tell_of_the_end(writer, &metrics, results, &log)
+    tell_of_the_end(couriers, &metrics, results, &log)
 }
 
 fn start_control(
@@ -219,20 +219,13 @@ pub(crate) fn room_for_clients(config: &GatewayConfig, shards: usize, log: &Log)
 
 /// Says what was lost and cut off, and which limits clients have met.
 fn tell_of_the_end(
-    writer: Option<Writer>,
+    couriers: Vec<Analytics>,
     metrics: &[Arc<ShardMetrics>],
     results: Vec<io::Result<usize>>,
     log: &Log,
 ) -> Result<(), GatewayError> {
-    let refused = writer.map_or(0, Writer::join);
+    couriers.into_iter().for_each(|couriers| couriers.join(log));
     let cut_off = results.into_iter().sum::<io::Result<usize>>()?;
-    let queue_full: u64 = metrics.iter().map(|shard| shard.analytics_lost.get()).sum();
-    if queue_full + refused > 0 {
-        log(&format!(
-            "{} analytics records were lost: {refused} that the file did not take, {queue_full} that the writer could not keep up with",
-            queue_full + refused
-        ));
-    }
     tell_of_limits(metrics, log);
     if cut_off > 0 {
         log(&format!(
@@ -262,7 +255,7 @@ fn tell_of_limits(metrics: &[Arc<ShardMetrics>], log: &Log) {
 
 /// What each shard has of its own, in their order.
 struct Each<'a> {
-    feeds: Vec<Option<Feed>>,
+    feeds: Vec<(Option<Feed>, Option<Feed>)>,
     changed: Vec<mpsc::Receiver<Message>>,
     metrics: &'a [Arc<ShardMetrics>],
 }
@@ -281,7 +274,7 @@ fn share_out(
         .zip(each.changed)
         .zip(each.metrics)
         .enumerate();
-    each.map(|(shard, ((feed, changes), metrics))| {
+    each.map(|(shard, (((feed, spans), changes), metrics))| {
         let doors = listeners.iter().map(Door::try_clone);
         Ok(Mutex::new(Some(Share {
             doors: doors.collect::<io::Result<_>>()?,
@@ -291,6 +284,7 @@ fn share_out(
             metrics: Arc::clone(metrics),
             counters: counters.row(shard),
             feed,
+            spans,
             changes,
             sockets: Arc::clone(sockets),
         })))
@@ -427,30 +421,46 @@ fn make_counters(config: &GatewayConfig, shards: usize) -> Result<CountersFile, 
     })
 }
 
-type Analytics = (Option<Writer>, Vec<Option<Feed>>);
+/// What carries records and spans away.
+struct Records {
+    couriers: Vec<Analytics>,
+    /// For each shard: where its records go, and its spans.
+    feeds: Vec<(Option<Feed>, Option<Feed>)>,
+}
+
+impl Records {
+    /// What becomes of each sink's records.
+    fn counts(&self) -> Vec<(&'static str, Arc<Counts>)> {
+        let couriers = self.couriers.iter();
+        couriers.flat_map(Analytics::counts).collect()
+    }
+}
 
 fn start_analytics(
     config: &GatewayConfig,
     output: Output,
-    metrics: &[Arc<ShardMetrics>],
+    shards: usize,
+    origin: &Origin,
     log: &Log,
-) -> Result<Analytics, GatewayError> {
-    let destination = match &config.analytics {
-        None => return Ok((None, metrics.iter().map(|_| None).collect())),
-        Some(AnalyticsTo::Output) => To::output(output),
-        Some(AnalyticsTo::File(path)) => {
-            let opened = To::file(path);
-            opened.map_err(|source| unusable(path, source))?
-        }
+) -> Result<Records, GatewayError> {
+    let mut couriers = Vec::new();
+    let none = || (0..shards).map(|_| None).collect::<Vec<Option<Feed>>>();
+    let mut start = |started: Option<io::Result<(Analytics, Vec<Feed>)>>| {
+        let Some(started) = started else {
+            return Ok(none());
+        };
+        let (carrying, feeds) = started.map_err(GatewayError::Analytics)?;
+        couriers.push(carrying);
+        Ok::<_, GatewayError>(feeds.into_iter().map(Some).collect())
     };
-    let started = Writer::start(destination, metrics, Arc::clone(log));
-    let (writer, feeds) = started.map_err(|source| unusable(Path::new("analytics"), source))?;
-    Ok((Some(writer), feeds.into_iter().map(Some).collect()))
-}
-
-fn unusable(path: &Path, source: io::Error) -> GatewayError {
-    GatewayError::Analytics {
-        path: path.to_owned(),
-        source,
-    }
+    let analytics = config.analytics.as_ref();
+    let name = origin.pseudonym();
+    let records = analytics.map(|config| Analytics::start(config, output, shards, name, log));
+    let records = start(records)?;
+    let tracing = config.tracing.as_ref();
+    let spans = start(tracing.map(|config| Analytics::start_spans(config, shards, log)))?;
+    Ok(Records {
+        couriers,
+        feeds: records.into_iter().zip(spans).collect(),
+    })
 }

@@ -7,6 +7,7 @@ use crate::config::{
     RouteConfig, Serves, Sharding, Timeouts, Timings,
 };
 use crate::control::Control;
+use crate::exchange::sketch::Drawing;
 use crate::forwarded::Network;
 use crate::policy::Policy;
 use crate::policy::key::KeyPolicy;
@@ -14,6 +15,7 @@ use crate::policy::rate_limit::RateLimitPolicy;
 use crate::policy::rules::Rules;
 use crate::policy::session::SessionPolicy;
 use crate::router::Router;
+use crate::tracing::Sampling;
 use crate::voice::Voice;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -35,6 +37,10 @@ pub(crate) struct Service {
     pub(crate) preserve_host: Vec<bool>,
     pub(crate) timeouts: Timeouts,
     pub(crate) timings: Timings,
+    /// What is taken down of requests for their records, if there are any.
+    pub(crate) records: Option<Drawing>,
+    /// Which requests get spans, if any do.
+    pub(crate) tracing: Option<Sampling>,
     /// Whether clients may speak HTTP/2, and within which limits.
     pub(crate) http2: Option<Http2>,
     pub(crate) limits: ConnectionLimits,
@@ -94,6 +100,10 @@ pub(crate) struct Route {
     pub(crate) rules: Option<Rules>,
     pub(crate) policies: Vec<Policy>,
     pub(crate) key_field: Option<KeyField>,
+    /// Its requests leave no records.
+    pub(crate) unrecorded: bool,
+    /// They are recorded in detail.
+    pub(crate) detailed: bool,
 }
 
 /// The field in which a route's keys travel.
@@ -124,6 +134,11 @@ impl Service {
             preserve_host: config.upstreams.iter().map(|u| u.preserve_host).collect(),
             timeouts: config.timeouts,
             timings: config.timings,
+            records: config.analytics.as_ref().map(Drawing::of),
+            tracing: config.tracing.as_ref().map(|tracing| Sampling {
+                share: tracing.share,
+                propagate: tracing.propagate,
+            }),
             http2: config.http2,
             limits: config.limits,
             pseudonym: origin.pseudonym.clone(),
@@ -233,6 +248,8 @@ impl Route {
                     name: name.clone(),
                     hide,
                 }),
+            unrecorded: config.recording.off,
+            detailed: config.recording.detailed,
         }
     }
     /// Its rate limit, and the keys that this counts by.

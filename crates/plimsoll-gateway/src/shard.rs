@@ -5,6 +5,7 @@ use crate::answer::{Answer, Delivery};
 use crate::client::{self, Client};
 use crate::config::Timeouts;
 use crate::doors::{Door, DoorId, Doors};
+use crate::exchange::ending::Ending;
 use crate::exchange::hold::Held;
 use crate::generation::{Blueprint, Generation};
 use crate::handover::Sockets;
@@ -12,6 +13,7 @@ use crate::metrics::ShardMetrics;
 use crate::reload::{Change, Message};
 use crate::roll::{Roll, Showing};
 use crate::service::Service;
+use crate::tracing::Tracer;
 use crate::trust::{Shown, Trust, Withdrawn};
 use crate::upstream::Placement;
 use plimsoll_base::counters::Counter;
@@ -46,6 +48,7 @@ pub(crate) struct Shard {
     /// What outlives the process.
     pub(crate) counters: Row,
     pub(crate) analytics: Option<RefCell<Feed>>,
+    pub(crate) tracer: Option<Tracer>,
     /// The gateway stops: connections end after their current exchange, and answers say so.
     pub(crate) parting: Cell<bool>,
     /// It stops now: connections without an exchange end at once.
@@ -71,6 +74,8 @@ pub(crate) struct Share {
     pub(crate) metrics: Arc<ShardMetrics>,
     pub(crate) counters: Row,
     pub(crate) feed: Option<Feed>,
+    /// Where spans go, if there are any.
+    pub(crate) spans: Option<Feed>,
     /// Let go of as soon as the shard has its own descriptors, so that the ports close with the last shard's.
     pub(crate) doors: Vec<Door>,
     /// What reloads bring.
@@ -91,6 +96,7 @@ impl Shard {
             metrics: share.metrics,
             counters: share.counters,
             analytics: share.feed.map(RefCell::new),
+            tracer: (share.spans).map(|feed| Tracer::new(feed, share.placement.shard)),
             parting: Cell::new(false),
             draining: Cell::new(false),
             drain: Notify::new(),
@@ -291,7 +297,7 @@ impl Shard {
             let entrance = before.entrance(&door.name);
             let before = entrance.and_then(|entrance| entrance.tls.as_ref()?.trust.as_deref());
             if let Err(withdrawn) = self.judge(shown, &door.name, before, now)
-                && self.roll.borrow_mut().end(id)
+                && self.roll.borrow_mut().end(id, withdrawn)
             {
                 self.metrics.ended.withdrawn(withdrawn).add(1);
             }
@@ -308,7 +314,8 @@ impl Shard {
             .end_expired(crate::clock::since_epoch());
         self.metrics.ended.expired.add(expired);
         self.metrics.held.set(u64::from(self.held.count()));
-        if let Some(feed) = &self.analytics {
+        let spans = self.tracer.as_ref().map(|tracer| &tracer.feed);
+        for feed in self.analytics.iter().chain(spans) {
             feed.borrow_mut().hand_over();
         }
         let now = Instant::now();
@@ -361,9 +368,22 @@ impl Shard {
         }
     }
 
+    /// Why the exchange is cut off that the current task is about.
+    pub(crate) fn why_cut_off(&self) -> Ending {
+        let why = tokio::task::try_id().and_then(|id| self.roll.borrow().why(id));
+        match why {
+            _ if std::thread::panicking() => Ending::Defect,
+            Some(withdrawn) => withdrawn.into(),
+            None if self.draining.get() => Ending::Drained,
+            // The stream of HTTP/2 that it came by.
+            None => Ending::ClientGone,
+        }
+    }
+
     /// Hands over the last records.
     pub(crate) fn finish(self) {
-        if let Some(feed) = self.analytics {
+        let spans = self.tracer.map(|tracer| tracer.feed);
+        for feed in self.analytics.into_iter().chain(spans) {
             feed.into_inner().finish();
         }
     }

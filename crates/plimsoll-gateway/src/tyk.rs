@@ -16,11 +16,12 @@ pub(crate) mod fields;
 mod files;
 mod policies;
 
-pub(crate) use conf::{KeyRules, RedisConf};
+pub(crate) use conf::KeyRules;
 
 use crate::config::{GatewayConfig, Surroundings};
 use crate::control::{self, Control};
 use crate::keys::terms::Policies;
+use crate::redis_server::RedisConf;
 use crate::secrets::Secret;
 use compile::Api;
 use conf::Conf;

@@ -351,26 +351,29 @@ fn handshakes(text: &mut Exposition, sources: &Sources) {
 }
 
 fn analytics(text: &mut Exposition, sources: &Sources) {
-    let Some(written) = &sources.analytics else {
+    if sources.analytics.is_empty() {
         return;
-    };
-    let lost = sum(sources, |shard| &shard.analytics_lost) + written.failed.load(Ordering::Relaxed);
-    text.head(
-        "analytics_written_total",
-        "counter",
-        "Records in the analytics file.",
-    );
-    text.sample(
-        "analytics_written_total",
-        &[],
-        written.records.load(Ordering::Relaxed),
-    );
-    text.head(
-        "analytics_lost_total",
-        "counter",
-        "Records lost: writer behind, or file refused.",
-    );
-    text.sample("analytics_lost_total", &[], lost);
+    }
+    let help = "Records that a sink has taken.";
+    text.head("analytics_written_total", "counter", help);
+    for (sink, counts) in &sources.analytics {
+        let written = counts.written.load(Ordering::Relaxed);
+        text.sample("analytics_written_total", &[("sink", sink)], written);
+    }
+    let help = "Records lost on their way to a sink, by why: it refused them, they came too fast, or there was no room while it was away.";
+    text.head("analytics_lost_total", "counter", help);
+    for (sink, counts) in &sources.analytics {
+        for (why, lost) in counts.lost() {
+            let labels = [("sink", *sink), ("why", why)];
+            text.sample("analytics_lost_total", &labels, lost);
+        }
+    }
+    let help = "Records that wait for a sink, in memory and on disk.";
+    text.head("analytics_waiting", "gauge", help);
+    for (sink, counts) in &sources.analytics {
+        let waiting = counts.waiting.load(Ordering::Relaxed);
+        text.sample("analytics_waiting", &[("sink", sink)], waiting);
+    }
 }
 
 fn phases(text: &mut Exposition, sources: &Sources, generation: &Blueprint) {

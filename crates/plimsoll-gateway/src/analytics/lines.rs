@@ -16,29 +16,7 @@ pub(super) struct Lines<W> {
     torn: bool,
 }
 
-/// What can be had of both kinds of destinations.
-pub(super) enum Sink {
-    File(File),
-    Output(Output),
-}
-
-impl Write for Sink {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Self::File(file) => file.write(bytes),
-            Self::Output(Output(output)) => output.write(bytes),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Self::File(file) => file.flush(),
-            Self::Output(Output(output)) => output.flush(),
-        }
-    }
-}
-
-impl Lines<Sink> {
+impl Lines<File> {
     /// Opens `path` for appending, and makes it if it is missing.
     ///
     /// # Errors
@@ -48,17 +26,19 @@ impl Lines<Sink> {
         let facts = file.metadata()?;
         let torn = facts.is_file() && facts.len() > 0 && last_byte(path)? != b'\n';
         Ok(Self {
-            to: Sink::File(file),
+            to: file,
             cut: cut_file,
             torn,
         })
     }
+}
 
+impl Lines<Output> {
     /// Lines for the operator, of which nothing can be taken back.
     pub(super) fn of(output: Output) -> Self {
         Self {
-            to: Sink::Output(output),
-            cut: cut_file,
+            to: output,
+            cut: |_, _| Err(ErrorKind::Unsupported.into()),
             torn: false,
         }
     }
@@ -118,10 +98,7 @@ fn write_most(to: &mut impl Write, bytes: &[u8]) -> Result<(), (usize, io::Error
 }
 
 /// From the length that the file has now, for somebody may have emptied it since.
-fn cut_file(sink: &mut Sink, bytes: u64) -> io::Result<()> {
-    let Sink::File(file) = sink else {
-        return Err(ErrorKind::Unsupported.into());
-    };
+fn cut_file(file: &mut File, bytes: u64) -> io::Result<()> {
     let length = file.metadata()?.len();
     file.set_len(length.saturating_sub(bytes))
 }
@@ -135,14 +112,14 @@ fn last_byte(path: &Path) -> io::Result<u8> {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use super::*;
 
     /// A disk with room for so many bytes.
     #[derive(Debug)]
-    pub(in crate::analytics) struct Disk {
-        pub(in crate::analytics) content: Vec<u8>,
-        pub(in crate::analytics) room: usize,
+    struct Disk {
+        content: Vec<u8>,
+        room: usize,
     }
 
     impl Write for Disk {
@@ -161,7 +138,7 @@ pub(super) mod tests {
     }
 
     impl Lines<Disk> {
-        pub(in crate::analytics) fn on_disk(room: usize) -> Self {
+        fn on_disk(room: usize) -> Self {
             Self {
                 to: Disk {
                     content: Vec::new(),
@@ -174,10 +151,6 @@ pub(super) mod tests {
                 },
                 torn: false,
             }
-        }
-
-        pub(in crate::analytics) fn disk(&mut self) -> &mut Disk {
-            &mut self.to
         }
     }
 

@@ -1,11 +1,13 @@
-//! One request as analytics sees it, and batches of such records.
+//! One request as an exchange leaves it, numbers and words, and batches of such records on their way to the sinks.
 
-use crate::config::{GatewayConfig, RouteConfig};
+use super::entry::{Api, Entry};
+use crate::config::{GatewayConfig, RouteConfig, Serves};
+use crate::exchange::ending::Ending;
 use crate::exchange::phases::Phases;
 use crate::policy::key::{Accepted, KeyIndex};
-use std::io::Write as _;
+use crate::service::Origin;
+use crate::tracing::Context;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// The numbers of one exchange. Times are microseconds.
 #[derive(Debug, Clone, Copy, Default)]
@@ -16,10 +18,13 @@ pub(crate) struct Record {
     pub(crate) route: Option<usize>,
     /// The key that was accepted.
     pub(crate) key: Option<KeyIndex>,
-    /// The status that was sent; 0 if the client left before.
+    /// The status that was sent; 0 if nothing was.
     pub(crate) status: u16,
     /// Whether the exchange was cut off before its end.
     pub(crate) aborted: bool,
+    pub(crate) ending: Ending,
+    /// Bytes of the request's body, as it was stated; -1: it was not.
+    pub(crate) content_length: i64,
     /// Bytes of the request's body.
     pub(crate) bytes_in: u64,
     /// Bytes of the response's body.
@@ -32,24 +37,77 @@ pub(crate) struct Record {
     pub(crate) upstream_micros: u64,
     /// Waiting for the client: sending its body, taking the response.
     pub(crate) client_micros: u64,
+    /// The trace that it belongs to, if it is sampled.
+    pub(crate) trace: Option<Context>,
 }
 
-/// The words of one exchange.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Text<'a> {
-    pub(crate) method: &'a str,
+/// Words of a record, in the order in which they are put down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    Method,
     /// Normalised; as it came if it could not be.
-    pub(crate) path: &'a str,
+    Path,
+    Host,
+    Agent,
+    /// The client's address.
+    Peer,
+    /// The hash of its session's key.
+    Key,
+    Alias,
+    /// Each followed by [`SEPARATOR`].
+    Tags,
+    /// The request as it came and the response as it went, in Base64.
+    Request,
+    Response,
 }
 
-/// Records with their texts, in two allocations that are used again and again.
+/// How many parts there are.
+const PARTS: usize = 10;
+/// Follows a tag: a byte that no tag has.
+pub(crate) const SEPARATOR: char = '\u{1f}';
+
+/// The words of one exchange, in one allocation that is used again and again.
+#[derive(Debug, Default)]
+pub(crate) struct Words {
+    text: String,
+    lengths: [usize; PARTS],
+}
+
+impl Words {
+    /// None, in the allocation that there is.
+    pub(crate) fn clear(&mut self) {
+        self.text.clear();
+        self.lengths = [0; PARTS];
+    }
+
+    /// Puts down more of a part; of none after it may there be anything yet.
+    pub(crate) fn put(&mut self, part: Part, text: &str) {
+        debug_assert!(self.lengths[part as usize + 1..].iter().all(|l| *l == 0));
+        self.text.push_str(text);
+        self.lengths[part as usize] += text.len();
+    }
+
+    /// Puts down a tag.
+    pub(crate) fn tag(&mut self, kind: &str, text: &str) {
+        if text.contains(SEPARATOR) {
+            return;
+        }
+        self.put(Part::Tags, kind);
+        self.put(Part::Tags, text);
+        self.put(Part::Tags, SEPARATOR.encode_utf8(&mut [0; 4]));
+    }
+}
+
+/// Records with their words, in two allocations that are used again and again.
 #[derive(Debug)]
-pub(super) struct Batch {
+pub(crate) struct Batch {
     /// Where it goes back to when it has been written.
     pub(super) shard: usize,
     /// What its records refer to: all of them were begun under one configuration.
     pub(super) names: Arc<Names>,
-    records: Vec<(Record, usize, usize)>,
+    /// Number of the first record, among those of the shard.
+    pub(super) first: u64,
+    records: Vec<(Record, [usize; PARTS])>,
     /// One for each record, or none at all.
     phases: Vec<Phases>,
     text: String,
@@ -60,22 +118,21 @@ impl Batch {
         Self {
             shard,
             names,
+            first: 0,
             records: Vec::with_capacity(super::BATCH_RECORDS),
             phases: Vec::new(),
             text: String::new(),
         }
     }
 
-    pub(super) fn push(&mut self, record: Record, phases: Option<Phases>, text: Text<'_>) {
+    pub(super) fn push(&mut self, record: Record, phases: Option<Phases>, words: &Words) {
         // A reload may change whether they are shown; those who have none then show nothing but zeros.
         if phases.is_some() || !self.phases.is_empty() {
             self.phases.resize(self.records.len(), Phases::default());
             self.phases.push(phases.unwrap_or_default());
         }
-        self.records
-            .push((record, text.method.len(), text.path.len()));
-        self.text.push_str(text.method);
-        self.text.push_str(text.path);
+        self.records.push((record, words.lengths));
+        self.text.push_str(&words.text);
     }
 
     pub(super) fn len(&self) -> usize {
@@ -92,144 +149,141 @@ impl Batch {
         self.text.clear();
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&Record, Option<&Phases>, Text<'_>)> {
+    /// The records with everything that they refer to.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
         let mut rest = self.text.as_str();
         let mut phases = self.phases.iter();
-        self.records.iter().map(move |(record, method, path)| {
-            let (method, after) = rest.split_at(*method);
-            let (path, after) = after.split_at(*path);
-            rest = after;
-            (record, phases.next(), Text { method, path })
+        let records = (self.first..).zip(&self.records);
+        records.map(move |(number, (record, lengths))| {
+            let words = lengths.map(|length| {
+                let (word, after) = rest.split_at(length);
+                rest = after;
+                word
+            });
+            let phases = phases.next().copied();
+            self.entry(number, record, &words, phases)
         })
+    }
+
+    fn entry<'a>(
+        &'a self,
+        number: u64,
+        record: &Record,
+        words: &[&'a str; PARTS],
+        phases: Option<Phases>,
+    ) -> Entry<'a> {
+        let names = &*self.names;
+        let word = |part: Part| words[part as usize];
+        let stated = |part: Part| Some(word(part)).filter(|word| !word.is_empty());
+        let listed = || {
+            let KeyIndex(key) = record.key?;
+            names.keys[record.route?]
+                .get(key as usize)
+                .map(String::as_str)
+        };
+        Entry {
+            origin: &names.origin,
+            shard: self.shard as u64,
+            number,
+            arrived: names.start_micros + record.start_micros,
+            route: record.route.map(|route| names.routes[route].as_str()),
+            api: record.route.map(|route| names.apis[route].as_api()),
+            key: stated(Part::Key).or_else(listed),
+            method: word(Part::Method),
+            path: word(Part::Path),
+            host: word(Part::Host),
+            agent: word(Part::Agent),
+            peer: word(Part::Peer),
+            alias: word(Part::Alias),
+            tags: word(Part::Tags),
+            status: record.status,
+            aborted: record.aborted,
+            ending: record.ending.name(),
+            content_length: record.content_length,
+            bytes_in: record.bytes_in,
+            bytes_out: record.bytes_out,
+            total: record.total_micros,
+            gateway: record.gateway_micros,
+            upstream: record.upstream_micros,
+            client: record.client_micros,
+            phases,
+            request: word(Part::Request),
+            response: word(Part::Response),
+            trace: record.trace,
+        }
     }
 }
 
 /// The names that records refer to by index.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
+    /// This gateway's, among all that there ever are.
+    pub(crate) origin: String,
     /// When the gateway started, microseconds since 1970.
     pub(crate) start_micros: u64,
     /// Path of each route.
     pub(crate) routes: Vec<String>,
     /// Hexadecimal SHA-256 of each key of each route, or of where it is kept.
     pub(crate) keys: Vec<Vec<String>>,
+    /// What each route is as an API.
+    pub(crate) apis: Vec<ApiNames>,
+}
+
+/// A route as an API.
+#[derive(Debug, Default)]
+pub(crate) struct ApiNames {
+    id: String,
+    name: String,
+    organisation: String,
+    target: String,
+    strips: bool,
+    expires_after: u64,
+}
+
+impl ApiNames {
+    fn of(route: &RouteConfig, config: &GatewayConfig) -> Self {
+        let upstream = match route.serves {
+            Serves::Upstream(index) => config.upstreams.get(index),
+            Serves::Shard | Serves::Control => None,
+        };
+        let endpoint = upstream.and_then(|upstream| upstream.endpoints.first());
+        let recording = &route.recording;
+        Self {
+            id: recording.id.clone().unwrap_or_else(|| route.path.clone()),
+            name: recording.name.clone().unwrap_or_else(|| route.path.clone()),
+            organisation: recording.organisation.clone(),
+            target: endpoint.map_or_else(String::new, |endpoint| endpoint.authority()),
+            strips: route.strip,
+            expires_after: recording.expires_after,
+        }
+    }
+
+    fn as_api(&self) -> Api<'_> {
+        Api {
+            id: &self.id,
+            name: &self.name,
+            organisation: &self.organisation,
+            target: &self.target,
+            strips: self.strips,
+            expires_after: self.expires_after,
+        }
+    }
 }
 
 impl Names {
-    /// The names of a gateway's configuration that started at this time of day.
-    pub(crate) fn of(config: &GatewayConfig, since_epoch: Duration) -> Self {
+    /// The names of a configuration of this gateway.
+    pub(crate) fn of(config: &GatewayConfig, origin: &Origin) -> Self {
         let keys = |route: &RouteConfig| {
             let keys = route.key.iter().flat_map(|key| &key.keys);
             keys.map(Accepted::name).collect()
         };
         let routes = config.routes.iter();
         Self {
-            start_micros: u64::try_from(since_epoch.as_micros()).unwrap_or(0),
+            origin: origin.pseudonym().to_owned(),
+            start_micros: u64::try_from(origin.since_epoch.as_micros()).unwrap_or(0),
             routes: routes.clone().map(|route| route.path.clone()).collect(),
-            keys: routes.map(keys).collect(),
+            keys: routes.clone().map(keys).collect(),
+            apis: routes.map(|route| ApiNames::of(route, config)).collect(),
         }
-    }
-}
-
-/// Appends `record` to `out` as one line of JSON. `time` is RFC 3339 in UTC with microseconds.
-pub(super) fn write_line(
-    out: &mut Vec<u8>,
-    names: &Names,
-    record: &Record,
-    phases: Option<&Phases>,
-    text: Text<'_>,
-) {
-    let micros = i64::try_from(names.start_micros + record.start_micros).unwrap_or(i64::MAX);
-    let time = jiff::Timestamp::from_microsecond(micros).unwrap_or(jiff::Timestamp::MAX);
-    let quoted = |text: &str| serde_json::Value::from(text).to_string();
-    let route = record.route.map(|route| quoted(&names.routes[route]));
-    let key = record
-        .route
-        .zip(record.key)
-        .map(|(route, KeyIndex(key))| format!("\"{}\"", names.keys[route][key as usize]));
-    let null = || "null".to_owned();
-    let written = write!(
-        out,
-        "{{\"time\":\"{time:.6}\",\"route\":{},\"key_sha256\":{},\"method\":{},\"path\":{},\"status\":{},\"aborted\":{},\
-         \"bytes_in\":{},\"bytes_out\":{},\"gateway_us\":{},\"upstream_us\":{},\"client_us\":{},\"total_us\":{}",
-        route.unwrap_or_else(null),
-        key.unwrap_or_else(null),
-        quoted(text.method),
-        quoted(text.path),
-        record.status,
-        record.aborted,
-        record.bytes_in,
-        record.bytes_out,
-        record.gateway_micros,
-        record.upstream_micros,
-        record.client_micros,
-        record.total_micros,
-    );
-    written.expect("invariant: writing to memory does not fail");
-    if let Some(phases) = phases {
-        write_phases(out, phases);
-    }
-    out.extend_from_slice(b"}\n");
-}
-
-/// The phases and their sum, which is the time from the client's first byte on, or from its being accepted.
-fn write_phases(out: &mut Vec<u8>, phases: &Phases) {
-    let total = phases.total_micros();
-    let shown = phases
-        .micros()
-        .map(|(phase, micros)| format!(",\"{}\":{micros}", phase.name()));
-    let shown: String = shown.collect();
-    let text = format!(",\"phases_us\":{{\"total\":{total}{shown}}}");
-    out.extend_from_slice(text.as_bytes());
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_record_is_one_line_of_json() {
-        let names = Names {
-            start_micros: 1_700_000_000_000_000,
-            routes: vec!["/".to_owned(), "/api".to_owned()],
-            keys: vec![vec![], vec!["aa".to_owned(), "bb".to_owned()]],
-        };
-        let mut batch = Batch::new(0, Arc::default());
-        batch.push(
-            Record::default(),
-            None,
-            Text {
-                method: "GET",
-                path: "/\"x",
-            },
-        );
-        batch.push(
-            Record {
-                start_micros: 1_500_000,
-                route: Some(1),
-                key: Some(KeyIndex(1)),
-                status: 200,
-                bytes_in: 5,
-                bytes_out: 7,
-                total_micros: 60,
-                gateway_micros: 10,
-                upstream_micros: 40,
-                client_micros: 10,
-                aborted: false,
-            },
-            None,
-            Text {
-                method: "POST",
-                path: "/api/é",
-            },
-        );
-        let mut out = Vec::new();
-        for (record, phases, text) in batch.iter() {
-            write_line(&mut out, &names, record, phases, text);
-        }
-        insta::assert_snapshot!(String::from_utf8(out).unwrap(), @r#"
-        {"time":"2023-11-14T22:13:20.000000Z","route":null,"key_sha256":null,"method":"GET","path":"/\"x","status":0,"aborted":false,"bytes_in":0,"bytes_out":0,"gateway_us":0,"upstream_us":0,"client_us":0,"total_us":0}
-        {"time":"2023-11-14T22:13:21.500000Z","route":"/api","key_sha256":"bb","method":"POST","path":"/api/é","status":200,"aborted":false,"bytes_in":5,"bytes_out":7,"gateway_us":10,"upstream_us":40,"client_us":10,"total_us":60}
-        "#);
     }
 }

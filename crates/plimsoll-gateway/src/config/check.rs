@@ -1,5 +1,6 @@
 //! From what `gateway.yaml` says to what it means; everything that is wrong with it is collected, nothing stops early.
 
+mod analytics;
 mod policies;
 mod rules;
 pub(crate) mod secrets;
@@ -8,10 +9,10 @@ mod tls;
 mod upstreams;
 
 use super::Surroundings;
-use super::wire::{AnalyticsBlock, GatewayFile, LimitsBlock, RouteBlock, UpstreamBlock};
+use super::wire::{GatewayFile, LimitsBlock, RouteBlock, UpstreamBlock};
 use super::{
-    AdminConfig, AnalyticsTo, ConnectionLimits, EndpointConfig, GatewayConfig, Http2,
-    ListenerConfig, Places, RouteConfig, Timeouts, Timings, UpstreamConfig,
+    AdminConfig, ConnectionLimits, EndpointConfig, GatewayConfig, Http2, ListenerConfig, Places,
+    Recording, RouteConfig, Timeouts, Timings, UpstreamConfig,
 };
 use crate::forwarded::Network;
 use crate::path;
@@ -22,7 +23,6 @@ use plimsoll_http::Limits;
 use plimsoll_http::decode::is_token;
 use std::collections::HashMap;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
 use std::time::Duration;
 use x509_parser::time::ASN1Time;
 
@@ -96,7 +96,8 @@ pub(super) fn check(
         trusted_proxies: trusted_proxies(c, &wire.trusted_proxies),
         upstreams: upstreams(c, &wire.upstreams, connect, response_head),
         routes: routes(c, &wire),
-        analytics: analytics(c, wire.analytics.as_ref()),
+        analytics: analytics::analytics(c, wire.analytics.as_ref()),
+        tracing: analytics::tracing(c, wire.tracing.as_ref()),
         timings: timings(c, &wire),
         http2: http2(c, &wire),
         counters: None,
@@ -117,7 +118,8 @@ pub(super) fn check(
         keeping: secrets::keeping(c, secrets_block.as_ref()),
         places: Places {
             admin: document.problem("admin.address", ""),
-            analytics: document.problem("analytics.file", ""),
+            analytics: document.problem("analytics", ""),
+            tracing: document.problem("tracing", ""),
         },
     };
     Problems::from_iter(checker.problems).or_ok(config)
@@ -125,21 +127,6 @@ pub(super) fn check(
 
 fn duration(written: Option<DurationText>, default: Duration) -> Duration {
     written.map_or(default, |text| *text)
-}
-
-fn analytics(c: &mut Checker<'_>, block: Option<&AnalyticsBlock>) -> Option<AnalyticsTo> {
-    let block = block?;
-    match (&block.file, block.stdout) {
-        (Some(file), false) => Some(AnalyticsTo::File(PathBuf::from(file))),
-        (None, true) => Some(AnalyticsTo::Output),
-        _ => {
-            c.refuse(
-                "analytics",
-                "say where records go: write `file: …` or `stdout: true`",
-            );
-            None
-        }
-    }
 }
 
 fn http2(c: &mut Checker<'_>, wire: &GatewayFile) -> Option<Http2> {
@@ -364,6 +351,14 @@ fn routes(c: &mut Checker<'_>, wire: &GatewayFile) -> Vec<RouteConfig> {
             key,
             session: None,
             rate_limit,
+            recording: Recording {
+                off: block.unrecorded,
+                detailed: wire
+                    .analytics
+                    .as_ref()
+                    .is_some_and(|a| a.detailed.is_some()),
+                ..Recording::default()
+            },
         });
     }
     refuse_unmarked_weaker(c, blocks, &routes);

@@ -2,6 +2,7 @@
 //!
 //! Nothing is judged here but types and units; [`super::check`] turns this into the domain.
 
+pub(super) mod analytics;
 pub(super) mod rules;
 pub(super) mod secrets;
 
@@ -36,9 +37,12 @@ pub(super) struct GatewayFile {
     pub(super) upstreams: Entries<UpstreamBlock>,
     /// What is forwarded where. The longest path that covers a request's path wins; no other route answers 404.
     pub(super) routes: Vec<RouteBlock>,
-    /// One record per request, as a JSON Lines file; none when left out.
+    /// One record per request; none when left out.
     #[deserr(default)]
-    pub(super) analytics: Option<AnalyticsBlock>,
+    pub(super) analytics: Option<analytics::AnalyticsBlock>,
+    /// Spans of traces; none when left out, and then it costs nothing.
+    #[deserr(default)]
+    pub(super) tracing: Option<analytics::TracingBlock>,
     /// Let clients speak HTTP/2 in clear, by its preface; over TLS they speak HTTP/1.1. HTTP/1.1 only when left out.
     #[deserr(default)]
     pub(super) http2: Option<Http2Block>,
@@ -343,6 +347,10 @@ pub(super) struct RouteBlock {
     #[deserr(default)]
     #[schemars(default)]
     pub(super) rules: Vec<rules::RuleBlock>,
+    /// Its requests leave no records.
+    #[deserr(default)]
+    #[schemars(default)]
+    pub(super) unrecorded: bool,
     /// Allow this route to demand less than a route that encloses it. Without this, that is refused.
     #[deserr(default)]
     #[schemars(default)]
@@ -424,20 +432,6 @@ pub(super) enum ScopeWord {
     Key,
     /// The route as a whole.
     Route,
-}
-
-/// Where records of requests go: `file` or `stdout`.
-#[derive(Debug, Deserr, JsonSchema)]
-#[deserr(deny_unknown_fields)]
-#[schemars(deny_unknown_fields)]
-pub(super) struct AnalyticsBlock {
-    /// Path of the JSON Lines file; records are appended.
-    #[deserr(default)]
-    pub(super) file: Option<String>,
-    /// The same lines on standard output.
-    #[deserr(default)]
-    #[schemars(default)]
-    pub(super) stdout: bool,
 }
 
 /// Connections of HTTP/2.

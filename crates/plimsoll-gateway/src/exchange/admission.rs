@@ -74,6 +74,8 @@ pub(super) fn admit(
         outgoing,
         method,
         path: noted_path,
+        span,
+        ..
     } = &mut client.scratch;
     method.clear();
     method.push_str(head.method());
@@ -100,12 +102,15 @@ pub(super) fn admit(
         held: None,
     })?;
     let forwarded = if route.strip { below } else { &path };
+    let propagates = service.tracing.is_some_and(|tracing| tracing.propagate);
+    let traceparent = span.filter(|_| propagates).map(|span| span.traceparent());
     let origin = Origin {
         peer: &client.peer,
         trusted: client.trusted,
         secured: client.secured,
         certificate: client.standing.as_ref().map_or(&[], |s| &s.fields),
         pseudonym: &service.pseudonym,
+        traceparent: traceparent.as_deref(),
     };
     let target = Target {
         path: forwarded,

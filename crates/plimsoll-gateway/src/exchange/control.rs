@@ -1,5 +1,6 @@
 //! Exchanges of the control API: the request's body is read whole, and the call answered beside the shard's thread.
 
+use super::ending::Ending;
 use super::progress::Progress;
 use super::{After, Ended, answer, may_discard_body};
 use crate::answer::Answer;
@@ -51,6 +52,7 @@ pub(super) async fn serve(
             return Ended {
                 status: 0,
                 after: After::Abort,
+                ending: Ending::ClientGone,
             };
         }
     };

@@ -1,6 +1,7 @@
 //! Forwards an admitted request: finds a connection, sends and relays at the same time, tries again where that is safe.
 
 use super::admission::Plan;
+use super::ending::Ending;
 use super::phases::Phase;
 use super::progress::{Party, Progress, Upload};
 use super::pump::{Coding, Flow, PumpError, pump};
@@ -46,6 +47,18 @@ impl Failure {
         )
     }
 
+    /// What an exchange has ended by that is not answered for it.
+    fn ending(&self, progress: &Progress) -> Ending {
+        match self {
+            Self::ClientBody(_) | Self::Relay(RelayError::Client) => Ending::ClientGone,
+            Self::Elapsed if is_client_late(progress) => Ending::ClientSlow,
+            Self::Elapsed => Ending::UpstreamSlow,
+            Self::Relay(RelayError::Malformed | RelayError::Upstream(_))
+            | Self::Connect(_)
+            | Self::Unavailable => Ending::UpstreamBroke,
+        }
+    }
+
     /// Whether it speaks against the endpoint that was asked.
     fn is_upstreams(&self, progress: &Progress) -> bool {
         match self {
@@ -70,6 +83,11 @@ pub(super) async fn forward(
         Ok(after) => Ended {
             status: progress.answered.get().unwrap_or(0),
             after,
+            // Of a tunnel, nobody can say whose end has failed.
+            ending: match after {
+                After::Abort => Ending::ClientGone,
+                After::Keep | After::Close => Ending::Answered,
+            },
         },
         Err(failure) => {
             count(shard, metrics, progress, &failure);
@@ -398,6 +416,7 @@ async fn fail(
         None => Ended {
             status: progress.answered.get().unwrap_or(0),
             after: After::Abort,
+            ending: failure.ending(progress),
         },
     }
 }

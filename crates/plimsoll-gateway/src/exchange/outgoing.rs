@@ -29,6 +29,8 @@ pub(super) struct Origin<'a> {
     pub(super) certificate: &'a [u8],
     /// This gateway's name in `Via`.
     pub(super) pseudonym: &'a str,
+    /// What goes as `traceparent`, if that is not what the client has sent.
+    pub(super) traceparent: Option<&'a str>,
 }
 
 /// Where a request goes.
@@ -70,7 +72,10 @@ impl Outgoing {
         } else {
             self.host_at = Some(out.len());
         }
-        write_passing(out, head, target, options, origin.trusted);
+        write_passing(out, head, target, options, origin);
+        if let Some(traceparent) = origin.traceparent {
+            encode::field(out, "traceparent", traceparent);
+        }
         write_forwarded(out, head, origin);
         out.extend_from_slice(origin.certificate);
         out.extend_from_slice(match head.version() {
@@ -116,10 +121,13 @@ fn write_passing(
     head: &RequestHead,
     target: Target<'_>,
     options: &ConnectionOptions<'_>,
-    trusted: bool,
+    origin: Origin<'_>,
 ) {
     for (name, value) in head.fields().iter() {
         if target.edits.is_some_and(|edits| edits.drops(name)) {
+            continue;
+        }
+        if origin.traceparent.is_some() && name.eq_ignore_ascii_case("traceparent") {
             continue;
         }
         let key_field = target
@@ -130,7 +138,7 @@ fn write_passing(
         let passes = match (kind(name), key_field) {
             (Kind::HopByHop | Kind::Host | Kind::ForwardedFor | Kind::Identity, _) => false,
             (_, Some(field)) => !field.hide,
-            (Kind::Forwarded, None) => trusted,
+            (Kind::Forwarded, None) => origin.trusted,
             (Kind::Trailer, None) => head.framing() == Framing::Chunked,
             (Kind::Expect, None) => head.expects_continue() && head.version() == Version::Http11,
             (Kind::Protected, None) => true,

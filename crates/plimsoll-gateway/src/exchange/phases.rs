@@ -4,6 +4,7 @@
 //! [`crate::client`]'s to take.
 
 use plimsoll_http::encode;
+use serde::{Deserialize, Serialize};
 use std::cell::Cell;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -118,7 +119,7 @@ impl Stopwatch {
 }
 
 /// Nanoseconds by phase.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Phases([u64; Phase::ALL.len()]);
 
 impl Phases {

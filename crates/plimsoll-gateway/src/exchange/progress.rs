@@ -1,9 +1,10 @@
 //! How far an exchange is: which deadline holds now, and who has been waited for how long.
 
+use super::detail::Detail;
 use super::phases::{Phase, Phases, Stopwatch};
 use crate::config::Timeouts;
 use plimsoll_http::{Pace, Patience};
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -30,6 +31,8 @@ pub(crate) struct Progress {
     ended: Cell<Option<Instant>>,
     pub(super) bytes_in: Cell<u64>,
     pub(super) bytes_out: Cell<u64>,
+    /// What has passed, where that is recorded.
+    pub(super) detail: OnceCell<Box<Detail>>,
 }
 
 /// One of the two that a proxy stands between.
@@ -76,12 +79,20 @@ impl Progress {
             ended: Cell::new(None),
             bytes_in: Cell::new(0),
             bytes_out: Cell::new(0),
+            detail: OnceCell::new(),
         }
     }
 
     /// When the request's head had arrived.
     pub(super) fn received(&self) -> Instant {
         self.received
+    }
+
+    /// So much of a body has passed.
+    pub(super) fn passed(&self, source: Party, data: &[u8]) {
+        if let Some(detail) = self.detail.get() {
+            detail.body(source, data);
+        }
     }
 
     /// When the exchange ends, whatever happens.

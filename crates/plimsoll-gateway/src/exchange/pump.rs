@@ -125,6 +125,7 @@ pub(super) async fn pump<W: AsyncWrite + Unpin>(
             break;
         };
         flow.bytes.set(flow.bytes.get() + data.len() as u64);
+        flow.progress.passed(flow.source, data);
         match flow.coding {
             Coding::Identity => sink.buffer().extend_from_slice(data),
             Coding::Chunked => encode::chunk(sink.buffer(), data),

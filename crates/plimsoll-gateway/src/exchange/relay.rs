@@ -87,6 +87,9 @@ pub(super) async fn relay<R: AsyncRead + Unpin, W: AsyncWrite + Unpin>(
     encode::end_head(out);
     terms.counters.add(Counter::Served, 1);
     progress.answered.set(Some(head.status()));
+    if let Some(detail) = progress.detail.get() {
+        detail.response(head);
+    }
     let flow = Flow {
         coding: match shape.body {
             BodyShape::Chunked => Coding::Chunked,

@@ -404,6 +404,16 @@ impl Key {
         plain.map_or_else(|| self.hash.to_hex(), str::to_owned)
     }
 
+    /// What its session says of this key alone, by the name of the field.
+    pub(crate) fn own(&self, name: &str) -> Option<&Value> {
+        self.extra.as_ref()?.own.get(name)
+    }
+
+    /// The policies that its session names.
+    pub(crate) fn policies(&self) -> &[String] {
+        self.terms.policies()
+    }
+
     /// The session that it was made of, as other gateways read it: each counts for itself.
     pub(crate) fn shared(&self) -> Map<String, Value> {
         let mut session = self.terms.shape.clone();

@@ -86,6 +86,11 @@ pub(crate) struct OwnAllowance {
 }
 
 impl Terms {
+    /// The policies that are named.
+    pub(super) fn policies(&self) -> &[String] {
+        &self.grant.policies
+    }
+
     pub(super) fn new(shape: Map<String, Value>, grant: Grant, policies: &Policies) -> Self {
         let mut accounts = Vec::new();
         let effective = ArcSwap::from_pointee(effective(&grant, policies, &mut accounts));

@@ -6,8 +6,8 @@ mod target;
 use super::conf::Conf;
 use super::definition::Definition;
 use crate::config::{
-    Balance, ConnectionLimits, GatewayConfig, ListenerConfig, Places, RateLimitConfig, RetryConfig,
-    RouteConfig, Serves, SessionConfig, Timeouts, Timings, UpstreamConfig,
+    Balance, ConnectionLimits, GatewayConfig, ListenerConfig, Places, RateLimitConfig, Recording,
+    RetryConfig, RouteConfig, Serves, SessionConfig, Timeouts, Timings, UpstreamConfig,
 };
 use crate::path;
 use crate::policy::rate_limit::Scope;
@@ -86,7 +86,8 @@ pub(super) fn compile(conf: &Conf, apis: &[Api], strict: bool) -> Result<Gateway
         sharding: None,
         upstreams,
         routes,
-        analytics: None,
+        analytics: conf.analytics.clone(),
+        tracing: None,
         timings: Timings::default(),
         http2: None,
         counters: None,
@@ -133,6 +134,7 @@ pub(super) fn control_route(path: &str) -> RouteConfig {
         key: None,
         session: None,
         rate_limit: None,
+        recording: Recording::default(),
         upgrades: Vec::new(),
     }
 }
@@ -185,7 +187,22 @@ fn route(
         rate_limit: (!on(definition.disable_rate_limit))
             .then(|| rate_limit(c, definition))
             .flatten(),
+        recording: recording(api, conf),
         upgrades: conf.upgrades.clone(),
+    }
+}
+
+/// What records say of its requests.
+fn recording(api: &Api, conf: &Conf) -> Recording {
+    let definition = &api.definition;
+    let expires = definition.expire_analytics_after.unwrap_or(0);
+    Recording {
+        off: definition.do_not_track.unwrap_or(false),
+        detailed: conf.detailed || definition.enable_detailed_recording.unwrap_or(false),
+        id: Some(api.id.clone()),
+        name: definition.name.clone(),
+        organisation: definition.org_id.clone().unwrap_or_default(),
+        expires_after: u64::try_from(expires).unwrap_or(0),
     }
 }
 

@@ -1,6 +1,10 @@
 //! What of `tyk.conf` is read: wire structs of supported fields, and what they mean.
 
-use crate::config::{ElsewhereBlock, Purpose, SecretText, Surroundings, secrets_of};
+use crate::config::{
+    AnalyticsConfig, ElsewhereBlock, Purpose, RECORDED_BODY, RedisForm, RedisSink, SecretText,
+    SinkConfig, Surroundings, TYKS_LIST, secrets_of,
+};
+use crate::redis_server::RedisConf;
 use crate::secrets::Secret;
 use crate::secrets::keeper::Keeping;
 use deserr::Deserr;
@@ -20,6 +24,9 @@ pub(super) struct Conf {
     pub(super) app_path: PathBuf,
     pub(super) policies: Option<PathBuf>,
     pub(super) redis: Option<RedisConf>,
+    pub(super) analytics: Option<AnalyticsConfig>,
+    /// Requests to every API are recorded in detail.
+    pub(super) detailed: bool,
     pub(super) keys: KeyRules,
     pub(super) health: String,
     pub(super) readiness: String,
@@ -33,27 +40,6 @@ pub(super) struct Conf {
     pub(super) upgrades: Vec<String>,
     /// Secrets that are asked for beside the requests.
     pub(super) keeping: Option<Keeping>,
-}
-
-/// Where Redis is.
-#[derive(Clone)]
-pub(crate) struct RedisConf {
-    pub(crate) host: String,
-    pub(crate) port: u16,
-    pub(crate) username: String,
-    /// None, if it is empty.
-    pub(crate) password: Option<Secret>,
-    pub(crate) database: i64,
-}
-
-impl std::fmt::Debug for RedisConf {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "RedisConf({}:{}/{})",
-            self.host, self.port, self.database
-        )
-    }
 }
 
 /// What holds for keys that are made.
@@ -82,6 +68,14 @@ pub(super) struct Wire {
     policies: Option<PoliciesWire>,
     #[deserr(default)]
     storage: Option<StorageWire>,
+    #[deserr(default)]
+    enable_analytics: Option<bool>,
+    #[deserr(default)]
+    analytics_config: Option<AnalyticsWire>,
+    #[deserr(default)]
+    enable_separate_analytics_store: Option<bool>,
+    #[deserr(default)]
+    analytics_storage: Option<StorageWire>,
     #[deserr(default)]
     hash_keys: Option<bool>,
     #[deserr(default)]
@@ -136,6 +130,22 @@ struct StorageWire {
     database: Option<u16>,
 }
 
+#[derive(Debug, Default, Deserr)]
+struct AnalyticsWire {
+    #[deserr(default, rename = "type")]
+    kind: Option<String>,
+    #[deserr(default)]
+    ignored_ips: Option<Vec<String>>,
+    #[deserr(default)]
+    enable_detailed_recording: Option<bool>,
+    #[deserr(default)]
+    storage_expiration_time: Option<u32>,
+    #[deserr(default)]
+    enable_multiple_analytics_keys: Option<bool>,
+    #[deserr(default)]
+    serializer_type: Option<String>,
+}
+
 #[derive(Debug, Deserr)]
 struct ServerWire {
     #[deserr(default)]
@@ -168,7 +178,7 @@ pub(super) fn check(
     };
     let c = &mut c;
     let address = address(c, &wire);
-    let (secret, password, keeping) = secrets(c, &mut wire, address, around);
+    let (secret, passwords, keeping) = secrets(c, &mut wire, address, around);
     let idle_connections = wire.max_idle_connections_per_host.filter(|n| *n > 0);
     let seconds = wire.proxy_default_timeout.filter(|seconds| *seconds > 0.0);
     let keys = KeyRules {
@@ -181,12 +191,18 @@ pub(super) fn check(
         shortest: wire.min_token_length.filter(|n| *n > 0).unwrap_or(3) as usize,
         master_keys: wire.allow_master_keys.unwrap_or(false),
     };
+    let redis = redis(c, "storage", wire.storage.take(), passwords.storage);
+    let detailed = wire.analytics_config.as_ref();
+    let detailed = detailed.and_then(|config| config.enable_detailed_recording);
+    let analytics = analytics(c, &mut wire, redis.as_ref(), passwords.analytics);
     let server = wire.http_server_options.as_ref();
     let conf = Conf {
+        analytics,
+        detailed: detailed.unwrap_or(false),
         address,
         secret,
         policies: policies(c, wire.policies.as_ref()),
-        redis: redis(c, wire.storage, password),
+        redis,
         keys,
         health: endpoint_name(
             c,
@@ -236,17 +252,26 @@ fn address(c: &mut Check<'_>, wire: &Wire) -> SocketAddr {
     SocketAddr::new(host, wire.listen_port.unwrap_or(8080))
 }
 
-/// The control API's secret, Redis' password, and what of them is to be kept fresh.
+/// Passwords of Redis.
+struct Passwords {
+    /// Where keys are.
+    storage: Option<Secret>,
+    /// Where records go.
+    analytics: Option<Secret>,
+}
+
+/// The control API's secret, Redis' passwords, and what of them is to be kept fresh.
 fn secrets(
     c: &mut Check<'_>,
     wire: &mut Wire,
     address: SocketAddr,
     around: Surroundings<'_>,
-) -> (Secret, Option<Secret>, Option<Keeping>) {
-    let password = wire.storage.as_mut().and_then(|s| s.password.take());
+) -> (Secret, Passwords, Option<Keeping>) {
+    let password = |of: &mut Option<StorageWire>| of.as_mut()?.password.take();
     let written = [
         ("secret", wire.secret.take()),
-        ("storage.password", password),
+        ("storage.password", password(&mut wire.storage)),
+        ("analytics_storage.password", password(&mut wire.analytics_storage)),
     ];
     let written: Vec<(Path, SecretText)> = (written.into_iter())
         .filter_map(|(at, text)| Some((at, said(c, at, text?)?)))
@@ -261,7 +286,11 @@ fn secrets(
         let position = found.iter().position(|(path, _)| *path == Path::from(at));
         position.map(|position| found.swap_remove(position).1)
     };
-    let (secret, password) = (take("secret"), take("storage.password"));
+    let secret = take("secret");
+    let passwords = Passwords {
+        storage: take("storage.password"),
+        analytics: take("analytics_storage.password"),
+    };
     let sample = Secret::from(SAMPLE_SECRET);
     if secret.as_ref() == Some(&sample) && !address.ip().is_loopback() {
         c.refuse("secret", "this is the secret of Tyk's published samples, which everybody knows: off loopback write another");
@@ -272,7 +301,7 @@ fn secrets(
     {
         c.refuse("secret", "the control API needs a secret: write one");
     }
-    (secret.unwrap_or_else(|| "".into()), password, keeping)
+    (secret.unwrap_or_else(|| "".into()), passwords, keeping)
 }
 
 /// A secret as it is said; Tyk's own way of naming variables (`env://NAME`) is `{ env: NAME }`. Nothing, if nothing is said.
@@ -334,8 +363,61 @@ fn policies(c: &mut Check<'_>, wire: Option<&PoliciesWire>) -> Option<PathBuf> {
     }
 }
 
+/// Records of requests, which go to a list in Redis.
+fn analytics(
+    c: &mut Check<'_>,
+    wire: &mut Wire,
+    storage: Option<&RedisConf>,
+    password: Option<Secret>,
+) -> Option<AnalyticsConfig> {
+    if wire.enable_analytics != Some(true) {
+        return None;
+    }
+    let config = wire.analytics_config.take().unwrap_or_default();
+    if !matches!(config.kind.as_deref(), None | Some("" | "redis")) {
+        c.refuse(
+            "analytics_config.type",
+            "records go to Redis: write `redis`",
+        );
+    }
+    if !matches!(
+        config.serializer_type.as_deref(),
+        None | Some("" | "msgpack")
+    ) {
+        let message = "records are written as `msgpack`: write that, or leave it out";
+        c.refuse("analytics_config.serializer_type", message);
+    }
+    let conf = match wire.enable_separate_analytics_store {
+        Some(true) => redis(c, "analytics_storage", wire.analytics_storage.take(), password),
+        _ => storage.cloned(),
+    };
+    let Some(conf) = conf else {
+        let message = "records go to the Redis of `storage`: write that too, or switch this off";
+        c.refuse("enable_analytics", message);
+        return None;
+    };
+    let expires = config
+        .storage_expiration_time
+        .filter(|seconds| *seconds > 0);
+    let redis = RedisSink {
+        conf,
+        key: TYKS_LIST.to_owned(),
+        several: config.enable_multiple_analytics_keys.unwrap_or(false),
+        form: RedisForm::MsgPack,
+        expires: Duration::from_secs(u64::from(expires.unwrap_or(60))),
+    };
+    Some(AnalyticsConfig {
+        sinks: vec![SinkConfig::Redis(redis)],
+        spool: None,
+        body: RECORDED_BODY,
+        unrouted: false,
+        ignored: config.ignored_ips.unwrap_or_default(),
+    })
+}
+
 fn redis(
     c: &mut Check<'_>,
+    at: &str,
     wire: Option<StorageWire>,
     password: Option<Secret>,
 ) -> Option<RedisConf> {
@@ -345,7 +427,10 @@ fn redis(
         return None;
     }
     if kind != "redis" {
-        c.refuse("storage.type", "keys are kept in memory, or in `redis`");
+        c.refuse(
+            &format!("{at}.type"),
+            "keys are kept in memory, or in `redis`",
+        );
     }
     let first = wire.addrs.unwrap_or_default().into_iter().next();
     let (host, port) = match first {
@@ -355,7 +440,7 @@ fn redis(
         {
             Some((host, Ok(port))) => (host.to_owned(), port),
             _ => {
-                c.refuse("storage.addrs", "write `host:port`");
+                c.refuse(&format!("{at}.addrs"), "write `host:port`");
                 (String::new(), 0)
             }
         },

@@ -8,6 +8,16 @@ pub(super) struct Definition {
     #[deserr(default)]
     pub(super) api_id: Option<String>,
     #[deserr(default)]
+    pub(super) name: Option<String>,
+    #[deserr(default)]
+    pub(super) org_id: Option<String>,
+    #[deserr(default)]
+    pub(super) do_not_track: Option<bool>,
+    #[deserr(default)]
+    pub(super) enable_detailed_recording: Option<bool>,
+    #[deserr(default)]
+    pub(super) expire_analytics_after: Option<i64>,
+    #[deserr(default)]
     pub(super) active: Option<bool>,
     #[deserr(default)]
     pub(super) internal: Option<bool>,

@@ -87,7 +87,10 @@ fn nothing_is_lost_under_load() {
             });
         }
     });
-    assert_eq!(gateway.metric("analytics_lost_total"), 0);
+    for why in ["refused", "too_fast", "no_room"] {
+        let sample = format!("analytics_lost_total{{sink=\"file\",why=\"{why}\"}}");
+        assert_eq!(gateway.metric(&sample), 0, "{why}");
+    }
     gateway.tell_to_stop();
     gateway.join();
     assert_eq!(
@@ -102,14 +105,15 @@ fn a_full_disk_costs_records_and_is_told() {
     let gateway = Gateway::before(upstream.address, "analytics: { file: /dev/full }\n");
     let mut client = gateway.connect();
     assert_eq!(client.get("/").status(), 200);
-    gateway.reaches("analytics_lost_total", 1);
+    let lost = "analytics_lost_total{sink=\"file\",why=\"refused\"}";
+    gateway.reaches(lost, 1);
     assert_eq!(client.get("/").status(), 200);
-    gateway.reaches("analytics_lost_total", 2);
-    assert_eq!(gateway.metric("analytics_written_total"), 0);
+    gateway.reaches(lost, 2);
+    assert_eq!(gateway.metric("analytics_written_total{sink=\"file\"}"), 0);
     gateway.tell_to_stop();
     insta::assert_snapshot!(gateway.join().join("\n"), @r"
     /dev/full: analytics cannot be written and are lost until they can: No space left on device (os error 28)
-    2 analytics records were lost: 2 that the file did not take, 0 that the writer could not keep up with
+    /dev/full: 2 records were lost: 2 that it did not take, 0 that came too fast, 0 that there was no room for while it was away
     ");
 }
 

@@ -12,14 +12,14 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// A Redis of its own, without files. Dropping it ends it.
-struct Redis {
-    at: SocketAddr,
+pub struct Redis {
+    pub at: SocketAddr,
     child: Child,
 }
 
 /// An address that nobody else uses, so that its ports are free again when they were let go of: of the loopback's network, with the number
 /// of this process.
-fn own_address() -> SocketAddr {
+pub fn own_address() -> SocketAddr {
     static GIVEN: AtomicU8 = AtomicU8::new(1);
     let [.., high, low] = std::process::id().to_be_bytes();
     let host = [127, 128 | high, low, GIVEN.fetch_add(1, Ordering::Relaxed)];
@@ -28,11 +28,11 @@ fn own_address() -> SocketAddr {
 }
 
 impl Redis {
-    fn start() -> Self {
+    pub fn start() -> Self {
         Self::on(own_address())
     }
 
-    fn on(at: SocketAddr) -> Self {
+    pub fn on(at: SocketAddr) -> Self {
         let dir = std::env::temp_dir();
         let mut command = Command::new("redis-server");
         command.args([
@@ -55,12 +55,26 @@ impl Redis {
         Self { at, child }
     }
 
-    fn conf(&self) -> serde_json::Value {
+    pub fn conf(&self) -> serde_json::Value {
         conf(self.at)
     }
 
+    /// Stops it where it stands, or has it go on.
+    pub fn signal(&self, signal: Signal) {
+        self.child.signal(signal).unwrap();
+    }
+
+    /// Every element of a list.
+    pub fn list(&self, key: &str) -> Vec<Vec<u8>> {
+        let client = redis::Client::open(format!("redis://{}", self.at)).unwrap();
+        let mut connection = client.get_connection().unwrap();
+        let mut range = redis::cmd("LRANGE");
+        range.arg(key).arg(0).arg(-1);
+        range.query(&mut connection).unwrap()
+    }
+
     /// Ends it, and waits until `gateways` have seen it.
-    fn ends(self, gateways: &[&Gateway]) -> SocketAddr {
+    pub fn ends(self, gateways: &[&Gateway]) -> SocketAddr {
         self.child.kill().unwrap();
         for gateway in gateways {
             let told = || hello(gateway).contains(r#""redis":{"status":"fail""#);

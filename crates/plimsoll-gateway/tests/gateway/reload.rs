@@ -74,7 +74,7 @@ fn what_is_set_up_once_cannot_change() {
     let refusal = gateway.reload().refusal();
     insta::assert_snapshot!(refusal.replace("\\n", "\n"), @r"
     422 gateway.yaml:3:19: admin.address: this cannot change while the gateway runs: restart it, or leave it as it was
-    gateway.yaml:4:20: analytics.file: this cannot change while the gateway runs: restart it, or leave it as it was
+    gateway.yaml:4:1: analytics: this cannot change while the gateway runs: restart it, or leave it as it was
     ");
 }
 

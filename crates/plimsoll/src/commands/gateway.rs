@@ -35,6 +35,9 @@ pub struct Args {
     /// Answer as HTTP wants it where Tyk's own answers leave something out: 502, `WWW-Authenticate`, `Retry-After`.
     #[arg(long, requires = "tyk")]
     strict_http: bool,
+    /// Directory in which records of requests wait while Redis is away; without it they wait in memory.
+    #[arg(long, value_name = "DIR", requires = "tyk")]
+    spool: Option<PathBuf>,
     /// Port of the first listener, in place of the configured one.
     #[arg(long)]
     port: Option<u16>,
@@ -133,25 +136,29 @@ fn with_surroundings<T>(path: &Path, read: impl FnOnce(Surroundings<'_>) -> T) -
 
 /// The configuration, and how it is read anew, as often as it is asked to.
 fn read(args: &Args) -> Result<(Source, GatewayConfig), Problems> {
-    let port = args.port;
+    let (port, spool) = (args.port, args.spool.clone());
     let placed = move |mut config: GatewayConfig| {
         if let Some(port) = port {
             config.set_port(port);
+        }
+        if let Some(spool) = &spool {
+            config.spool_records(spool.clone());
         }
         config
     };
     if let Some(conf) = &args.tyk {
         let (tyk, config, notes) = open_tyk(conf, args.strict_http)?;
         notes.iter().for_each(|note| out::note(note));
+        let config = placed(config);
         let source = Box::new(move || tyk.reload().map(|(config, _)| placed(config)));
-        return Ok((source, placed(config)));
+        return Ok((source, config));
     }
     let path = args.config.clone().unwrap_or_default();
     let source: Source = Box::new(move || {
         let file = path.display().to_string();
         let text = std::fs::read_to_string(&path)
             .map_err(|error| Problems::from_iter([Problem::of_file(&file, error.to_string())]))?;
-        read_text(&path, &text).map(placed)
+        read_text(&path, &text).map(&placed)
     });
     let config = source()?;
     Ok((source, config))

@@ -3,17 +3,10 @@
 use super::changes::{Waiting, Word};
 use crate::keys::store::Quotas as Becomes;
 use crate::keys::{KeyHash, KeyStore};
-use crate::secrets::Secret;
-use crate::tyk::RedisConf;
-use redis::{
-    Client, Connection, ConnectionAddr, IntoConnectionInfo as _, Pipeline, RedisConnectionInfo,
-    RedisResult,
-};
+use crate::redis_server::RedisConf;
+use redis::{Connection, Pipeline, RedisResult};
 use std::collections::HashMap;
-use std::time::Duration;
 
-/// How long Redis may take to answer.
-const PATIENCE: Duration = Duration::from_secs(1);
 /// Keys in one request.
 const AT_ONCE: usize = 500;
 /// Changes that the stream holds on to; whoever was away for longer reads all keys.
@@ -69,7 +62,7 @@ impl Talk {
 
     /// Host and port, for people.
     pub(super) fn place(&self) -> String {
-        format!("{}:{}", self.conf.host, self.conf.port)
+        self.conf.place()
     }
 
     pub(super) fn disconnect(&mut self) {
@@ -85,18 +78,7 @@ impl Talk {
         if self.connection.is_some() {
             return Ok(news);
         }
-        let mut settings = RedisConnectionInfo::default().set_db(self.conf.database);
-        if !self.conf.username.is_empty() {
-            settings = settings.set_username(&self.conf.username);
-        }
-        if let Some(password) = self.conf.password.as_ref().and_then(Secret::reveal) {
-            settings = settings.set_password(&*password);
-        }
-        let address = ConnectionAddr::Tcp(self.conf.host.clone(), self.conf.port);
-        let client = Client::open(address.into_connection_info()?.set_redis_settings(settings))?;
-        let mut connection = client.get_connection_with_timeout(PATIENCE)?;
-        connection.set_read_timeout(Some(PATIENCE))?;
-        connection.set_write_timeout(Some(PATIENCE))?;
+        let mut connection = self.conf.dial()?;
         let epoch = epoch(&mut connection, &self.name)?;
         let stream = Stream::look(&mut connection, self.read.as_deref())?;
         match &self.read {

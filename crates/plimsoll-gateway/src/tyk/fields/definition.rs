@@ -16,10 +16,10 @@ pub(super) const KIND: Kind = Kind {
     fields: &[&[
         Field("id", Ignored, NAMING),
         Field("_id", Ignored, NAMING),
-        Field("name", Ignored, NAMING),
+        Field("name", Supported, "in records"),
         Field("slug", Ignored, NAMING),
         Field("api_id", Supported, "the file's name when left out"),
-        Field("org_id", Ignored, NAMING),
+        Field("org_id", Supported, "in records"),
         Field(
             "active",
             Supported,
@@ -748,20 +748,16 @@ pub(super) const KIND: Kind = Kind {
             Ignored,
             "for code, which is refused",
         ),
-        Field(
-            "do_not_track",
-            Ignored,
-            "no records are made in this version",
-        ),
+        Field("do_not_track", Supported, "its requests leave no records"),
         Field(
             "enable_detailed_recording",
-            Ignored,
-            "the configuration says it for all APIs",
+            Supported,
+            "as `analytics_config.enable_detailed_recording`, for this API",
         ),
         Field(
             "expire_analytics_after",
-            Ignored,
-            "records are the sink's to expire",
+            Supported,
+            "seconds, as `expireAt` of its records",
         ),
         Field("tag_headers", Ignored, "records carry no tags of headers"),
         Field("tags", Ignored, "every gateway serves every API"),

@@ -1,0 +1,288 @@
+//! Records that wait for one sink: a few in memory, and on disk what has to wait for longer.
+//!
+//! In memory are the oldest, up to [`MEMORY_RECORDS`]; what comes while they are as many, or while anything is on disk, goes there. When the
+//! sink is away, everything goes to disk at once, so that a killed process loses no more than it must. Without a spool the memory is all
+//! that there is.
+
+use super::courier::Counts;
+use super::record::Batch;
+use super::spool::{Portion, Spool};
+use crate::server::Log;
+use std::collections::VecDeque;
+use std::io;
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Records that wait in memory.
+const MEMORY_RECORDS: usize = 64 * 1024;
+/// Records that are delivered at a time.
+const AT_ONCE: usize = 1024;
+
+/// Where a spool is, and how large.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) directory: PathBuf,
+    pub(super) bytes: u64,
+}
+
+/// What waits for a sink.
+pub(super) struct Backlog {
+    /// Blocking: taken for moments by the thread that collects and by the one that delivers, of which one may write to disk.
+    state: Mutex<State>,
+    changed: Condvar,
+    counts: Arc<Counts>,
+    log: Log,
+    /// What messages call the sink.
+    name: String,
+}
+
+#[derive(Default)]
+struct State {
+    memory: VecDeque<Arc<Batch>>,
+    records: usize,
+    spool: Option<Spool>,
+    /// A spool that could not be opened yet: another process has it.
+    wanted: Option<Place>,
+    /// Nothing more comes.
+    ended: bool,
+    /// That the spool does not take records has been told.
+    told: bool,
+}
+
+/// Where records are put on disk.
+#[derive(Clone, Copy)]
+enum End {
+    Front,
+    Back,
+}
+
+/// Records to be delivered.
+pub(super) enum Load {
+    Memory(Vec<Arc<Batch>>),
+    Disk(Portion),
+}
+
+/// What there is to do.
+pub(super) enum Next {
+    Deliver(Load),
+    /// Nothing, for now.
+    Wait,
+    /// Nothing, and nothing more comes.
+    End,
+}
+
+impl Backlog {
+    /// What waits for the sink `name`, beginning with what an earlier process left at `place`.
+    ///
+    /// # Errors
+    /// The system's, when the spool cannot be used; one that another process has is waited for.
+    pub(super) fn new(
+        name: &str,
+        place: Option<Place>,
+        counts: Arc<Counts>,
+        log: Log,
+    ) -> io::Result<Self> {
+        let backlog = Self {
+            state: Mutex::default(),
+            changed: Condvar::new(),
+            counts,
+            log,
+            name: name.to_owned(),
+        };
+        if let Some(place) = place {
+            let mut state = backlog.state();
+            state.wanted = Some(place);
+            backlog.open_spool(&mut state)?;
+            if let Some(place) = &state.wanted {
+                let directory = place.directory.display();
+                (backlog.log)(&format!(
+                    "{name}: another process has the spool {directory}: until it ends, records wait in memory"
+                ));
+            }
+        }
+        Ok(backlog)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn open_spool(&self, state: &mut State) -> io::Result<()> {
+        let Some(Place { directory, bytes }) = &state.wanted else {
+            return Ok(());
+        };
+        let (spool, found) = match Spool::open(directory, *bytes) {
+            Ok(opened) => opened,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+            Err(error) => {
+                let named = format!("the spool {}: {error}", directory.display());
+                return Err(io::Error::new(error.kind(), named));
+            }
+        };
+        let (name, directory) = (&self.name, directory.display());
+        if found.torn > 0 {
+            let torn = found.torn;
+            (self.log)(&format!(
+                "{name}: {directory}: {torn} bytes at the end were no whole record, and were cut off"
+            ));
+        }
+        if found.records > 0 {
+            let records = found.records;
+            (self.log)(&format!(
+                "{name}: {records} records of an earlier process wait in {directory}"
+            ));
+        }
+        (state.spool, state.wanted) = (Some(spool), None);
+        self.note(state);
+        Ok(())
+    }
+
+    /// Keeps records until the sink takes them; what there is no room for is lost, and counted.
+    pub(super) fn push(&self, batch: Arc<Batch>) {
+        let mut state = self.state();
+        let on_disk = state.spool.as_ref().is_some_and(|spool| !spool.is_empty());
+        let fits = state.records + batch.len() <= MEMORY_RECORDS;
+        if fits && !on_disk {
+            state.records += batch.len();
+            state.memory.push_back(batch);
+        } else {
+            self.keep(&mut state, &[batch], End::Back);
+        }
+        self.note(&state);
+        drop(state);
+        self.changed.notify_one();
+    }
+
+    /// Nothing more comes.
+    pub(super) fn end(&self) {
+        self.state().ended = true;
+        self.changed.notify_one();
+    }
+
+    /// Whether nothing more comes.
+    pub(super) fn is_ended(&self) -> bool {
+        self.state().ended
+    }
+
+    /// Waits so long, or until nothing more comes.
+    pub(super) fn pause(&self, time: Duration) {
+        let state = self.state();
+        let waited = (self.changed).wait_timeout_while(state, time, |state| !state.ended);
+        drop(waited.unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// What is to be delivered next; waits for it so long at most.
+    pub(super) fn next(&self, patience: Duration) -> Next {
+        let mut state = self.state();
+        if state.wanted.is_some() && self.open_spool(&mut state).is_err() {
+            state.wanted = None;
+        }
+        if let Some(load) = self.load(&mut state) {
+            return Next::Deliver(load);
+        }
+        if state.ended {
+            return Next::End;
+        }
+        let waited = self.changed.wait_timeout(state, patience);
+        let mut state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        match self.load(&mut state) {
+            Some(load) => Next::Deliver(load),
+            None => Next::Wait,
+        }
+    }
+
+    fn load(&self, state: &mut State) -> Option<Load> {
+        let mut batches = Vec::new();
+        let mut records = 0;
+        while let Some(batch) = state.memory.front()
+            && (batches.is_empty() || records + batch.len() <= AT_ONCE)
+        {
+            records += batch.len();
+            batches.extend(state.memory.pop_front());
+        }
+        state.records -= records;
+        if !batches.is_empty() {
+            return Some(Load::Memory(batches));
+        }
+        let next = state.spool.as_mut()?.next(AT_ONCE);
+        match next {
+            Ok(portion) => portion.map(Load::Disk),
+            Err(error) => {
+                self.tell(state, &error);
+                None
+            }
+        }
+    }
+
+    /// The sink has taken these, or never will.
+    pub(super) fn done(&self, load: &Load) {
+        let mut state = self.state();
+        if let (Load::Disk(portion), Some(spool)) = (load, &mut state.spool)
+            && let Err(error) = spool.delivered(portion)
+        {
+            self.tell(&mut state, &error);
+        }
+        self.note(&state);
+    }
+
+    /// The sink is away: these wait again, before all others, and everything else that can waits on disk.
+    pub(super) fn put_back(&self, load: Load) {
+        let mut state = self.state();
+        if let Load::Memory(mut batches) = load {
+            if state.spool.is_some() {
+                batches.extend(state.memory.drain(..));
+                state.records = 0;
+                self.keep(&mut state, &batches, End::Front);
+            } else {
+                for batch in batches.into_iter().rev() {
+                    state.records += batch.len();
+                    state.memory.push_front(batch);
+                }
+            }
+        }
+        self.note(&state);
+    }
+
+    /// Nothing is delivered any more: what is left is kept on disk, or lost and counted. How many records were kept.
+    pub(super) fn settle(&self) -> u64 {
+        let mut state = self.state();
+        let batches: Vec<_> = state.memory.drain(..).collect();
+        state.records = 0;
+        self.keep(&mut state, &batches, End::Front);
+        self.note(&state);
+        state.spool.as_ref().map_or(0, Spool::records)
+    }
+
+    /// Puts records on disk; what there is no room for is lost.
+    fn keep(&self, state: &mut State, batches: &[Arc<Batch>], end: End) {
+        let records: usize = batches.iter().map(|batch| batch.len()).sum();
+        let entries = batches.iter().flat_map(|batch| batch.entries());
+        let kept = match (&mut state.spool, end) {
+            (None, _) => Ok(0),
+            (Some(spool), End::Front) => spool.prepend(entries),
+            (Some(spool), End::Back) => spool.append(entries),
+        };
+        let kept = kept.unwrap_or_else(|error| {
+            self.tell(state, &error);
+            0
+        });
+        let lost = records as u64 - kept;
+        self.counts.no_room.fetch_add(lost, Ordering::Relaxed);
+    }
+
+    fn tell(&self, state: &mut State, error: &io::Error) {
+        if !state.told {
+            state.told = true;
+            (self.log)(&format!("{}: its spool cannot be used: {error}", self.name));
+        }
+    }
+
+    /// Says how many wait.
+    fn note(&self, state: &State) {
+        let on_disk = state.spool.as_ref().map_or(0, Spool::records);
+        let waiting = state.records as u64 + on_disk;
+        self.counts.waiting.store(waiting, Ordering::Relaxed);
+    }
+}

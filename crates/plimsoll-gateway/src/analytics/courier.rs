@@ -1,0 +1,346 @@
+//! What carries records from the shards to one sink, on threads of its own.
+//!
+//! ```text
+//! shards --batches--> bounded queue --> writes them                         a file, standard output
+//!                                   \-> collects --> backlog --> delivers   a server, which may be away
+//! ```
+//!
+//! A sink that is away is asked again every [`BETWEEN_TRIES`]; meanwhile its records wait in the [`Backlog`], and the shards know nothing of it.
+
+use super::backlog::{Backlog, Load, Next, Place};
+use super::entry::Entry;
+use super::record::Batch;
+use super::sink::{Failed, Opened, Sink};
+use crate::server::Log;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// Between two tries of a sink that is away.
+const BETWEEN_TRIES: Duration = Duration::from_secs(1);
+/// How long records are waited for at a time.
+const LOOK: Duration = Duration::from_secs(1);
+/// How long is delivered from the disk when nothing more comes; the rest is for the next start.
+const LAST: Duration = Duration::from_secs(5);
+
+/// What became of a sink's records. Read by the metrics page.
+#[derive(Debug, Default)]
+pub(crate) struct Counts {
+    /// Records that the sink has taken.
+    pub(crate) written: AtomicU64,
+    /// Records that the sink does not take.
+    pub(crate) refused: AtomicU64,
+    /// Records that came faster than they were collected.
+    pub(crate) too_fast: AtomicU64,
+    /// Records that there was no room for while the sink was away.
+    pub(crate) no_room: AtomicU64,
+    /// Records that wait for the sink now.
+    pub(crate) waiting: AtomicU64,
+}
+
+impl Counts {
+    /// Records that are lost, by why.
+    pub(crate) fn lost(&self) -> [(&'static str, u64); 3] {
+        let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        [
+            ("refused", read(&self.refused)),
+            ("too_fast", read(&self.too_fast)),
+            ("no_room", read(&self.no_room)),
+        ]
+    }
+}
+
+/// The threads of one sink.
+#[derive(Debug)]
+pub(super) struct Courier {
+    name: String,
+    counts: Arc<Counts>,
+    threads: Vec<JoinHandle<u64>>,
+}
+
+/// Batches that a shard may fill again, for each shard.
+pub(super) type Returns = Arc<[SyncSender<Batch>]>;
+
+impl Courier {
+    /// Starts the threads. They end when no shard can send any more and everything is written, or kept at `place`.
+    ///
+    /// # Errors
+    /// When a thread cannot be made, or the spool cannot be used.
+    pub(super) fn start(
+        opened: Opened,
+        queue: Receiver<Arc<Batch>>,
+        returns: Returns,
+        place: Option<Place>,
+        (counts, log): (Arc<Counts>, Log),
+    ) -> io::Result<Self> {
+        let Opened {
+            kind,
+            name,
+            sink,
+            remote,
+        } = opened;
+        let mut carrying = Carrying {
+            sink,
+            counts: Arc::clone(&counts),
+            outage: Outage {
+                name: name.clone(),
+                log: Arc::clone(&log),
+                since: None,
+            },
+        };
+        let thread = |what: &str| std::thread::Builder::new().name(format!("{what}-{kind}"));
+        let mut threads = Vec::new();
+        if remote {
+            let backlog = Backlog::new(&name, place, Arc::clone(&counts), log)?;
+            let backlog = Arc::new(backlog);
+            let collected = Arc::clone(&backlog);
+            threads.push(thread("collect").spawn(move || {
+                while let Ok(batch) = queue.recv() {
+                    collected.push(batch);
+                }
+                collected.end();
+                0
+            })?);
+            threads.push(thread("deliver").spawn(move || carrying.deliver(&backlog, &returns))?);
+        } else {
+            threads.push(thread("write").spawn(move || {
+                while let Ok(batch) = queue.recv() {
+                    carrying.write(&batch);
+                    give_back(batch, &returns);
+                }
+                0
+            })?);
+        }
+        Ok(Self {
+            name,
+            counts,
+            threads,
+        })
+    }
+
+    /// Waits for the end, and says what was lost and what is kept.
+    ///
+    /// # Panics
+    /// When one of its threads panicked.
+    pub(super) fn join(self, log: &Log) {
+        let threads = self.threads.into_iter();
+        let ends = threads.map(|thread| thread.join().expect("a thread of analytics panicked"));
+        let kept: u64 = ends.sum();
+        let name = self.name;
+        if kept > 0 {
+            log(&format!(
+                "{name}: {kept} records wait in its spool for the next start"
+            ));
+        }
+        let lost = self.counts.lost();
+        let sum: u64 = lost.iter().map(|(_, count)| count).sum();
+        if sum > 0 {
+            let [(_, refused), (_, too_fast), (_, no_room)] = lost;
+            log(&format!(
+                "{name}: {sum} records were lost: {refused} that it did not take, {too_fast} that came too fast, {no_room} that there was no room for while it was away"
+            ));
+        }
+    }
+}
+
+/// One sink, and what is known of it.
+struct Carrying {
+    sink: Box<dyn Sink>,
+    counts: Arc<Counts>,
+    outage: Outage,
+}
+
+impl Carrying {
+    /// Writes a batch, now or never.
+    fn write(&mut self, batch: &Batch) {
+        let entries: Vec<Entry<'_>> = batch.entries().collect();
+        let records = entries.len() as u64;
+        let (lost, why) = match self.sink.deliver(&entries) {
+            Ok(()) => (0, None),
+            Err(Failed::Lost { records, why }) => (records, Some(why)),
+            Err(Failed::Away(why)) => (records, Some(why)),
+        };
+        self.counts
+            .written
+            .fetch_add(records - lost, Ordering::Relaxed);
+        self.counts.refused.fetch_add(lost, Ordering::Relaxed);
+        self.outage.note_loss(lost, why);
+    }
+
+    /// Delivers what the backlog has until nothing more comes; how many records stay on disk.
+    fn deliver(mut self, backlog: &Backlog, returns: &Returns) -> u64 {
+        let mut last: Option<Instant> = None;
+        loop {
+            let load = match backlog.next(LOOK) {
+                Next::Deliver(load) => load,
+                Next::Wait => continue,
+                Next::End => return backlog.settle(),
+            };
+            let ended = backlog.is_ended();
+            let now = Instant::now();
+            if ended && now >= *last.get_or_insert(now + LAST) {
+                backlog.put_back(load);
+                return backlog.settle();
+            }
+            if self.hand_over(&load) {
+                backlog.done(&load);
+                if let Load::Memory(batches) = load {
+                    let batches = batches.into_iter();
+                    batches.for_each(|batch| give_back(batch, returns));
+                }
+                continue;
+            }
+            backlog.put_back(load);
+            if ended {
+                return backlog.settle();
+            }
+            backlog.pause(BETWEEN_TRIES);
+        }
+    }
+
+    /// Has the sink take these records; whether it did, or never will.
+    fn hand_over(&mut self, load: &Load) -> bool {
+        let entries: Vec<Entry<'_>> = match load {
+            Load::Memory(batches) => batches.iter().flat_map(|batch| batch.entries()).collect(),
+            Load::Disk(portion) => portion.entries(),
+        };
+        let records = match load {
+            Load::Memory(_) => entries.len() as u64,
+            Load::Disk(portion) => portion.records,
+        };
+        let lost = match self.sink.deliver(&entries) {
+            Ok(()) => records - entries.len() as u64,
+            Err(Failed::Lost { records, why }) => {
+                self.outage.note_loss(records, Some(why));
+                records
+            }
+            Err(Failed::Away(why)) => {
+                self.outage.begin(&why);
+                return false;
+            }
+        };
+        self.outage.end();
+        self.counts
+            .written
+            .fetch_add(records - lost, Ordering::Relaxed);
+        self.counts.refused.fetch_add(lost, Ordering::Relaxed);
+        true
+    }
+}
+
+/// Has a shard fill a batch again, if nobody else holds it.
+fn give_back(batch: Arc<Batch>, returns: &Returns) {
+    if let Some(mut batch) = Arc::into_inner(batch) {
+        batch.clear();
+        let shard = batch.shard;
+        if returns[shard].try_send(batch).is_err() {
+            // The shard has enough spare batches, or has ended: this one is freed.
+        }
+    }
+}
+
+/// While a sink takes nothing: who hears of it, once when it begins and once when it ends.
+struct Outage {
+    name: String,
+    log: Log,
+    /// Records that it has cost so far.
+    since: Option<u64>,
+}
+
+impl Outage {
+    /// A sink without a backlog has lost so many of the records that it was given, or none.
+    fn note_loss(&mut self, lost: u64, why: Option<String>) {
+        let name = &self.name;
+        match (why, self.since) {
+            (Some(why), None) => (self.log)(&format!(
+                "{name}: analytics cannot be written and are lost until they can: {why}"
+            )),
+            (None, Some(lost)) => (self.log)(&format!(
+                "{name}: analytics are written again; {lost} records were lost"
+            )),
+            (Some(_), Some(_)) => {}
+            (None, None) => return,
+        }
+        self.since = (lost > 0).then(|| self.since.unwrap_or(0) + lost);
+    }
+
+    /// A sink is away.
+    fn begin(&mut self, why: &str) {
+        if self.since.is_none() {
+            self.since = Some(0);
+            let name = &self.name;
+            (self.log)(&format!(
+                "{name} takes no records: they wait until it does ({why})"
+            ));
+        }
+    }
+
+    /// It is back.
+    fn end(&mut self) {
+        if self.since.take().is_some() {
+            (self.log)(&format!("{} takes records again", self.name));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analytics::record::{Record, Words};
+    use std::collections::VecDeque;
+    use std::sync::Mutex;
+
+    /// Does with each batch what it is told to.
+    struct Scripted(VecDeque<Result<(), Failed>>);
+
+    impl Sink for Scripted {
+        fn deliver(&mut self, _: &[Entry<'_>]) -> Result<(), Failed> {
+            self.0.pop_front().unwrap()
+        }
+    }
+
+    #[test]
+    fn an_outage_is_told_once_when_it_begins_and_once_when_it_ends() {
+        let full = |records| {
+            Err(Failed::Lost {
+                records,
+                why: "no storage space".to_owned(),
+            })
+        };
+        let told = Arc::new(Mutex::new(String::new()));
+        let hear = Arc::clone(&told);
+        let counts = Arc::new(Counts::default());
+        let mut carrying = Carrying {
+            sink: Box::new(Scripted(VecDeque::from([
+                Ok(()),
+                full(1),
+                full(2),
+                Ok(()),
+                Ok(()),
+            ]))),
+            counts: Arc::clone(&counts),
+            outage: Outage {
+                name: "records.jsonl".to_owned(),
+                log: Arc::new(move |line| *hear.lock().unwrap() += &format!("{line}\n")),
+                since: None,
+            },
+        };
+        let mut batch = Batch::new(0, Arc::default());
+        for _ in 0..2 {
+            batch.push(Record::default(), None, &Words::default());
+        }
+        for _ in 0..5 {
+            carrying.write(&batch);
+        }
+        let written = counts.written.load(Ordering::Relaxed);
+        assert_eq!((written, counts.lost()[0].1), (7, 3));
+        insta::assert_snapshot!(told.lock().unwrap(), @r"
+        records.jsonl: analytics cannot be written and are lost until they can: no storage space
+        records.jsonl: analytics are written again; 3 records were lost
+        ");
+    }
+}

@@ -1,0 +1,498 @@
+//! Records on disk that a sink has yet to take: a bounded row of files, written at one end and read at the other, which survives the process.
+//!
+//! ```text
+//! 00000000004294967296.spool   00000000004294967297.spool   …        read        lock
+//! magic, frame, frame, …                                              number, offset
+//! ```
+//!
+//! A frame is a length, a checksum (CRC-32) of what follows, and a record as MessagePack. A process that is killed may leave the last frame
+//! half written; a file is good up to the first frame that is not, and cut there. How far a file was delivered is noted after every
+//! delivery, so what is delivered twice after a kill is one delivery at most. Nothing is synced: a machine that loses power loses what the
+//! system had not written.
+
+use super::entry::Entry;
+use std::collections::VecDeque;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The first bytes of each file.
+const MAGIC: &[u8] = b"plimsoll records 1\n";
+/// Bytes of a frame before its record.
+const HEAD: usize = 8;
+/// Bytes of a file beyond which the next one is begun.
+const FILE_BYTES: u64 = 4 * 1024 * 1024;
+/// The number of the first file: there is room before it.
+const FIRST: u64 = 1 << 32;
+
+/// The files of one sink.
+#[derive(Debug)]
+pub(super) struct Spool {
+    directory: PathBuf,
+    /// Held as long as this lives: two gateways do not share a spool.
+    _lock: File,
+    /// Bytes that all files may have.
+    most: u64,
+    /// Oldest first.
+    files: VecDeque<Segment>,
+    /// The newest one, open for more.
+    open: Option<File>,
+    /// How far the oldest has been delivered.
+    offset: usize,
+    /// What the oldest holds, while it is being delivered.
+    content: Option<Arc<Vec<u8>>>,
+}
+
+#[derive(Debug)]
+struct Segment {
+    number: u64,
+    bytes: u64,
+    /// Records that were not delivered.
+    records: u64,
+}
+
+/// Some records of the oldest file.
+#[derive(Debug)]
+pub(super) struct Portion {
+    content: Arc<Vec<u8>>,
+    start: usize,
+    end: usize,
+    pub(super) records: u64,
+}
+
+/// What was found on opening.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Found {
+    /// Records that are yet to be delivered.
+    pub(super) records: u64,
+    /// Bytes that were no whole frame, and were cut off.
+    pub(super) torn: u64,
+}
+
+impl Spool {
+    /// Opens the spool in `directory`, which is made if it is missing.
+    ///
+    /// # Errors
+    /// The system's; `WouldBlock` when another process has it.
+    pub(super) fn open(directory: &Path, most: u64) -> io::Result<(Self, Found)> {
+        fs::create_dir_all(directory)?;
+        let lock = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(directory.join("lock"))?;
+        lock.try_lock().map_err(|error| match error {
+            TryLockError::WouldBlock => io::ErrorKind::WouldBlock.into(),
+            TryLockError::Error(error) => error,
+        })?;
+        let mut spool = Self {
+            directory: directory.to_owned(),
+            _lock: lock,
+            most,
+            files: VecDeque::new(),
+            open: None,
+            offset: MAGIC.len(),
+            content: None,
+        };
+        let torn = spool.find()?;
+        let records = spool.records();
+        Ok((spool, Found { records, torn }))
+    }
+
+    /// Records that are yet to be delivered.
+    pub(super) fn records(&self) -> u64 {
+        self.files.iter().map(|file| file.records).sum()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
+    /// Looks at what an earlier process has left; how many bytes of it are no frames.
+    fn find(&mut self) -> io::Result<u64> {
+        let mut numbers: Vec<u64> = Vec::new();
+        for file in fs::read_dir(&self.directory)? {
+            let name = file?.file_name();
+            let number = name.to_str().and_then(|name| name.strip_suffix(".spool"));
+            numbers.extend(number.and_then(|number| number.parse::<u64>().ok()));
+        }
+        numbers.sort_unstable();
+        let noted = self.read_note();
+        let mut torn = 0;
+        for number in numbers {
+            let path = self.path(number);
+            let content = fs::read(&path)?;
+            let good = good_bytes(&content);
+            let start = match noted {
+                Some((file, offset)) if file == number => offset.min(good),
+                _ => MAGIC.len(),
+            };
+            torn += (content.len() - good) as u64;
+            let records = frames(&content, start, good).count() as u64;
+            if records == 0 {
+                fs::remove_file(&path)?;
+                continue;
+            }
+            if good < content.len() {
+                OpenOptions::new()
+                    .write(true)
+                    .open(&path)?
+                    .set_len(good as u64)?;
+            }
+            if self.files.is_empty() {
+                self.offset = start;
+            }
+            self.files.push_back(Segment {
+                number,
+                bytes: good as u64,
+                records,
+            });
+        }
+        Ok(torn)
+    }
+
+    /// Puts records behind all others; how many there was room for. Those after the first that does not fit are left out, too.
+    ///
+    /// # Errors
+    /// The system's; then none of them is there.
+    pub(super) fn append<'a>(
+        &mut self,
+        entries: impl Iterator<Item = Entry<'a>>,
+    ) -> Result<u64, io::Error> {
+        let fresh = self.open.is_none() || self.files.back().is_none_or(|f| f.bytes >= FILE_BYTES);
+        let beginning = if fresh { MAGIC.len() as u64 } else { 0 };
+        let room = self.room().saturating_sub(beginning);
+        let (bytes, records) = framed(entries, room);
+        if records == 0 {
+            return Ok(0);
+        }
+        if fresh {
+            let number = self.files.back().map_or(FIRST, |file| file.number + 1);
+            self.begin(number)?;
+            self.files.push_back(Segment {
+                number,
+                bytes: MAGIC.len() as u64,
+                records: 0,
+            });
+        }
+        let (Some(open), Some(file)) = (&mut self.open, self.files.back_mut()) else {
+            return Ok(0);
+        };
+        if let Err(error) = open.write_all(&bytes) {
+            open.set_len(file.bytes)?;
+            return Err(error);
+        }
+        file.bytes += bytes.len() as u64;
+        file.records += records;
+        Ok(records)
+    }
+
+    /// Puts records before all others.
+    ///
+    /// # Errors
+    /// The system's; then none of them is there.
+    pub(super) fn prepend<'a>(
+        &mut self,
+        entries: impl Iterator<Item = Entry<'a>>,
+    ) -> Result<u64, io::Error> {
+        let Some(oldest) = self.files.front().map(|file| file.number) else {
+            return self.append(entries);
+        };
+        if self.offset != MAGIC.len() {
+            // What is half delivered stays the first.
+            return self.append(entries);
+        }
+        let room = self.room().saturating_sub(MAGIC.len() as u64);
+        let (frames, records) = framed(entries, room);
+        if records == 0 {
+            return Ok(0);
+        }
+        let number = oldest - 1;
+        let bytes = [MAGIC, &frames].concat();
+        fs::write(self.path(number), &bytes)?;
+        (self.content, self.offset) = (None, MAGIC.len());
+        self.files.push_front(Segment {
+            number,
+            bytes: bytes.len() as u64,
+            records,
+        });
+        Ok(records)
+    }
+
+    /// The next records, at most so many; `None` if there are none.
+    ///
+    /// # Errors
+    /// The system's.
+    pub(super) fn next(&mut self, at_most: usize) -> io::Result<Option<Portion>> {
+        let Some(oldest) = self.files.front() else {
+            return Ok(None);
+        };
+        if self.content.is_none() {
+            if self.files.len() == 1 {
+                // What comes now goes to another file.
+                self.open = None;
+            }
+            self.content = Some(Arc::new(fs::read(self.path(oldest.number))?));
+        }
+        let Some(content) = &self.content else {
+            return Ok(None);
+        };
+        let good = content
+            .len()
+            .min(usize::try_from(oldest.bytes).unwrap_or(usize::MAX));
+        let (mut end, mut records) = (self.offset, 0);
+        for frame in frames(content, self.offset, good).take(at_most) {
+            end += HEAD + frame.len();
+            records += 1;
+        }
+        Ok(Some(Portion {
+            content: Arc::clone(content),
+            start: self.offset,
+            end,
+            records,
+        }))
+    }
+
+    /// These records have been delivered.
+    ///
+    /// # Errors
+    /// The system's, when that could not be noted: they are delivered again after a restart.
+    pub(super) fn delivered(&mut self, portion: &Portion) -> io::Result<()> {
+        let Some(oldest) = self.files.front_mut() else {
+            return Ok(());
+        };
+        self.offset = portion.end;
+        oldest.records = oldest.records.saturating_sub(portion.records);
+        let number = oldest.number;
+        // A file that somebody has changed meanwhile may have fewer than it had.
+        if oldest.records > 0 && portion.records > 0 {
+            return self.note(number, portion.end);
+        }
+        self.files.pop_front();
+        (self.content, self.offset) = (None, MAGIC.len());
+        // The note first: it would be believed of another file with this number.
+        remove(&self.directory.join("read"))?;
+        remove(&self.path(number))
+    }
+
+    fn room(&self) -> u64 {
+        let used: u64 = self.files.iter().map(|file| file.bytes).sum();
+        self.most.saturating_sub(used)
+    }
+
+    fn begin(&mut self, number: u64) -> io::Result<()> {
+        let mut options = OpenOptions::new();
+        let mut file = options
+            .create_new(true)
+            .append(true)
+            .open(self.path(number))?;
+        file.write_all(MAGIC)?;
+        self.open = Some(file);
+        Ok(())
+    }
+
+    fn path(&self, number: u64) -> PathBuf {
+        self.directory.join(format!("{number:020}.spool"))
+    }
+
+    /// Notes how far a file has been delivered; the note changes as a whole.
+    fn note(&self, number: u64, offset: usize) -> io::Result<()> {
+        let new = self.directory.join("read.new");
+        fs::write(&new, format!("{number} {offset}\n"))?;
+        fs::rename(new, self.directory.join("read"))
+    }
+
+    fn read_note(&self) -> Option<(u64, usize)> {
+        let text = fs::read_to_string(self.directory.join("read")).ok()?;
+        let (number, offset) = text.trim().split_once(' ')?;
+        Some((number.parse().ok()?, offset.parse().ok()?))
+    }
+}
+
+impl Portion {
+    /// The records. One that cannot be read by this version is left out.
+    pub(super) fn entries(&self) -> Vec<Entry<'_>> {
+        let frames = frames(&self.content, self.start, self.end);
+        frames
+            .filter_map(|frame| rmp_serde::from_slice(frame).ok())
+            .collect()
+    }
+}
+
+/// Removes a file, if it is there.
+fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// The frames of records, up to the first that does not fit into so many bytes; and how many those are.
+fn framed<'a>(entries: impl Iterator<Item = Entry<'a>>, room: u64) -> (Vec<u8>, u64) {
+    let (mut bytes, mut records) = (Vec::new(), 0);
+    for entry in entries {
+        let before = bytes.len();
+        write_frame(&mut bytes, &entry);
+        if bytes.len() as u64 > room {
+            bytes.truncate(before);
+            break;
+        }
+        records += 1;
+    }
+    (bytes, records)
+}
+
+fn write_frame(out: &mut Vec<u8>, entry: &Entry<'_>) {
+    let start = out.len();
+    out.extend_from_slice(&[0; HEAD]);
+    rmp_serde::encode::write_named(out, entry)
+        .expect("invariant: a record is MessagePack, and memory takes it");
+    let frame = &out[start + HEAD..];
+    let length = u32::try_from(frame.len()).expect("invariant: a record is small");
+    let sum = crc32fast::hash(frame);
+    out[start..start + 4].copy_from_slice(&length.to_le_bytes());
+    out[start + 4..start + HEAD].copy_from_slice(&sum.to_le_bytes());
+}
+
+/// The frames between two places, up to the first that is not whole.
+fn frames(content: &[u8], start: usize, end: usize) -> impl Iterator<Item = &[u8]> {
+    let mut rest = content.get(start..end).unwrap_or_default();
+    std::iter::from_fn(move || {
+        let (head, after) = rest.split_first_chunk::<HEAD>()?;
+        let [a, b, c, d, sum @ ..] = *head;
+        let length = usize::try_from(u32::from_le_bytes([a, b, c, d])).ok()?;
+        let frame = after.get(..length)?;
+        if crc32fast::hash(frame) != u32::from_le_bytes(sum) {
+            return None;
+        }
+        rest = &after[length..];
+        Some(frame)
+    })
+}
+
+/// Bytes of a file up to the end of its last whole frame.
+fn good_bytes(content: &[u8]) -> usize {
+    if !content.starts_with(MAGIC) {
+        return 0;
+    }
+    let whole = frames(content, MAGIC.len(), content.len());
+    MAGIC.len() + whole.map(|frame| HEAD + frame.len()).sum::<usize>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(number: u64) -> Entry<'static> {
+        Entry {
+            origin: "plimsoll-1",
+            number,
+            path: "/some/path",
+            ..Entry::default()
+        }
+    }
+
+    fn put(spool: &mut Spool, numbers: std::ops::Range<u64>) -> u64 {
+        spool.append(numbers.map(entry)).unwrap()
+    }
+
+    fn take(spool: &mut Spool, at_most: usize) -> Vec<u64> {
+        let Some(portion) = spool.next(at_most).unwrap() else {
+            return Vec::new();
+        };
+        let numbers = portion.entries().iter().map(|entry| entry.number).collect();
+        spool.delivered(&portion).unwrap();
+        numbers
+    }
+
+    fn all(spool: &mut Spool) -> Vec<u64> {
+        let mut numbers = Vec::new();
+        while !spool.is_empty() {
+            numbers.extend(take(spool, 7));
+        }
+        numbers
+    }
+
+    #[test]
+    fn records_come_out_as_they_went_in_across_restarts() {
+        let dir = tempfile::tempdir().unwrap();
+        let (mut spool, found) = Spool::open(dir.path(), 1 << 20).unwrap();
+        assert_eq!(found, Found::default());
+        assert_eq!(put(&mut spool, 0..10), 10);
+        assert_eq!(take(&mut spool, 4), [0, 1, 2, 3]);
+        put(&mut spool, 10..12);
+        spool.open = None;
+        drop(spool);
+        let (mut spool, found) = Spool::open(dir.path(), 1 << 20).unwrap();
+        assert_eq!((found.records, found.torn), (8, 0));
+        put(&mut spool, 12..13);
+        assert_eq!(all(&mut spool), (4..13).collect::<Vec<_>>());
+        put(&mut spool, 13..14);
+        assert_eq!(all(&mut spool), [13]);
+    }
+
+    #[test]
+    fn what_goes_before_comes_out_before() {
+        let dir = tempfile::tempdir().unwrap();
+        let (mut spool, _) = Spool::open(dir.path(), 1 << 20).unwrap();
+        put(&mut spool, 5..8);
+        assert_eq!(spool.prepend((2..5).map(entry)).unwrap(), 3);
+        put(&mut spool, 8..9);
+        assert_eq!(all(&mut spool), [2, 3, 4, 5, 6, 7, 8]);
+    }
+
+    #[test]
+    fn there_is_no_more_of_it_than_it_may_have() {
+        let dir = tempfile::tempdir().unwrap();
+        let most = 4000;
+        let (mut spool, _) = Spool::open(dir.path(), most).unwrap();
+        let first = put(&mut spool, 0..100);
+        assert!((1..100).contains(&first), "{first}");
+        assert_eq!(put(&mut spool, 100..101), 0);
+        let on_disk: u64 = (fs::read_dir(dir.path()).unwrap())
+            .map(|file| file.unwrap().metadata().unwrap().len())
+            .sum();
+        assert!(on_disk <= most, "{on_disk}");
+        assert_eq!(all(&mut spool), (0..first).collect::<Vec<_>>());
+        assert!(put(&mut spool, 0..1) == 1);
+    }
+
+    #[test]
+    fn one_that_was_cut_anywhere_is_good_up_to_there() {
+        let dir = tempfile::tempdir().unwrap();
+        let (mut spool, _) = Spool::open(dir.path(), 1 << 20).unwrap();
+        put(&mut spool, 0..3);
+        let path = spool.path(FIRST);
+        drop(spool);
+        let whole = fs::read(&path).unwrap();
+        let frame = (whole.len() - MAGIC.len()) / 3;
+        for length in 0..=whole.len() {
+            fs::write(&path, &whole[..length]).unwrap();
+            let (mut spool, found) = Spool::open(dir.path(), 1 << 20).unwrap();
+            let records = length.saturating_sub(MAGIC.len()) / frame;
+            assert_eq!(found.records, records as u64, "{length} bytes");
+            // What comes then is behind it.
+            put(&mut spool, 9..10);
+            let expected: Vec<u64> = (0..records as u64).chain([9]).collect();
+            assert_eq!(all(&mut spool), expected);
+        }
+        // A byte that has changed.
+        let mut changed = whole.clone();
+        changed[MAGIC.len() + frame + HEAD + 3] ^= 1;
+        fs::write(&path, changed).unwrap();
+        let (mut spool, found) = Spool::open(dir.path(), 1 << 20).unwrap();
+        assert_eq!((found.records, found.torn), (1, 2 * frame as u64));
+        assert_eq!(all(&mut spool), [0]);
+    }
+
+    #[test]
+    fn it_belongs_to_one_at_a_time() {
+        let dir = tempfile::tempdir().unwrap();
+        let first = Spool::open(dir.path(), 1 << 20).unwrap();
+        let second = Spool::open(dir.path(), 1 << 20).unwrap_err();
+        assert_eq!(second.kind(), io::ErrorKind::WouldBlock);
+        drop(first);
+        Spool::open(dir.path(), 1 << 20).unwrap();
+    }
+}

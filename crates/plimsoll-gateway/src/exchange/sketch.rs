@@ -1,0 +1,169 @@
+//! What is taken down of a request when it is admitted, for its record and its span: when the exchange ends, it may be gone.
+
+use super::admission::{Admitted, Refused};
+use super::detail::Detail;
+use super::progress::Progress;
+use crate::analytics::{Part, Words};
+use crate::client::Client;
+use crate::config::{AnalyticsConfig, Serves};
+use crate::keys::KeyHash;
+use crate::policy::Policy;
+use crate::policy::key::KeyIndex;
+use crate::service::{Route, Service};
+use crate::tracing::Context;
+use plimsoll_http::{Framing, fields};
+use serde_json::Value;
+
+/// What records say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Drawing {
+    /// More than our own lines.
+    wide: bool,
+    /// Bytes of each body, in detail.
+    body: usize,
+    /// Requests that no API answers leave records, too.
+    unrouted: bool,
+    /// Addresses whose requests leave none.
+    ignored: Vec<String>,
+}
+
+impl Drawing {
+    /// Of records as they are configured.
+    pub(crate) fn of(config: &AnalyticsConfig) -> Self {
+        Self {
+            wide: config.is_wide(),
+            body: config.body,
+            unrouted: config.unrouted,
+            ignored: config.ignored.clone(),
+        }
+    }
+}
+
+/// What was taken down.
+#[derive(Debug)]
+pub(super) struct Sketch {
+    pub(super) words: Words,
+    pub(super) content_length: i64,
+    /// A record is made of it.
+    pub(super) recorded: bool,
+    /// The span that is made of it.
+    pub(super) span: Option<Context>,
+}
+
+/// Who calls, and by which route.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Caller {
+    pub(super) route: Option<usize>,
+    pub(super) key: Option<KeyIndex>,
+    session: Option<KeyHash>,
+}
+
+impl Caller {
+    pub(super) fn of(admitted: &Result<Admitted, Refused>) -> Self {
+        match admitted {
+            Ok(Admitted::Forward(plan)) => Self {
+                route: Some(plan.route),
+                key: plan.caller.key,
+                session: plan.caller.session,
+            },
+            Ok(Admitted::Control { route }) => Self {
+                route: Some(*route),
+                ..Self::default()
+            },
+            Err(refused) => Self {
+                route: refused.route,
+                ..Self::default()
+            },
+        }
+    }
+}
+
+/// Takes down what there is to say of the request that `client` has read, if a record or a span is made of it.
+pub(super) fn sketch(
+    service: &Service,
+    client: &mut Client,
+    caller: Caller,
+    progress: &Progress,
+) -> Option<Sketch> {
+    let route = caller.route.map(|route| &service.routes[route]);
+    let drawing = service.records.as_ref();
+    let recorded = drawing.is_some_and(|drawing| records(drawing, route, client));
+    let span = client.scratch.span.take();
+    if !recorded && span.is_none() {
+        return None;
+    }
+    let mut words = std::mem::take(&mut client.scratch.words);
+    words.clear();
+    let head = client.connection.requests.head();
+    words.put(Part::Method, &client.scratch.method);
+    words.put(Part::Path, &client.scratch.path);
+    if span.is_some() || drawing.is_some_and(|drawing| drawing.wide) {
+        words.put(Part::Host, head.authority());
+        let agent = head.fields().get("user-agent").unwrap_or_default();
+        words.put(Part::Agent, &String::from_utf8_lossy(agent));
+        put_address(&mut words, client);
+        if let Some((hash, route)) = caller.session.zip(route) {
+            put_session(&mut words, hash, route);
+        }
+    }
+    if let (Some(drawing), Some(route), true) = (drawing, route, recorded)
+        && route.detailed
+    {
+        let key_field = route.key_field.as_ref().map(|field| field.name.as_str());
+        let detail = Detail::new(head, key_field, drawing.body);
+        if progress.detail.set(Box::new(detail)).is_err() {
+            // It has been begun already.
+        }
+    }
+    Some(Sketch {
+        words,
+        content_length: match head.framing() {
+            Framing::None => 0,
+            Framing::Length(bytes) => i64::try_from(bytes).unwrap_or(i64::MAX),
+            Framing::Chunked | Framing::UntilClose => -1,
+        },
+        recorded,
+        span,
+    })
+}
+
+/// Whether a record is made of a request by this route.
+fn records(drawing: &Drawing, route: Option<&Route>, client: &Client) -> bool {
+    let of_an_api = route.is_some_and(|route| route.serves != Serves::Control);
+    (of_an_api || drawing.unrouted)
+        && !route.is_some_and(|route| route.unrecorded)
+        && !drawing.ignored.contains(&client.peer)
+}
+
+/// The client's address: the peer's, or what a trusted peer says of it last.
+fn put_address(words: &mut Words, client: &Client) {
+    let head = client.connection.requests.head();
+    let forwarded = fields::list(head.fields(), "x-forwarded-for").last();
+    let said = forwarded.filter(|_| client.trusted);
+    match said.and_then(|said| std::str::from_utf8(said).ok()) {
+        Some(said) => words.put(Part::Peer, said),
+        None => words.put(Part::Peer, &client.peer),
+    }
+}
+
+/// The key's hash, and what its session says of it.
+fn put_session(words: &mut Words, hash: KeyHash, route: &Route) {
+    words.put(Part::Key, &hash.to_hex());
+    let store = route.policies.iter().find_map(|policy| match policy {
+        Policy::Session(session) => Some(&session.keys),
+        Policy::Key(_) | Policy::RateLimit(_) => None,
+    });
+    let Some(store) = store else { return };
+    store.with(hash, |key| {
+        if let Some(alias) = key.own("alias").and_then(Value::as_str) {
+            words.put(Part::Alias, alias);
+        }
+        for policy in key.policies() {
+            words.tag("pol-", policy);
+        }
+        let tags = key.own("tags").and_then(Value::as_array);
+        for tag in tags.into_iter().flatten().filter_map(Value::as_str) {
+            words.tag("", tag);
+        }
+    });
+}

@@ -1,0 +1,123 @@
+//! A Redis server: where it is, and a connection to it, whose every step takes a second at most.
+
+use crate::secrets::Secret;
+use redis::{
+    Client, Connection, ConnectionAddr, IntoConnectionInfo as _, RedisConnectionInfo, RedisResult,
+};
+use std::fmt;
+use std::time::Duration;
+
+/// How long Redis may take to answer.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Where Redis is, and who calls. Shows no password.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct RedisConf {
+    pub(crate) host: String,
+    pub(crate) port: u16,
+    pub(crate) username: String,
+    /// None, if it is empty.
+    pub(crate) password: Option<Secret>,
+    pub(crate) database: i64,
+}
+
+impl RedisConf {
+    /// Reads `redis://user:password@host:port/database`.
+    ///
+    /// # Errors
+    /// A sentence that says what to write, and nothing of what was written: that may be a password.
+    pub(crate) fn parse(url: &str) -> Result<Self, &'static str> {
+        const EXAMPLE: &str =
+            "this is no URL of Redis: write `redis://user:password@host:port/database`";
+        if url.starts_with("rediss://") {
+            return Err(
+                "TLS to Redis is not available in this version: write `redis://…`, and reach it on this host or through a tunnel",
+            );
+        }
+        if !url.starts_with("redis://") {
+            return Err(EXAMPLE);
+        }
+        let info = url.into_connection_info().map_err(|_| EXAMPLE)?;
+        let ConnectionAddr::Tcp(host, port) = info.addr() else {
+            return Err(EXAMPLE);
+        };
+        let settings = info.redis_settings();
+        Ok(Self {
+            host: host.clone(),
+            port: *port,
+            username: settings.username().unwrap_or_default().to_owned(),
+            password: settings.password().filter(|text| !text.is_empty()).map(Secret::from),
+            database: settings.db(),
+        })
+    }
+
+    /// Host and port, for people.
+    pub(crate) fn place(&self) -> String {
+        format!("{}:{}", self.host, self.port)
+    }
+
+    /// Connects.
+    ///
+    /// # Errors
+    /// Redis', or the system's.
+    pub(crate) fn dial(&self) -> RedisResult<Connection> {
+        let mut settings = RedisConnectionInfo::default().set_db(self.database);
+        if !self.username.is_empty() {
+            settings = settings.set_username(&self.username);
+        }
+        if let Some(password) = self.password.as_ref().and_then(Secret::reveal) {
+            settings = settings.set_password(&*password);
+        }
+        let address = ConnectionAddr::Tcp(self.host.clone(), self.port);
+        let client = Client::open(address.into_connection_info()?.set_redis_settings(settings))?;
+        let connection = client.get_connection_with_timeout(PATIENCE)?;
+        connection.set_read_timeout(Some(PATIENCE))?;
+        connection.set_write_timeout(Some(PATIENCE))?;
+        Ok(connection)
+    }
+}
+
+impl fmt::Debug for RedisConf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "RedisConf({}/{})", self.place(), self.database)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls() {
+        let check = |url: &str, expected: &str| {
+            let parsed = RedisConf::parse(url);
+            let password = |conf: &RedisConf| {
+                let text = conf.password.as_ref().and_then(Secret::reveal);
+                text.unwrap_or_default()
+            };
+            let shown = parsed.map(|c| format!("{c:?} {}:{}", c.username, password(&c)));
+            assert_eq!(
+                shown.as_deref().unwrap_or_else(|message| message),
+                expected,
+                "{url}"
+            );
+        };
+        check(
+            "redis://u:p%40ss@cache:7000/3",
+            "RedisConf(cache:7000/3) u:p@ss",
+        );
+        check("redis://127.0.0.1", "RedisConf(127.0.0.1:6379/0) :");
+        let none = "this is no URL of Redis: write `redis://user:password@host:port/database`";
+        for url in [
+            "",
+            "cache:7000",
+            "http://cache",
+            "redis://u:p@",
+            "unix:///x",
+        ] {
+            check(url, none);
+        }
+        let refused = RedisConf::parse("rediss://cache").unwrap_err();
+        assert!(refused.contains("TLS to Redis"));
+    }
+}

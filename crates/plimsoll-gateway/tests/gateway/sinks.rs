@@ -1,0 +1,376 @@
+//! Records on their way to servers that are there, stand still, or are gone: what arrives, what waits on disk, what is lost and counted.
+
+use crate::redis::{Redis, own_address};
+use crate::support::{Gateway, Upstream, to};
+use crate::tyk::{Files, ask, call, session, target};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use plimsoll_testbed::postgresql::Postgresql;
+use rustix::process::Signal;
+use serde_json::{Value, json};
+use std::collections::HashSet;
+use std::net::SocketAddr;
+use std::path::Path;
+
+const LIST: &str = "analytics-tyk-system-analytics";
+
+fn upstream() -> Upstream {
+    Upstream::answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+}
+
+/// So many requests, over a few connections.
+fn requests(gateway: &Gateway, count: usize) {
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                let mut client = gateway.connect();
+                for _ in 0..count / 4 {
+                    assert_eq!(client.get("/").status(), 200);
+                }
+            });
+        }
+    });
+}
+
+/// Tries until it is so; a sink that was away takes a moment.
+fn until(what: &str, is_so: impl Fn() -> bool) {
+    let deadline = plimsoll_testbed::clock::now() + crate::support::PATIENCE;
+    while !is_so() {
+        assert!(plimsoll_testbed::clock::now() < deadline, "never: {what}");
+    }
+}
+
+fn lost(gateway: &Gateway, sink: &str) -> u64 {
+    let whys = ["refused", "too_fast", "no_room"].into_iter();
+    let lost = whys.map(|why| {
+        gateway.metric(&format!(
+            "analytics_lost_total{{sink=\"{sink}\",why=\"{why}\"}}"
+        ))
+    });
+    lost.sum()
+}
+
+fn to_redis(upstream: &Upstream, at: SocketAddr, spool: &Path) -> Gateway {
+    let rest = format!(
+        "{}analytics: {{ redis: {{ url: \"redis://{at}\", form: json }}, spool: {{ directory: {spool:?}, bytes: 1MiB }} }}\n",
+        to(upstream.address)
+    );
+    Gateway::with_shards(2, &rest)
+}
+
+/// Ids of the records in Redis: none twice.
+fn ids(redis: &Redis) -> HashSet<String> {
+    let list = redis.list(LIST);
+    let ids: HashSet<String> = list
+        .iter()
+        .map(|record| {
+            let record: Value = serde_json::from_slice(record).unwrap();
+            record["id"].as_str().unwrap().to_owned()
+        })
+        .collect();
+    assert_eq!(ids.len(), list.len(), "a record is there twice");
+    ids
+}
+
+#[test]
+#[ignore = "needs redis-server: run scripts/test"]
+fn a_redis_that_stands_still_under_traffic_gets_every_record_once() {
+    let (redis, upstream) = (Redis::start(), upstream());
+    let spool = tempfile::tempdir().unwrap();
+    let gateway = to_redis(&upstream, redis.at, spool.path());
+    requests(&gateway, 400);
+    until("400 records", || ids(&redis).len() == 400);
+    redis.signal(Signal::STOP);
+    requests(&gateway, 800);
+    // It has been tried in vain, for what was under way is on disk.
+    let waiting = || gateway.metric("analytics_waiting{sink=\"redis\"}");
+    until("800 wait", || waiting() == 800);
+    requests(&gateway, 400);
+    redis.signal(Signal::CONT);
+    until("1600 records", || ids(&redis).len() == 1600);
+    assert_eq!(lost(&gateway, "redis"), 0);
+    gateway.tell_to_stop();
+    let told = gateway.join().join("\n");
+    assert!(told.contains("takes no records"), "{told}");
+    assert!(told.contains("takes records again"), "{told}");
+    assert!(!told.contains("lost"), "{told}");
+}
+
+#[test]
+#[ignore = "needs redis-server: run scripts/test"]
+fn records_outlive_gateway_and_redis_on_disk() {
+    let upstream = upstream();
+    let spool = tempfile::tempdir().unwrap();
+    let redis = Redis::start();
+    let gateway = to_redis(&upstream, redis.at, spool.path());
+    requests(&gateway, 200);
+    until("200 records", || ids(&redis).len() == 200);
+    let at = redis.ends(&[]);
+    requests(&gateway, 300);
+    gateway.tell_to_stop();
+    let told = gateway.join().join("\n");
+    assert!(
+        told.contains(&format!("{at}: 300 records wait in its spool")),
+        "{told}"
+    );
+    let redis = Redis::on(at);
+    let gateway = to_redis(&upstream, at, spool.path());
+    until("300 records", || ids(&redis).len() == 300);
+    requests(&gateway, 100);
+    until("400 records", || ids(&redis).len() == 400);
+    gateway.tell_to_stop();
+    let told = gateway.join().join("\n");
+    assert!(
+        told.contains("300 records of an earlier process wait"),
+        "{told}"
+    );
+}
+
+#[test]
+#[ignore = "needs redis-server: run scripts/test"]
+fn beyond_the_spool_every_lost_record_is_counted() {
+    let upstream = upstream();
+    let spool = tempfile::tempdir().unwrap();
+    let at = own_address();
+    let gateway = to_redis(&upstream, at, spool.path());
+    const SENT: u64 = 4000;
+    requests(&gateway, 1000);
+    let waiting = || gateway.metric("analytics_waiting{sink=\"redis\"}");
+    until("1000 wait", || waiting() == 1000);
+    requests(&gateway, 3000);
+    until("all are accounted for", || {
+        waiting() + lost(&gateway, "redis") == SENT
+    });
+    let (lost, kept) = (lost(&gateway, "redis"), waiting());
+    assert!(lost > 0 && kept > 0, "{lost} lost, {kept} kept");
+    let on_disk: u64 = (std::fs::read_dir(spool.path().join("redis")).unwrap())
+        .map(|file| file.unwrap().metadata().unwrap().len())
+        .sum();
+    assert!(on_disk <= 1 << 20, "{on_disk}");
+    gateway.tell_to_stop();
+    let told = gateway.join().join("\n");
+    assert!(
+        told.contains(&format!("{lost} records were lost")),
+        "{told}"
+    );
+    let redis = Redis::on(at);
+    let gateway = to_redis(&upstream, at, spool.path());
+    until("the rest arrives", || {
+        ids(&redis).len() as u64 == SENT - lost
+    });
+    drop(gateway);
+    assert_eq!(ids(&redis).len() as u64, SENT - lost);
+}
+
+#[test]
+#[ignore = "needs redis-server: run scripts/test"]
+fn a_spool_that_was_torn_gives_what_is_whole() {
+    let upstream = upstream();
+    let spool = tempfile::tempdir().unwrap();
+    let at = own_address();
+    let gateway = to_redis(&upstream, at, spool.path());
+    requests(&gateway, 100);
+    gateway.tell_to_stop();
+    gateway.join();
+    let newest = (std::fs::read_dir(spool.path().join("redis")).unwrap())
+        .map(|file| file.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|e| e == "spool"))
+        .max()
+        .unwrap();
+    let file = std::fs::OpenOptions::new()
+        .write(true)
+        .open(newest)
+        .unwrap();
+    file.set_len(file.metadata().unwrap().len() - 7).unwrap();
+    let redis = Redis::on(at);
+    let gateway = to_redis(&upstream, at, spool.path());
+    until("99 records", || ids(&redis).len() == 99);
+    gateway.tell_to_stop();
+    let told = gateway.join().join("\n");
+    assert!(told.contains("were no whole record"), "{told}");
+}
+
+fn to_postgresql(upstream: &Upstream, url: &str, spool: &Path) -> Gateway {
+    let rest = format!(
+        "{}analytics: {{ postgresql: {{ url: \"{url}\" }}, spool: {{ directory: {spool:?} }} }}\n",
+        to(upstream.address)
+    );
+    Gateway::with_shards(2, &rest)
+}
+
+#[test]
+#[ignore = "needs PostgreSQL: run scripts/test"]
+fn a_postgresql_that_stands_still_under_traffic_gets_every_record_once() {
+    let upstream = upstream();
+    let postgresql = Postgresql::start(&[]).unwrap();
+    let spool = tempfile::tempdir().unwrap();
+    let gateway = to_postgresql(&upstream, &postgresql.url(), spool.path());
+    let rows = || {
+        postgresql
+            .ask("SELECT count(*) FROM plimsoll_analytics")
+            .unwrap_or_default()
+    };
+    requests(&gateway, 400);
+    until("400 rows", || rows() == "400");
+    postgresql.signal(Signal::STOP).unwrap();
+    requests(&gateway, 800);
+    let waiting = || gateway.metric("analytics_waiting{sink=\"postgresql\"}");
+    until("800 wait", || waiting() == 800);
+    postgresql.signal(Signal::CONT).unwrap();
+    until("1200 rows", || rows() == "1200");
+    // Whoever ends its connections is not the end of it.
+    let ended = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'";
+    assert_eq!(postgresql.ask(ended).unwrap(), "1");
+    requests(&gateway, 400);
+    until("1600 rows", || rows() == "1600");
+    let shown = "SELECT method, path, listen_path, api_id, response_code, ended, bytes_out, tags, total_us >= upstream_us, timestamp >= arrived, now() - timestamp < interval '1 minute' FROM plimsoll_analytics LIMIT 1";
+    assert_eq!(
+        postgresql.ask(shown).unwrap(),
+        "GET|/|/|/|200|answered|2|{api-/}|t|t|t"
+    );
+    assert_eq!(lost(&gateway, "postgresql"), 0);
+    gateway.tell_to_stop();
+    let told = gateway.join().join("\n");
+    assert!(!told.contains("lost") && !told.contains("load"), "{told}");
+}
+
+#[test]
+#[ignore = "needs PostgreSQL: run scripts/test"]
+fn a_gateway_without_its_postgresql_says_so_and_keeps_its_password_to_itself() {
+    let upstream = upstream();
+    let postgresql = Postgresql::start(&[]).unwrap();
+    let spool = tempfile::tempdir().unwrap();
+    let wrong = postgresql.url().replace("load", "over%40load");
+    let gateway = to_postgresql(&upstream, &wrong, spool.path());
+    requests(&gateway, 8);
+    let waiting = || gateway.metric("analytics_waiting{sink=\"postgresql\"}");
+    until("8 wait", || waiting() == 8);
+    gateway.tell_to_stop();
+    let told = gateway.join().join("\n");
+    let place = format!(
+        "postgresql://{}/postgres takes no records",
+        postgresql.address()
+    );
+    assert!(told.contains(&place), "{told}");
+    assert!(told.contains("password authentication failed"), "{told}");
+    assert!(!told.contains("over"), "{told}");
+}
+
+/// Records as tyk-pump would read them.
+fn unpacked(redis: &Redis) -> Vec<Value> {
+    let list = redis.list(LIST);
+    let records = list.iter().map(|record| rmp_serde::from_slice(record));
+    let mut records: Vec<Value> = records.map(Result::unwrap).collect();
+    records.sort_by_key(|record| record["ArrivedUs"].as_u64());
+    records
+}
+
+/// Tyk's files with records: an API with keys and recorded in detail, a plain one, and one that is not tracked.
+fn recorded(redis: &Redis, upstream: &Upstream) -> Files {
+    let files = Files::new();
+    let mut conf = redis.conf();
+    conf["enable_analytics"] = true.into();
+    conf["analytics_config"] = json!({ "storage_expiration_time": 600 });
+    files.conf(conf);
+    files.api(
+        "keyed",
+        json!({ "use_keyless": false, "enable_detailed_recording": true, "proxy": target(upstream.address) }),
+    );
+    files.api(
+        "plain",
+        json!({ "proxy": target(upstream.address), "expire_analytics_after": 60 }),
+    );
+    files.api(
+        "untracked",
+        json!({ "do_not_track": true, "proxy": target(upstream.address) }),
+    );
+    files
+}
+
+#[test]
+#[ignore = "needs redis-server: run scripts/test"]
+fn tyks_files_have_records_made_as_tyk_pump_reads_them() {
+    let redis = Redis::start();
+    let upstream = Upstream::answering(
+        "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nSet-Cookie: sid=hidden\r\n\r\nok",
+    );
+    let files = recorded(&redis, &upstream);
+    let gateway = files.start();
+    let key = session(json!({ "alias": "till 7", "tags": ["north"] }));
+    assert_eq!(call(&gateway, "POST", "/tyk/keys/hidden-key", &key).0, 200);
+    assert_eq!(
+        ask(&gateway, "/keyed/orders?token=hidden&x=1", "hidden-key").status(),
+        200
+    );
+    assert_eq!(ask(&gateway, "/keyed/orders", "wrong").status(), 403);
+    assert_eq!(ask(&gateway, "/untracked/", "").status(), 200);
+    assert_eq!(ask(&gateway, "/nothing/", "").status(), 404);
+    assert_eq!(ask(&gateway, "/plain/a", "").status(), 200);
+    until("3 records", || redis.list(LIST).len() >= 3);
+    gateway.tell_to_stop();
+    gateway.join();
+    let records = unpacked(&redis);
+    let shown: Vec<String> = records
+        .iter()
+        .map(|r| {
+            let names = [
+                "APIID",
+                "APIName",
+                "OrgID",
+                "Method",
+                "Path",
+                "RawPath",
+                "OriginalPath",
+                "ListenPath",
+                "ResponseCode",
+                "Alias",
+                "Tags",
+                "APIVersion",
+                "Ended",
+            ];
+            names.map(|name| r[name].to_string()).join(" ")
+        })
+        .collect();
+    insta::assert_snapshot!(shown.join("\n"));
+    let decoded = |name: &str| {
+        let text = BASE64_STANDARD.decode(records[0][name].as_str().unwrap());
+        String::from_utf8(text.unwrap()).unwrap().replace('\r', "")
+    };
+    insta::assert_snapshot!(format!(
+        "{}\n---\n{}",
+        decoded("RawRequest"),
+        decoded("RawResponse")
+    ));
+    let all = format!("{records:?}");
+    assert!(!all.contains("hidden"), "{all}");
+    let [ended, expires] =
+        ["TimeStamp", "ExpireAt"].map(|name| records[2][name][0].as_i64().unwrap());
+    assert_eq!(expires - ended, 60);
+    assert_eq!(records[2]["RawRequest"], "");
+}
+
+#[test]
+fn a_collector_of_logs_gets_a_record_a_request() {
+    let (got, records) = std::sync::mpsc::channel();
+    let collector = crate::tracing::collector(got);
+    let upstream = upstream();
+    let rest = format!(
+        "{}analytics: {{ otlp: {{ endpoint: \"http://{}\" }} }}\n",
+        to(upstream.address),
+        collector.address
+    );
+    let gateway = Gateway::with_shards(1, &rest);
+    requests(&gateway, 4);
+    gateway.tell_to_stop();
+    gateway.join();
+    let mut logs = Vec::new();
+    while let Ok((path, body)) = records.try_recv() {
+        assert_eq!(path, "/v1/logs");
+        let all = body["resourceLogs"][0]["scopeLogs"][0]["logRecords"].clone();
+        logs.extend(all.as_array().unwrap().clone());
+    }
+    assert_eq!(logs.len(), 4);
+    let body: Value =
+        serde_json::from_str(logs[0]["body"]["stringValue"].as_str().unwrap()).unwrap();
+    assert_eq!(body["response_code"], 200);
+}
