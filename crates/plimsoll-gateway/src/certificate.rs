@@ -4,8 +4,10 @@
 
 use crate::policy::key::Digest;
 use std::fmt::Write as _;
+use x509_parser::asn1_rs::{Any, Class, FromDer as _, Sequence, Tag, ToDer as _};
 use x509_parser::extensions::GeneralName;
-use x509_parser::prelude::{FromDer as _, X509Certificate};
+use x509_parser::oid_registry::OID_X509_EXT_SUBJECT_ALT_NAME;
+use x509_parser::prelude::X509Certificate;
 use x509_parser::x509::{AttributeTypeAndValue, X509Name};
 
 /// A certificate that was read.
@@ -93,6 +95,11 @@ fn alternative_names(read: &X509Certificate<'_>) -> Result<(Vec<String>, Vec<Str
     let Some(names) = names.map_err(|_| Unreadable::Names)? else {
         return Ok((uris, hosts));
     };
+    let mut extensions = read.extensions().iter();
+    let encoded = extensions.find(|extension| extension.oid == OID_X509_EXT_SUBJECT_ALT_NAME);
+    if !encoded.is_some_and(|extension| are_names(extension.value)) {
+        return Err(Unreadable::Names);
+    }
     let printable = |name: &str| !name.is_empty() && name.bytes().all(|b| b.is_ascii_graphic());
     for name in &names.value.general_names {
         match name {
@@ -107,11 +114,46 @@ fn alternative_names(read: &X509Certificate<'_>) -> Result<(Vec<String>, Vec<Str
     Ok((uris, hosts))
 }
 
+/// Whether alternative names are encoded as such: the parser looks at the number of a tag alone, so that any other value with that number would
+/// pass for a name, too.
+fn are_names(encoded: &[u8]) -> bool {
+    let Ok((_, sequence)) = Sequence::from_der(encoded) else {
+        return false;
+    };
+    let mut rest = &*sequence.content;
+    while !rest.is_empty() {
+        let Ok((behind, name)) = Any::from_der(rest) else {
+            return false;
+        };
+        let is_text = matches!(name.tag().0, 1 | 2 | 6);
+        if name.class() != Class::ContextSpecific || (is_text && name.header.is_constructed()) {
+            return false;
+        }
+        rest = behind;
+    }
+    true
+}
+
 fn text(attribute: &AttributeTypeAndValue<'_>) -> Result<String, Unreadable> {
-    let text = attribute.as_str().map_err(|_| Unreadable::Subject)?;
-    match text.chars().any(char::is_control) {
-        true => Err(Unreadable::Subject),
-        false => Ok(text.to_owned()),
+    match decoded(attribute) {
+        Some(text) if !text.chars().any(char::is_control) => Ok(text.to_owned()),
+        _ => Err(Unreadable::Subject),
+    }
+}
+
+/// The text of an attribute, if it is text in an encoding of which there is one reading.
+fn decoded<'a>(attribute: &AttributeTypeAndValue<'a>) -> Option<&'a str> {
+    let value = attribute.attr_value();
+    if value.class() != Class::Universal || value.header.is_constructed() {
+        return None;
+    }
+    let text = std::str::from_utf8(value.data).ok()?;
+    match value.tag() {
+        Tag::Utf8String => Some(text),
+        Tag::PrintableString | Tag::NumericString | Tag::Ia5String => {
+            text.is_ascii().then_some(text)
+        }
+        _ => None,
     }
 }
 
@@ -155,16 +197,14 @@ fn write_attribute(
     let short = TYPES.iter().find(|(known, _)| *known == id);
     out.push_str(short.map_or(id.as_str(), |(_, short)| *short));
     out.push('=');
-    match attribute.as_str() {
-        Ok(text) if short.is_some() => escape(out, text),
+    match decoded(attribute) {
+        Some(text) if short.is_some() => escape(out, text),
         _ => {
-            // An unknown type or an old encoding: the bytes, with their tag.
-            let value = attribute.attr_value();
-            let length = value.data.len();
-            let written = write!(out, "#{:02x}{length:x}:", value.tag().0);
-            written.map_err(|_| Unreadable::Subject)?;
-            for byte in value.data {
-                write!(out, "{byte:02x}").map_err(|_| Unreadable::Subject)?;
+            // An unknown type or an old encoding: the bytes as encoded, with their tag (RFC 4514 §2.4).
+            let value = attribute.attr_value().to_der_vec();
+            out.push('#');
+            for byte in value.map_err(|_| Unreadable::Subject)? {
+                write!(out, "{byte:02X}").map_err(|_| Unreadable::Subject)?;
             }
         }
     }

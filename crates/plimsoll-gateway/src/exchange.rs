@@ -22,6 +22,8 @@ mod outgoing;
 pub(crate) mod phases;
 mod progress;
 mod pump;
+#[cfg(feature = "fuzzing")]
+pub(crate) mod rehearsal;
 mod relay;
 pub(crate) mod sketch;
 mod tunnel;

@@ -10,6 +10,8 @@
 
 pub(crate) mod carrying;
 mod form;
+#[cfg(feature = "fuzzing")]
+pub(crate) mod rehearsal;
 pub(crate) mod serving;
 mod stream;
 

@@ -25,6 +25,8 @@ mod error;
 mod exchange;
 mod fields;
 mod forwarded;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod generation;
 mod handover;
 mod handshake;

@@ -5,7 +5,7 @@ use crate::certificate::Certificate;
 use crate::config::CertificateField;
 use crate::identity::Identity;
 use crate::service::Service;
-use crate::shard_map::Assignment;
+use crate::shard_map::{Assignment, ShardMap};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use plimsoll_http::encode;
@@ -55,7 +55,12 @@ fn place(certificate: &Certificate, service: &Service) -> Place {
         Ok(identity) => identity,
         Err(error) => return Place::Nowhere(error.to_string().into()),
     };
-    match sharding.map.find(&identity) {
+    assigned(&sharding.map, &identity)
+}
+
+/// Where the map puts an identity.
+pub(crate) fn assigned(map: &ShardMap, identity: &Identity) -> Place {
+    match map.find(identity) {
         Some(assignment) => Place::In(assignment),
         None => Place::Nowhere(format!("no shard is assigned to {identity}").into()),
     }

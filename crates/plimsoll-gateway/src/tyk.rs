@@ -15,6 +15,8 @@ mod definition;
 pub(crate) mod fields;
 mod files;
 mod policies;
+#[cfg(feature = "fuzzing")]
+pub(crate) mod rehearsal;
 
 pub(crate) use conf::KeyRules;
 

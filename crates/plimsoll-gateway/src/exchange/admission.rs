@@ -236,7 +236,10 @@ fn destination(
 }
 
 /// What a request may not be on any route; its normalised path otherwise.
-fn check_target<'a>(head: &'a RequestHead, pseudonym: &str) -> Result<Cow<'a, str>, Answer> {
+pub(super) fn check_target<'a>(
+    head: &'a RequestHead,
+    pseudonym: &str,
+) -> Result<Cow<'a, str>, Answer> {
     if matches!(head.method(), "CONNECT" | "TRACE") {
         let message = format!("{} is not available in this version", head.method());
         return Err(Answer::new(501, message));

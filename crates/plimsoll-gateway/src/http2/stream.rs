@@ -48,7 +48,7 @@ pub(super) async fn serve(
 }
 
 /// The limits of a head that was within these when it came by HTTP/2, and has grown a little in its other form.
-fn wide(limits: Limits) -> Limits {
+pub(super) fn wide(limits: Limits) -> Limits {
     Limits {
         head_bytes: limits.head_bytes * 2,
         fields: limits.fields + 4,
@@ -102,7 +102,7 @@ fn refuse(shard: &Shard, mut respond: SendResponse<Bytes>, error: &ProtocolError
 }
 
 /// Moves the request's body into the pipe, behind its head.
-async fn upload(
+pub(super) async fn upload(
     mut body: RecvStream,
     mut output: Output<stream::WriteHalf>,
     framing: Framing,

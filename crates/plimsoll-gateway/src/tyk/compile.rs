@@ -151,7 +151,7 @@ fn listen_path(c: &mut Check<'_>, written: &str, conf: &Conf) -> String {
     }
     let is_health = [&conf.health, &conf.readiness]
         .iter()
-        .any(|name| path[1..] == ***name);
+        .any(|name| path.strip_prefix('/') == Some(name.as_str()));
     if is_health || path.split('/').nth(1) == Some("tyk") {
         c.refuse(
             "proxy.listen_path",
@@ -317,5 +317,22 @@ fn limits(conf: &Conf) -> ConnectionLimits {
             body_bytes: u64::MAX,
             ..request
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::tyk::check_definition;
+
+    #[test]
+    fn a_listen_path_that_does_not_begin_with_a_slash_is_refused_whatever_it_begins_with() {
+        for path in ["\u{fffd}/bench", "bench", ""] {
+            let text = format!(
+                "{{ \"proxy\": {{ \"listen_path\": \"{path}\", \"target_url\": \"http://a\" }} }}"
+            );
+            let told = check_definition("api.json", &text).unwrap_err().to_string();
+            let expected = format!("`{path}` is not a path in its normal form");
+            assert!(told.contains(&expected), "{told}");
+        }
     }
 }

@@ -123,7 +123,12 @@ impl Judge<'_> {
     fn leaf(&mut self, names: &[String], path: &Path, value: &Value) {
         match self.kind.covering(names) {
             // Of the wrong kind, if there are fields below: which is found when it is decoded.
-            Some(Field(_, Class::Supported, _)) | None => {}
+            Some(Field(_, Class::Supported, _)) => {}
+            None if self.kind.is_read_below(names) => {}
+            None => self.refuse(
+                path,
+                "it holds fields, and this is none: write an object".to_owned(),
+            ),
             Some(Field(_, Class::Ignored, _)) => self.verdict.ignored.push(path.to_string()),
             Some(Field(_, Class::Refused(harmless), note)) => {
                 let written = value
@@ -191,6 +196,12 @@ impl Kind {
     fn goes_on(&self, names: &[String]) -> bool {
         let mut fields = self.fields();
         fields.any(|field| field.way().count() > names.len() && field.begins_with(names))
+    }
+
+    /// Whether a field below this way is read, so that decoding finds what is wrong here.
+    fn is_read_below(&self, names: &[String]) -> bool {
+        let mut below = self.fields().filter(|field| field.begins_with(names));
+        below.any(|field| field.1 == Class::Supported)
     }
 
     fn names_below(&self, above: &[String]) -> Vec<String> {

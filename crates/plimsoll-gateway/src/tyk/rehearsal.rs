@@ -1,0 +1,42 @@
+//! What an API definition comes to when it is read, judged and compiled: fuzz targets hold it against the text.
+
+use super::files::File;
+use super::{Problems, Settings};
+use crate::config::Serves;
+
+/// An API that is served.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Served {
+    /// Where it listens, without the slash at its end.
+    pub path: String,
+    /// The field in which it asks for a key, if it asks for one.
+    pub key_field: Option<String>,
+    /// Requests a second that all its clients together may make, if that is limited.
+    pub rate: Option<f64>,
+    /// Whether rules hold for some of its paths.
+    pub rules: bool,
+}
+
+/// Reads, judges and compiles a definition as at start; the API that is served by it, if it is.
+///
+/// # Errors
+/// Every problem of it.
+pub fn definition(text: &str) -> Result<Option<Served>, Problems> {
+    let conf = "{\"secret\": \"any\", \"app_path\": \"apps\"}";
+    let settings = Settings::parse("tyk.conf", conf, false)?;
+    let file = File {
+        name: "api.json".to_owned(),
+        text: text.to_owned(),
+    };
+    let loaded = settings.compile(&[file], None)?;
+    let routes = loaded.config.routes.into_iter();
+    let mut served = routes.filter(|route| matches!(route.serves, Serves::Upstream(_)));
+    let first = served.next().map(|route| Served {
+        key_field: route.session.map(|session| session.header),
+        rate: route.rate_limit.map(|limit| limit.rate.as_per_second()),
+        rules: route.rules.is_some(),
+        path: route.path,
+    });
+    assert!(served.next().is_none(), "one definition, two routes");
+    Ok(first)
+}
