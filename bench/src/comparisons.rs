@@ -6,13 +6,18 @@ mod delay;
 mod gateway;
 mod generator_closed;
 mod generator_open;
+mod handshakes;
 mod http2;
 mod idle_connections;
+mod idle_tls_connections;
+mod keys;
 mod mock;
 mod mock_start;
 mod mock_stubs;
+mod shards;
 mod templated;
 mod tls;
+mod transfer;
 mod user_memory;
 
 use crate::Trouble;
@@ -89,8 +94,13 @@ const ALL: &[Comparison] = &[
     mock_start::COMPARISON,
     delay::COMPARISON,
     gateway::COMPARISON,
+    shards::COMPARISON,
+    handshakes::COMPARISON,
+    transfer::COMPARISON,
     added::COMPARISON,
     idle_connections::COMPARISON,
+    idle_tls_connections::COMPARISON,
+    keys::COMPARISON,
     user_memory::COMPARISON,
     bodies::COMPARISON,
 ];

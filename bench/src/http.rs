@@ -9,7 +9,7 @@ use std::time::Duration;
 /// The longest that one may take.
 const LIMIT: Duration = Duration::from_secs(5);
 /// The longest that a proxy may keep one waiting that has others to serve.
-const PATIENCE: Duration = Duration::from_secs(10);
+pub const PATIENCE: Duration = Duration::from_secs(10);
 /// How an answer begins that is meant to come.
 const WELL: &[u8; 12] = b"HTTP/1.1 200";
 
@@ -44,6 +44,15 @@ pub fn begin(address: SocketAddr, path: &str) -> std::io::Result<TcpStream> {
     }
 }
 
+/// The body of an answer, once as much of it is there as its head says.
+pub fn whole_body(answer: &str) -> Option<&str> {
+    let (head, body) = answer.split_once("\r\n\r\n")?;
+    let mut lines = head.lines().filter_map(|line| line.split_once(':'));
+    let length = lines.find(|(name, _)| name.eq_ignore_ascii_case("content-length"));
+    let length: usize = length.map_or(Some(0), |(_, value)| value.trim().parse().ok())?;
+    body.get(..length)
+}
+
 /// Sends a request on a connection of its own and reads to the end.
 fn exchange(address: SocketAddr, request: &str) -> Result<(u16, String), Trouble> {
     let what = || Trouble::when(format!("asking {address}"));
@@ -58,4 +67,21 @@ fn exchange(address: SocketAddr, request: &str) -> Result<(u16, String), Trouble
     let status =
         status.ok_or_else(|| Trouble::Measured(format!("{address} answered no status: {head}")))?;
     Ok((status, body.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_is_whole_when_its_length_is_there() {
+        let check = |answer: &str, expected| assert_eq!(whole_body(answer), expected, "{answer}");
+        check(
+            "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nabc",
+            Some("ab"),
+        );
+        check("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\na", None);
+        check("HTTP/1.1 204 No Content\r\n\r\n", Some(""));
+        check("HTTP/1.1 200 OK\r\nContent-Le", None);
+    }
 }

@@ -19,11 +19,14 @@ mod progress;
 mod results;
 mod rounds;
 mod row;
+mod secured;
+mod secured_reading;
 mod server;
 mod server_reading;
 mod server_rows;
 mod statistics;
 mod table;
+mod transfer;
 
 use bench::{Bench, Lengths};
 use clap::Parser;

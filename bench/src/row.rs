@@ -111,6 +111,8 @@ pub enum Quantity {
     Time(&'static str),
     /// Seconds; the text names the time.
     Seconds(&'static str),
+    /// Megabytes per second; the text says which.
+    Bandwidth(&'static str),
     /// Megabytes; the text says of what.
     Memory(&'static str),
     /// Kilobytes; the text says of what.
@@ -138,6 +140,7 @@ impl Quantity {
             Self::PerProcessor => "requests per CPU second",
             Self::Time(name)
             | Self::Seconds(name)
+            | Self::Bandwidth(name)
             | Self::Memory(name)
             | Self::SmallMemory(name) => name,
         }
@@ -147,6 +150,7 @@ impl Quantity {
         match self {
             Self::Cost => format!("{value:.2}"),
             Self::Throughput | Self::PerProcessor => format!("{value:.0}"),
+            Self::Bandwidth(_) => format!("{value:.0} MB/s"),
             Self::Seconds(_) => format!("{value:.2} s"),
             Self::Time(_) => format!("{value:.1} µs"),
             Self::Memory(_) => format!("{value:.1} MB"),

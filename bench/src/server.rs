@@ -6,6 +6,8 @@ mod go_proxy;
 mod haproxy;
 pub mod mock;
 mod nginx;
+mod shards;
+pub mod tyk;
 mod wiremock;
 
 use crate::Trouble;
@@ -17,6 +19,7 @@ use crate::http;
 use crate::limits;
 use crate::process;
 use crate::program::{Output, Program};
+use crate::secured::Clients;
 use mock::Setting;
 use rustix::process::Pid;
 use std::net::{SocketAddr, TcpListener};
@@ -58,6 +61,10 @@ pub enum Kind {
     GatewayPlain,
     /// Our gateway with key, rate limit and analytics.
     GatewayEverything,
+    /// Our gateway, which asks clients for certificates and routes by them.
+    GatewayShards,
+    /// HAProxy, which does the same.
+    HaProxyShards,
     /// nginx with `proxy_pass`.
     NginxProxy,
     /// HAProxy with one thread.
@@ -80,7 +87,7 @@ impl Entrance {
     pub fn scheme(self) -> &'static str {
         match self.protocol {
             Protocol::Clear | Protocol::Http2 => "http",
-            Protocol::Tls => "https",
+            Protocol::Tls | Protocol::MutualTls => "https",
         }
     }
 }
@@ -106,6 +113,8 @@ impl Kind {
             Self::WireMock => "WireMock",
             Self::GatewayPlain => "plimsoll gateway, plain",
             Self::GatewayEverything => "plimsoll gateway, everything",
+            Self::GatewayShards => "plimsoll gateway, shards",
+            Self::HaProxyShards => "HAProxy, shards",
             Self::NginxProxy => "nginx `proxy_pass`",
             Self::HaProxy => "HAProxy",
             Self::GoProxy => "Go ReverseProxy",
@@ -136,9 +145,14 @@ impl Kind {
         };
         let (child, address, entrance) = match self {
             Self::NginxBeside(protocol) => nginx::start_beside(&site, protocol),
+            Self::GatewayShards => shards::start_gateway(&site),
+            Self::HaProxyShards => shards::start_haproxy(&site),
             _ => self.start_in_clear(&site),
         }?;
-        let (status, body) = http::get(address, PATH, &authorization())?;
+        let (status, body) = match entrance.protocol {
+            Protocol::MutualTls => (200, asked_with_certificate(&site, entrance.address)?),
+            _ => http::get(address, PATH, &authorization())?,
+        };
         if status != 200 || body != BODY.replace("\\n", "\n") {
             let name = self.name();
             return Err(Trouble::Measured(format!(
@@ -159,10 +173,10 @@ impl Kind {
             Self::MockWith(setting) => mock::start(site, setting),
             Self::NginxReturn | Self::NginxBeside(_) => nginx::start_return(site),
             Self::WireMock => wiremock::start(site),
-            Self::GatewayPlain => gateway::start_plain(site),
+            Self::GatewayPlain | Self::GatewayShards => gateway::start_plain(site),
             Self::GatewayEverything => gateway::start_everything(site),
             Self::NginxProxy => nginx::start_proxy(site),
-            Self::HaProxy => haproxy::start(site),
+            Self::HaProxy | Self::HaProxyShards => haproxy::start(site),
             Self::GoProxy => go_proxy::start(site),
         }?;
         let protocol = Protocol::Clear;
@@ -179,6 +193,11 @@ impl Server {
     /// User and system time since it started, of its whole tree.
     pub fn processor_time(&self) -> Duration {
         process::processor_time(self.pid())
+    }
+
+    /// The directory of its files.
+    pub fn directory(&self) -> &Path {
+        self.directory.path()
     }
 
     /// The certificate of the authority that vouches for it, where it speaks TLS.
@@ -259,6 +278,14 @@ impl Site<'_> {
         }
         Err(last.expect("invariant: at least one try"))
     }
+}
+
+/// What a proxy answers to who shows a certificate.
+fn asked_with_certificate(site: &Site<'_>, address: SocketAddr) -> Result<String, Trouble> {
+    let clients = Clients::of(site.directory)?;
+    let answered = clients.connected(0, address, PATH);
+    let (_, body) = answered.map_err(Trouble::when("asking with a certificate"))?;
+    Ok(body)
 }
 
 /// Waits for any answer.

@@ -17,7 +17,7 @@ pub(super) fn command(bench: &Bench, job: &Job<'_>) -> Result<Command, Trouble> 
         Protocol::Http2 => command
             .args(["-c", &HTTP2_CONNECTIONS.to_string()])
             .args(["-m", &HTTP2_STREAMS.to_string()]),
-        Protocol::Clear | Protocol::Tls => {
+        Protocol::Clear | Protocol::Tls | Protocol::MutualTls => {
             command.args(["--h1", "-m1", "-c", &CONNECTIONS.to_string()])
         }
     };

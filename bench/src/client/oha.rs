@@ -11,7 +11,7 @@ pub(super) fn command(bench: &Bench, job: &Job<'_>) -> Result<Command, Trouble> 
     command.arg("--no-tui");
     match job.target.protocol {
         Protocol::Clear => command.args(["-c", &CONNECTIONS.to_string()]),
-        Protocol::Tls => command
+        Protocol::Tls | Protocol::MutualTls => command
             .args(["-c", &CONNECTIONS.to_string(), "--cacert"])
             .arg(job.authority),
         Protocol::Http2 => {

@@ -2,6 +2,7 @@
 
 use super::{CONNECTIONS, HTTP2_CONNECTIONS, HTTP2_STREAMS, Job, Protocol, Work};
 use crate::Trouble;
+use crate::authority::CLIENTS;
 use crate::bench::Bench;
 use crate::server::{Entrance, KEY, PATH};
 use serde_json::{Value, json};
@@ -57,6 +58,14 @@ pub fn experiment(target: Entrance, authority: &Path) -> Value {
         Protocol::Tls => (
             format!("https://{}", target.address),
             json!({ "tls": { "ca": authority, "min_version": "1.3" } }),
+        ),
+        Protocol::MutualTls => (
+            format!("https://{}", target.address),
+            json!({ "tls": {
+                "ca": authority,
+                "identities": authority.with_file_name(CLIENTS),
+                "min_version": "1.3",
+            } }),
         ),
         Protocol::Http2 => (
             format!("http://{}", target.address),

@@ -65,10 +65,10 @@ fn idle(bench: &Bench, kind: Kind) -> Result<f64, Trouble> {
 
 /// How many connections a proxy holds here, where it may be told to expect `expected`. HAProxy needs two descriptors for each of those;
 /// where that allows fewer, its memory is scaled.
-fn held_by(kind: Kind, expected: u64) -> Result<u32, Trouble> {
+pub(super) fn held_by(kind: Kind, expected: u64) -> Result<u32, Trouble> {
     let expected = u32::try_from(expected).unwrap_or(u32::MAX);
     let count = match kind {
-        Kind::HaProxy => CONNECTIONS.min(expected.saturating_sub(SPARE)),
+        Kind::HaProxy | Kind::HaProxyShards => CONNECTIONS.min(expected.saturating_sub(SPARE)),
         _ => CONNECTIONS,
     };
     if count == 0 {

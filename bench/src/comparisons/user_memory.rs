@@ -34,7 +34,7 @@ impl Crowd {
     /// What notes call it.
     fn name(self) -> String {
         let tls = match self.protocol {
-            Protocol::Tls => " over TLS",
+            Protocol::Tls | Protocol::MutualTls => " over TLS",
             Protocol::Clear | Protocol::Http2 => "",
         };
         format!("{} users{tls}", self.users)

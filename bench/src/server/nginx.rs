@@ -25,7 +25,7 @@ pub(super) fn start_beside(
 ) -> Result<(Program, SocketAddr, Entrance), Trouble> {
     let template = match protocol {
         Protocol::Clear => "",
-        Protocol::Tls => include_str!("../../config/nginx-tls.conf.in"),
+        Protocol::Tls | Protocol::MutualTls => include_str!("../../config/nginx-tls.conf.in"),
         Protocol::Http2 => include_str!("../../config/nginx-http2.conf.in"),
     };
     authority::certify(site.directory)?;

@@ -1,0 +1,64 @@
+//! Memory of proxies that hold 10,000 idle connections of mutual TLS.
+
+use super::idle_connections::held_by;
+use super::{Comparison, Findings, Round};
+use crate::Trouble;
+use crate::bench::{Bench, Reading};
+use crate::rounds::{MEMORY, interleave};
+use crate::row::{Bar, Quantity};
+use crate::secured::{Clients, Secured};
+use crate::server::{self, Kind};
+use crate::{interrupt, limits, memory_rows, process};
+
+pub const COMPARISON: Comparison = Comparison {
+    name: "tls-memory",
+    about: "proxies with 10,000 idle connections of mutual TLS",
+    round: Round {
+        starts: 40,
+        leads: 0,
+        measured_times: 0,
+    },
+    run,
+};
+
+const CONNECTIONS: u32 = 10_000;
+/// Shows that the comparison works.
+const FEW: u32 = 100;
+/// Ours first.
+const PROXIES: [Kind; 2] = [Kind::GatewayShards, Kind::HaProxyShards];
+const GATEWAY: Bar = Bar::new(300.0, 200.0);
+const QUANTITY: Quantity = Quantity::Memory("memory");
+const WORK: &str = "gateway, 10,000 idle connections of mutual TLS";
+
+fn run(bench: &Bench) -> Result<Findings, Trouble> {
+    let name = |kind: Kind| kind.name().to_owned();
+    let sides = interleave(bench, &PROXIES, MEMORY, name, |kind| {
+        idle(bench, kind).map(Reading::unmoved)
+    })?;
+    let rows = memory_rows::rows(WORK, QUANTITY, &sides, GATEWAY);
+    Ok(Findings::of(rows, &sides))
+}
+
+/// Megabytes of a proxy that holds connections, on each of which one request was answered.
+fn idle(bench: &Bench, kind: Kind) -> Result<f64, Trouble> {
+    let count = match bench.lengths.short {
+        true => FEW,
+        false => held_by(kind, limits::connections())?,
+    };
+    let upstream = Kind::Mock.start(bench, bench.placement.clients, None)?;
+    let proxy = kind.start(bench, bench.placement.server, Some(upstream.address))?;
+    let clients = Clients::of(proxy.directory())?;
+    let held: Vec<Secured> = (0..count)
+        .map(|number| {
+            interrupt::check()?;
+            let connected = clients.connected(number, proxy.entrance.address, server::PATH);
+            let what = format!("connection {number} to {}", kind.name());
+            connected
+                .map(|(stream, _)| stream)
+                .map_err(Trouble::when(what))
+        })
+        .collect::<Result<_, _>>()?;
+    let megabytes = process::proportional_megabytes(proxy.pid());
+    drop(held);
+    Ok(megabytes * f64::from(CONNECTIONS) / f64::from(count))
+}

@@ -1,0 +1,98 @@
+//! Proxies that route by who a client is: mutual TLS, and a map of names to shards. Ours goes by a URI of the certificate, HAProxy by its common
+//! name, which is the same with another beginning.
+
+use super::{Entrance, Site, announced, free_address};
+use crate::client::Protocol;
+use crate::program::Program;
+use crate::{Trouble, authority, peers};
+use std::cell::Cell;
+use std::fmt::Write as _;
+use std::net::SocketAddr;
+use std::process::Command;
+
+/// Names in the map. Those who call have the first ones.
+const NAMES: u32 = 1_000;
+const SHARDS: [&str; 3] = ["eu", "us", "ap"];
+
+pub(super) fn start_gateway(site: &Site<'_>) -> Result<(Program, SocketAddr, Entrance), Trouble> {
+    authority::certify_both(site.directory)?;
+    site.render("shards.yaml", &map_of_ours(), 0)?;
+    let template = include_str!("../../config/gateway-shards.yaml.in");
+    site.render("gateway.yaml", template, 0)?;
+    let mut command = Command::new(&site.bench.plimsoll);
+    command
+        .args(["gateway", "--announce", "--config"])
+        .arg(site.directory.join("gateway.yaml"));
+    let (program, address) = announced::start(site, &command)?;
+    Ok((program, address, entrance(address)))
+}
+
+pub(super) fn start_haproxy(site: &Site<'_>) -> Result<(Program, SocketAddr, Entrance), Trouble> {
+    let haproxy = peers::find(&site.bench.root, "haproxy")?;
+    authority::certify_both(site.directory)?;
+    site.render("shards.map", &map_of_haproxy(), 0)?;
+    let secured = Cell::new(None);
+    let (program, address) = site.listen(|port| {
+        let second = free_address()?;
+        secured.set(Some(second));
+        let template = include_str!("../../config/haproxy-shards.cfg.in");
+        let template = template.replace("@entrance@", &second.port().to_string());
+        site.render("haproxy.cfg", &template, port)?;
+        let mut command = Command::new(&haproxy);
+        command
+            .args(["-db", "-f"])
+            .arg(site.directory.join("haproxy.cfg"));
+        Ok(command)
+    })?;
+    let secured = secured.get().unwrap_or(address);
+    Ok((program, address, entrance(secured)))
+}
+
+fn entrance(address: SocketAddr) -> Entrance {
+    Entrance {
+        address,
+        protocol: Protocol::MutualTls,
+    }
+}
+
+fn shard_of(number: u32) -> &'static str {
+    SHARDS[number as usize % SHARDS.len()]
+}
+
+fn map_of_ours() -> String {
+    let mut text = "version: 1\nmap_version: 1\nshards:\n".to_owned();
+    for shard in SHARDS {
+        text.push_str(&format!("  {shard}: {{ upstream: {shard} }}\n"));
+    }
+    text.push_str("exact:\n");
+    for number in 0..NAMES {
+        let (uri, shard) = (authority::uri(number), shard_of(number));
+        text.push_str(&format!("  - {{ uri: \"{uri}\", shard: {shard} }}\n"));
+    }
+    text
+}
+
+fn map_of_haproxy() -> String {
+    (0..NAMES).fold(String::new(), |mut text, number| {
+        // Writing to a string does not fail.
+        writeln!(text, "{} {}", authority::name(number), shard_of(number)).unwrap_or_default();
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_maps_say_the_same() {
+        let ours = map_of_ours();
+        let theirs = map_of_haproxy();
+        assert_eq!(theirs.lines().count(), 1_000);
+        for line in theirs.lines() {
+            let (name, shard) = line.split_once(' ').unwrap();
+            let entry = format!("{{ uri: \"urn:bench:{name}\", shard: {shard} }}");
+            assert!(ours.contains(&entry), "{entry}");
+        }
+    }
+}
