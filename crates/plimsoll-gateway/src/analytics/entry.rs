@@ -49,7 +49,7 @@ pub(crate) struct Entry<'a> {
     pub(crate) upstream: u64,
     pub(crate) client: u64,
     pub(crate) phases: Option<Phases>,
-    /// The request as it came and the response as it went, in Base64; empty where they are not recorded.
+    /// The request and the response as they came, in Base64; empty where they are not recorded.
     pub(crate) request: &'a str,
     pub(crate) response: &'a str,
     pub(crate) trace: Option<Context>,

@@ -56,7 +56,7 @@ pub(crate) enum Part {
     Alias,
     /// Each followed by [`SEPARATOR`].
     Tags,
-    /// The request as it came and the response as it went, in Base64.
+    /// The request and the response as they came, in Base64.
     Request,
     Response,
 }
@@ -278,9 +278,11 @@ impl Names {
             keys.map(Accepted::name).collect()
         };
         let routes = config.routes.iter();
+        let start_micros = u64::try_from(origin.since_epoch.as_micros()).unwrap_or(0);
         Self {
-            origin: origin.pseudonym().to_owned(),
-            start_micros: u64::try_from(origin.since_epoch.as_micros()).unwrap_or(0),
+            // The pseudonym alone may come again, once in four billion starts.
+            origin: format!("{}-{start_micros:x}", origin.pseudonym()),
+            start_micros,
             routes: routes.clone().map(|route| route.path.clone()).collect(),
             keys: routes.clone().map(keys).collect(),
             apis: routes.map(|route| ApiNames::of(route, config)).collect(),

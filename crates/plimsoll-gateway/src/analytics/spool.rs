@@ -12,8 +12,9 @@
 
 use super::entry::Entry;
 use std::collections::VecDeque;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Write as _};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -76,7 +77,11 @@ impl Spool {
     /// # Errors
     /// The system's; `WouldBlock` when another process has it.
     pub(super) fn open(directory: &Path, most: u64) -> io::Result<(Self, Found)> {
-        fs::create_dir_all(directory)?;
+        // Records may be detailed.
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(directory)?;
         let lock = OpenOptions::new()
             .create(true)
             .truncate(false)

@@ -162,16 +162,43 @@ fn beyond_the_spool_every_lost_record_is_counted() {
     assert_eq!(ids(&redis).len() as u64, SENT - lost);
 }
 
+/// Records in the spool's files: each has its length before it.
+fn on_disk(spool: &Path) -> usize {
+    let files = std::fs::read_dir(spool.join("redis")).into_iter().flatten();
+    let paths = files.map(|file| file.unwrap().path());
+    let records = paths.filter(|path| path.extension().is_some_and(|e| e == "spool"));
+    let in_file = |path: std::path::PathBuf| {
+        let content = std::fs::read(path).unwrap();
+        let mut rest = content
+            .get("plimsoll records 1\n".len()..)
+            .unwrap_or_default();
+        let mut records = 0;
+        while let Some((length, after)) = rest.split_first_chunk::<4>() {
+            let end = 4 + u32::from_le_bytes(*length) as usize;
+            let Some(next) = after.get(end..) else { break };
+            rest = next;
+            records += 1;
+        }
+        records
+    };
+    records.map(in_file).sum()
+}
+
 #[test]
 #[ignore = "needs redis-server: run scripts/test"]
-fn a_spool_that_was_torn_gives_what_is_whole() {
+fn what_a_killed_gateway_leaves_is_good_up_to_where_it_is_torn() {
     let upstream = upstream();
-    let spool = tempfile::tempdir().unwrap();
-    let at = own_address();
-    let gateway = to_redis(&upstream, at, spool.path());
-    requests(&gateway, 100);
-    gateway.tell_to_stop();
-    gateway.join();
+    let [before, spool] = [0, 1].map(|_| tempfile::tempdir().unwrap());
+    let killed = to_redis(&upstream, own_address(), before.path());
+    requests(&killed, 100);
+    until("100 are on disk", || on_disk(before.path()) == 100);
+    // The files as they are at this moment, the last record half written.
+    std::fs::create_dir(spool.path().join("redis")).unwrap();
+    for file in std::fs::read_dir(before.path().join("redis")).unwrap() {
+        let file = file.unwrap();
+        let to = spool.path().join("redis").join(file.file_name());
+        std::fs::copy(file.path(), to).unwrap();
+    }
     let newest = (std::fs::read_dir(spool.path().join("redis")).unwrap())
         .map(|file| file.unwrap().path())
         .filter(|path| path.extension().is_some_and(|e| e == "spool"))
@@ -182,8 +209,8 @@ fn a_spool_that_was_torn_gives_what_is_whole() {
         .open(newest)
         .unwrap();
     file.set_len(file.metadata().unwrap().len() - 7).unwrap();
-    let redis = Redis::on(at);
-    let gateway = to_redis(&upstream, at, spool.path());
+    let redis = Redis::start();
+    let gateway = to_redis(&upstream, redis.at, spool.path());
     until("99 records", || ids(&redis).len() == 99);
     gateway.tell_to_stop();
     let told = gateway.join().join("\n");
