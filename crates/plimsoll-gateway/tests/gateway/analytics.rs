@@ -1,6 +1,8 @@
 //! Records of requests, and the admin listener that counts them.
 
 use crate::support::{Gateway, Upstream};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use serde_json::Value;
 
 #[test]
@@ -63,6 +65,42 @@ analytics: {{ file: {file:?} }}
     null null "GET" "/none" 404 false 0
     null null "GET" "/a/../b" 400 false 0
     "#);
+}
+
+#[test]
+fn an_unrecorded_route_leaves_no_records_and_detail_leaves_secrets_out() {
+    let upstream = Upstream::echo();
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("analytics.jsonl");
+    let gateway = Gateway::start(&format!(
+        "upstreams: {{ up: {{ endpoints: [\"http://{}\"] }} }}
+routes:
+  - {{ path: /seen, upstream: up, policies: {{ key: {{ header: X-Own, keys: [{{ name: a, key: hidden }}] }} }} }}
+  - {{ path: /unseen, upstream: up, unrecorded: true }}
+analytics: {{ file: {file:?}, form: tyk, detailed: {{ body: 4 }} }}
+",
+        upstream.address
+    ));
+    gateway.connect().ask(
+        "POST /seen?password=hidden HTTP/1.1\r\nHost: a\r\nX-Own: hidden\r\nCookie: c=hidden\r\nContent-Length: 6\r\n\r\n123456",
+    );
+    gateway.connect().get("/unseen");
+    gateway.tell_to_stop();
+    gateway.join();
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert_eq!(text.lines().count(), 1, "{text}");
+    let record: Value = serde_json::from_str(&text).unwrap();
+    let decoded = |name: &str| {
+        let bytes = BASE64_STANDARD.decode(record[name].as_str().unwrap());
+        String::from_utf8(bytes.unwrap()).unwrap().replace('\r', "")
+    };
+    let request = decoded("raw_request");
+    assert!(!request.contains("hidden"), "{request}");
+    assert!(request.ends_with("\n\n1234"), "{request}");
+    let response = decoded("raw_response");
+    assert!(response.starts_with("HTTP/1.1 200 OK\n"), "{response}");
+    assert!(response.ends_with("\n\nPOST"), "{response}");
+    assert_eq!(record["content_length"], 6);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Records on their way to servers that are there, stand still, or are gone: what arrives, what waits on disk, what is lost and counted.
 
 use crate::redis::{Redis, own_address};
-use crate::support::{Gateway, Upstream, to};
+use crate::support::{Gateway, Nobody, Upstream, to};
 use crate::tyk::{Files, ask, call, session, target};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -374,6 +374,49 @@ fn tyks_files_have_records_made_as_tyk_pump_reads_them() {
         ["TimeStamp", "ExpireAt"].map(|name| records[2][name][0].as_i64().unwrap());
     assert_eq!(expires - ended, 60);
     assert_eq!(records[2]["RawRequest"], "");
+}
+
+#[test]
+#[ignore = "needs redis-server: run scripts/test"]
+fn tyks_files_may_name_addresses_to_ignore_and_another_redis_with_ten_lists() {
+    let (keys, records) = (Redis::start(), Redis::start());
+    let upstream = upstream();
+    let files = |ignored: &str| {
+        let files = Files::new();
+        let mut conf = keys.conf();
+        conf["enable_analytics"] = true.into();
+        conf["enable_separate_analytics_store"] = true.into();
+        conf["analytics_storage"] = records.conf()["storage"].clone();
+        conf["analytics_config"] =
+            json!({ "ignored_ips": [ignored], "enable_multiple_analytics_keys": true });
+        files.conf(conf);
+        files.api("plain", json!({ "proxy": target(upstream.address) }));
+        files
+    };
+    for (ignored, expected) in [("127.0.0.1", 0), ("192.0.2.1", 1)] {
+        let gateway = files(ignored).start();
+        assert_eq!(ask(&gateway, "/plain/", "").status(), 200);
+        gateway.tell_to_stop();
+        gateway.join();
+        assert_eq!(records.list(&format!("{LIST}_0")).len(), expected);
+        assert_eq!(keys.list(LIST).len(), 0);
+    }
+}
+
+#[test]
+fn a_collector_of_spans_that_is_away_costs_spans_and_no_request() {
+    let (upstream, nobody) = (upstream(), Nobody::new());
+    let rest = format!(
+        "{}tracing: {{ endpoint: \"http://{}\" }}\n",
+        to(upstream.address),
+        nobody.address
+    );
+    let gateway = Gateway::with_shards(1, &rest);
+    requests(&gateway, 100);
+    gateway.tell_to_stop();
+    let told = gateway.join().join("\n");
+    assert!(told.contains("/v1/traces takes no records"), "{told}");
+    assert!(told.contains("100 records were lost"), "{told}");
 }
 
 #[test]
