@@ -104,3 +104,73 @@ async fn secure(call: &Call<'_>, stream: tokio::net::TcpStream) -> Result<Stream
     let secured = secured.map_err(|error| error.to_string())?;
     Ok(Stream::Tls(Box::new(secured)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plimsoll_testbed::authority::Authority;
+    use plimsoll_testbed::tls_server::{Manner, config};
+    use rustls::{ServerConnection, StreamOwned};
+    use std::io::{Read as _, Write as _};
+    use std::net::TcpListener;
+
+    /// A server over TLS for so many calls, which answers each with 200 and the call's first line.
+    fn server(authority: &Authority, calls: usize) -> Url {
+        let manner = Manner {
+            versions: &[&rustls::version::TLS13],
+            alpn: &["http/1.1"],
+            asks: false,
+            expired: false,
+        };
+        let config = config(authority, manner).unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        std::thread::spawn(move || {
+            for _ in 0..calls {
+                let (stream, _) = listener.accept().unwrap();
+                let session = ServerConnection::new(config.clone()).unwrap();
+                let mut stream = StreamOwned::new(session, stream);
+                let mut head = Vec::new();
+                let mut byte = [0];
+                // A client that trusts nobody here says so in the handshake, and goes.
+                while !head.ends_with(b"\r\n\r\n") && stream.read_exact(&mut byte).is_ok() {
+                    head.push(byte[0]);
+                }
+                let text = String::from_utf8_lossy(&head).into_owned();
+                let line = text.lines().next().unwrap_or_default();
+                let length = line.len();
+                let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n{line}");
+                if stream.write_all(answer.as_bytes()).is_err() {
+                    // It has gone.
+                }
+            }
+        });
+        Url::parse(&format!("https://localhost:{port}")).unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_server_that_is_not_trusted_gets_no_call() {
+        let (authority, other) = (Authority::new().unwrap(), Authority::new().unwrap());
+        let url = server(&authority, 2);
+        let ask = async |authorities: &Authority| {
+            call(&Call {
+                method: "POST",
+                url: &url,
+                fields: &[("X-Token", "secret".to_owned())],
+                body: b"{}",
+                authorities: Some(authorities.certificate()),
+            })
+            .await
+        };
+        let refused = ask(&other).await.map(|answer| answer.status).unwrap_err();
+        assert!(
+            refused.starts_with("the server's certificate does not hold"),
+            "{refused}"
+        );
+        let answer = ask(&authority).await.unwrap_or_else(|why| panic!("{why}"));
+        assert_eq!(
+            (answer.status, answer.body.as_slice()),
+            (200, &b"POST / HTTP/1.1"[..])
+        );
+    }
+}

@@ -86,3 +86,63 @@ async fn ask_host(url: &Url, token: Option<&str>) -> Result<Plain, String> {
         session_token: part("Token"),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::net::TcpListener;
+
+    /// What comes of a host that answers this; and what it was asked.
+    async fn asked(answer: &str) -> (Result<Plain, String>, String) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let source = Source::Container {
+            url: Url::parse(&format!("http://{address}/v2/credentials/7")).unwrap(),
+            token: Some("of-the-container".into()),
+        };
+        let host = async {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut head = Vec::new();
+            while !head.ends_with(b"\r\n\r\n") {
+                head.push(stream.read_u8().await.unwrap());
+            }
+            stream.write_all(answer.as_bytes()).await.unwrap();
+            String::from_utf8(head).unwrap()
+        };
+        tokio::join!(source.now(), host)
+    }
+
+    #[tokio::test]
+    async fn a_containers_host_hands_out_credentials() {
+        let body = r#"{"AccessKeyId":"a","SecretAccessKey":"s","Token":"t","Expiration":"2030-01-01T00:00:00Z"}"#;
+        let length = body.len();
+        let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n{body}");
+        let (found, head) = asked(&answer).await;
+        let found = found.unwrap_or_else(|why| panic!("{why}"));
+        let token = found.session_token.as_deref();
+        assert_eq!(
+            (&*found.access_key, &*found.secret_key, token),
+            ("a", "s", Some("t"))
+        );
+        assert!(
+            head.starts_with("GET /v2/credentials/7 HTTP/1.1\r\n"),
+            "{head}"
+        );
+        assert!(
+            head.contains("\r\nAuthorization: of-the-container\r\n"),
+            "{head}"
+        );
+    }
+
+    #[tokio::test]
+    async fn a_host_that_has_none_is_named() {
+        let (found, _) = asked("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n").await;
+        let why = found.map(|_| ()).unwrap_err();
+        assert!(
+            why.starts_with("the container's credentials: 127.0.0.1:")
+                && why.ends_with(" answers 404"),
+            "{why}"
+        );
+    }
+}

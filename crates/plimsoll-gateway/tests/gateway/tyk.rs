@@ -74,7 +74,10 @@ impl Files {
             let dir = format!("{}/", self.dir.path().display());
             problems.to_string().replace(&dir, "")
         };
-        let around = Surroundings::none();
+        let around = Surroundings {
+            variables: &|name| (name == "TYK_SECRET").then(|| SECRET.to_owned()),
+            ..Surroundings::none()
+        };
         Tyk::open(&self.dir.path().join("tyk.conf"), strict, around).map_err(shown)
     }
 }
@@ -648,6 +651,23 @@ fn every_invalid_file_says_what_is_wrong_and_where() {
         messages += &format!("{name}\n{problems}\n\n");
     }
     insta::assert_snapshot!(messages);
+}
+
+#[test]
+fn the_secret_may_be_kept_in_the_environment_in_either_spelling() {
+    for secret in [json!("env://TYK_SECRET"), json!({ "env": "TYK_SECRET" })] {
+        let files = Files::new();
+        files.conf(json!({}));
+        let conf = std::fs::read_to_string(files.dir.path().join("tyk.conf")).unwrap();
+        let mut conf: Value = serde_json::from_str(&conf).unwrap();
+        conf["secret"] = secret;
+        files.write("tyk.conf", &conf.to_string());
+        files.api("first", json!({}));
+        let gateway = files.start();
+        assert_eq!(call(&gateway, "GET", "/tyk/apis", "").0, 200);
+        let stranger = call_as(&gateway, "env://TYK_SECRET", "GET", "/tyk/apis", "");
+        assert_eq!(stranger.0, 403);
+    }
 }
 
 #[test]

@@ -21,7 +21,7 @@ pub(super) const KIND: Kind = Kind {
         Field(
             "secret",
             Supported,
-            "Tyk's published sample is refused off loopback",
+            "Tyk's published sample is refused off loopback; may be kept elsewhere (`env://NAME`, or as in docs/gateway.md)",
         ),
         Field(
             "app_path",
@@ -54,7 +54,11 @@ pub(super) const KIND: Kind = Kind {
         Field("storage.port", Supported, ""),
         Field("storage.addrs", Supported, "the first alone"),
         Field("storage.username", Supported, ""),
-        Field("storage.password", Supported, ""),
+        Field(
+            "storage.password",
+            Supported,
+            "may be kept elsewhere, like the secret",
+        ),
         Field("storage.database", Supported, ""),
         Field(
             "storage.enable_cluster",

@@ -145,3 +145,45 @@ fn note(what: &str, file: &Path, result: io::Result<()>) {
         out::note(&format!("gateway: {what} {}: {error}", file.display()));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn systemd_is_told_which_process_it_is() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("notify");
+        let check = |address: &SocketAddr, place: &str| {
+            let systemd = UnixDatagram::bind_addr(address).unwrap();
+            notify(place).unwrap();
+            let mut heard = [0; 100];
+            let length = systemd.recv(&mut heard).unwrap();
+            let expected = format!("READY=1\nMAINPID={}\n", std::process::id());
+            assert_eq!(String::from_utf8_lossy(&heard[..length]), expected);
+        };
+        check(
+            &SocketAddr::from_pathname(&path).unwrap(),
+            path.to_str().unwrap(),
+        );
+        let name = format!("plimsoll-test-{}", std::process::id());
+        check(
+            &SocketAddr::from_abstract_name(&name).unwrap(),
+            &format!("@{name}"),
+        );
+    }
+
+    #[test]
+    fn a_pid_file_is_removed_by_whose_it_is() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("pid");
+        write_pid(&file).unwrap();
+        let own = format!("{}\n", std::process::id());
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), own);
+        remove_pid(&file);
+        assert!(!file.exists());
+        std::fs::write(&file, "1\n").unwrap();
+        remove_pid(&file);
+        assert!(file.exists());
+    }
+}
