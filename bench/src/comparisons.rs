@@ -17,6 +17,7 @@ mod mock_stubs;
 mod shards;
 mod templated;
 mod tls;
+mod tracing;
 mod transfer;
 mod user_memory;
 
@@ -97,6 +98,7 @@ const ALL: &[Comparison] = &[
     shards::COMPARISON,
     handshakes::COMPARISON,
     transfer::COMPARISON,
+    tracing::COMPARISON,
     added::COMPARISON,
     idle_connections::COMPARISON,
     idle_tls_connections::COMPARISON,

@@ -65,6 +65,8 @@ pub enum Kind {
     GatewayShards,
     /// HAProxy, which does the same.
     HaProxyShards,
+    /// The plain one with spans of this share of its requests.
+    GatewayTraced(&'static str),
     /// nginx with `proxy_pass`.
     NginxProxy,
     /// HAProxy with one thread.
@@ -115,6 +117,7 @@ impl Kind {
             Self::GatewayEverything => "plimsoll gateway, everything",
             Self::GatewayShards => "plimsoll gateway, shards",
             Self::HaProxyShards => "HAProxy, shards",
+            Self::GatewayTraced(_) => "plimsoll gateway, spans",
             Self::NginxProxy => "nginx `proxy_pass`",
             Self::HaProxy => "HAProxy",
             Self::GoProxy => "Go ReverseProxy",
@@ -175,6 +178,7 @@ impl Kind {
             Self::WireMock => wiremock::start(site),
             Self::GatewayPlain | Self::GatewayShards => gateway::start_plain(site),
             Self::GatewayEverything => gateway::start_everything(site),
+            Self::GatewayTraced(share) => gateway::start_traced(site, share),
             Self::NginxProxy => nginx::start_proxy(site),
             Self::HaProxy | Self::HaProxyShards => haproxy::start(site),
             Self::GoProxy => go_proxy::start(site),

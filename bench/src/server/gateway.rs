@@ -1,4 +1,4 @@
-//! Our gateway as shipped: plain, and with key, rate limit and analytics.
+//! Our gateway as shipped: plain, with key, rate limit and analytics, and with spans.
 
 use super::{Site, announced};
 use crate::Trouble;
@@ -15,6 +15,15 @@ pub(super) fn start_everything(site: &Site<'_>) -> Result<(Program, SocketAddr),
         site,
         include_str!("../../config/gateway-everything.yaml.in"),
     )
+}
+
+/// With spans of this share of the requests.
+pub(super) fn start_traced(
+    site: &Site<'_>,
+    share: &str,
+) -> Result<(Program, SocketAddr), Trouble> {
+    let template = include_str!("../../config/gateway-traced.yaml.in");
+    start(site, &template.replace("@sample@", share))
 }
 
 fn start(site: &Site<'_>, template: &str) -> Result<(Program, SocketAddr), Trouble> {

@@ -27,6 +27,8 @@ pub enum Setting {
     EqualToJson,
     /// A body of 2 kB is searched by a JSONPath with a filter.
     JsonPath,
+    /// A collector of spans beside the stub of all.
+    Collector,
 }
 
 impl Setting {
@@ -39,6 +41,7 @@ impl Setting {
             Self::Template => "plimsoll mock, template",
             Self::EqualToJson => "plimsoll mock, equalToJson",
             Self::JsonPath => "plimsoll mock, matchesJsonPath",
+            Self::Collector => "plimsoll mock, collector",
         }
     }
 
@@ -49,6 +52,7 @@ impl Setting {
             Self::Template => Some(include_str!("../../config/stub-template.json")),
             Self::EqualToJson => Some(include_str!("../../config/stub-equal-to-json.json")),
             Self::JsonPath => Some(include_str!("../../config/stub-json-path.json")),
+            Self::Collector => Some(include_str!("../../config/stub-collector.json")),
         }
     }
 
