@@ -10,6 +10,7 @@ mod counts;
 mod delays;
 mod flat;
 mod freeze;
+mod h2spec;
 mod in_flight;
 mod journal;
 mod lognormal;
@@ -21,6 +22,8 @@ mod robustness;
 mod same;
 mod single_server;
 mod swap;
+mod testssl;
+mod upstreams;
 
 use crate::bar::Bar;
 use crate::bench::{Bench, Trouble};
@@ -36,13 +39,16 @@ pub struct Check {
 }
 
 /// Every check, cheap ones first.
-static CHECKS: [Check; 24] = [
+static CHECKS: [Check; 27] = [
     counts::CHECK,
     freeze::CHECK,
     peers::CHECK,
     lognormal::CHECK,
     delays::CHECK,
     clients::CHECK,
+    h2spec::CHECK,
+    upstreams::CHECK,
+    testssl::CHECK,
     in_flight::CHECK,
     journal::CHECK,
     memory::CHECK,

@@ -36,6 +36,20 @@ impl Mock {
 
     /// Starts it with these stub mappings and flags.
     pub fn start_with(bench: &Bench, stubs: &[Value], flags: &[&str]) -> Result<Self, Trouble> {
+        Self::launch(bench, stubs, flags, "main")
+    }
+
+    /// Starts it with a listener over TLS, which is the one that counts, and a certificate of its own making.
+    pub fn start_secured(bench: &Bench) -> Result<Self, Trouble> {
+        Self::launch(bench, &[], &["--https-port=0"], "https")
+    }
+
+    fn launch(
+        bench: &Bench,
+        stubs: &[Value],
+        flags: &[&str],
+        listener: &str,
+    ) -> Result<Self, Trouble> {
         let root = bench.directory()?;
         let mappings = root.join("mappings");
         std::fs::create_dir_all(&mappings).map_err(|e| Trouble::io("a stub directory", e))?;
@@ -56,7 +70,7 @@ impl Mock {
             .stdout(Stdio::piped())
             .stderr(Stdio::null());
         let mut child = Child::spawn(&mut command)?;
-        let address = announcement::address(&mut child)?;
+        let address = announcement::address_of(&mut child, listener)?;
         Ok(Self {
             address,
             child,

@@ -1,0 +1,23 @@
+//! Go's `net/http`.
+
+use super::{Upstream, announced, repository};
+use crate::bench::Trouble;
+use std::process::Command;
+
+pub(super) const UPSTREAM: Upstream = Upstream {
+    name: "Go's net/http",
+    start: |bench| {
+        let program = bench.directory()?.join("server");
+        let built = Command::new("go")
+            .args(["build", "-o"])
+            .arg(&program)
+            .arg(repository().join("calibration/upstreams/server.go"))
+            .output()
+            .map_err(|_| Trouble::Missing("there is no go".to_owned()))?;
+        if !built.status.success() {
+            let said = String::from_utf8_lossy(&built.stderr).into_owned();
+            return Err(Trouble::Measured(said));
+        }
+        announced(&mut Command::new(program), "go")
+    },
+};
