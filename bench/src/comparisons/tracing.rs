@@ -78,7 +78,9 @@ fn run(bench: &Bench) -> Result<Findings, Trouble> {
 /// The differences by round.
 fn added(with: &Rounds, without: &Rounds) -> Rounds {
     let pairs = with.iter().zip(without);
-    pairs.map(|(with, without)| Some((*with)? - (*without)?)).collect()
+    pairs
+        .map(|(with, without)| Some((*with)? - (*without)?))
+        .collect()
 }
 
 #[cfg(test)]

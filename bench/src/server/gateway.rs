@@ -18,10 +18,7 @@ pub(super) fn start_everything(site: &Site<'_>) -> Result<(Program, SocketAddr),
 }
 
 /// With spans of this share of the requests.
-pub(super) fn start_traced(
-    site: &Site<'_>,
-    share: &str,
-) -> Result<(Program, SocketAddr), Trouble> {
+pub(super) fn start_traced(site: &Site<'_>, share: &str) -> Result<(Program, SocketAddr), Trouble> {
     let template = include_str!("../../config/gateway-traced.yaml.in");
     start(site, &template.replace("@sample@", share))
 }

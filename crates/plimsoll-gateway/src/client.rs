@@ -4,14 +4,20 @@
 
 use crate::answer::{Answer, Delivery};
 use crate::doors::DoorId;
+use crate::exchange::mirror::Lane;
 use crate::exchange::phases::Phase;
 use crate::exchange::{self, After, Progress, Scratch};
 use crate::generation::Generation;
 use crate::handshake::Reason;
-use crate::http2;
+use crate::http2::{
+    self,
+    serving::{self, Caller},
+};
+use crate::metrics::TooMany;
 use crate::shard::Shard;
 use crate::standing::Standing;
 use plimsoll_base::counters::Counter;
+use plimsoll_http::tls::CertificateDer;
 use plimsoll_http::{Elapsed, Framing, ReadError, Stream, TcpServer, Watch};
 use std::cell::OnceCell;
 use std::future::{Future, poll_fn};
@@ -41,19 +47,39 @@ pub(crate) struct Client {
     judged_by: u64,
     /// Whether the connection is secured.
     pub(crate) secured: bool,
-    /// What its certificate makes of it. A client that nobody asks for one has none, and costs nothing.
-    pub(crate) standing: Option<Box<Standing>>,
+    /// What its certificate makes of it, one for all streams of a connection. A client that nobody asks for one has none, and costs nothing.
+    pub(crate) standing: Option<Rc<Standing>>,
+    /// What it has shown, if this is one of its streams: else its connection knows.
+    shown: Option<Rc<[CertificateDer<'static>]>>,
     pub(crate) scratch: Scratch,
     pub(crate) arrival: Arrival,
+    /// Copies of its requests, once there are any.
+    lane: Option<Rc<Lane>>,
 }
 
-/// Who is at the other end of a connection.
+/// Who is at the other end of a connection, for all of its streams.
 #[derive(Debug, Clone)]
 pub(crate) struct Peer {
     text: String,
     address: IpAddr,
     trusted: bool,
     judged_by: u64,
+    secured: bool,
+    /// The certificates that it has shown, its own first.
+    shown: Rc<[CertificateDer<'static>]>,
+    standing: Option<Rc<Standing>>,
+    lane: Rc<Lane>,
+}
+
+impl Peer {
+    /// Sees it as `generation` does.
+    pub(crate) fn under(&mut self, generation: &Generation) {
+        if self.judged_by != generation.number {
+            self.judged_by = generation.number;
+            self.trusted = generation.service.trusts(self.address);
+            self.standing = Standing::of(&self.shown, &generation.service).map(Rc::new);
+        }
+    }
 }
 
 /// When a request came, if that is measured.
@@ -124,6 +150,7 @@ pub(crate) async fn serve_secured(
             let trust = tls.trust.clone();
             drop(generation);
             let stream = Stream::Tls(Box::new(stream));
+            let http2 = stream.agreed_on_http2();
             let now = Instant::now();
             let Ok(mut client) = Client::new(&shard, stream, now) else {
                 return;
@@ -135,7 +162,15 @@ pub(crate) async fn serve_secured(
             if let Err(withdrawn) = shard.know(&client, &door, trust.as_deref()) {
                 return shard.metrics.ended.withdrawn(withdrawn).add(1);
             }
-            return converse(shard, client, now).await;
+            let place = match shard.place_of_identity(&client) {
+                Ok(place) => place,
+                Err(why) => return client.turn_away(&shard, why, http2).await,
+            };
+            match http2 {
+                true => converse_by_http2(shard, client).await,
+                false => converse(shard, client, now).await,
+            }
+            return drop(place);
         }
         Ok(Err(error)) => Reason::of(&error),
         Err(_) => Reason::TimedOut,
@@ -151,17 +186,7 @@ async fn converse(shard: Rc<Shard>, mut client: Client, now: Instant) {
         && shard.current().service.http2.is_some()
         && client.begins_with_http2(deadline, drained.as_mut()).await
     {
-        let peer = client.peer();
-        if let (Some(stream), front) = client.connection.into_stream() {
-            Box::pin(http2::serving::serve(
-                Rc::clone(&shard),
-                stream,
-                front,
-                peer,
-            ))
-            .await;
-        }
-        return;
+        return converse_by_http2(Rc::clone(&shard), client).await;
     }
     loop {
         match client.wait(&shard, deadline, drained.as_mut()).await {
@@ -180,6 +205,17 @@ async fn converse(shard: Rc<Shard>, mut client: Client, now: Instant) {
     }
 }
 
+/// The same with a client that speaks HTTP/2.
+async fn converse_by_http2(shard: Rc<Shard>, mut client: Client) {
+    let caller = Caller {
+        peer: client.peer(),
+        arrival: std::mem::take(&mut client.arrival),
+    };
+    if let (Some(stream), front) = client.connection.into_stream() {
+        Box::pin(serving::serve(shard, stream, front, caller)).await;
+    }
+}
+
 /// Serves the one request of a stream, which is in its pipe as a whole or on its way there.
 pub(crate) async fn serve_once(shard: Rc<Shard>, mut client: Client) {
     if !matches!(client.connection.requests.next_head().await, Ok(true)) {
@@ -192,7 +228,7 @@ pub(crate) async fn serve_once(shard: Rc<Shard>, mut client: Client) {
 
 impl Client {
     /// The client of a stream, whose other end is in this process.
-    pub(crate) fn of_stream(connection: TcpServer, peer: Peer) -> Self {
+    pub(crate) fn of_stream(connection: TcpServer, peer: Peer, arrival: Arrival) -> Self {
         Self {
             connection,
             watch: Watch::new(Instant::now()),
@@ -200,11 +236,12 @@ impl Client {
             address: peer.address,
             trusted: peer.trusted,
             judged_by: peer.judged_by,
-            // HTTP/2 is spoken in clear only, where nobody has shown a certificate.
-            secured: false,
-            standing: None,
+            secured: peer.secured,
+            standing: peer.standing,
+            shown: Some(peer.shown),
             scratch: Scratch::default(),
-            arrival: Arrival::default(),
+            arrival,
+            lane: Some(peer.lane),
         }
     }
 
@@ -215,7 +252,16 @@ impl Client {
             address: self.address,
             trusted: self.trusted,
             judged_by: self.judged_by,
+            secured: self.secured,
+            shown: self.connection.peer_certificates().into(),
+            standing: self.standing.clone(),
+            lane: self.lane.clone().unwrap_or_default(),
         }
+    }
+
+    /// Where copies of its requests wait.
+    pub(crate) fn lane(&mut self) -> &Rc<Lane> {
+        self.lane.get_or_insert_default()
     }
 
     /// Whether it speaks HTTP/2, as its first bytes say; waits for as many of them as it takes, and consumes none. What takes too long is
@@ -241,12 +287,13 @@ impl Client {
         let secured = matches!(stream, Stream::Tls(_));
         let connection = TcpServer::from_stream(stream, service.limits.request);
         let standing = match secured {
-            true => Standing::of(&connection.peer_certificates(), service).map(Box::new),
+            true => Standing::of(&connection.peer_certificates(), service).map(Rc::new),
             false => None,
         };
         Ok(Self {
             secured,
             standing,
+            shown: None,
             connection,
             watch: Watch::new(now + service.timeouts.request_head),
             peer: address.to_string(),
@@ -255,6 +302,7 @@ impl Client {
             judged_by: generation.number,
             scratch: Scratch::default(),
             arrival: Arrival::default(),
+            lane: None,
         })
     }
 
@@ -264,8 +312,12 @@ impl Client {
             self.judged_by = generation.number;
             self.trusted = generation.service.trusts(self.address);
             if self.secured {
-                let shown = self.connection.peer_certificates();
-                self.standing = Standing::of(&shown, &generation.service).map(Box::new);
+                let service = &generation.service;
+                let standing = match &self.shown {
+                    Some(shown) => Standing::of(shown, service),
+                    None => Standing::of(&self.connection.peer_certificates(), service),
+                };
+                self.standing = standing.map(Rc::new);
             }
         }
     }
@@ -342,6 +394,24 @@ impl Client {
             http10: false,
         };
         answer.write(self.connection.output.buffer(), delivery);
+        self.linger().await;
+    }
+
+    /// Tells the client that there is no room for it, in the protocol that was agreed on.
+    async fn turn_away(mut self, shard: &Shard, why: TooMany, http2: bool) {
+        let answer = shard.refusal(why, &shard.current().service);
+        let out = self.connection.output.buffer();
+        match http2 {
+            true => out.extend_from_slice(&http2::NO_ROOM),
+            false => answer.write(
+                out,
+                Delivery {
+                    to_head: false,
+                    close: true,
+                    http10: false,
+                },
+            ),
+        }
         self.linger().await;
     }
 

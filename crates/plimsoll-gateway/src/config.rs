@@ -32,6 +32,7 @@ use crate::policy::session::Counts;
 use crate::secrets::keeper::Keeping;
 use crate::shard_map::ShardMap;
 use crate::trust::Trust;
+use crate::upstream::tls::UpstreamTls;
 use crate::voice::Voice;
 use plimsoll_base::document::{Document, Problem, Problems};
 use plimsoll_base::units::Rate;
@@ -49,6 +50,8 @@ pub struct GatewayConfig {
     pub(crate) admin: Option<AdminConfig>,
     pub(crate) trusted_proxies: Vec<Network>,
     pub(crate) certificate_fields: Vec<CertificateField>,
+    /// What identifies a client, the first that there is.
+    pub(crate) identity_order: Arc<[Kind]>,
     pub(crate) sharding: Option<Sharding>,
     pub(crate) upstreams: Vec<UpstreamConfig>,
     pub(crate) routes: Vec<RouteConfig>,
@@ -156,6 +159,8 @@ impl GatewayConfig {
 pub(crate) struct Http2 {
     /// Streams at a time, at least 1.
     pub(crate) streams: u32,
+    /// Streams that it may cut off at once, at least 1.
+    pub(crate) resets: u32,
 }
 
 /// Where it is shown how the time of a request splits up.
@@ -212,6 +217,16 @@ pub(crate) struct Sharding {
     pub(crate) debug: bool,
     /// How long what changes data waits while it is frozen.
     pub(crate) hold: Duration,
+    pub(crate) mirror: MirrorLimits,
+}
+
+/// How much is copied for a shard that data moves to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct MirrorLimits {
+    /// Bytes of a request's body.
+    pub(crate) body: usize,
+    /// Copies that wait or are under way in one gateway shard, at least 1.
+    pub(crate) queue: u32,
 }
 
 impl ListenerConfig {
@@ -240,6 +255,8 @@ pub(crate) struct UpstreamConfig {
     pub(crate) endpoints: Vec<EndpointConfig>,
     pub(crate) balance: Balance,
     pub(crate) preserve_host: bool,
+    /// What connections to its endpoints are secured by: `https://` is what all of them have, or none.
+    pub(crate) tls: Option<UpstreamTls>,
     /// Its endpoints speak HTTP/2 and nothing else.
     pub(crate) http2: bool,
     pub(crate) max_pending: u32,
@@ -300,6 +317,8 @@ impl Default for RetryConfig {
 /// Host and port of an endpoint, resolved when the gateway starts.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct EndpointConfig {
+    /// It is spoken to over TLS.
+    pub(crate) secured: bool,
     pub(crate) host: String,
     pub(crate) port: u16,
 }
@@ -307,9 +326,9 @@ pub(crate) struct EndpointConfig {
 impl EndpointConfig {
     /// What the `Host` field of forwarded requests says.
     pub(crate) fn authority(&self) -> String {
-        match self.port {
-            80 => self.host.clone(),
-            port => format!("{}:{port}", self.host),
+        match (self.port, self.secured) {
+            (80, false) | (443, true) => self.host.clone(),
+            (port, _) => format!("{}:{port}", self.host),
         }
     }
 }
@@ -411,6 +430,9 @@ pub(crate) struct Timeouts {
 pub(crate) struct ConnectionLimits {
     /// Client connections at a time, over all shards.
     pub(crate) connections: u32,
+    /// Of them, those of one address and those of one identity; any number if not said.
+    pub(crate) per_address: Option<u32>,
+    pub(crate) per_identity: Option<u32>,
     /// Of requests.
     pub(crate) request: Limits,
     /// Of responses: the same heads, bodies without limit.

@@ -6,6 +6,7 @@
 //!           upload   client body  --> upstream        (pump)
 //!           relay    upstream head and body --> client (relay, pump)
 //!        101: another protocol from here on          (upgrade, tunnel)
+//!        its data moves: a copy for the other shard   (mirror)
 //! ```
 //!
 //! An exchange counts as received when the request's head is complete and as served when its answer is handed to the system. So that a
@@ -18,6 +19,7 @@ mod detail;
 pub(crate) mod ending;
 mod forward;
 pub(crate) mod hold;
+pub(crate) mod mirror;
 mod outgoing;
 pub(crate) mod phases;
 mod progress;
@@ -64,7 +66,7 @@ pub(crate) enum After {
 #[derive(Debug, Clone, Copy)]
 struct Under<'a> {
     shard: &'a Shard,
-    generation: &'a Generation,
+    generation: &'a Rc<Generation>,
 }
 
 /// How an exchange ended.
@@ -106,7 +108,7 @@ pub(crate) async fn serve(shard: &Shard, client: &mut Client) -> After {
     });
     let watch = (timed || client.scratch.span.is_some()).then(|| progress.watch());
     let (generation, admitted) = admit(shard, client, &progress, watch).await;
-    let generation = &*generation;
+    let generation = &generation;
     let under = Under { shard, generation };
     let service = &*generation.service;
     let changes = match &admitted {

@@ -106,7 +106,24 @@ impl Drop for Changing<'_> {
     }
 }
 
+/// The same for what goes on when its exchange is over.
+#[derive(Debug)]
+pub(crate) struct Unfinished(Rc<Generation>);
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        let changing = &self.0.changing;
+        changing.set(changing.get() - 1);
+    }
+}
+
 impl Generation {
+    /// Counts a copy of a request that may change data.
+    pub(crate) fn unfinished(self: &Rc<Self>) -> Unfinished {
+        self.changing.set(self.changing.get() + 1);
+        Unfinished(Rc::clone(self))
+    }
+
     /// Counts an exchange that may change data.
     pub(crate) fn begin_change(&self) -> Changing<'_> {
         self.changing.set(self.changing.get() + 1);

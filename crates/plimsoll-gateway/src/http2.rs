@@ -12,6 +12,7 @@ pub(crate) mod carrying;
 mod form;
 #[cfg(feature = "fuzzing")]
 pub(crate) mod rehearsal;
+mod resets;
 pub(crate) mod serving;
 mod stream;
 
@@ -27,6 +28,13 @@ const STREAM_WINDOW: u32 = 64 * 1024;
 const CONNECTION_WINDOW: u32 = 1024 * 1024;
 /// Bytes of a body that wait for the peer of a connection to take them.
 const SEND_BUFFER: usize = 64 * 1024;
+
+/// What a client is told for whom there is no room: SETTINGS, which come first, and GOAWAY with ENHANCE_YOUR_CALM (RFC 9113, sections 6.5, 6.8 and 7).
+pub(crate) const NO_ROOM: [u8; 26] = [
+    0, 0, 0, 4, 0, 0, 0, 0, 0, // SETTINGS, empty
+    0, 0, 8, 7, 0, 0, 0, 0, 0, // GOAWAY
+    0, 0, 0, 0, 0, 0, 0, 11, // no stream was served
+];
 
 /// A stream that is over before what it carries is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

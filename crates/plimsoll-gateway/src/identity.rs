@@ -75,6 +75,15 @@ impl Identity {
     }
 }
 
+impl Identity {
+    /// Who shows the certificate in this DER text; who is nobody by its names is known by the certificate itself.
+    pub(crate) fn of_any(der: &[u8], order: &[Kind]) -> Self {
+        let certificate = Certificate::read(der).ok();
+        let known = certificate.and_then(|certificate| Self::of(&certificate, order).ok());
+        known.unwrap_or_else(|| Self::Sha256(Digest::of(der)))
+    }
+}
+
 fn only<'a>(names: &'a [String], kind: &'static str) -> Result<Option<&'a str>, Unidentified> {
     match names {
         [] => Ok(None),

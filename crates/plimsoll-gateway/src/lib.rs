@@ -20,6 +20,7 @@ mod clock;
 mod config;
 mod control;
 mod controls;
+mod crowd;
 mod doors;
 mod error;
 mod exchange;

@@ -2,11 +2,14 @@
 //!
 //! How they are printed is [`crate::admin`]'s.
 
+use crate::exchange::mirror::MirrorMetrics;
 use crate::exchange::phases::Phase;
 pub(crate) use plimsoll_http::meters::{Buckets, Counter};
 
 use crate::handshake::HandshakeMetrics;
 use crate::trust::Withdrawn;
+use crate::upstream::dial::TlsFailures;
+use plimsoll_base::reason::Reason;
 use std::sync::Arc;
 
 /// Status classes, 1xx to 5xx, and the place of a status among them.
@@ -39,6 +42,9 @@ impl RouteMetrics {
 pub(crate) struct UpstreamMetrics {
     /// No connection could be made.
     pub(crate) connect_failed: Counter,
+    /// One could be made, and not be secured.
+    pub(crate) tls_failed: Counter,
+    pub(crate) tls_failures: TlsFailures,
     /// A time limit passed while the upstream was waited for.
     pub(crate) timed_out: Counter,
     /// The connection ended or failed inside an exchange.
@@ -62,6 +68,16 @@ pub(crate) struct UpstreamMetrics {
     pub(crate) failed_checks: Counter,
     pub(crate) ejected: Counter,
     pub(crate) down: Counter,
+    /// Copies of other upstreams' requests.
+    pub(crate) mirrored: MirrorMetrics,
+}
+
+impl UpstreamMetrics {
+    /// Counts a failure of TLS.
+    pub(crate) fn tls_failed(&self, reason: Reason) {
+        self.tls_failed.add(1);
+        self.tls_failures.failed(reason);
+    }
 }
 
 /// Client connections that did not end as their clients wished, by why.
@@ -87,6 +103,8 @@ pub(crate) struct EndMetrics {
     pub(crate) distrusted: Counter,
     /// It expired.
     pub(crate) expired: Counter,
+    /// It cut off more streams than it may, or sent heads without end.
+    pub(crate) flood: Counter,
 }
 
 impl EndMetrics {
@@ -96,6 +114,44 @@ impl EndMetrics {
             Withdrawn::Revoked => &self.revoked,
             Withdrawn::Distrusted => &self.distrusted,
             Withdrawn::Expired => &self.expired,
+        }
+    }
+}
+
+/// Why there was no room for a client connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TooMany {
+    All,
+    OfAddress,
+    OfIdentity,
+}
+
+impl TooMany {
+    /// What a client is told.
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Self::All => "too many connections",
+            Self::OfAddress => "too many connections from your address",
+            Self::OfIdentity => "too many connections with your identity",
+        }
+    }
+}
+
+/// Client connections that were refused, by why.
+#[derive(Debug, Default)]
+pub(crate) struct RefusalMetrics {
+    pub(crate) all: Counter,
+    pub(crate) of_address: Counter,
+    pub(crate) of_identity: Counter,
+}
+
+impl RefusalMetrics {
+    /// The counter of one reason.
+    pub(crate) fn of(&self, why: TooMany) -> &Counter {
+        match why {
+            TooMany::All => &self.all,
+            TooMany::OfAddress => &self.of_address,
+            TooMany::OfIdentity => &self.of_identity,
         }
     }
 }
@@ -160,13 +216,15 @@ pub(crate) struct ShardMetrics {
     /// Client connections open now.
     pub(crate) connections: Counter,
     /// Client connections refused because there were too many.
-    pub(crate) connections_refused: Counter,
+    pub(crate) refused: RefusalMetrics,
     /// Streams of HTTP/2 that were refused because there were too many exchanges.
     pub(crate) streams_refused: Counter,
     /// Client connections that were ended, or broken off.
     pub(crate) ended: EndMetrics,
     /// Requests that wait for their client's data to be moved.
     pub(crate) held: Counter,
+    /// Copies of requests that wait or are under way.
+    pub(crate) mirroring: Counter,
     /// TLS handshakes that failed.
     pub(crate) handshakes: HandshakeMetrics,
     /// How often a client had to wait to be accepted because no descriptor was left.

@@ -46,7 +46,10 @@ impl RedisConf {
             host: host.clone(),
             port: *port,
             username: settings.username().unwrap_or_default().to_owned(),
-            password: settings.password().filter(|text| !text.is_empty()).map(Secret::from),
+            password: settings
+                .password()
+                .filter(|text| !text.is_empty())
+                .map(Secret::from),
             database: settings.db(),
         })
     }

@@ -14,9 +14,9 @@ use crate::error::GatewayError;
 use crate::generation::Blueprint;
 use crate::handover::Sockets;
 use crate::secrets::keeper::Keeper;
-use crate::server::{Log, open, resolve, room_for_clients};
+use crate::server::{Log, open, resolve, room_for_clients, tell_of_insecure};
 use crate::service::Origin;
-use crate::shard_map::moves;
+use crate::shard_map::{ShardMap, moves};
 use plimsoll_base::document::Problems;
 use plimsoll_http::otlp::Endpoint;
 use std::fmt;
@@ -112,6 +112,8 @@ pub(crate) struct Reloader {
     pub(crate) shards: Vec<mpsc::Sender<Message>>,
     /// The generation that brought the shard map that is served by.
     pub(crate) map_since: u64,
+    /// The map that was served by last: one that a reload takes away and another brings back has not been forgotten.
+    pub(crate) last_map: Option<Arc<ShardMap>>,
     /// The generation that was acknowledged last, for who reports on it.
     pub(crate) current: watch::Sender<Arc<Blueprint>>,
     /// Who keeps secrets fresh.
@@ -188,8 +190,8 @@ impl Reloader {
         let config = (self.source)().map_err(Refusal::Invalid)?;
         self.refuse_what_is_fixed(&config)?;
         let before = Arc::clone(&self.current.borrow());
-        refuse_unsafe_moves(&before, &config)?;
-        self.refuse_early_ends(&before, &config).await?;
+        self.refuse_unsafe_moves(&config)?;
+        self.refuse_early_ends(&config).await?;
         let addresses = resolve(&config).map_err(Refusal::Impossible)?;
         if let Some(keeping) = &config.keeping {
             let asked = self.keeper.take(keeping).map_err(impossible)?;
@@ -213,6 +215,7 @@ impl Reloader {
             .collect::<Result<Vec<Vec<Door>>, GatewayError>>();
         let for_shards = for_shards.map_err(Refusal::Impossible)?;
         // Nothing is refused any more.
+        tell_of_insecure(&config, &self.log);
         if let Some(control) = &config.control {
             control.put_in_force();
         }
@@ -224,20 +227,30 @@ impl Reloader {
         if next.service.map_version() != before.service.map_version() {
             self.map_since = generation;
         }
+        if let Some(sharding) = &next.service.sharding {
+            self.last_map = Some(Arc::clone(&sharding.map));
+        }
         self.current.send_replace(next);
         Ok(Loaded { generation, opened })
     }
 
-    /// Refuses to end a move while requests are under way that began before the freeze.
-    async fn refuse_early_ends(
-        &self,
-        before: &Blueprint,
-        config: &GatewayConfig,
-    ) -> Result<(), Refusal> {
-        let (Some(old), Some(new)) = (&before.service.sharding, &config.sharding) else {
+    /// Refuses a shard map that may not follow the one that was served by last.
+    fn refuse_unsafe_moves(&self, config: &GatewayConfig) -> Result<(), Refusal> {
+        let (Some(before), Some(next)) = (&self.last_map, &config.sharding) else {
             return Ok(());
         };
-        if !moves::ends_any(&old.map, &new.map) {
+        let problems = moves::problems(before, &next.map, &next.file);
+        Problems::from_iter(problems)
+            .or_ok(())
+            .map_err(Refusal::Invalid)
+    }
+
+    /// Refuses to end a move while requests are under way that began before the freeze.
+    async fn refuse_early_ends(&self, config: &GatewayConfig) -> Result<(), Refusal> {
+        let (Some(old), Some(new)) = (&self.last_map, &config.sharding) else {
+            return Ok(());
+        };
+        if !moves::ends_any(old, &new.map) {
             return Ok(());
         }
         let mut unfinished = 0;
@@ -313,17 +326,6 @@ impl Reloader {
 
 fn impossible(error: std::io::Error) -> Refusal {
     Refusal::Impossible(error.into())
-}
-
-/// Refuses a shard map that may not follow the one that is served by.
-fn refuse_unsafe_moves(before: &Blueprint, config: &GatewayConfig) -> Result<(), Refusal> {
-    let (Some(before), Some(next)) = (&before.service.sharding, &config.sharding) else {
-        return Ok(());
-    };
-    let problems = moves::problems(&before.map, &next.map, &next.file);
-    Problems::from_iter(problems)
-        .or_ok(())
-        .map_err(Refusal::Invalid)
 }
 
 /// A door for one more shard, so that no shard lacks a descriptor for what has been acknowledged.

@@ -12,8 +12,9 @@ use crate::metrics::{Counter, ShardMetrics};
 use crate::reload::{self, Asked, Fixed, Message, Reloader};
 use crate::secrets::keeper::Keeper;
 use crate::service::Origin;
-use crate::shard::{Shard, Share};
+use crate::shard::{Crowds, Shard, Share};
 use crate::upstream::Placement;
+use crate::upstream::tls::UpstreamTls;
 use plimsoll_http::{CountersFile, Listener, connections_possible, run_shards};
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs as _};
@@ -50,15 +51,14 @@ pub fn run(
             go,
         },
     } = controls.into();
-    let log: Log = Arc::new(log);
-    let shards = shards.max(1);
+    let (log, shards): (Log, usize) = (Arc::new(log), shards.max(1));
     // Before clients can come: they are not to wait for secrets.
     let keeper = start_keeper(config, &log)?;
     let listeners = bind(config, &sockets)?;
     let origin = Origin::new(tokio::time::Instant::now(), crate::clock::since_epoch());
     let (behind, room) = (resolve(config)?, room_for_clients(config, shards, &log));
-    let blueprint = Blueprint::new(config, behind, &origin, shards, room, None);
-    let first = Arc::new(blueprint);
+    let first = Arc::new(Blueprint::new(config, behind, &origin, shards, room, None));
+    tell_of_insecure(config, &log);
     let (current, generation) = watch::channel(Arc::clone(&first));
     let metrics: Vec<Arc<ShardMetrics>> = (0..shards).map(|_| Arc::default()).collect();
     let counters = make_counters(config, shards)?;
@@ -183,6 +183,7 @@ impl Changing {
             doors: config.listeners.iter().map(|l| l.door()).collect(),
             shards: self.shards,
             map_since: 1,
+            last_map: (config.sharding.as_ref()).map(|sharding| Arc::clone(&sharding.map)),
             current: self.current,
             keeper: self.keeper,
             sockets: self.sockets,
@@ -217,6 +218,19 @@ pub(crate) fn room_for_clients(config: &GatewayConfig, shards: usize, log: &Log)
     configured.min(possible)
 }
 
+/// Says which upstreams are believed whatever they show.
+pub(crate) fn tell_of_insecure(config: &GatewayConfig, log: &Log) {
+    let insecure = |tls: &UpstreamTls| tls.insecure;
+    for upstream in &config.upstreams {
+        if upstream.tls.as_ref().is_some_and(insecure) {
+            log(&format!(
+                "upstream `{}` is `insecure`: nobody verifies that its endpoints are who they should be",
+                upstream.name
+            ));
+        }
+    }
+}
+
 /// Says what was lost and cut off, and which limits clients have met.
 fn tell_of_the_end(
     couriers: Vec<Analytics>,
@@ -238,8 +252,15 @@ fn tell_of_the_end(
 /// Says which limits clients have met.
 fn tell_of_limits(metrics: &[Arc<ShardMetrics>], log: &Log) {
     type Limit = (&'static str, fn(&ShardMetrics) -> &Counter);
-    let limits: [Limit; 5] = [
-        ("were turned away: too many", |m| &m.connections_refused),
+    let limits: [Limit; 8] = [
+        ("were turned away: too many", |m| &m.refused.all),
+        ("were turned away: too many of one address", |m| {
+            &m.refused.of_address
+        }),
+        ("were turned away: too many of one identity", |m| {
+            &m.refused.of_identity
+        }),
+        ("ended: a flood of streams or heads", |m| &m.ended.flood),
         ("had to wait: no descriptor was left", |m| &m.exhausted),
         ("ended: a head took too long", |m| &m.ended.slow_head),
         ("ended: a body took too long", |m| &m.ended.slow_body),
@@ -269,6 +290,7 @@ fn share_out(
     sockets: &Arc<Sockets>,
 ) -> io::Result<Vec<Mutex<Option<Share>>>> {
     let open = Arc::new(AtomicU32::new(0));
+    let crowds = Crowds::default();
     let shards = each.metrics.len();
     let each = (each.feeds.into_iter())
         .zip(each.changed)
@@ -281,6 +303,7 @@ fn share_out(
             blueprint: Arc::clone(first),
             placement: Placement { shard, shards },
             open: Arc::clone(&open),
+            crowds: crowds.clone(),
             metrics: Arc::clone(metrics),
             counters: counters.row(shard),
             feed,

@@ -9,6 +9,7 @@ use crate::config::{
 use crate::control::Control;
 use crate::exchange::sketch::Drawing;
 use crate::forwarded::Network;
+use crate::identity::Kind;
 use crate::policy::Policy;
 use crate::policy::key::KeyPolicy;
 use crate::policy::rate_limit::RateLimitPolicy;
@@ -31,6 +32,8 @@ pub(crate) struct Service {
     pub(crate) entrances: Vec<Entrance>,
     /// What upstreams are told of clients' certificates.
     pub(crate) certificate_fields: Vec<CertificateField>,
+    /// What identifies a client.
+    pub(crate) identity_order: Arc<[Kind]>,
     /// Whose data is where.
     pub(crate) sharding: Option<Sharding>,
     /// Of each upstream, whether it gets the client's `Host`.
@@ -130,6 +133,7 @@ impl Service {
                 .map(|listener| Entrance::new(listener, before))
                 .collect(),
             certificate_fields: config.certificate_fields.clone(),
+            identity_order: Arc::clone(&config.identity_order),
             sharding: config.sharding.clone(),
             preserve_host: config.upstreams.iter().map(|u| u.preserve_host).collect(),
             timeouts: config.timeouts,

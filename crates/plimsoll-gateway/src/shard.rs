@@ -4,12 +4,15 @@ use crate::analytics::Feed;
 use crate::answer::{Answer, Delivery};
 use crate::client::{self, Client};
 use crate::config::Timeouts;
+use crate::crowd::{Crowd, Place, household};
 use crate::doors::{Door, DoorId, Doors};
 use crate::exchange::ending::Ending;
 use crate::exchange::hold::Held;
+use crate::exchange::mirror::Mirrors;
 use crate::generation::{Blueprint, Generation};
 use crate::handover::Sockets;
-use crate::metrics::ShardMetrics;
+use crate::identity::Identity;
+use crate::metrics::{ShardMetrics, TooMany};
 use crate::reload::{Change, Message};
 use crate::roll::{Roll, Showing};
 use crate::service::Service;
@@ -19,7 +22,9 @@ use crate::upstream::Placement;
 use plimsoll_base::counters::Counter;
 use plimsoll_http::Row;
 use std::cell::{Cell, RefCell};
+use std::hash::Hash;
 use std::io;
+use std::net::IpAddr;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -44,6 +49,7 @@ pub(crate) struct Shard {
     placement: Placement,
     /// Client connections open now, over all shards. Changed once per connection, never per request.
     open: Arc<AtomicU32>,
+    crowds: Crowds,
     pub(crate) metrics: Arc<ShardMetrics>,
     /// What outlives the process.
     pub(crate) counters: Row,
@@ -59,6 +65,8 @@ pub(crate) struct Shard {
     pub(crate) changed: Notify,
     /// Those requests.
     pub(crate) held: Held,
+    /// Copies of requests, for where their clients' data moves to.
+    pub(crate) mirrors: Mirrors,
     /// Every stream of HTTP/2 that is served has one more of it.
     pub(crate) streams: Rc<()>,
     /// Client connections, and what their clients have shown.
@@ -66,11 +74,19 @@ pub(crate) struct Shard {
     sockets: Arc<Sockets>,
 }
 
+/// Connections of each client, over all shards.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Crowds {
+    addresses: Arc<Crowd<IpAddr>>,
+    identities: Arc<Crowd<Identity>>,
+}
+
 /// What a shard takes with it when it starts.
 pub(crate) struct Share {
     pub(crate) blueprint: Arc<Blueprint>,
     pub(crate) placement: Placement,
     pub(crate) open: Arc<AtomicU32>,
+    pub(crate) crowds: Crowds,
     pub(crate) metrics: Arc<ShardMetrics>,
     pub(crate) counters: Row,
     pub(crate) feed: Option<Feed>,
@@ -93,6 +109,7 @@ impl Shard {
             earlier: RefCell::default(),
             placement: share.placement,
             open: share.open,
+            crowds: share.crowds,
             metrics: share.metrics,
             counters: share.counters,
             analytics: share.feed.map(RefCell::new),
@@ -102,6 +119,7 @@ impl Shard {
             drain: Notify::new(),
             changed: Notify::new(),
             held: Held::default(),
+            mirrors: Mirrors::default(),
             streams: Rc::default(),
             roll: RefCell::default(),
             sockets: share.sockets,
@@ -197,35 +215,96 @@ impl Shard {
     /// Takes a client in, or turns it away if there are too many.
     fn admit(self: &Rc<Self>, clients: &mut JoinSet<()>, stream: TcpStream, door: Rc<DoorId>) {
         let generation = self.current();
-        let limit = generation.service.limits.connections;
         let entrance = generation.service.entrance(&door.name);
         let tls = entrance.and_then(|entrance| entrance.tls.as_ref());
-        if self.open.fetch_add(1, Ordering::Relaxed) >= limit {
-            self.open.fetch_sub(1, Ordering::Relaxed);
-            self.metrics.connections_refused.add(1);
-            self.counters.add(Counter::TurnedAway, 1);
-            if tls.is_none() {
-                let answer = Answer::new(503, "too many connections");
-                turn_away(&stream, &generation.service.voice.say(answer));
+        let place = match self.place(&stream, &generation.service) {
+            Ok(place) => place,
+            Err(why) => {
+                let answer = self.refusal(why, &generation.service);
+                // Over TLS nothing can be said yet.
+                if tls.is_none() {
+                    turn_away(&stream, &answer);
+                }
+                return;
             }
-            return;
-        }
+        };
         self.counters.add(Counter::Accepted, 1);
         let timed = generation.service.timings.any();
         let accepted = timed.then(Instant::now);
         let (task, shown) = match tls {
             None => {
                 let served = client::serve(Rc::clone(self), stream.into(), accepted);
-                (clients.spawn_local(served), Showing::Nothing)
+                (
+                    clients.spawn_local(holding(place, served)),
+                    Showing::Nothing,
+                )
             }
             Some(_) => {
                 let door = Rc::clone(&door);
                 let secured = client::serve_secured(Rc::clone(self), stream, door, accepted);
-                (clients.spawn_local(secured), Showing::NotYet)
+                (
+                    clients.spawn_local(holding(place, secured)),
+                    Showing::NotYet,
+                )
             }
         };
         self.roll.borrow_mut().enter(task, door, shown);
         self.metrics.connections.set(clients.len() as u64);
+    }
+
+    /// What a new connection takes of the limits, until it ends; why there is no room for it.
+    fn place(
+        &self,
+        stream: &TcpStream,
+        service: &Service,
+    ) -> Result<Option<Place<IpAddr>>, TooMany> {
+        let limits = &service.limits;
+        let place = || {
+            let Some(most) = limits.per_address else {
+                return Ok(None);
+            };
+            // One that is gone already shows itself when it is read from.
+            let Ok(peer) = stream.peer_addr() else {
+                return Ok(None);
+            };
+            let address = peer.ip().to_canonical();
+            if service.trusts(address) {
+                return Ok(None);
+            }
+            let place = self.crowds.addresses.enter(household(address), most);
+            place.map(Some).ok_or(TooMany::OfAddress)
+        };
+        let place = match self.open.fetch_add(1, Ordering::Relaxed) {
+            open if open >= limits.connections => Err(TooMany::All),
+            _ => place(),
+        };
+        place.inspect_err(|_| _ = self.open.fetch_sub(1, Ordering::Relaxed))
+    }
+
+    /// The same of the limit for who the client is by its certificate.
+    pub(crate) fn place_of_identity(
+        &self,
+        client: &Client,
+    ) -> Result<Option<Place<Identity>>, TooMany> {
+        let generation = self.current();
+        let service = &generation.service;
+        let Some(most) = service.limits.per_identity else {
+            return Ok(None);
+        };
+        let shown = client.connection.peer_certificates();
+        let Some(own) = shown.first() else {
+            return Ok(None);
+        };
+        let identity = Identity::of_any(own, &service.identity_order);
+        let place = self.crowds.identities.enter(identity, most);
+        place.map(Some).ok_or(TooMany::OfIdentity)
+    }
+
+    /// What a client is told for whom there is no room, which counts.
+    pub(crate) fn refusal(&self, why: TooMany, service: &Service) -> Answer {
+        self.metrics.refused.of(why).add(1);
+        self.counters.add(Counter::TurnedAway, 1);
+        service.voice.say(Answer::new(503, why.words()))
     }
 
     fn departed(&self, clients: &JoinSet<()>, ended: Result<(Id, ()), JoinError>) {
@@ -314,6 +393,7 @@ impl Shard {
             .end_expired(crate::clock::since_epoch());
         self.metrics.ended.expired.add(expired);
         self.metrics.held.set(u64::from(self.held.count()));
+        self.metrics.mirroring.set(u64::from(self.mirrors.count()));
         let spans = self.tracer.as_ref().map(|tracer| &tracer.feed);
         for feed in self.analytics.iter().chain(spans) {
             feed.borrow_mut().hand_over();
@@ -353,6 +433,7 @@ impl Shard {
         while Rc::strong_count(&self.streams) > 1 {
             tokio::task::yield_now().await;
         }
+        self.mirrors.finish(end).await;
         cut_off
     }
 
@@ -387,6 +468,12 @@ impl Shard {
             feed.into_inner().finish();
         }
     }
+}
+
+/// Serves a connection that has this place, which it has until its end.
+async fn holding<K: Eq + Hash>(place: Option<Place<K>>, served: impl Future<Output = ()>) {
+    served.await;
+    drop(place);
 }
 
 /// Ready at this time; never without one.

@@ -33,10 +33,20 @@ pub(crate) struct Assignment {
     pub(crate) moving: Option<Moving>,
 }
 
-/// A move under way: the identity is frozen. What changes its data waits until the move is over; what reads goes on.
+/// A move under way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Moving {
     pub(crate) to: usize,
+    pub(crate) step: Step,
+}
+
+/// How far a move is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// Both shards get what is asked for; the old one answers.
+    Mirroring,
+    /// What changes data waits until the move is over; what reads goes on.
+    Frozen,
 }
 
 /// A map. Every index in it is within its bounds.

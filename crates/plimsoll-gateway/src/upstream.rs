@@ -5,15 +5,19 @@
 
 mod balance;
 mod check;
+pub(crate) mod dial;
 pub(crate) mod health;
 mod retry_budget;
+pub(crate) mod tls;
 
 use crate::config::{Balance, Check, HashBy, UpstreamConfig};
 use crate::http2::carrying::Sessions;
 use balance::Balancer;
 use check::Verdict;
+use dial::{DialError, Way};
 use health::Health;
-use plimsoll_http::{ConnectError, Limits, Pool, PoolLimits, RequestHead, TcpClient, connect};
+use plimsoll_base::reason::Reason;
+use plimsoll_http::{ConnectError, Limits, Pool, PoolLimits, RequestHead, TcpClient};
 use retry_budget::RetryBudget;
 use std::cell::{Cell, RefCell};
 use std::net::SocketAddr;
@@ -46,12 +50,13 @@ pub(crate) struct Upstream {
     connect_timeout: Duration,
     pub(crate) response_head_timeout: Duration,
     limits: Limits,
-    pool: RefCell<Pool>,
+    /// By endpoint: two of one address may be known by different names.
+    pool: RefCell<Pool<usize>>,
 }
 
 #[derive(Debug)]
 struct Endpoint {
-    address: SocketAddr,
+    way: Way,
     authority: String,
     pending: Cell<u32>,
 }
@@ -94,10 +99,14 @@ impl Upstream {
         placement: &Placement,
         now: Instant,
     ) -> Self {
-        let endpoints = config.endpoints.iter().zip(addresses);
+        let endpoints = config.endpoints.iter().zip(addresses).enumerate();
         let endpoints: Vec<Endpoint> = endpoints
-            .map(|(endpoint, address)| Endpoint {
-                address: *address,
+            .map(|(index, (endpoint, address))| Endpoint {
+                way: Way {
+                    address: *address,
+                    connector: config.tls.as_ref().map(|tls| tls.connector(index)),
+                    http2: config.http2,
+                },
                 authority: endpoint.authority(),
                 pending: Cell::new(0),
             })
@@ -120,7 +129,7 @@ impl Upstream {
             checks: RefCell::default(),
             sessions: config
                 .http2
-                .then(|| Sessions::new(config.endpoints.len(), limits)),
+                .then(|| Sessions::new(config.endpoints.len(), limits, config.tls.is_some())),
             retries: RetryBudget::new(config.retry, placement.shards, now),
             max_pending: config.max_pending.div_ceil(shards),
             connect_timeout: config.connect_timeout,
@@ -199,7 +208,7 @@ impl Upstream {
             for index in (self.checks_from..count).step_by(self.checks_step) {
                 let endpoint = &self.endpoints[index];
                 let watched = Watched {
-                    address: endpoint.address,
+                    way: endpoint.way.clone(),
                     authority: endpoint.authority.clone(),
                     index,
                     rules: rules.clone(),
@@ -238,23 +247,26 @@ impl Slot<'_> {
         if let Some(sessions) = &self.upstream.sessions {
             return sessions.stream(self.index);
         }
-        let address = self.endpoint().address;
-        self.upstream.pool.borrow_mut().take(&address, now)
+        self.upstream.pool.borrow_mut().take(&self.index, now)
     }
 
-    /// A new connection.
-    pub(crate) async fn connect(&self) -> Result<TcpClient, ConnectError> {
+    /// A new connection; `connected` is told when only TLS is left to do.
+    pub(crate) async fn connect(&self, connected: impl FnOnce()) -> Result<TcpClient, DialError> {
         let upstream = self.upstream;
-        if let Some(sessions) = &upstream.sessions {
-            let (address, patience) = (self.endpoint().address, upstream.connect_timeout);
-            return sessions.connect(self.index, address, patience).await;
-        }
-        connect(
-            self.endpoint().address,
-            upstream.connect_timeout,
-            upstream.limits,
-        )
-        .await
+        let connecting = async {
+            let stream = self.endpoint().way.dial(connected).await?;
+            match &upstream.sessions {
+                Some(sessions) => sessions.connect(self.index, stream).await,
+                None => Ok(TcpClient::from_stream(stream, upstream.limits)),
+            }
+        };
+        let made = tokio::time::timeout(upstream.connect_timeout, connecting).await;
+        made.unwrap_or_else(|_| Err(ConnectError::TimedOut.into()))
+    }
+
+    /// What the endpoint had against us, if its connection of HTTP/2 has just ended for that.
+    pub(crate) fn objection(&self) -> Option<Reason> {
+        self.upstream.sessions.as_ref()?.objection(self.index)
     }
 
     /// The endpoint began to answer at `now`, with this status.
@@ -288,11 +300,8 @@ impl Slot<'_> {
 
     /// Gives a connection back for reuse, if it is fit for it.
     pub(crate) fn give_back(&self, connection: TcpClient, now: Instant) {
-        let address = self.endpoint().address;
-        self.upstream
-            .pool
-            .borrow_mut()
-            .put(address, connection, now);
+        let mut pool = self.upstream.pool.borrow_mut();
+        pool.put(self.index, connection, now);
     }
 
     fn endpoint(&self) -> &Endpoint {
@@ -309,7 +318,7 @@ impl Drop for Slot<'_> {
 
 /// An endpoint that is checked.
 struct Watched {
-    address: SocketAddr,
+    way: Way,
     authority: String,
     index: usize,
     rules: Check,
@@ -324,7 +333,7 @@ impl Watched {
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             ticks.tick().await;
-            let passed = check::passes(self.address, &self.authority, &self.rules).await;
+            let passed = check::passes(&self.way, &self.authority, &self.rules).await;
             self.health.checked(passed);
             self.health
                 .set_down(self.index, verdict.hear(passed, &self.rules));

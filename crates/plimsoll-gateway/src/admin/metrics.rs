@@ -1,13 +1,16 @@
 //! `/metrics`: every counter, in Prometheus' text format (version 0.0.4), added up over the shards.
 
 use super::Sources;
+use crate::exchange::mirror::Outcome;
 use crate::exchange::phases::Phase;
 use crate::generation::Blueprint;
 use crate::handshake::Reason;
 use crate::metrics::{
-    Buckets, CLASSES, Counter, EndMetrics, RouteMetrics, ShardMetrics, Tally, UpstreamMetrics,
+    Buckets, CLASSES, Counter, EndMetrics, RouteMetrics, ShardMetrics, Tally, TooMany,
+    UpstreamMetrics,
 };
 use crate::secrets::keeper::Figures;
+use crate::upstream::dial::TlsFailures;
 use plimsoll_http::exposition::{CONTENT_TYPE, Exposition};
 use plimsoll_http::pages::Page;
 use std::sync::Arc;
@@ -31,6 +34,7 @@ pub(super) fn page(sources: &Sources) -> Page {
         let help = "Requests that wait for their client's data to be moved.";
         text.head("requests_held", "gauge", help);
         text.sample("requests_held", &[], sum(sources, |shard| &shard.held));
+        mirrored(&mut text, sources, &generation);
     }
     clients(&mut text, sources);
     analytics(&mut text, sources);
@@ -173,8 +177,9 @@ fn routes(text: &mut Exposition, generation: &Blueprint) {
 
 fn upstreams(text: &mut Exposition, generation: &Blueprint) {
     type Column = (&'static str, fn(&UpstreamMetrics) -> &Counter);
-    let kinds: [Column; 5] = [
+    let kinds: [Column; 6] = [
         ("connect", |u| &u.connect_failed),
+        ("tls", |u| &u.tls_failed),
         ("timeout", |u| &u.timed_out),
         ("closed", |u| &u.closed),
         ("malformed", |u| &u.malformed),
@@ -195,6 +200,7 @@ fn upstreams(text: &mut Exposition, generation: &Blueprint) {
             );
         }
     }
+    tls_failures(text, generation);
     let columns: [Single; 5] = [
         (
             "retries_total",
@@ -229,6 +235,46 @@ fn upstreams(text: &mut Exposition, generation: &Blueprint) {
     ];
     singles(text, generation, &columns);
     endpoints(text, generation);
+}
+
+fn mirrored(text: &mut Exposition, sources: &Sources, generation: &Blueprint) {
+    let help = "Copies of requests that wait or are under way, for the shard that their client's data moves to.";
+    text.head("mirrored_requests_waiting", "gauge", help);
+    let waiting = sum(sources, |shard| &shard.mirroring);
+    text.sample("mirrored_requests_waiting", &[], waiting);
+    let help = "Requests that were to be copied for the shard that their client's data moves to, by its upstream and by what came of it.";
+    text.head("mirrored_requests_total", "counter", help);
+    for (upstream, name) in generation.upstream_names.iter().enumerate() {
+        for (outcome, word) in Outcome::ALL {
+            let value = tallied(generation, |tally| {
+                tally.upstreams[upstream].mirrored.of(outcome)
+            });
+            let labels = [("upstream", &**name), ("result", word)];
+            text.sample("mirrored_requests_total", &labels, value);
+        }
+    }
+}
+
+/// Only what has happened: there are many reasons, and most upstreams are spoken to in clear.
+fn tls_failures(text: &mut Exposition, generation: &Blueprint) {
+    let names = generation.upstream_names.iter().enumerate();
+    let counts = names.flat_map(|(upstream, name)| {
+        TlsFailures::reasons().map(move |reason| {
+            let count = tallied(generation, |tally| {
+                tally.upstreams[upstream].tls_failures.get(reason)
+            });
+            (name, reason, count)
+        })
+    });
+    let mut counts = counts.filter(|(_, _, count)| *count > 0).peekable();
+    if counts.peek().is_some() {
+        let help = "Failures of TLS to an upstream, by why.";
+        text.head("upstream_tls_failures_total", "counter", help);
+    }
+    for (name, reason, count) in counts {
+        let labels = [("upstream", &**name), ("reason", reason.name())];
+        text.sample("upstream_tls_failures_total", &labels, count);
+    }
 }
 
 fn endpoints(text: &mut Exposition, generation: &Blueprint) {
@@ -290,10 +336,7 @@ fn clients(text: &mut Exposition, sources: &Sources) {
         &[],
         sum(sources, |shard| &shard.connections),
     );
-    let help = "Client connections turned away because there were too many.";
-    text.head("client_connections_refused_total", "counter", help);
-    let refused = sum(sources, |shard| &shard.connections_refused);
-    text.sample("client_connections_refused_total", &[], refused);
+    refused(text, sources);
     let help = "Streams of HTTP/2 refused because their connection had too many exchanges.";
     text.head("http2_streams_refused_total", "counter", help);
     let refused = sum(sources, |shard| &shard.streams_refused);
@@ -310,9 +353,26 @@ fn clients(text: &mut Exposition, sources: &Sources) {
     text.sample("client_connections_panicked_total", &[], panicked);
 }
 
+fn refused(text: &mut Exposition, sources: &Sources) {
+    let help = "Client connections turned away because there were too many, by of what.";
+    text.head("client_connections_refused_total", "counter", help);
+    for (word, why) in [
+        ("total", TooMany::All),
+        ("address", TooMany::OfAddress),
+        ("identity", TooMany::OfIdentity),
+    ] {
+        let refused = sum(sources, |shard| shard.refused.of(why));
+        text.sample(
+            "client_connections_refused_total",
+            &[("reason", word)],
+            refused,
+        );
+    }
+}
+
 fn ended(text: &mut Exposition, sources: &Sources) {
     type Column = (&'static str, fn(&EndMetrics) -> &Counter);
-    let reasons: [Column; 10] = [
+    let reasons: [Column; 11] = [
         ("idle", |e| &e.idle),
         ("slow_head", |e| &e.slow_head),
         ("broken_head", |e| &e.broken_head),
@@ -323,6 +383,7 @@ fn ended(text: &mut Exposition, sources: &Sources) {
         ("distrusted", |e| &e.distrusted),
         ("expired", |e| &e.expired),
         ("upgraded_idle", |e| &e.upgraded_idle),
+        ("flood", |e| &e.flood),
     ];
     let help = "Client connections that were ended or broken off, by why.";
     text.head("client_connections_ended_total", "counter", help);

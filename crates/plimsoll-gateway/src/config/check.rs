@@ -4,6 +4,7 @@ mod analytics;
 mod policies;
 mod rules;
 pub(crate) mod secrets;
+mod secured;
 mod sharding;
 mod tls;
 mod upstreams;
@@ -88,9 +89,11 @@ pub(super) fn check(
     let limits_block = wire.limits.take().unwrap_or_default();
     let connect = duration(timeouts.connect, Duration::from_secs(2));
     let response_head = duration(timeouts.response_head, Duration::from_secs(30));
+    let identity_order = sharding::order(c, &wire);
     let config = GatewayConfig {
         certificate_fields: sharding::certificate_fields(&wire),
-        sharding: sharding::sharding(c, &wire),
+        sharding: sharding::sharding(c, &wire, &identity_order),
+        identity_order,
         listeners: listeners(c, &wire),
         admin: admin(c, &wire),
         trusted_proxies: trusted_proxies(c, &wire.trusted_proxies),
@@ -111,7 +114,7 @@ pub(super) fn check(
             upgraded: duration(timeouts.upgraded, Duration::from_secs(300)),
             swap: duration(timeouts.swap, Duration::from_secs(60)),
         },
-        limits: limits(c, &limits_block),
+        limits: limits(c, &limits_block, &wire),
         voice: Voice::Own,
         control: None,
         // After all that may want one.
@@ -131,12 +134,15 @@ fn duration(written: Option<DurationText>, default: Duration) -> Duration {
 
 fn http2(c: &mut Checker<'_>, wire: &GatewayFile) -> Option<Http2> {
     let block = wire.http2.as_ref()?;
-    if block.streams == Some(0) {
-        let at = Path::root().key("http2").key("streams");
-        c.refuse(at, "0 would refuse every request: write at least 1");
+    for (name, written) in [("streams", block.streams), ("resets", block.resets)] {
+        if written == Some(0) {
+            let at = Path::root().key("http2").key(name);
+            c.refuse(at, "0 would refuse every request: write at least 1");
+        }
     }
     Some(Http2 {
         streams: block.streams.unwrap_or(128),
+        resets: block.resets.unwrap_or(200),
     })
 }
 
@@ -159,6 +165,10 @@ fn listeners(c: &mut Checker<'_>, wire: &GatewayFile) -> Vec<ListenerConfig> {
     if wire.listeners.0.is_empty() {
         c.refuse("listeners", "at least one listener is needed");
     }
+    let alpn: &[&[u8]] = match &wire.http2 {
+        Some(_) => &[b"h2", b"http/1.1"],
+        None => &[b"http/1.1"],
+    };
     let mut taken: HashMap<SocketAddr, &str> = HashMap::new();
     let mut listeners = Vec::new();
     for (name, block) in wire.listeners.iter() {
@@ -172,11 +182,8 @@ fn listeners(c: &mut Checker<'_>, wire: &GatewayFile) -> Vec<ListenerConfig> {
         let at = at.key("address");
         let tls = block.tls.as_ref();
         let tls = tls.and_then(|block| {
-            tls::tls(
-                c,
-                &Path::root().key("listeners").key(name).key("tls"),
-                block,
-            )
+            let at = Path::root().key("listeners").key(name).key("tls");
+            tls::tls(c, &at, block, alpn)
         });
         let Some(address) = address(c, &at, &block.address) else {
             continue;
@@ -256,9 +263,11 @@ fn upstreams(
                 "0 would refuse every request: write at least 1",
             );
         }
+        let endpoints = endpoints(c, &at.key("endpoints"), &block.endpoints);
         upstreams.push(UpstreamConfig {
             name: name.to_owned(),
-            endpoints: endpoints(c, &at.key("endpoints"), &block.endpoints),
+            tls: secured::upstream_tls(c, &at, block, &endpoints),
+            endpoints,
             balance: upstreams::balance(c, &at, block),
             preserve_host: block.preserve_host,
             http2: block.http2,
@@ -279,7 +288,7 @@ fn endpoints(c: &mut Checker<'_>, at: &Path, texts: &[String]) -> Vec<EndpointCo
     if texts.is_empty() {
         c.refuse(
             at,
-            "at least one endpoint is needed: write `http://host:port`",
+            "at least one endpoint is needed: write `http://host:port` or `https://host:port`",
         );
     }
     let mut endpoints: Vec<EndpointConfig> = Vec::new();
@@ -295,15 +304,16 @@ fn endpoints(c: &mut Checker<'_>, at: &Path, texts: &[String]) -> Vec<EndpointCo
     endpoints
 }
 
-/// Reads `http://host:port`.
+/// Reads `http://host:port` or `https://host:port`.
 pub(crate) fn endpoint(text: &str) -> Result<EndpointConfig, String> {
-    if text.starts_with("https://") {
-        return Err(
-            "TLS to upstreams is not available in this version: write `http://…`".to_owned(),
-        );
-    }
-    let malformed = || format!("`{text}` is not an endpoint: write `http://host:port`");
-    let authority = text.strip_prefix("http://").ok_or_else(malformed)?;
+    let malformed =
+        || format!("`{text}` is not an endpoint: write `http://host:port` or `https://host:port`");
+    let (scheme, authority) = text.split_once("://").ok_or_else(malformed)?;
+    let (secured, default_port) = match scheme {
+        "http" => (false, 80),
+        "https" => (true, 443),
+        _ => return Err(malformed()),
+    };
     let authority = authority.strip_suffix('/').unwrap_or(authority);
     if authority.contains(['/', '?', '#']) {
         return Err("an endpoint has no path: requests keep theirs (see `strip`)".to_owned());
@@ -312,7 +322,7 @@ pub(crate) fn endpoint(text: &str) -> Result<EndpointConfig, String> {
         Some((host, port)) if !port.ends_with(']') => {
             (host, port.parse().map_err(|_| malformed())?)
         }
-        _ => (authority, 80),
+        _ => (authority, default_port),
     };
     let is_name = !host.is_empty()
         && host
@@ -326,6 +336,7 @@ pub(crate) fn endpoint(text: &str) -> Result<EndpointConfig, String> {
         return Err(malformed());
     }
     Ok(EndpointConfig {
+        secured,
         host: host.to_ascii_lowercase(),
         port,
     })
@@ -449,7 +460,7 @@ fn refuse_unmarked_weaker(c: &mut Checker<'_>, blocks: &[RouteBlock], routes: &[
     }
 }
 
-fn limits(c: &mut Checker<'_>, block: &LimitsBlock) -> ConnectionLimits {
+fn limits(c: &mut Checker<'_>, block: &LimitsBlock, wire: &GatewayFile) -> ConnectionLimits {
     const LARGEST_HEAD: u64 = 1024 * 1024;
     let mut size = |name: &str, written: Option<u64>, default: usize| {
         let Some(bytes) = written else { return default };
@@ -470,14 +481,24 @@ fn limits(c: &mut Checker<'_>, block: &LimitsBlock) -> ConnectionLimits {
         body_bytes: block.body.map_or(1 << 30, |b| *b),
         trailer_bytes: default.trailer_bytes,
     };
-    for (name, written) in [("connections", block.connections), ("fields", block.fields)] {
+    let at = |name| Path::root().key("limits").key(name);
+    for (name, written) in [
+        ("connections", block.connections),
+        ("connections_per_address", block.connections_per_address),
+        ("connections_per_identity", block.connections_per_identity),
+        ("fields", block.fields),
+    ] {
         if written == Some(0) {
-            let at = Path::root().key("limits").key(name);
-            c.refuse(at, "0 would refuse every request: write at least 1");
+            c.refuse(at(name), "0 would refuse every request: write at least 1");
         }
+    }
+    if block.connections_per_identity.is_some() && !sharding::asks_for_certificates(wire) {
+        c.refuse(at("connections_per_identity"), sharding::NOBODY_ASKS);
     }
     ConnectionLimits {
         connections: block.connections.unwrap_or(10_000),
+        per_address: block.connections_per_address,
+        per_identity: block.connections_per_identity,
         request,
         response: Limits {
             body_bytes: u64::MAX,

@@ -43,7 +43,7 @@ pub(super) struct GatewayFile {
     /// Spans of traces; none when left out, and then it costs nothing.
     #[deserr(default)]
     pub(super) tracing: Option<analytics::TracingBlock>,
-    /// Let clients speak HTTP/2 in clear, by its preface; over TLS they speak HTTP/1.1. HTTP/1.1 only when left out.
+    /// Let clients speak HTTP/2, in clear by its preface and over TLS by ALPN. HTTP/1.1 only when left out.
     #[deserr(default)]
     pub(super) http2: Option<Http2Block>,
     /// Where it is shown how the time of every request splits up; nowhere when left out, and then it costs nothing.
@@ -171,6 +171,22 @@ pub(super) struct ShardMapBlock {
     /// How long requests that change something wait while their identity is frozen (default 10s); then 503.
     #[deserr(default)]
     pub(super) hold: Option<DurationText>,
+    /// How much is copied for the shard that an identity is moving to, while it is mirrored.
+    #[deserr(default)]
+    pub(super) mirror: Option<MirrorBlock>,
+}
+
+/// Copies of requests for the shard that their identity is moving to. What is not copied is counted, and harms nobody.
+#[derive(Debug, Deserr, JsonSchema)]
+#[deserr(deny_unknown_fields)]
+#[schemars(deny_unknown_fields)]
+pub(super) struct MirrorBlock {
+    /// Bytes of a body (default 64KiB); a request with more is not copied.
+    #[deserr(default)]
+    pub(super) body: Option<BytesText>,
+    /// Copies that may wait or be under way in one gateway shard (default 256); a further one is not made.
+    #[deserr(default)]
+    pub(super) queue: Option<u32>,
 }
 
 /// The admin listener. It binds loopback only.
@@ -191,8 +207,11 @@ pub(super) struct AdminBlock {
 #[deserr(deny_unknown_fields)]
 #[schemars(deny_unknown_fields)]
 pub(super) struct UpstreamBlock {
-    /// `http://host:port`, without a path. Host names are resolved once, at start.
+    /// `http://host:port` or, over TLS, `https://host:port`, without a path. Host names are resolved when the file is loaded.
     pub(super) endpoints: Vec<String>,
+    /// How TLS is spoken where the endpoints are `https://…`.
+    #[deserr(default)]
+    pub(super) tls: Option<UpstreamTlsBlock>,
     /// How an endpoint is chosen.
     #[deserr(default)]
     #[schemars(default)]
@@ -201,7 +220,7 @@ pub(super) struct UpstreamBlock {
     #[deserr(default)]
     #[schemars(default)]
     pub(super) preserve_host: bool,
-    /// The endpoints speak HTTP/2, in clear and without asking (as gRPC servers do). One connection per shard and endpoint carries all exchanges.
+    /// The endpoints speak HTTP/2: in clear without asking (as gRPC servers do), over TLS by ALPN. One connection per shard and endpoint carries all exchanges.
     #[deserr(default)]
     #[schemars(default)]
     pub(super) http2: bool,
@@ -215,7 +234,7 @@ pub(super) struct UpstreamBlock {
     /// How long an idle connection is kept (default 30s). Keep it below the upstream's own idle timeout.
     #[deserr(default)]
     pub(super) idle_timeout: Option<DurationText>,
-    /// Overrides `timeouts.connect` for this upstream.
+    /// Overrides `timeouts.connect` for this upstream. TLS has to be done within it, too.
     #[deserr(default)]
     pub(super) connect_timeout: Option<DurationText>,
     /// Overrides `timeouts.response_head` for this upstream.
@@ -234,6 +253,29 @@ pub(super) struct UpstreamBlock {
     /// How many requests may be sent a second time.
     #[deserr(default)]
     pub(super) retry: Option<RetryBlock>,
+}
+
+/// TLS to an upstream, 1.2 or 1.3. Files are looked for where the configuration is.
+#[derive(Debug, Default, Deserr, JsonSchema)]
+#[deserr(deny_unknown_fields)]
+#[schemars(deny_unknown_fields)]
+pub(super) struct UpstreamTlsBlock {
+    /// File of the authorities that the endpoints' certificates must come from (PEM); those that this host trusts when left out.
+    #[deserr(default)]
+    pub(super) ca: Option<String>,
+    /// The name that is sent as SNI and that certificates must bear (default: each endpoint's host).
+    #[deserr(default)]
+    pub(super) server_name: Option<String>,
+    /// File of the certificate that is shown to endpoints that ask for one, with those between it and its authority (PEM).
+    #[deserr(default)]
+    pub(super) certificate: Option<String>,
+    /// File of its private key (PEM, not encrypted).
+    #[deserr(default)]
+    pub(super) key: Option<String>,
+    /// Accept any certificate, so that whoever answers is believed. It is said at every start and reload.
+    #[deserr(default)]
+    #[schemars(default)]
+    pub(super) insecure: bool,
 }
 
 /// Passive health. A failure is a connection that cannot be made, breaks or takes too long, or an answer that is not HTTP. All shards count
@@ -442,10 +484,14 @@ pub(super) struct Http2Block {
     /// Streams that a client may have open at a time (default 128).
     #[deserr(default)]
     pub(super) streams: Option<u32>,
+    /// Streams that a client may cut off at once (default 200). Each that it lets end earns it another, each second ten; one more ends its
+    /// connection.
+    #[deserr(default)]
+    pub(super) resets: Option<u32>,
 }
 
 /// How the time of a request splits up, in phases that add up to the whole: accept, tls, head, authentication, limit, gateway, pool_wait,
-/// connect, request_body, request_write, first_byte, body, client_write.
+/// connect, upstream_tls, request_body, request_write, first_byte, body, client_write.
 #[derive(Debug, Default, Deserr, JsonSchema)]
 #[deserr(deny_unknown_fields)]
 #[schemars(deny_unknown_fields)]
@@ -472,7 +518,7 @@ pub(super) struct TimeoutsBlock {
     /// A client's request head, from its first byte to its last; and how long a new connection may be silent (default 10s).
     #[deserr(default)]
     pub(super) request_head: Option<DurationText>,
-    /// Connecting to an endpoint (default 2s).
+    /// Connecting to an endpoint, TLS included (default 2s).
     #[deserr(default)]
     pub(super) connect: Option<DurationText>,
     /// From the complete request to the head of its response (default 30s).
@@ -508,6 +554,14 @@ pub(super) struct LimitsBlock {
     /// one gets 503 and is closed.
     #[deserr(default)]
     pub(super) connections: Option<u32>,
+    /// Of them, connections of one address (default: any number); of IPv6 the network of 64 bits counts as one. A further one gets 503, over TLS
+    /// it is closed. Trusted proxies may have any number.
+    #[deserr(default)]
+    pub(super) connections_per_address: Option<u32>,
+    /// Connections of clients with one identity, by `identity.order` (default: any number); whose certificate identifies nobody is told apart by
+    /// it. A further one gets 503, or GOAWAY.
+    #[deserr(default)]
+    pub(super) connections_per_identity: Option<u32>,
     /// Bytes of a head (default 32KiB): 431, from an upstream 502.
     #[deserr(default)]
     pub(super) head: Option<BytesText>,

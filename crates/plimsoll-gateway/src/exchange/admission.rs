@@ -1,5 +1,6 @@
 //! Admission: from a request head to a plan for forwarding it, or to the answer that refuses it.
 
+use super::mirror::Mirror;
 use super::outgoing::{Origin, Target};
 use super::phases::{Phase, Stopwatch};
 use super::{Scratch, hold, upgrade};
@@ -14,6 +15,7 @@ use crate::policy::rules::breaker::Passed;
 use crate::policy::{self, Caller, Refusal};
 use crate::router;
 use crate::service::{Route, Service};
+use crate::shard_map::{Moving, Step};
 use crate::standing::{Place, Standing};
 use plimsoll_http::{ConnectionOptions, Framing, RequestHead, Version};
 use std::borrow::Cow;
@@ -40,6 +42,8 @@ pub(super) struct Plan {
     pub(super) passed: Option<Passed>,
     /// It may change something: by its method, or by what is said when it has switched to another protocol.
     pub(super) changes: bool,
+    /// It goes to another shard, too, which the client's data is moving to.
+    pub(super) mirror: Option<Box<Mirror>>,
 }
 
 /// What becomes of a request that nothing refuses.
@@ -85,8 +89,13 @@ pub(super) fn admit(
         return Ok(Admitted::Control { route: index });
     }
     let safe = matches!(head.method(), "GET" | "HEAD" | "OPTIONS");
-    let changes = !safe || upgrade::may_switch(head, route, &options);
-    let (upstream, shard) = destination(service, index, client.standing.as_deref(), changes)?;
+    let switches = upgrade::may_switch(head, route, &options);
+    let changes = !safe || switches;
+    let Destination {
+        upstream,
+        shard,
+        mirror,
+    } = destination(service, index, client.standing.as_deref(), changes)?;
     let below = router::strip(&route.path, &path);
     let judged = judge(route, head, (&path, below), service.nanos(now), watch);
     if let Some(watch) = watch {
@@ -130,6 +139,8 @@ pub(super) fn admit(
         keep_alive: head.keep_alive(),
         repeatable: safe && head.framing() == Framing::None,
         changes,
+        // What another protocol says cannot be said twice.
+        mirror: mirror.filter(|_| !switches),
         effects,
         passed,
     }))
@@ -200,6 +211,14 @@ fn judge(
     })
 }
 
+/// Where a request goes.
+#[derive(Debug)]
+struct Destination {
+    upstream: usize,
+    shard: Option<usize>,
+    mirror: Option<Box<Mirror>>,
+}
+
 /// The upstream of a request that `changes` something or only reads, and the shard if its route goes by it. Nothing else that a client writes
 /// into a request has a say in this.
 fn destination(
@@ -207,21 +226,45 @@ fn destination(
     index: usize,
     standing: Option<&Standing>,
     changes: bool,
-) -> Result<(usize, Option<usize>), Refused> {
+) -> Result<Destination, Refused> {
     let place = match service.routes[index].serves {
-        Serves::Upstream(upstream) => return Ok((upstream, None)),
+        Serves::Upstream(upstream) => {
+            return Ok(Destination {
+                upstream,
+                shard: None,
+                mirror: None,
+            });
+        }
         Serves::Shard => standing.map(|standing| &standing.place),
         Serves::Control => None,
     };
     match (place, &service.sharding) {
         (Some(Place::In(assignment)), Some(sharding)) => {
-            if assignment.moving.is_some() && changes {
-                let mut refused = refused(Some(index), hold::answer(sharding.hold));
-                refused.held = Some(sharding.hold);
-                return Err(refused);
-            }
+            let shards = &sharding.map.shards;
             let shard = assignment.shard;
-            Ok((sharding.map.shards[shard].upstream, Some(shard)))
+            let mirror = match assignment.moving {
+                Some(Moving {
+                    step: Step::Frozen, ..
+                }) if changes => {
+                    let mut refused = refused(Some(index), hold::answer(sharding.hold));
+                    refused.held = Some(sharding.hold);
+                    return Err(refused);
+                }
+                Some(Moving {
+                    step: Step::Mirroring,
+                    to,
+                }) => Some(Box::new(Mirror::new(
+                    shards[to].upstream,
+                    shard,
+                    sharding.mirror.body,
+                ))),
+                _ => None,
+            };
+            Ok(Destination {
+                upstream: shards[shard].upstream,
+                shard: Some(shard),
+                mirror,
+            })
         }
         (Some(Place::Nowhere(reason)), _) => Err(refused(Some(index), Answer::new(403, &**reason))),
         (None | Some(Place::Unasked), _) | (Some(Place::In(_)), None) => {

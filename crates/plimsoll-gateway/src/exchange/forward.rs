@@ -2,6 +2,7 @@
 
 use super::admission::Plan;
 use super::ending::Ending;
+use super::mirror;
 use super::phases::Phase;
 use super::progress::{Party, Progress, Upload};
 use super::pump::{Coding, Flow, PumpError, pump};
@@ -15,9 +16,11 @@ use crate::config::Timings;
 use crate::metrics::UpstreamMetrics;
 use crate::service::Service;
 use crate::shard::Shard;
+use crate::upstream::dial::DialError;
 use crate::upstream::{Slot, Wish};
 use plimsoll_base::counters::Counter;
-use plimsoll_http::{ConnectError, Elapsed, Framing, ReadError, TcpClient};
+use plimsoll_base::reason::Reason;
+use plimsoll_http::{ConnectError, Elapsed, Framing, ReadError, TcpClient, tls};
 use std::cell::Cell;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
@@ -30,7 +33,9 @@ use tokio::time::Instant;
 enum Failure {
     /// No endpoint may take another exchange.
     Unavailable,
-    Connect(ConnectError),
+    Connect(DialError),
+    /// The upstream ended TLS after the handshake, mostly because of the certificate that it was shown.
+    Objected(Reason),
     Relay(RelayError),
     /// The request's body did not arrive whole.
     ClientBody(ReadError),
@@ -55,6 +60,7 @@ impl Failure {
             Self::Elapsed => Ending::UpstreamSlow,
             Self::Relay(RelayError::Malformed | RelayError::Upstream(_))
             | Self::Connect(_)
+            | Self::Objected(_)
             | Self::Unavailable => Ending::UpstreamBroke,
         }
     }
@@ -63,6 +69,7 @@ impl Failure {
     fn is_upstreams(&self, progress: &Progress) -> bool {
         match self {
             Self::Relay(RelayError::Malformed | RelayError::Upstream(_)) => true,
+            Self::Objected(_) => true,
             Self::Elapsed => !is_client_late(progress),
             Self::Unavailable | Self::Connect(_) | Self::ClientBody(_) => false,
             Self::Relay(RelayError::Client) => false,
@@ -79,7 +86,9 @@ pub(super) async fn forward(
 ) -> Ended {
     let Under { shard, generation } = under;
     let metrics = &generation.tally.upstreams[plan.upstream];
-    match attempts(under, client, plan, progress).await {
+    let relayed = attempts(under, client, plan, progress).await;
+    mirror::hand_on(under, client, plan, progress);
+    match relayed {
         Ok(after) => Ended {
             status: progress.answered.get().unwrap_or(0),
             after,
@@ -159,9 +168,19 @@ async fn attempts(
             slot.failed();
         }
         connection.reset();
-        return Err(failed);
+        return Err(explained(failed, &slot));
     }
     Err(failure)
+}
+
+/// The same failure with its reason, if it is that of TLS.
+fn explained(failure: Failure, slot: &Slot<'_>) -> Failure {
+    let reason = match &failure {
+        Failure::Relay(RelayError::Upstream(ReadError::Io(error))) => tls::reason(error),
+        Failure::Relay(RelayError::Upstream(ReadError::Closed)) => slot.objection(),
+        _ => None,
+    };
+    reason.map_or(failure, Failure::Objected)
 }
 
 /// The life of two connections after a 101.
@@ -217,15 +236,18 @@ async fn find(
     pooled: Option<TcpClient>,
     metrics: &UpstreamMetrics,
     progress: &Progress,
-) -> Result<Found, ConnectError> {
+) -> Result<Found, DialError> {
     let reused = pooled.is_some();
     let connection = match pooled {
         Some(connection) => connection,
         None => {
             let made = new_connection(slot, progress).await;
             made.inspect_err(|error| {
-                metrics.connect_failed.add(1);
-                if !matches!(error, ConnectError::Exhausted(_)) {
+                match error {
+                    DialError::Connect(_) => metrics.connect_failed.add(1),
+                    DialError::Tls(reason) => metrics.tls_failed(*reason),
+                }
+                if !matches!(error, DialError::Connect(ConnectError::Exhausted(_))) {
                     slot.failed();
                 }
             })?
@@ -239,11 +261,12 @@ async fn find(
     Ok(Found { connection, reused })
 }
 
-async fn new_connection(slot: &Slot<'_>, progress: &Progress) -> Result<TcpClient, ConnectError> {
+async fn new_connection(slot: &Slot<'_>, progress: &Progress) -> Result<TcpClient, DialError> {
     progress.enter(Phase::Connect, Instant::now());
-    let result = tokio::time::timeout_at(progress.end(), slot.connect())
+    let connected = || progress.enter(Phase::UpstreamTls, Instant::now());
+    let result = tokio::time::timeout_at(progress.end(), slot.connect(connected))
         .await
-        .unwrap_or(Err(ConnectError::TimedOut));
+        .unwrap_or_else(|_| Err(ConnectError::TimedOut.into()));
     let now = Instant::now();
     progress.settle(now);
     progress.moved(now);
@@ -283,6 +306,7 @@ async fn attempt(
         coding,
         source: Party::Client,
         bytes: &progress.bytes_in,
+        copy: plan.mirror.as_deref(),
         patience: Cell::new(progress.patience()),
         progress,
     };
@@ -350,9 +374,23 @@ fn count(shard: &Shard, metrics: &UpstreamMetrics, progress: &Progress, failure:
         Failure::Elapsed => &metrics.timed_out,
         // Counted when it happened, for each endpoint.
         Failure::Connect(_) => return,
+        Failure::Objected(reason) => return metrics.tls_failed(*reason),
         Failure::Relay(RelayError::Client) | Failure::ClientBody(_) => return,
     };
     counter.add(1);
+}
+
+/// What a client is told when no connection could be made.
+fn unconnected(error: &ConnectError) -> Answer {
+    match error {
+        ConnectError::Exhausted(_) => Answer::new(503, "the gateway has no connection left"),
+        ConnectError::TimedOut => {
+            Answer::new(504, "connecting to the upstream timed out").because(Cause::UpstreamTimeout)
+        }
+        ConnectError::Refused(_) => {
+            Answer::new(502, "the upstream refused the connection").because(Cause::UpstreamFailed)
+        }
+    }
 }
 
 /// Whether a deadline that passed was waiting for the client: to take its answer or, before there is one, to send its body.
@@ -376,16 +414,11 @@ async fn fail(
     let told = match failure {
         _ if progress.answered.get().is_some() => None,
         Failure::Unavailable => Some(Answer::new(503, "no endpoint is available")),
-        Failure::Connect(ConnectError::Exhausted(_)) => {
-            Some(Answer::new(503, "the gateway has no connection left"))
+        Failure::Connect(DialError::Connect(error)) => Some(unconnected(error)),
+        Failure::Connect(DialError::Tls(reason)) | Failure::Objected(reason) => {
+            let why = format!("TLS to the upstream failed: {}", reason.words());
+            Some(Answer::new(502, why).because(Cause::UpstreamFailed))
         }
-        Failure::Connect(ConnectError::TimedOut) => Some(
-            Answer::new(504, "connecting to the upstream timed out")
-                .because(Cause::UpstreamTimeout),
-        ),
-        Failure::Connect(ConnectError::Refused(_)) => Some(
-            Answer::new(502, "the upstream refused the connection").because(Cause::UpstreamFailed),
-        ),
         Failure::Relay(RelayError::Malformed | RelayError::Upstream(ReadError::Protocol(_))) => {
             Some(
                 Answer::new(502, "the upstream's response is malformed")

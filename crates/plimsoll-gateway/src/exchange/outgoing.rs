@@ -7,7 +7,7 @@ use crate::service::Route;
 use plimsoll_http::{ConnectionOptions, Framing, RequestHead, Version, encode};
 
 /// A forwarded head, complete but for the endpoint's `Host`, so that another endpoint can be tried with it.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Outgoing {
     bytes: Vec<u8>,
     /// Where `Host` is put in; `None` if the client's is in place already.
@@ -112,6 +112,19 @@ impl Outgoing {
             encode::field(out, "Host", authority);
         }
         out.extend_from_slice(after);
+    }
+}
+
+impl Outgoing {
+    /// Appends the head to `out`, as that of a copy of what went to the shard `owner`.
+    pub(super) fn send_copy(&self, out: &mut Vec<u8>, authority: &str, owner: &str) {
+        let mut head = Vec::with_capacity(self.bytes.len() + 64);
+        self.send(&mut head, authority);
+        let ends = |pair: &[u8]| pair == b"\r\n";
+        let line = head.windows(2).position(ends).map_or(0, |at| at + 2);
+        out.extend_from_slice(&head[..line]);
+        encode::field(out, "X-Shard-Mirror", owner);
+        out.extend_from_slice(&head[line..]);
     }
 }
 

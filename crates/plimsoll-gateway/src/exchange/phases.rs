@@ -26,8 +26,10 @@ pub(crate) enum Phase {
     Gateway,
     /// Finding a connection among those that are idle.
     PoolWait,
-    /// Making a new one.
+    /// Making a new one, but for TLS.
     Connect,
+    /// Securing it.
+    UpstreamTls,
     /// Waiting for the client to send its body.
     RequestBody,
     /// Waiting for the upstream to take it.
@@ -42,7 +44,7 @@ pub(crate) enum Phase {
 
 impl Phase {
     /// All phases, in the order in which they come about.
-    pub(crate) const ALL: [Self; 13] = [
+    pub(crate) const ALL: [Self; 14] = [
         Self::Accept,
         Self::Tls,
         Self::Head,
@@ -51,6 +53,7 @@ impl Phase {
         Self::Gateway,
         Self::PoolWait,
         Self::Connect,
+        Self::UpstreamTls,
         Self::RequestBody,
         Self::RequestWrite,
         Self::FirstByte,
@@ -69,6 +72,7 @@ impl Phase {
             Self::Gateway => "gateway",
             Self::PoolWait => "pool_wait",
             Self::Connect => "connect",
+            Self::UpstreamTls => "upstream_tls",
             Self::RequestBody => "request_body",
             Self::RequestWrite => "request_write",
             Self::FirstByte => "first_byte",
@@ -194,7 +198,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_parts_are_the_whole(changes in proptest::collection::vec((0usize..13, 0u64..5_000_000), 0..50)) {
+        fn the_parts_are_the_whole(changes in proptest::collection::vec((0..Phase::ALL.len(), 0u64..5_000_000), 0..50)) {
             let start = Instant::now();
             let watch = Stopwatch::new(start);
             let mut now = start;

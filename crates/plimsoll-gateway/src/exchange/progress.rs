@@ -174,6 +174,7 @@ impl Progress {
         let upstream = phases.sum(&[
             Phase::PoolWait,
             Phase::Connect,
+            Phase::UpstreamTls,
             Phase::RequestWrite,
             Phase::FirstByte,
             Phase::Body,

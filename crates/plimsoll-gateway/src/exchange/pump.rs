@@ -3,6 +3,7 @@
 //! What has arrived together leaves together: pieces are collected until the source has no more at hand or enough is
 //! queued. While the sink takes nothing the source is not read, so a slow reader slows the producer.
 
+use super::mirror::Mirror;
 use super::progress::{Party, Progress};
 use crate::fields::{Kind, kind};
 use plimsoll_http::{Fields, Output, Patience, ReadError, RequestReader, ResponseReader, encode};
@@ -40,6 +41,8 @@ pub(super) struct Flow<'a> {
     pub(super) source: Party,
     /// Where its bytes are counted.
     pub(super) bytes: &'a Cell<u64>,
+    /// What gets a copy of it.
+    pub(super) copy: Option<&'a Mirror>,
     /// How long the client is waited for, whichever end of the flow it is.
     pub(super) patience: Cell<Patience>,
     pub(super) progress: &'a Progress,
@@ -126,6 +129,9 @@ pub(super) async fn pump<W: AsyncWrite + Unpin>(
         };
         flow.bytes.set(flow.bytes.get() + data.len() as u64);
         flow.progress.passed(flow.source, data);
+        if let Some(copy) = flow.copy {
+            copy.add(data);
+        }
         match flow.coding {
             Coding::Identity => sink.buffer().extend_from_slice(data),
             Coding::Chunked => encode::chunk(sink.buffer(), data),

@@ -97,6 +97,7 @@ pub(super) async fn relay<R: AsyncRead + Unpin, W: AsyncWrite + Unpin>(
         },
         source: Party::Upstream,
         bytes: &progress.bytes_out,
+        copy: None,
         patience: Cell::new(progress.patience()),
         progress,
     };

@@ -2,21 +2,23 @@
 //! its own, at whose other end the stream is.
 
 use super::{Broken, form, send};
+use crate::upstream::dial::DialError;
 use bytes::Bytes;
 use h2::client::{Builder, ResponseFuture, SendRequest};
 use h2::{Reason, SendStream};
 use http::Method;
+use http::uri::Scheme;
+use plimsoll_base::reason::Reason as Objection;
 use plimsoll_http::{
-    ConnectError, Framing, Limits, Output, RequestReader, TcpClient, TcpServer, connect_stream,
-    encode, pipe, stream,
+    ConnectError, Framing, Limits, Output, RequestReader, Stream, TcpClient, TcpServer, encode,
+    pipe, stream, tls,
 };
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::io;
-use std::net::SocketAddr;
 use std::pin::{Pin, pin};
+use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
-use std::time::Duration;
 use tokio::task::JoinSet;
 
 /// The connections of one shard to the endpoints of an upstream.
@@ -24,19 +26,33 @@ use tokio::task::JoinSet;
 pub(crate) struct Sessions {
     /// By endpoint: the newest connection. Those before it end with their last stream.
     newest: Box<[RefCell<Option<SendRequest<Bytes>>>]>,
+    /// By endpoint: what it had against us when it ended the last connection. In TLS 1.3 it says so only when we take the handshake for done.
+    objections: Box<[Rc<Cell<Option<Objection>>>]>,
     /// What reads and writes for them, and carries their streams; ends with the upstream.
     tasks: RefCell<JoinSet<()>>,
     limits: Limits,
+    /// What requests say of the way that they came.
+    scheme: Scheme,
 }
 
 impl Sessions {
     /// To so many endpoints, of which none is connected yet; responses are held to `limits`.
-    pub(crate) fn new(endpoints: usize, limits: Limits) -> Self {
+    pub(crate) fn new(endpoints: usize, limits: Limits, secured: bool) -> Self {
         Self {
             newest: (0..endpoints).map(|_| RefCell::default()).collect(),
+            objections: (0..endpoints).map(|_| Rc::default()).collect(),
             tasks: RefCell::default(),
             limits,
+            scheme: match secured {
+                true => Scheme::HTTPS,
+                false => Scheme::HTTP,
+            },
         }
+    }
+
+    /// What this endpoint had against us, if that has just ended a connection.
+    pub(crate) fn objection(&self, index: usize) -> Option<Objection> {
+        self.objections[index].take()
     }
 
     /// A stream on the connection to an endpoint, if there is one that is not known to be closed.
@@ -51,30 +67,28 @@ impl Sessions {
         Some(self.open(sender.clone()))
     }
 
-    /// The same on a new connection.
+    /// The same on a new connection, over this stream.
     pub(crate) async fn connect(
         &self,
         index: usize,
-        address: SocketAddr,
-        patience: Duration,
-    ) -> Result<TcpClient, ConnectError> {
-        let connecting = async {
-            let stream = connect_stream(address, None).await?;
-            let handshake = Builder::new()
-                .enable_push(false)
-                .initial_window_size(super::STREAM_WINDOW)
-                .initial_connection_window_size(super::CONNECTION_WINDOW)
-                .max_send_buffer_size(super::SEND_BUFFER)
-                .handshake::<_, Bytes>(stream);
-            handshake.await.map_err(|error| {
-                ConnectError::Refused(error.into_io().unwrap_or(io::ErrorKind::InvalidData.into()))
-            })
-        };
-        let made = tokio::time::timeout(patience, connecting).await;
-        let (sender, connection) = made.map_err(|_| ConnectError::TimedOut)??;
+        stream: Stream,
+    ) -> Result<TcpClient, DialError> {
+        let handshake = Builder::new()
+            .enable_push(false)
+            .initial_window_size(super::STREAM_WINDOW)
+            .initial_connection_window_size(super::CONNECTION_WINDOW)
+            .max_send_buffer_size(super::SEND_BUFFER)
+            .handshake::<_, Bytes>(stream);
+        let (sender, connection) = handshake.await.map_err(|error| {
+            ConnectError::Refused(error.into_io().unwrap_or(io::ErrorKind::InvalidData.into()))
+        })?;
+        let objection = Rc::clone(&self.objections[index]);
         self.tasks.borrow_mut().spawn_local(async move {
-            if connection.await.is_err() {
-                // Every stream that was under way says so itself.
+            // Every stream that was under way says itself that it was cut short.
+            if let Err(error) = connection.await
+                && let Some(reason) = error.get_io().and_then(tls::reason)
+            {
+                objection.set(Some(reason));
             }
         });
         self.newest[index].replace(Some(sender.clone()));
@@ -91,10 +105,11 @@ impl Sessions {
             ..self.limits
         };
         let (server, client) = pipe(super::PIPE_BYTES, request, self.limits);
+        let scheme = self.scheme.clone();
         let mut tasks = self.tasks.borrow_mut();
         while tasks.try_join_next().is_some() {}
         tasks.spawn_local(async move {
-            if carry(sender, server).await.is_err() {
+            if carry(sender, server, scheme).await.is_err() {
                 // The exchange finds its end of the pipe closed before its response is whole.
             }
         });
@@ -103,7 +118,11 @@ impl Sessions {
 }
 
 /// Carries the one request that comes out of the pipe, and its response back.
-async fn carry(sender: SendRequest<Bytes>, server: TcpServer) -> Result<(), Broken> {
+async fn carry(
+    sender: SendRequest<Bytes>,
+    server: TcpServer,
+    scheme: Scheme,
+) -> Result<(), Broken> {
     let TcpServer {
         mut requests,
         output,
@@ -113,7 +132,7 @@ async fn carry(sender: SendRequest<Bytes>, server: TcpServer) -> Result<(), Brok
     }
     let head = requests.head();
     let framing = head.framing();
-    let request = form::request(head).ok_or(Broken)?;
+    let request = form::request(head, scheme).ok_or(Broken)?;
     let to_head = *request.method() == Method::HEAD;
     let mut sender = sender.ready().await?;
     let (response, sending) = sender.send_request(request, framing == Framing::None)?;

@@ -94,11 +94,11 @@ pub(super) fn response(head: &ResponseHead) -> Option<Response<()>> {
 }
 
 /// The head of a request to an upstream of HTTP/2; `None` if HTTP/2 cannot say it.
-pub(super) fn request(head: &RequestHead) -> Option<Request<()>> {
+pub(super) fn request(head: &RequestHead, scheme: Scheme) -> Option<Request<()>> {
     let mut request = Request::new(());
     *request.method_mut() = Method::from_bytes(head.method().as_bytes()).ok()?;
     *request.uri_mut() = Uri::builder()
-        .scheme(Scheme::HTTP)
+        .scheme(scheme)
         .authority(head.authority())
         .path_and_query(head.target())
         .build()

@@ -1,15 +1,19 @@
 //! A client's connection of HTTP/2: each of its streams is an exchange in a task of its own.
 //!
 //! What a client can make it hold is bounded: by the number of exchanges, which those of streams that it has reset count towards until they are
-//! over; by the windows of what it sends; and, in the crate `h2`, by the frames of a header block and by how many streams may be reset.
+//! over; by how many streams it may cut off ([`super::resets`]); by the windows of what it sends; and, in the crate `h2`, by the frames of a
+//! header block, by data frames of next to nothing, and by how many streams may be reset unseen or by mistakes of its own.
 
+use super::resets::{Ending, Resets};
 use super::stream;
-use crate::client::Peer;
+use crate::client::{Arrival, Peer};
 use crate::shard::Shard;
 use bytes::Bytes;
 use h2::Reason;
 use h2::server::{Builder, Connection};
 use plimsoll_http::{SharedStream, Stream};
+use std::cell::Cell;
+use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -19,13 +23,34 @@ use tokio::time::Instant;
 
 /// Streams that the client has reset before they were looked at; one more ends the connection.
 const UNSEEN_RESETS: usize = 20;
+/// Streams of a connection that may be reset for mistakes in what the client sends, or refused because there are too many; one more ends it.
+const MISTAKES: usize = 1024;
 /// Exchanges under way for each stream that may be open: one that is answered, or reset, takes a moment to end.
 const MOST_EXCHANGES: usize = 2;
 /// How long a client that was told to leave has for it once nothing is under way.
 const LEAVE: Duration = Duration::from_secs(2);
 
+/// Who speaks on a connection, or on a stream of it.
+#[derive(Debug)]
+pub(crate) struct Caller {
+    pub(crate) peer: Peer,
+    /// What its first request has to be told of how long the connection took.
+    pub(crate) arrival: Arrival,
+}
+
+impl Caller {
+    /// For the next stream. Whose certificate it is was settled with the connection; what follows from it is what the map says now.
+    fn next(&mut self, shard: &Shard) -> Self {
+        self.peer.under(&shard.current());
+        Self {
+            peer: self.peer.clone(),
+            arrival: std::mem::take(&mut self.arrival),
+        }
+    }
+}
+
 /// Serves a connection until its end, whichever side that comes from. `front` is what of it has been read already.
-pub(crate) async fn serve(shard: Rc<Shard>, stream: Stream, front: Vec<u8>, peer: Peer) {
+pub(crate) async fn serve(shard: Rc<Shard>, stream: Stream, front: Vec<u8>, caller: Caller) {
     // Not kept: a connection outlives generations, its exchanges are each served by their own.
     let service = Arc::clone(&shard.current().service);
     let Some(limits) = service.http2 else {
@@ -37,6 +62,7 @@ pub(crate) async fn serve(shard: Rc<Shard>, stream: Stream, front: Vec<u8>, peer
     let handshake = Builder::new()
         .max_concurrent_streams(limits.streams)
         .max_pending_accept_reset_streams(UNSEEN_RESETS)
+        .max_local_error_reset_streams(Some(MISTAKES))
         .initial_window_size(super::STREAM_WINDOW)
         .initial_connection_window_size(super::CONNECTION_WINDOW)
         .max_send_buffer_size(super::SEND_BUFFER)
@@ -44,8 +70,14 @@ pub(crate) async fn serve(shard: Rc<Shard>, stream: Stream, front: Vec<u8>, peer
         .handshake::<_, Bytes>(SharedStream::new(stream, front));
     match tokio::time::timeout(patience, handshake).await {
         Ok(Ok(connection)) => {
-            let most = MOST_EXCHANGES * limits.streams as usize;
-            converse(connection, shard, peer, most).await;
+            let streams = Streams {
+                exchanges: JoinSet::new(),
+                cut_off: Rc::default(),
+                most: MOST_EXCHANGES * limits.streams as usize,
+                resets: Resets::new(limits.resets, Instant::now()),
+                caller,
+            };
+            converse(connection, shard, streams).await;
         }
         // Whatever it is, it does not speak HTTP/2.
         Ok(Err(_)) => {
@@ -61,22 +93,33 @@ pub(crate) async fn serve(shard: Rc<Shard>, stream: Stream, front: Vec<u8>, peer
 enum Event {
     /// A stream has begun.
     Begun,
-    Answered(Result<(), JoinError>),
+    Answered(Result<Ending, JoinError>),
     Drain,
     Quiet,
     Over,
+    /// The client sends heads, or what it must not, without end.
+    Flood,
+}
+
+/// The streams of a connection.
+struct Streams {
+    exchanges: JoinSet<Ending>,
+    /// Streams that the client has cut off since they were counted last; their exchanges may go on for a while.
+    cut_off: Rc<Cell<u32>>,
+    /// How many exchanges there may be.
+    most: usize,
+    resets: Resets,
+    caller: Caller,
 }
 
 /// Serves streams until the connection is over.
 async fn converse(
     mut connection: Connection<SharedStream, Bytes>,
     shard: Rc<Shard>,
-    peer: Peer,
-    most: usize,
+    mut streams: Streams,
 ) {
     let drained = shard.drain.notified();
     let mut drained = pin!(drained);
-    let mut exchanges = JoinSet::new();
     let mut leaving = false;
     let mut quiet_until = Instant::now() + shard.timeouts().idle;
     loop {
@@ -85,24 +128,22 @@ async fn converse(
             true => Event::Drain,
             false => {
                 let (began, quiet) = (drained.as_mut(), quiet_until);
-                let streams = (&mut exchanges, most);
-                next(
-                    &mut connection,
-                    streams,
-                    &shard,
-                    &peer,
-                    began,
-                    leaving,
-                    quiet,
-                )
-                .await
+                next(&mut connection, &mut streams, &shard, began, leaving, quiet).await
             }
         };
+        let cut_off = streams.cut_off.take();
+        if cut_off > 0 && !streams.resets.cut_off(cut_off, Instant::now()) {
+            shard.metrics.ended.flood.add(1);
+            calm(&mut connection).await;
+            break;
+        }
         match event {
             Event::Begun => {}
             Event::Answered(ended) => {
                 // One exchange's defect is not the others' end; the panic has told where it happened.
                 shard.metrics.panicked.add(u64::from(ended.is_err()));
+                let ending = ended.unwrap_or(Ending::CutOff);
+                streams.resets.ended(ending, Instant::now());
                 let patience = if leaving {
                     LEAVE
                 } else {
@@ -121,45 +162,72 @@ async fn converse(
                 quiet_until = Instant::now() + LEAVE;
                 connection.graceful_shutdown();
             }
+            Event::Flood => {
+                shard.metrics.ended.flood.add(1);
+                break;
+            }
             Event::Over => break,
         }
     }
     // What is under way finds its stream gone; it is seen through, for it is counted.
-    while exchanges.join_next().await.is_some() {}
+    drop(connection);
+    while streams.exchanges.join_next().await.is_some() {}
+}
+
+/// Tells the client why its connection ends, if it reads that.
+async fn calm(connection: &mut Connection<SharedStream, Bytes>) {
+    connection.abrupt_shutdown(Reason::ENHANCE_YOUR_CALM);
+    let closed = poll_fn(|context| connection.poll_closed(context));
+    if tokio::time::timeout(LEAVE, closed).await.is_err() {
+        // It does not.
+    }
 }
 
 async fn next(
     connection: &mut Connection<SharedStream, Bytes>,
-    (exchanges, most): (&mut JoinSet<()>, usize),
+    streams: &mut Streams,
     shard: &Rc<Shard>,
-    peer: &Peer,
     drained: Pin<&mut impl Future<Output = ()>>,
     leaving: bool,
     quiet_until: Instant,
 ) -> Event {
+    let Streams {
+        exchanges,
+        cut_off,
+        most,
+        caller,
+        ..
+    } = streams;
     let quiet = exchanges.is_empty();
     tokio::select! {
         biased;
         Some(ended) = exchanges.join_next() => Event::Answered(ended),
         accepted = connection.accept() => match accepted {
-            Some(Ok((_, mut respond))) if exchanges.len() >= most => {
+            Some(Ok((_, mut respond))) if exchanges.len() >= *most => {
                 shard.metrics.streams_refused.add(1);
                 respond.send_reset(Reason::REFUSED_STREAM);
                 Event::Begun
             }
             Some(Ok((request, respond))) => {
-                let exchange = stream::serve(Rc::clone(shard), peer.clone(), request, respond);
-                let open = Rc::clone(&shard.streams);
+                let (shard, caller) = (Rc::clone(shard), caller.next(shard));
+                let (open, cut_off) = (Rc::clone(&shard.streams), Rc::clone(cut_off));
                 exchanges.spawn_local(async move {
-                    exchange.await;
+                    let ending = stream::serve(shard, caller, request, respond, &cut_off).await;
                     drop(open);
+                    ending
                 });
                 Event::Begun
             }
+            Some(Err(error)) if is_flood(&error) => Event::Flood,
             // Streams that are under way end with it.
             Some(Err(_)) | None => Event::Over,
         },
         () = drained, if !leaving => Event::Drain,
         () = tokio::time::sleep_until(quiet_until), if quiet => Event::Quiet,
     }
+}
+
+/// Whether this side has ended the connection because of how the client behaves, and not for a mistake in what it sent.
+fn is_flood(error: &h2::Error) -> bool {
+    error.is_library() && error.reason() == Some(Reason::ENHANCE_YOUR_CALM)
 }

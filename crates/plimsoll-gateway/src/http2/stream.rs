@@ -4,8 +4,10 @@
 //! A stream that the client resets closes the pipe, and an exchange that breaks off resets the stream: nothing that is cut short ends as if it
 //! were whole.
 
+use super::resets::Ending;
+use super::serving::Caller;
 use super::{Broken, form, send};
-use crate::client::{self, Client, Peer};
+use crate::client::{self, Client};
 use crate::shard::Shard;
 use bytes::Bytes;
 use h2::server::SendResponse;
@@ -15,24 +17,51 @@ use plimsoll_base::counters::Counter;
 use plimsoll_http::{
     Framing, Limits, Output, ProtocolError, ResponseReader, TcpClient, encode, pipe, stream,
 };
+use std::cell::Cell;
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
-use std::task::Poll;
+use std::task::{Context, Poll, Waker};
 
-/// Serves a stream to its end.
+/// Counts a stream once that its client cuts off.
+struct CutOff<'a> {
+    counted: Cell<bool>,
+    streams: &'a Cell<u32>,
+}
+
+impl CutOff<'_> {
+    fn count(&self) {
+        if !self.counted.replace(true) {
+            self.streams.set(self.streams.get() + 1);
+        }
+    }
+
+    /// The client does not want the rest, or the connection is over.
+    fn by(&self, reset: &Result<Reason, h2::Error>) -> Broken {
+        if reset.is_ok() {
+            self.count();
+        }
+        Broken
+    }
+}
+
+/// Serves a stream to its end, and counts it in `cut_off` as soon as the client does not want it any more; says whether that came.
 pub(super) async fn serve(
     shard: Rc<Shard>,
-    peer: Peer,
+    caller: Caller,
     request: Request<RecvStream>,
     respond: SendResponse<Bytes>,
-) {
+    cut_off: &Cell<u32>,
+) -> Ending {
     let (parts, body) = request.into_parts();
     let limits = shard.current().service.limits;
     let ends = body.is_end_stream();
     let head = match form::request_head(&parts, ends, limits.request) {
         Ok(head) => head,
-        Err(error) => return refuse(&shard, respond, &error),
+        Err(error) => {
+            refuse(&shard, respond, &error);
+            return Ending::Seen;
+        }
     };
     let (server, ours) = pipe(super::PIPE_BYTES, wide(limits.request), limits.response);
     let TcpClient {
@@ -41,10 +70,19 @@ pub(super) async fn serve(
     } = ours;
     let framing = form::write_request(output.buffer(), &head, ends);
     responses.expect(head.method() == "HEAD");
-    let exchange = pin!(client::serve_once(shard, Client::of_stream(server, peer)));
-    let upload = pin!(upload(body, output, framing));
-    let download = Box::pin(download(responses, respond));
+    let client = Client::of_stream(server, caller.peer, caller.arrival);
+    let exchange = pin!(client::serve_once(shard, client));
+    let cut = CutOff {
+        counted: Cell::new(false),
+        streams: cut_off,
+    };
+    let upload = pin!(upload(body, output, framing, &cut));
+    let download = Box::pin(download(responses, respond, &cut));
     together(exchange, upload, download).await;
+    match cut.counted.get() {
+        true => Ending::CutOff,
+        false => Ending::Seen,
+    }
 }
 
 /// The limits of a head that was within these when it came by HTTP/2, and has grown a little in its other form.
@@ -106,10 +144,15 @@ pub(super) async fn upload(
     mut body: RecvStream,
     mut output: Output<stream::WriteHalf>,
     framing: Framing,
+    cut: &CutOff<'_>,
 ) -> Result<(), Broken> {
     output.flush().await?;
     while let Some(data) = body.data().await {
-        let data = data?;
+        let data = data.inspect_err(|error| {
+            if error.is_reset() && error.is_remote() {
+                cut.count();
+            }
+        })?;
         match framing {
             Framing::Chunked => encode::chunk(output.buffer(), &data),
             _ => output.buffer().extend_from_slice(&data),
@@ -134,8 +177,9 @@ pub(super) async fn upload(
 async fn download(
     mut responses: ResponseReader<stream::ReadHalf>,
     mut respond: SendResponse<Bytes>,
+    cut: &CutOff<'_>,
 ) {
-    if relay(&mut responses, &mut respond).await.is_err() {
+    if relay(&mut responses, &mut respond, cut).await.is_err() {
         respond.send_reset(Reason::INTERNAL_ERROR);
     }
 }
@@ -143,12 +187,13 @@ async fn download(
 async fn relay(
     responses: &mut ResponseReader<stream::ReadHalf>,
     respond: &mut SendResponse<Bytes>,
+    cut: &CutOff<'_>,
 ) -> Result<(), Broken> {
     loop {
         tokio::select! {
             arrived = responses.next_head() => arrived?,
             // The client does not want it any more.
-            _ = poll_fn(|context| respond.poll_reset(context)) => return Err(Broken),
+            reset = poll_fn(|context| respond.poll_reset(context)) => return Err(cut.by(&reset)),
         }
         let head = responses.head();
         let response = form::response(head).ok_or(Broken)?;
@@ -167,10 +212,18 @@ async fn relay(
     loop {
         let data = tokio::select! {
             data = responses.next_data() => data?,
-            _ = poll_fn(|context| sending.poll_reset(context)) => return Err(Broken),
+            reset = poll_fn(|context| sending.poll_reset(context)) => return Err(cut.by(&reset)),
         };
         match data {
-            Some(data) => send(&mut sending, data).await?,
+            Some(data) => {
+                if send(&mut sending, data).await.is_err() {
+                    let mut context = Context::from_waker(Waker::noop());
+                    return Err(match sending.poll_reset(&mut context) {
+                        Poll::Ready(reset) => cut.by(&reset),
+                        Poll::Pending => Broken,
+                    });
+                }
+            }
             None => break,
         }
     }

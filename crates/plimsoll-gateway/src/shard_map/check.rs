@@ -1,7 +1,7 @@
 //! From what the shard map's file says to what it means; everything that is wrong with it is collected.
 
 use super::wire::{EntryBlock, MovingBlock, PhaseWord, ShardMapFile};
-use super::{Assignment, DataShard, Entry, Moving, Prefixes, ShardMap};
+use super::{Assignment, DataShard, Entry, Moving, Prefixes, ShardMap, Step};
 use crate::identity::Identity;
 use crate::policy::key::Digest;
 use plimsoll_base::document::{Document, Path, Problem, Problems};
@@ -141,16 +141,16 @@ impl Checker<'_> {
     }
 
     fn moving(&mut self, at: &Path, entry: &EntryBlock, block: &MovingBlock) -> Option<Moving> {
-        if block.phase == PhaseWord::Mirroring {
-            let message = "`mirroring` is not available in this version: write `frozen`";
-            self.refuse(at.key("phase"), message);
-        }
         if block.to == entry.shard {
             let message = format!("it is in `{}` already: name another shard", block.to);
             self.refuse(at.key("to"), message);
         }
         Some(Moving {
             to: self.shard(&at.key("to"), &block.to)?,
+            step: match block.phase {
+                PhaseWord::Mirroring => Step::Mirroring,
+                PhaseWord::Frozen => Step::Frozen,
+            },
         })
     }
 

@@ -1,14 +1,15 @@
 //! Which map may follow which: versions count up, and no identity changes its shard without having been frozen. Pure.
 //!
 //! ```text
-//! stable(A) -> frozen(A, B) -> stable(B)     (the first step may be taken back)
+//! stable(A) -> [mirroring(A, B)] -> frozen(A, B) -> stable(B)     (every step but the last may be taken back)
 //! ```
 //!
-//! While an identity is frozen nothing changes its data, so that whoever moves it can finish copying; requests that wanted to wait for the
+//! While an identity is mirrored both shards get its requests, which says whether the new one can bear them, and makes no move safe by
+//! itself. While it is frozen nothing changes its data, so that whoever moves it can finish copying; requests that wanted to wait for the
 //! map that ends the move. Two maps are compared at every entry and every prefix of either: between those an identity's assignment is the
 //! same as that of the longest prefix before it.
 
-use super::{Assignment, ByLength, DataShard, Entry, ShardMap};
+use super::{Assignment, ByLength, DataShard, Entry, ShardMap, Step};
 use crate::identity::Identity;
 use plimsoll_base::document::Problem;
 
@@ -97,7 +98,8 @@ fn judge(
     };
     let old = &before.shards[from.shard].name;
     let new = &next.shards[to.shard].name;
-    let frozen_for = (from.moving).map(|moving| &before.shards[moving.to].name);
+    let frozen = from.moving.filter(|moving| moving.step == Step::Frozen);
+    let frozen_for = frozen.map(|moving| &before.shards[moving.to].name);
     if old == new || frozen_for == Some(new) {
         return;
     }

@@ -80,7 +80,7 @@ pub(super) struct MovingBlock {
 #[deserr(rename_all = lowercase)]
 #[schemars(rename_all = "lowercase")]
 pub(super) enum PhaseWord {
-    /// Not available in this version.
+    /// Requests go to both shards: the old one answers, what the new one makes of them is counted.
     Mirroring,
     /// Requests that change something wait until a later map has ended the move; those that read go on at the old shard. Only what is
     /// frozen may get its new shard with the next version of the map.

@@ -9,6 +9,7 @@ use crate::config::{
     Balance, ConnectionLimits, GatewayConfig, ListenerConfig, Places, RateLimitConfig, Recording,
     RetryConfig, RouteConfig, Serves, SessionConfig, Timeouts, Timings, UpstreamConfig,
 };
+use crate::identity::Kind;
 use crate::path;
 use crate::policy::rate_limit::Scope;
 use crate::policy::rules::Rules;
@@ -83,6 +84,7 @@ pub(super) fn compile(conf: &Conf, apis: &[Api], strict: bool) -> Result<Gateway
         admin: None,
         trusted_proxies: Vec::new(),
         certificate_fields: Vec::new(),
+        identity_order: Kind::ALL.into(),
         sharding: None,
         upstreams,
         routes,
@@ -92,16 +94,7 @@ pub(super) fn compile(conf: &Conf, apis: &[Api], strict: bool) -> Result<Gateway
         http2: None,
         counters: None,
         keeping: conf.keeping.clone(),
-        timeouts: Timeouts {
-            request_head: Duration::from_secs(10),
-            idle: Duration::from_secs(60),
-            body_rate: 1024,
-            total: Duration::from_secs(600),
-            leave: Duration::ZERO,
-            drain: conf.drain,
-            upgraded: Duration::from_secs(300),
-            swap: Duration::from_secs(60),
-        },
+        timeouts: timeouts(conf),
         limits: limits(conf),
         voice: Voice::Tyk(TykVoice {
             strict,
@@ -111,6 +104,19 @@ pub(super) fn compile(conf: &Conf, apis: &[Api], strict: bool) -> Result<Gateway
         places: Places::nowhere(),
     };
     Problems::from_iter(problems).or_ok(config)
+}
+
+fn timeouts(conf: &Conf) -> Timeouts {
+    Timeouts {
+        request_head: Duration::from_secs(10),
+        idle: Duration::from_secs(60),
+        body_rate: 1024,
+        total: Duration::from_secs(600),
+        leave: Duration::ZERO,
+        drain: conf.drain,
+        upgraded: Duration::from_secs(300),
+        swap: Duration::from_secs(60),
+    }
 }
 
 /// Whether an API is served at all.
@@ -293,6 +299,7 @@ fn upstream(
         endpoints,
         balance: Balance::RoundRobin,
         preserve_host: api.definition.proxy.preserve_host_header.unwrap_or(false),
+        tls: None,
         http2: false,
         max_pending: 1024,
         idle_connections: conf.idle_connections,
@@ -312,6 +319,8 @@ fn limits(conf: &Conf) -> ConnectionLimits {
     };
     ConnectionLimits {
         connections: 10_000,
+        per_address: None,
+        per_identity: None,
         request,
         response: Limits {
             body_bytes: u64::MAX,

@@ -271,7 +271,10 @@ fn secrets(
     let written = [
         ("secret", wire.secret.take()),
         ("storage.password", password(&mut wire.storage)),
-        ("analytics_storage.password", password(&mut wire.analytics_storage)),
+        (
+            "analytics_storage.password",
+            password(&mut wire.analytics_storage),
+        ),
     ];
     let written: Vec<(Path, SecretText)> = (written.into_iter())
         .filter_map(|(at, text)| Some((at, said(c, at, text?)?)))
@@ -388,7 +391,12 @@ fn analytics(
         c.refuse("analytics_config.serializer_type", message);
     }
     let conf = match wire.enable_separate_analytics_store {
-        Some(true) => redis(c, "analytics_storage", wire.analytics_storage.take(), password),
+        Some(true) => redis(
+            c,
+            "analytics_storage",
+            wire.analytics_storage.take(),
+            password,
+        ),
         _ => storage.cloned(),
     };
     let Some(conf) = conf else {

@@ -1,10 +1,12 @@
-//! Active checks: a GET to each endpoint now and then, on a connection of its own, and what a row of results means.
+//! Active checks: a GET to each endpoint now and then, on a connection of its own and by the protocol that requests go out by, and what a row
+//! of results means.
 //!
 //! Each endpoint is checked by one shard, whatever their number; the verdict holds for all ([`super::health`]).
 
+use super::dial::Way;
 use crate::config::Check;
-use plimsoll_http::{Limits, encode};
-use std::net::SocketAddr;
+use crate::http2::carrying::Sessions;
+use plimsoll_http::{Limits, TcpClient, encode};
 use std::time::Duration;
 
 /// What is read of an answer.
@@ -45,14 +47,21 @@ impl Verdict {
 }
 
 /// Asks an endpoint once; whether it answered in time with a status that is no error.
-pub(super) async fn passes(address: SocketAddr, authority: &str, rules: &Check) -> bool {
-    let status = tokio::time::timeout(rules.timeout, ask(address, authority, rules)).await;
+pub(super) async fn passes(way: &Way, authority: &str, rules: &Check) -> bool {
+    let status = tokio::time::timeout(rules.timeout, ask(way, authority, rules)).await;
     matches!(status, Ok(Some(200..400)))
 }
 
-async fn ask(address: SocketAddr, authority: &str, rules: &Check) -> Option<u16> {
-    let connected = plimsoll_http::connect(address, rules.timeout, ANSWER_LIMITS).await;
-    let mut connection = connected.ok()?;
+async fn ask(way: &Way, authority: &str, rules: &Check) -> Option<u16> {
+    let stream = way.dial(|| {}).await.ok()?;
+    // Its connection ends with it.
+    let sessions = way
+        .http2
+        .then(|| Sessions::new(1, ANSWER_LIMITS, way.connector.is_some()));
+    let mut connection = match &sessions {
+        Some(sessions) => sessions.connect(0, stream).await.ok()?,
+        None => TcpClient::from_stream(stream, ANSWER_LIMITS),
+    };
     let out = connection.output.buffer();
     encode::request_line(out, "GET", &rules.path);
     encode::field(out, "Host", authority);

@@ -237,6 +237,7 @@ fn the_metrics_page_is_prometheus_text() {
     # HELP plimsoll_gateway_upstream_errors_total Failures of an upstream, by kind.
     # TYPE plimsoll_gateway_upstream_errors_total counter
     plimsoll_gateway_upstream_errors_total{upstream="up",kind="connect"} 0
+    plimsoll_gateway_upstream_errors_total{upstream="up",kind="tls"} 0
     plimsoll_gateway_upstream_errors_total{upstream="up",kind="timeout"} 0
     plimsoll_gateway_upstream_errors_total{upstream="up",kind="closed"} 0
     plimsoll_gateway_upstream_errors_total{upstream="up",kind="malformed"} 0
@@ -270,9 +271,11 @@ fn the_metrics_page_is_prometheus_text() {
     # HELP plimsoll_gateway_generation Which reading of the configuration is served by, from 1.
     # TYPE plimsoll_gateway_generation gauge
     plimsoll_gateway_generation 1
-    # HELP plimsoll_gateway_client_connections_refused_total Client connections turned away because there were too many.
+    # HELP plimsoll_gateway_client_connections_refused_total Client connections turned away because there were too many, by of what.
     # TYPE plimsoll_gateway_client_connections_refused_total counter
-    plimsoll_gateway_client_connections_refused_total 0
+    plimsoll_gateway_client_connections_refused_total{reason="total"} 0
+    plimsoll_gateway_client_connections_refused_total{reason="address"} 0
+    plimsoll_gateway_client_connections_refused_total{reason="identity"} 0
     # HELP plimsoll_gateway_http2_streams_refused_total Streams of HTTP/2 refused because their connection had too many exchanges.
     # TYPE plimsoll_gateway_http2_streams_refused_total counter
     plimsoll_gateway_http2_streams_refused_total 0
@@ -288,6 +291,7 @@ fn the_metrics_page_is_prometheus_text() {
     plimsoll_gateway_client_connections_ended_total{reason="distrusted"} 0
     plimsoll_gateway_client_connections_ended_total{reason="expired"} 0
     plimsoll_gateway_client_connections_ended_total{reason="upgraded_idle"} 0
+    plimsoll_gateway_client_connections_ended_total{reason="flood"} 0
     # HELP plimsoll_gateway_descriptors_exhausted_total Times that a client had to wait to be accepted because no descriptor was left.
     # TYPE plimsoll_gateway_descriptors_exhausted_total counter
     plimsoll_gateway_descriptors_exhausted_total 0

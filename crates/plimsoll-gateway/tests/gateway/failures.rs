@@ -186,5 +186,8 @@ fn one_client_too_many_is_turned_away_at_once() {
     let mut second = gateway.connect();
     assert_eq!(second.response(false).refusal(), "503 too many connections");
     assert_eq!(first.get("/").status(), 200);
-    assert_eq!(gateway.metric("client_connections_refused_total"), 1);
+    assert_eq!(
+        gateway.metric("client_connections_refused_total{reason=\"total\"}"),
+        1
+    );
 }

@@ -1,6 +1,7 @@
 //! HTTP/2 at both sides: what crosses in which form, what is refused on the way, and what a client cannot make the gateway hold.
 
 use crate::counting::totals;
+use crate::floods::{self, ends_under, frame, opening};
 use crate::secured::Realm;
 use crate::support::{Gateway, PATIENCE, Upstream, configuration, field, to};
 use bytes::Bytes;
@@ -8,9 +9,11 @@ use h2::client::SendRequest;
 use h2::{Reason, RecvStream};
 use http::{HeaderMap, Request, Response};
 use plimsoll_base::counters::Counter;
+use plimsoll_http::tls::ServerTls;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::{Arc, Mutex, mpsc};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinSet;
 
 /// A gateway whose clients may speak HTTP/2, before an upstream of HTTP/1.1.
@@ -24,30 +27,35 @@ fn before_http2(upstream: SocketAddr) -> Gateway {
     Gateway::start(&format!("{text}http2: {{ streams: 8 }}\n"))
 }
 
-struct Client {
-    sender: SendRequest<Bytes>,
-    driver: JoinSet<Result<(), h2::Error>>,
+/// A client of HTTP/2.
+pub struct Client {
+    pub sender: SendRequest<Bytes>,
+    pub driver: JoinSet<Result<(), h2::Error>>,
 }
 
 /// A whole response.
 #[derive(Debug)]
-struct Whole {
-    status: u16,
-    headers: HeaderMap,
-    body: String,
-    trailers: Option<HeaderMap>,
+pub struct Whole {
+    pub status: u16,
+    pub headers: HeaderMap,
+    pub body: String,
+    pub trailers: Option<HeaderMap>,
 }
 
 impl Client {
-    async fn connect(gateway: &Gateway) -> Self {
+    pub async fn connect(gateway: &Gateway) -> Self {
         let stream = tokio::net::TcpStream::connect(gateway.address("main"));
-        let (sender, connection) = h2::client::handshake(stream.await.unwrap()).await.unwrap();
+        Self::over(stream.await.unwrap()).await
+    }
+
+    pub async fn over(stream: impl AsyncRead + AsyncWrite + Unpin + 'static) -> Self {
+        let (sender, connection) = h2::client::handshake(stream).await.unwrap();
         let mut driver = JoinSet::new();
         driver.spawn_local(connection);
         Self { sender, driver }
     }
 
-    async fn begin(
+    pub async fn begin(
         &mut self,
         request: Request<()>,
         body: &str,
@@ -65,12 +73,12 @@ impl Client {
         response.await
     }
 
-    async fn ask(&mut self, request: Request<()>, body: &str) -> Result<Whole, h2::Error> {
+    pub async fn ask(&mut self, request: Request<()>, body: &str) -> Result<Whole, h2::Error> {
         whole(self.begin(request, body, HeaderMap::new()).await?).await
     }
 }
 
-async fn whole(response: Response<RecvStream>) -> Result<Whole, h2::Error> {
+pub async fn whole(response: Response<RecvStream>) -> Result<Whole, h2::Error> {
     let (parts, mut body) = response.into_parts();
     let mut bytes = Vec::new();
     while let Some(data) = body.data().await {
@@ -86,19 +94,19 @@ async fn whole(response: Response<RecvStream>) -> Result<Whole, h2::Error> {
     })
 }
 
-fn get(path: &str) -> Request<()> {
+pub fn get(path: &str) -> Request<()> {
     Request::get(format!("http://a.example{path}"))
         .body(())
         .unwrap()
 }
 
-fn post(path: &str) -> Request<()> {
+pub fn post(path: &str) -> Request<()> {
     Request::post(format!("http://a.example{path}"))
         .body(())
         .unwrap()
 }
 
-fn in_runtime<F: Future>(work: F) -> F::Output {
+pub fn in_runtime<F: Future>(work: F) -> F::Output {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -111,9 +119,14 @@ fn in_runtime<F: Future>(work: F) -> F::Output {
     tokio::task::LocalSet::new().block_on(&runtime, work)
 }
 
-/// An upstream of HTTP/2 that returns what it gets: the request's fields as `x-seen-…`, its body, its trailers and `grpc-status`. `/trailers-only`
+/// An upstream of HTTP/2 that returns what it gets: the request's fields as `x-seen-…`, its scheme, its body, its trailers and `grpc-status`. `/trailers-only`
 /// gets no body, `/cut` half of one.
 fn echo_over_http2() -> SocketAddr {
+    echo_over(None)
+}
+
+/// The same, over TLS if so.
+pub fn echo_over(tls: Option<ServerTls>) -> SocketAddr {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     listener.set_nonblocking(true).unwrap();
@@ -127,17 +140,32 @@ fn echo_over_http2() -> SocketAddr {
             let mut tasks = JoinSet::new();
             loop {
                 let (stream, _) = listener.accept().await.unwrap();
-                tasks.spawn_local(async {
-                    let mut connection = h2::server::handshake(stream).await.unwrap();
-                    let mut exchanges = JoinSet::new();
-                    while let Some(Ok((request, respond))) = connection.accept().await {
-                        exchanges.spawn_local(answer(request, respond));
+                let tls = tls.clone();
+                tasks.spawn_local(async move {
+                    match tls {
+                        None => echo(stream).await,
+                        // A client that does not get through is no matter of this server's.
+                        Some(tls) => {
+                            if let Ok(stream) = tls.accept(stream).await {
+                                echo(stream).await;
+                            }
+                        }
                     }
                 });
             }
         });
     });
     address
+}
+
+async fn echo(stream: impl AsyncRead + AsyncWrite + Unpin + 'static) {
+    let Ok(mut connection) = h2::server::handshake(stream).await else {
+        return;
+    };
+    let mut exchanges = JoinSet::new();
+    while let Some(Ok((request, respond))) = connection.accept().await {
+        exchanges.spawn_local(answer(request, respond));
+    }
 }
 
 async fn answer(
@@ -150,6 +178,9 @@ async fn answer(
         let name = http::HeaderName::try_from(format!("x-seen-{name}")).unwrap();
         response.headers_mut().append(name, value.clone());
     }
+    let scheme = parts.uri.scheme_str().unwrap_or_default();
+    let scheme = http::HeaderValue::try_from(scheme).unwrap();
+    response.headers_mut().insert("x-scheme", scheme);
     let status = http::HeaderValue::from_static("0");
     if parts.uri.path() == "/trailers-only" {
         response.headers_mut().insert("grpc-status", status);
@@ -330,11 +361,7 @@ fn interim_responses_cross() {
     });
 }
 
-/// A frame: kind, flags, stream, payload.
-fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
-    let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
-    [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
-}
+const FLOOD: &str = "client_connections_ended_total{reason=\"flood\"}";
 
 /// A field in HPACK, as a literal without indexing.
 fn literal(name: &str, value: &str) -> Vec<u8> {
@@ -344,14 +371,6 @@ fn literal(name: &str, value: &str) -> Vec<u8> {
         name.as_bytes(),
         &[length(value)],
         value.as_bytes(),
-    ]
-    .concat()
-}
-
-fn opening() -> Vec<u8> {
-    [
-        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec(),
-        frame(4, 0, 0, &[]),
     ]
     .concat()
 }
@@ -487,32 +506,18 @@ fn what_http1_could_take_for_something_else_is_refused() {
     }
 }
 
-/// Whether the gateway ends a connection that sends all of this, and serves others meanwhile.
-fn ends_under(gateway: &Gateway, flood: &[u8]) -> bool {
-    let mut stream = TcpStream::connect(gateway.address("main")).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
-    stream.set_write_timeout(Some(PATIENCE)).unwrap();
-    // It may be over before all of it is written, and with a reset.
-    let _written = stream.write_all(flood);
-    let mut answer = Vec::new();
-    let ended = match stream.read_to_end(&mut answer) {
-        Ok(_) => true,
-        Err(error) => error.kind() == std::io::ErrorKind::ConnectionReset,
-    };
-    ended && gateway.connect().get("/").status() == 200
-}
-
 #[test]
 fn floods_end_their_connection_and_no_other() {
     let gateway =
         before(Upstream::answering("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").address);
     let mut resets = opening();
     for stream in (1..40_000).step_by(2) {
-        // GET, http, / and the authority `x` in HPACK; then RST_STREAM with CANCEL.
-        resets.extend(frame(1, 5, stream, &[0x82, 0x86, 0x84, 0x41, 1, b'x']));
+        // RST_STREAM with CANCEL.
+        resets.extend(floods::get(stream));
         resets.extend(frame(3, 0, stream, &[0, 0, 0, 8]));
     }
     assert!(ends_under(&gateway, &resets));
+    gateway.reaches(FLOOD, 1);
     let mut continued = opening();
     continued.extend(frame(1, 0, 1, &[0x82, 0x86, 0x84, 0x41, 1, b'x']));
     let field = literal("x-own", &"x".repeat(100)).repeat(100);
@@ -520,6 +525,15 @@ fn floods_end_their_connection_and_no_other() {
         continued.extend(frame(9, 0, 1, &field));
     }
     assert!(ends_under(&gateway, &continued));
+    gateway.reaches(FLOOD, 2);
+    // Data frames without data cost the same as those with some.
+    let mut empty = opening();
+    empty.extend(frame(1, 4, 1, &[0x83, 0x86, 0x84, 0x41, 1, b'x']));
+    for _ in 0..100_000 {
+        empty.extend(frame(0, 0, 1, &[]));
+    }
+    assert!(ends_under(&gateway, &empty));
+    gateway.reaches(FLOOD, 3);
 }
 
 #[test]
@@ -547,7 +561,7 @@ fn a_gateway_that_stops_lets_streams_end() {
 }
 
 /// An upstream that begins every answer and ends none, but those to `/whole` when it is told to.
-fn beginning(end: mpsc::Receiver<()>) -> Upstream {
+pub fn beginning(end: mpsc::Receiver<()>) -> Upstream {
     let end = Arc::new(Mutex::new(end));
     Upstream::start(move |mut peer, _| {
         let request = peer.request().unwrap();

@@ -331,3 +331,38 @@ fn what_was_begun_before_the_move_ends_where_it_began() {
     assert!(moved);
     assert_eq!(busy.get("/").body_text(), "new");
 }
+
+#[test]
+fn a_map_that_was_taken_away_has_not_been_forgotten() {
+    let realm = Realm::new();
+    let entries = "exact: [{ uri: 'urn:ann', shard: us }]\n";
+    let text = map(3, entries);
+    let mut files = realm.files.lock().unwrap();
+    files.insert("shards.yaml".to_owned(), text.into());
+    drop(files);
+    let rest = rest("");
+    let gateway = realm.gateway(REQUIRED, &rest);
+    let without = rest.replace(
+        "  - { path: /, sharded: true, upgrades: [websocket] }\n",
+        "",
+    );
+    let (without, _) = without.split_once("shard_map:").unwrap();
+    gateway.becomes(Realm::text(REQUIRED, without));
+    gateway.rewrite(Realm::text(REQUIRED, &rest));
+    gateway.write(
+        "shards.yaml",
+        &map(4, "exact: [{ uri: 'urn:ann', shard: eu }]\n"),
+    );
+    let refusal = gateway.reload().refusal();
+    assert!(
+        refusal.contains("would move from `us` to `eu`"),
+        "{refusal}"
+    );
+    gateway.write("shards.yaml", &map(2, entries));
+    let refusal = gateway.reload().refusal();
+    assert!(
+        refusal.contains("map version 3 is served already"),
+        "{refusal}"
+    );
+    gateway.rewrites("shards.yaml", &map(4, entries));
+}

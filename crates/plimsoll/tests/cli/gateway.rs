@@ -2,6 +2,8 @@
 
 use crate::program::{Server, Workspace, exchange, get, signal};
 use plimsoll_base::counters::{Counter, Totals};
+use plimsoll_testbed::authority::Authority;
+use serde_json::Value;
 
 fn config(upstream: &str, more: &str) -> String {
     format!(
@@ -205,5 +207,71 @@ fn a_reload_for_which_descriptors_are_too_few_changes_nothing() {
     let answer = exchange(admin, &request);
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     assert!(answer.contains("\"generation\":2"), "{answer}");
+    assert_eq!(gateway.stop(), Some(0));
+}
+
+/// A client's data moves from one mock to another: under load both get every request, with its body, and the answers come from the first.
+#[test]
+fn both_shards_get_what_a_client_asks_whose_data_is_mirrored() {
+    const REQUESTS: usize = 200;
+    let workspace = Workspace::new();
+    let authority = Authority::new().unwrap();
+    let issued = authority.issue(&["localhost", "127.0.0.1"]).unwrap();
+    workspace.write("ca.pem", authority.certificate());
+    workspace.write("own.pem", &issued.certificate);
+    workspace.write("own.key", &issued.key);
+    let [old, new] = [(); 2].map(|()| Server::that_remembers(&workspace));
+    workspace.write(
+        "shards.yaml",
+        "version: 1\nmap_version: 1\nshards: { old: { upstream: old }, new: { upstream: new } }\n\
+         exact: [{ dns: localhost, shard: old, moving: { to: new, phase: mirroring } }]\n",
+    );
+    let text = format!(
+        "version: 1\nlisteners:\n  main:\n    address: \"127.0.0.1:0\"\n    \
+         tls: {{ certificate: own.pem, key: own.key, clients: required, ca: ca.pem }}\nadmin: {{ address: \"127.0.0.1:0\" }}\n\
+         identity: {{ order: [dns] }}\nshard_map: {{ file: shards.yaml, mirror: {{ queue: 1000 }} }}\nhttp2: {{}}\n\
+         upstreams:\n  old: {{ endpoints: [\"http://{}\"] }}\n  new: {{ endpoints: [\"http://{}\"] }}\nroutes: [{{ path: /, sharded: true }}]\n",
+        old.main(),
+        new.main()
+    );
+    workspace.write("gateway.yaml", &text);
+    let gateway = Server::start(
+        &workspace,
+        &["gateway", "--config", "gateway.yaml", "--shards", "2"],
+    );
+    let url = format!("https://{}/orders", gateway.main());
+    let half = (REQUESTS / 2).to_string();
+    let tls = [
+        "--cacert", "ca.pem", "--cert", "own.pem", "--key", "own.key", "--no-ui",
+    ];
+    let load = [
+        "load", &url, "-n", &half, "-c", "4", "-m", "POST", "-b", "a body",
+    ];
+    for (protocol, out) in [(&[][..], "one"), (&["--http2"][..], "two")] {
+        let finished = workspace.run(&[&load[..], &tls, protocol, &["--out", out]].concat());
+        assert!(matches!(finished.code, Some(0 | 4 | 6)), "{finished:?}");
+        let arm = &workspace.json(&format!("{out}/summary.json"))["arms"]["main"];
+        assert_eq!(arm["outcomes"]["answered"]["200"], REQUESTS / 2, "{arm}");
+    }
+    let copied =
+        format!("mirrored_requests_total{{upstream=\"new\",result=\"same\"}} {REQUESTS}\n");
+    let page = || get(gateway.listening["admin"], "/metrics");
+    assert!((0..10_000).any(|_| page().contains(&copied)), "{}", page());
+    for (mock, copy) in [(&old, false), (&new, true)] {
+        let requests = mock.requests();
+        assert_eq!(requests.len(), REQUESTS);
+        for request in requests {
+            assert_eq!(
+                (&request["url"], &request["body"]),
+                (&"/orders".into(), &"a body".into())
+            );
+            let owner = &request["headers"]["X-Shard-Mirror"];
+            assert_eq!(
+                owner,
+                &if copy { "old".into() } else { Value::Null },
+                "{request}"
+            );
+        }
+    }
     assert_eq!(gateway.stop(), Some(0));
 }

@@ -1,7 +1,7 @@
 //! Who clients are, whose data is where, and which routes go by it.
 
-use super::super::wire::{ClientsWord, FieldWord, GatewayFile, KindWord, RouteBlock};
-use super::super::{CertificateField, Serves, Sharding};
+use super::super::wire::{ClientsWord, FieldWord, GatewayFile, KindWord, MirrorBlock, RouteBlock};
+use super::super::{CertificateField, MirrorLimits, Serves, Sharding};
 use super::{Checker, duration};
 use crate::identity::Kind;
 use crate::shard_map;
@@ -22,27 +22,27 @@ pub(super) fn certificate_fields(wire: &GatewayFile) -> Vec<CertificateField> {
 }
 
 /// The shard map and how it is used, if there is one.
-pub(super) fn sharding(c: &mut Checker<'_>, wire: &GatewayFile) -> Option<Sharding> {
-    let order = order(c, wire);
+pub(super) fn sharding(
+    c: &mut Checker<'_>,
+    wire: &GatewayFile,
+    order: &Arc<[Kind]>,
+) -> Option<Sharding> {
     let block = wire.shard_map.as_ref()?;
     let at = Path::root().key("shard_map");
-    let asked = wire.listeners.iter().any(|(_, listener)| {
-        let tls = listener.tls.as_ref();
-        tls.is_some_and(|tls| tls.clients != ClientsWord::None)
-    });
-    if !asked {
-        let message = "no listener asks clients for certificates, so nobody could be told apart: write `tls: { clients: required, … }` on one";
-        c.refuse(&at, message);
+    if !asks_for_certificates(wire) {
+        c.refuse(&at, NOBODY_ASKS);
     }
+    let mirror = mirror(c, &at.key("mirror"), block.mirror.as_ref());
     let text = c.read_text(&at.key("file"), &block.file)?;
     let upstreams: Vec<&str> = wire.upstreams.iter().map(|(name, _)| name).collect();
     match shard_map::read(&block.file, &text, &upstreams) {
         Ok(map) => Some(Sharding {
-            order,
+            order: Arc::clone(order),
             map: Arc::new(map),
             file: block.file.clone(),
             debug: block.debug,
             hold: duration(block.hold, Duration::from_secs(10)),
+            mirror,
         }),
         Err(problems) => {
             c.problems.extend(problems.iter().cloned());
@@ -51,7 +51,39 @@ pub(super) fn sharding(c: &mut Checker<'_>, wire: &GatewayFile) -> Option<Shardi
     }
 }
 
-fn order(c: &mut Checker<'_>, wire: &GatewayFile) -> Arc<[Kind]> {
+fn mirror(c: &mut Checker<'_>, at: &Path, block: Option<&MirrorBlock>) -> MirrorLimits {
+    const LARGEST_BODY: u64 = 16 * 1024 * 1024;
+    let body = block.and_then(|block| block.body);
+    let body = body.map_or(64 * 1024, |bytes| *bytes);
+    if body > LARGEST_BODY {
+        c.refuse(
+            at.key("body"),
+            "copies are held in memory: at most 16MiB of a body",
+        );
+    }
+    let queue = block.and_then(|block| block.queue).unwrap_or(256);
+    if queue == 0 {
+        c.refuse(at.key("queue"), "0 would copy nothing: write at least 1");
+    }
+    MirrorLimits {
+        body: usize::try_from(body).unwrap_or(usize::MAX),
+        queue,
+    }
+}
+
+/// Whether clients can be told apart by certificates at all.
+pub(super) fn asks_for_certificates(wire: &GatewayFile) -> bool {
+    wire.listeners.iter().any(|(_, listener)| {
+        let tls = listener.tls.as_ref();
+        tls.is_some_and(|tls| tls.clients != ClientsWord::None)
+    })
+}
+
+/// What is wrong if they cannot be.
+pub(super) const NOBODY_ASKS: &str = "no listener asks clients for certificates, so nobody could be told apart: write `tls: { clients: required, … }` on one";
+
+/// What identifies a client.
+pub(super) fn order(c: &mut Checker<'_>, wire: &GatewayFile) -> Arc<[Kind]> {
     let words = wire
         .identity
         .as_ref()

@@ -17,8 +17,13 @@ use x509_parser::prelude::{CertificateRevocationList, FromDer as _, X509Certific
 use x509_parser::time::ASN1Time;
 
 /// What a block means; nothing where that cannot be said.
-pub(super) fn tls(c: &mut Checker<'_>, at: &Path, block: &ListenerTlsBlock) -> Option<ListenerTls> {
-    let identity = identity(c, at, &block.certificate, &block.key);
+pub(super) fn tls(
+    c: &mut Checker<'_>,
+    at: &Path,
+    block: &ListenerTlsBlock,
+    alpn: &[&[u8]],
+) -> Option<ListenerTls> {
+    let identity = identity(c, at, &block.certificate, &block.key).map(|(identity, _)| identity);
     let demand = match block.clients {
         ClientsWord::None => None,
         ClientsWord::Optional => Some(Demand::Optional),
@@ -48,7 +53,7 @@ pub(super) fn tls(c: &mut Checker<'_>, at: &Path, block: &ListenerTlsBlock) -> O
             None => Clients::Anybody,
             Some(trust) => Clients::Certified(&trust.clientele),
         },
-        alpn: &[b"http/1.1"],
+        alpn,
     });
     match tls {
         Ok(tls) => Some(ListenerTls { tls, trust }),
@@ -59,13 +64,13 @@ pub(super) fn tls(c: &mut Checker<'_>, at: &Path, block: &ListenerTlsBlock) -> O
     }
 }
 
-/// A certificate with its key.
+/// A certificate with its key, and the digest of both.
 pub(super) fn identity(
     c: &mut Checker<'_>,
     at: &Path,
     certificate: &str,
     key: &str,
-) -> Option<Identity> {
+) -> Option<(Identity, Digest)> {
     let text = c.read_text(&at.key("certificate"), certificate);
     let key_text = c.read_text(&at.key("key"), key);
     let (text, key_text) = (text?, key_text?);
@@ -85,12 +90,19 @@ pub(super) fn identity(
             if let Some(own) = own {
                 refuse_expired(c, &at.key("certificate"), certificate, &own);
             }
-            Some(identity)
+            let digest = Digest::of(format!("{text}{key_text}").as_bytes());
+            Some((identity, digest))
         }
     }
 }
 
-fn refuse_expired(c: &mut Checker<'_>, at: &Path, file: &str, certificate: &CertificateDer<'_>) {
+/// Refuses a certificate of this file if it has expired.
+pub(super) fn refuse_expired(
+    c: &mut Checker<'_>,
+    at: &Path,
+    file: &str,
+    certificate: &CertificateDer<'_>,
+) {
     let Ok((_, read)) = X509Certificate::from_der(certificate) else {
         return c.refuse(
             at,

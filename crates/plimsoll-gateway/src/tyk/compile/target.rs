@@ -76,7 +76,14 @@ fn split(url: &str) -> Result<(EndpointConfig, String), String> {
             "`{path}` is not a path in its normal form, without a query"
         ));
     }
-    Ok((crate::config::endpoint(authority)?, prepend.to_owned()))
+    let endpoint = crate::config::endpoint(authority)?;
+    match endpoint.secured {
+        true => Err(
+            "TLS to upstreams is not available with Tyk's files in this version: write `http://…`"
+                .to_owned(),
+        ),
+        false => Ok((endpoint, prepend.to_owned())),
+    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,368 @@
+//! Copies of requests, for the shard that a client's data is moving to: sent when the owner has answered, behind the back of the client.
+//!
+//! ```text
+//! exchange ends --place? body small enough?--> lane of its connection --one after another--> the other shard's upstream --> counted, dropped
+//! ```
+//!
+//! Copies of one connection arrive in the order in which their requests were answered, each when the one before it has been answered or has
+//! failed; between connections there is no order, as there is none at the owner. A copy that may change data counts as under way until it is
+//! done, so that a move does not end before. None is sent twice unless that is safe, and none can hold up or fail the request that it copies.
+
+use super::Under;
+use super::admission::Plan;
+use super::outgoing::Outgoing;
+use super::progress::{Progress, Upload};
+use crate::client::Client;
+use crate::generation::{Generation, Unfinished};
+use crate::metrics::Counter;
+use crate::upstream::{Slot, Upstream, Wish};
+use plimsoll_http::{Framing, TcpClient, encode};
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::rc::Rc;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, timeout};
+
+/// Bytes of an answer to a copy that are read so that its connection can be kept.
+const DISCARDED_BYTES: usize = 1024 * 1024;
+
+/// How copies of requests ended, by upstream that got them.
+#[derive(Debug, Default)]
+pub(crate) struct MirrorMetrics {
+    results: [Counter; Outcome::ALL.len()],
+}
+
+/// What became of a copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// It was answered with the owner's status.
+    Same,
+    /// With another.
+    Other,
+    /// It was not answered.
+    Failed,
+    /// Too many others were waiting.
+    Dropped,
+    /// The request's body is larger than is copied.
+    TooLarge,
+    /// The owner had not answered the request, so that nobody knows whether it did what it says.
+    Unanswered,
+}
+
+impl Outcome {
+    /// Each with its name in the metrics, in the order of the counters.
+    pub(crate) const ALL: [(Self, &str); 6] = [
+        (Self::Same, "same"),
+        (Self::Other, "other"),
+        (Self::Failed, "failed"),
+        (Self::Dropped, "dropped"),
+        (Self::TooLarge, "too_large"),
+        (Self::Unanswered, "unanswered"),
+    ];
+}
+
+impl MirrorMetrics {
+    /// The counter of one outcome.
+    pub(crate) fn of(&self, outcome: Outcome) -> &Counter {
+        &self.results[outcome as usize]
+    }
+}
+
+/// That a request is to be copied, and what of it has gone by.
+#[derive(Debug)]
+pub(super) struct Mirror {
+    /// Whose it becomes.
+    pub(super) upstream: usize,
+    /// The shard that the client's data is in.
+    owner: usize,
+    most: usize,
+    /// None any more once it is too much.
+    body: RefCell<Option<Vec<u8>>>,
+}
+
+impl Mirror {
+    /// A copy for this upstream, of no more than `most` bytes of body.
+    pub(super) fn new(upstream: usize, owner: usize, most: usize) -> Self {
+        Self {
+            upstream,
+            owner,
+            most,
+            body: RefCell::new(Some(Vec::new())),
+        }
+    }
+
+    /// Some more of the body goes by.
+    pub(super) fn add(&self, data: &[u8]) {
+        let mut body = self.body.borrow_mut();
+        match &mut *body {
+            Some(bytes) if bytes.len() + data.len() <= self.most => bytes.extend_from_slice(data),
+            _ => *body = None,
+        }
+    }
+}
+
+/// Copies that one gateway shard has under way.
+#[derive(Debug, Default)]
+pub(crate) struct Mirrors {
+    count: Rc<Cell<u32>>,
+    /// One for each lane that has copies to send.
+    tasks: RefCell<JoinSet<()>>,
+}
+
+impl Mirrors {
+    /// How many copies wait or are under way.
+    pub(crate) fn count(&self) -> u32 {
+        self.count.get()
+    }
+
+    /// Lets what is under way end until `deadline`, and cuts off the rest.
+    pub(crate) async fn finish(&self, deadline: Instant) {
+        let mut tasks = self.tasks.take();
+        let ended = async { while tasks.join_next().await.is_some() {} };
+        if tokio::time::timeout_at(deadline, ended).await.is_err() {
+            // Each counts as failed.
+            tasks.shutdown().await;
+        }
+    }
+
+    fn place(&self, most: u32) -> Option<Place> {
+        let count = self.count.get();
+        (count < most).then(|| {
+            self.count.set(count + 1);
+            Place(Rc::clone(&self.count))
+        })
+    }
+}
+
+/// A copy's place among them, until it is dropped.
+#[derive(Debug)]
+struct Place(Rc<Cell<u32>>);
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.set(self.0.get() - 1);
+    }
+}
+
+/// Copies of one connection's requests, in their order.
+#[derive(Debug, Default)]
+pub(crate) struct Lane {
+    waiting: RefCell<VecDeque<Copied>>,
+    /// A task sends them.
+    busy: Cell<bool>,
+}
+
+impl Lane {
+    fn push(self: &Rc<Self>, copied: Copied, mirrors: &Mirrors) {
+        self.waiting.borrow_mut().push_back(copied);
+        if !self.busy.replace(true) {
+            let mut tasks = mirrors.tasks.borrow_mut();
+            while tasks.try_join_next().is_some() {}
+            tasks.spawn_local(Rc::clone(self).run());
+        }
+    }
+
+    async fn run(self: Rc<Self>) {
+        loop {
+            let next = self.waiting.borrow_mut().pop_front();
+            match next {
+                Some(copied) => copied.send().await,
+                None => return self.busy.set(false),
+            }
+        }
+    }
+}
+
+/// A request that was answered, for another upstream. It counts when it is dropped.
+#[derive(Debug)]
+struct Copied {
+    generation: Rc<Generation>,
+    upstream: usize,
+    owner: String,
+    head: Outgoing,
+    body: Vec<u8>,
+    framing: Framing,
+    to_head: bool,
+    repeatable: bool,
+    /// What its endpoint is chosen by.
+    key: u64,
+    /// What the owner answered.
+    status: u16,
+    outcome: Outcome,
+    _unfinished: Option<Unfinished>,
+    _place: Place,
+}
+
+impl Drop for Copied {
+    fn drop(&mut self) {
+        let metrics = &self.generation.tally.upstreams[self.upstream].mirrored;
+        metrics.of(self.outcome).add(1);
+    }
+}
+
+/// Has a copy of the request sent, if it is to be copied, now that its exchange is over.
+pub(super) fn hand_on(under: Under<'_>, client: &mut Client, plan: &Plan, progress: &Progress) {
+    let (Some(mirror), Some(sharding)) = (&plan.mirror, &under.generation.service.sharding) else {
+        return;
+    };
+    let metrics = &under.generation.tally.upstreams[mirror.upstream].mirrored;
+    let sent = matches!(progress.upload.get(), Upload::Complete(_));
+    let Some((status, _)) = progress.head.get().filter(|_| sent) else {
+        return metrics.of(Outcome::Unanswered).add(1);
+    };
+    let Some(body) = mirror.body.take() else {
+        return metrics.of(Outcome::TooLarge).add(1);
+    };
+    let Some(place) = under.shard.mirrors.place(sharding.mirror.queue) else {
+        return metrics.of(Outcome::Dropped).add(1);
+    };
+    let upstream = &under.generation.upstreams[mirror.upstream];
+    let copied = Copied {
+        generation: Rc::clone(under.generation),
+        upstream: mirror.upstream,
+        owner: sharding.map.shards[mirror.owner].name.clone(),
+        head: client.scratch.outgoing.clone(),
+        body,
+        framing: plan.framing,
+        to_head: plan.to_head,
+        repeatable: plan.repeatable,
+        key: upstream.key_of(client.connection.requests.head(), &client.peer),
+        status,
+        outcome: Outcome::Failed,
+        _unfinished: plan.changes.then(|| under.generation.unfinished()),
+        _place: place,
+    };
+    client.lane().push(copied, &under.shard.mirrors);
+}
+
+/// Why a copy got no answer.
+enum Unanswered {
+    /// Its connection turned out to be closed before anything came.
+    Stale,
+    Broken,
+}
+
+impl Copied {
+    async fn send(mut self) {
+        let generation = Rc::clone(&self.generation);
+        let upstream = &generation.upstreams[self.upstream];
+        let patience = upstream.response_head_timeout;
+        let wish = Wish {
+            tried: &[],
+            key: self.key,
+            now: Instant::now(),
+        };
+        let Some(slot) = upstream.choose(wish) else {
+            return;
+        };
+        let Ok(Some(mut connection)) = timeout(patience, self.ask(upstream, &slot)).await else {
+            return slot.failed();
+        };
+        let status = connection.responses.head().status();
+        slot.answered(status, Instant::now());
+        self.outcome = match status == self.status {
+            true => Outcome::Same,
+            false => Outcome::Other,
+        };
+        match timeout(patience, discard(&mut connection)).await {
+            Ok(true) => slot.give_back(connection, Instant::now()),
+            _ => connection.reset(),
+        }
+    }
+
+    /// The connection on which the head of the answer has come.
+    async fn ask(&self, upstream: &Upstream, slot: &Slot<'_>) -> Option<TcpClient> {
+        if let Some(mut pooled) = slot.pooled(Instant::now()) {
+            match self.exchange(slot, &mut pooled).await {
+                Ok(()) => return Some(pooled),
+                Err(Unanswered::Stale)
+                    if self.repeatable && upstream.take_retry(Instant::now()) => {}
+                Err(_) => return None,
+            }
+        }
+        let mut connection = slot.connect(|| {}).await.ok()?;
+        self.exchange(slot, &mut connection).await.ok()?;
+        Some(connection)
+    }
+
+    /// Sends the copy, and reads the head of its answer.
+    async fn exchange(
+        &self,
+        slot: &Slot<'_>,
+        connection: &mut TcpClient,
+    ) -> Result<(), Unanswered> {
+        connection.responses.expect(self.to_head);
+        let out = connection.output.buffer();
+        self.head.send_copy(out, slot.authority(), &self.owner);
+        match self.framing {
+            Framing::Chunked => {
+                if !self.body.is_empty() {
+                    encode::chunk(out, &self.body);
+                }
+                out.extend_from_slice(b"0\r\n\r\n");
+            }
+            Framing::None | Framing::Length(_) | Framing::UntilClose => {
+                out.extend_from_slice(&self.body);
+            }
+        }
+        if connection.output.flush().await.is_err() {
+            // It may have been answered before all of it was taken; else the answer's end comes first.
+        }
+        loop {
+            if connection.responses.next_head().await.is_err() {
+                return Err(match connection.responses.received_any() {
+                    true => Unanswered::Broken,
+                    false => Unanswered::Stale,
+                });
+            }
+            if !matches!(connection.responses.head().status(), 100..200) {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Reads the rest of an answer, if that is not too much; whether it has come to its end.
+async fn discard(connection: &mut TcpClient) -> bool {
+    let mut left = DISCARDED_BYTES;
+    loop {
+        match connection.responses.next_data().await {
+            Ok(Some(data)) if data.len() <= left => left -= data.len(),
+            Ok(None) => return true,
+            Ok(Some(_)) | Err(_) => return false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_outcome_has_its_place() {
+        for (index, (outcome, name)) in Outcome::ALL.into_iter().enumerate() {
+            assert_eq!(outcome as usize, index, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_body_is_kept_whole_or_not_at_all() {
+        let mirror = Mirror::new(0, 0, 5);
+        mirror.add(b"abc");
+        mirror.add(b"de");
+        assert_eq!(mirror.body.borrow().as_deref(), Some(&b"abcde"[..]));
+        mirror.add(b"f");
+        assert!(mirror.body.borrow().is_none());
+        mirror.add(b"");
+        assert!(mirror.body.borrow().is_none());
+    }
+
+    #[test]
+    fn places_are_given_back() {
+        let mirrors = Mirrors::default();
+        let places: Vec<_> = (0..3).map(|_| mirrors.place(2)).collect();
+        assert_eq!((places.iter().flatten().count(), mirrors.count()), (2, 2));
+        drop(places);
+        assert_eq!(mirrors.count(), 0);
+    }
+}

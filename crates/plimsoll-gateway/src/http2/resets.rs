@@ -1,0 +1,87 @@
+//! How often a client may cut off streams of its own: beginning them and cutting them off at once costs it nothing, and the gateway a lot.
+//! Pure.
+
+use tokio::time::Instant;
+
+/// How many more may be cut off for each second that passes.
+const PER_SECOND: f64 = 10.0;
+
+/// Who has ended a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// The gateway, or both.
+    Seen,
+    /// The client has cut it off.
+    CutOff,
+}
+
+/// What a client has left.
+#[derive(Debug)]
+pub(super) struct Resets {
+    left: f64,
+    most: f64,
+    at: Instant,
+}
+
+impl Resets {
+    /// A client that may cut off `most` at once, from `now` on.
+    pub(super) fn new(most: u32, now: Instant) -> Self {
+        let most = f64::from(most);
+        Self {
+            left: most,
+            most,
+            at: now,
+        }
+    }
+
+    /// An exchange is over. A stream that was let end earns the client another that it may not.
+    pub(super) fn ended(&mut self, how: Ending, now: Instant) {
+        match how {
+            Ending::Seen => self.earn(1.0, now),
+            Ending::CutOff => self.earn(0.0, now),
+        }
+    }
+
+    /// So many streams were cut off just now; whether the client may go on.
+    pub(super) fn cut_off(&mut self, count: u32, now: Instant) -> bool {
+        self.earn(0.0, now);
+        self.left -= f64::from(count);
+        self.left >= 0.0
+    }
+
+    fn earn(&mut self, more: f64, now: Instant) {
+        let passed = now.saturating_duration_since(self.at).as_secs_f64();
+        self.at = now;
+        self.left = (self.left + passed * PER_SECOND + more).min(self.most);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn so_many_may_be_cut_off_as_are_left_to_end_or_time_allows() {
+        let start = Instant::now();
+        let mut resets = Resets::new(3, start);
+        let mut row = |endings: &str, millis: u64| -> String {
+            let now = start + Duration::from_millis(millis);
+            let goes_on = endings.chars().map(|ending| match ending {
+                'x' => resets.cut_off(1, now),
+                _ => {
+                    resets.ended(Ending::Seen, now);
+                    true
+                }
+            });
+            goes_on
+                .map(|goes_on| if goes_on { '+' } else { '!' })
+                .collect()
+        };
+        assert_eq!(row("xxx", 0), "+++");
+        assert_eq!(row(".x.x.x", 0), "++++++");
+        assert_eq!(row("......xxxx", 0), "+++++++++!");
+        assert_eq!(row("xx", 250), "+!");
+        assert_eq!(row("xxxx", 100_000), "+++!");
+    }
+}

@@ -1,0 +1,96 @@
+//! Making a connection to an endpoint: TCP, then TLS where that is spoken there, and why there is none.
+
+use crate::metrics::Counter;
+use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::reason::Reason;
+use plimsoll_http::tls::Connector;
+use plimsoll_http::{ConnectError, Stream, connect_stream};
+use std::net::SocketAddr;
+
+/// Where an endpoint is, and what is spoken there.
+#[derive(Debug, Clone)]
+pub(super) struct Way {
+    pub(super) address: SocketAddr,
+    /// Secures a connection; none in clear.
+    pub(super) connector: Option<Connector>,
+    /// HTTP/2 and nothing else; over TLS it must be agreed on.
+    pub(super) http2: bool,
+}
+
+/// Why there is no connection.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum DialError {
+    /// TCP was not connected, or not everything in time.
+    #[error(transparent)]
+    Connect(#[from] ConnectError),
+    /// TLS failed; the reason is one of [`OutcomeClass::TlsFailed`].
+    #[error("TLS failed: {}", .0.words())]
+    Tls(Reason),
+}
+
+impl Way {
+    /// A connection, ready for HTTP. `connected` is told when only TLS is left to do. Deadlines are the caller's.
+    pub(super) async fn dial(&self, connected: impl FnOnce()) -> Result<Stream, DialError> {
+        let tcp = connect_stream(self.address, None).await?;
+        let Some(connector) = &self.connector else {
+            return Ok(Stream::Clear(tcp));
+        };
+        connected();
+        let secured = connector.secure(tcp).await;
+        let secured = secured.map_err(|error| DialError::Tls(error.reason()))?;
+        let stream = Stream::Tls(Box::new(secured));
+        match self.http2 && !stream.agreed_on_http2() {
+            true => Err(DialError::Tls(Reason::NoProtocol)),
+            false => Ok(stream),
+        }
+    }
+}
+
+/// How often TLS to an upstream failed, by why.
+#[derive(Debug)]
+pub(crate) struct TlsFailures(Box<[Counter]>);
+
+impl TlsFailures {
+    /// Every reason, in the order of the counters.
+    pub(crate) fn reasons() -> impl Iterator<Item = Reason> {
+        let all = Reason::ALL.iter().copied();
+        all.filter(|reason| reason.class() == OutcomeClass::TlsFailed)
+    }
+
+    /// Counts one.
+    pub(crate) fn failed(&self, reason: Reason) {
+        self.get(reason).add(1);
+    }
+
+    /// How many there were for this reason; what is no reason of TLS counts as another of it.
+    pub(crate) fn get(&self, reason: Reason) -> &Counter {
+        let place = |reason| Self::reasons().position(|known| known == reason);
+        let at = place(reason).or_else(|| place(Reason::TlsOther));
+        &self.0[at.expect("invariant: every reason of TLS is listed")]
+    }
+}
+
+impl Default for TlsFailures {
+    fn default() -> Self {
+        Self(Self::reasons().map(|_| Counter::default()).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_reason_has_a_counter_of_its_own() {
+        let failures = TlsFailures::default();
+        for (count, reason) in (1..).zip(TlsFailures::reasons()) {
+            (0..count).for_each(|_| failures.failed(reason));
+        }
+        for (count, reason) in (1..).zip(TlsFailures::reasons()) {
+            assert_eq!(failures.get(reason).get(), count, "{reason:?}");
+        }
+        let before = failures.get(Reason::TlsOther).get();
+        failures.failed(Reason::Ports);
+        assert_eq!(failures.get(Reason::TlsOther).get(), before + 1);
+    }
+}

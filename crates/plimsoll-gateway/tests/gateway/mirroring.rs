@@ -1,0 +1,245 @@
+//! Requests of clients whose data moves: both shards get them, the old one answers, and whatever becomes of the copy harms nobody.
+
+use crate::http2::{in_runtime, post};
+use crate::http2_secured::connect;
+use crate::secured::Realm;
+use crate::support::{Gateway, PATIENCE, Upstream};
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, mpsc};
+
+const REQUIRED: &str = "clients: required, ca: ca.pem, crl: ca.crl";
+const MIRRORING: &str =
+    "exact: [{ uri: 'urn:ann', shard: eu, moving: { to: us, phase: mirroring } }]\n";
+const FROZEN: &str = "exact: [{ uri: 'urn:ann', shard: eu, moving: { to: us, phase: frozen } }]\n";
+const MOVED: &str = "exact: [{ uri: 'urn:ann', shard: us }]\n";
+
+/// What an upstream was asked, in its order: method, path, body.
+type Asked = Arc<Mutex<Vec<String>>>;
+
+/// An upstream that answers with `status` and its name.
+fn recording(name: &'static str, status: u16) -> (SocketAddr, Asked) {
+    let asked = Asked::default();
+    let noted = Arc::clone(&asked);
+    let upstream = Upstream::start(move |mut peer, _| {
+        while let Some(request) = peer.request() {
+            let line = request.head.lines().next().unwrap();
+            let line = line.strip_suffix(" HTTP/1.1").unwrap();
+            let note = match request.field("x-shard-mirror") {
+                None => format!("{line} {}", request.body_text()),
+                Some(owner) => format!("{line} {} of {owner}", request.body_text()),
+            };
+            noted.lock().unwrap().push(note);
+            let length = name.len();
+            peer.send(&format!(
+                "HTTP/1.1 {status} Said\r\nContent-Length: {length}\r\n\r\n{name}"
+            ));
+        }
+    });
+    (upstream.address, asked)
+}
+
+fn map(version: u64, entries: &str) -> String {
+    format!(
+        "version: 1\nmap_version: {version}\nshards: {{ eu: {{ upstream: eu }}, us: {{ upstream: us }} }}\n{entries}"
+    )
+}
+
+/// A gateway in which the data of `urn:ann` moves from `eu` to `us`, with these limits of copies.
+fn moving(realm: &Realm, [eu, us]: [SocketAddr; 2], limits: &str) -> Gateway {
+    let text = map(1, MIRRORING);
+    let mut files = realm.files.lock().unwrap();
+    files.insert("shards.yaml".to_owned(), text.into());
+    drop(files);
+    let rest = format!(
+        "upstreams:\n  eu: {{ endpoints: [\"http://{eu}\"] }}\n  us: {{ endpoints: [\"http://{us}\"] }}\nroutes: [{{ path: /, sharded: true }}]\nshard_map: {{ file: shards.yaml{limits} }}\nhttp2: {{}}\n"
+    );
+    let text = Realm::text(REQUIRED, &rest);
+    Gateway::with_files(1, text, &realm.files)
+}
+
+fn result(upstream: &str, word: &str) -> String {
+    format!("mirrored_requests_total{{upstream=\"{upstream}\",result=\"{word}\"}}")
+}
+
+fn noted(asked: &Asked) -> Vec<String> {
+    asked.lock().unwrap().clone()
+}
+
+#[test]
+fn both_shards_are_asked_in_the_same_order_and_the_old_one_answers() {
+    let realm = Realm::new();
+    let ((eu, at_eu), (us, at_us)) = (recording("eu", 200), recording("us", 200));
+    let gateway = moving(&realm, [eu, us], "");
+    let caller = realm.caller(Some(&realm.issue("urn:ann")));
+    let mut client = caller.connect(gateway.address("main"));
+    let requests = [
+        "GET /a?b=c HTTP/1.1\r\nHost: a\r\n\r\n",
+        "POST /b HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nhi",
+        "PUT /c HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nch\r\n5\r\nunked\r\n0\r\n\r\n",
+        "DELETE /d HTTP/1.1\r\nHost: a\r\nX-Shard-Mirror: forged\r\n\r\n",
+        "POST /e HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n",
+    ];
+    for request in requests.iter().cycle().take(20) {
+        let answer = client.ask(request);
+        assert_eq!((answer.status(), &*answer.body_text()), (200, "eu"));
+    }
+    gateway.reaches(&result("us", "same"), 20);
+    let owner = noted(&at_eu);
+    let expected = [
+        "GET /a?b=c ",
+        "POST /b hi",
+        "PUT /c chunked",
+        "DELETE /d ",
+        "POST /e ",
+    ];
+    assert_eq!(owner[..5], expected);
+    let copies: Vec<String> = owner.iter().map(|asked| format!("{asked} of eu")).collect();
+    assert_eq!(noted(&at_us), copies);
+    assert_eq!(gateway.metric(&result("eu", "same")), 0);
+    // Whose data does not move is not copied, and neither is what comes after the freeze.
+    gateway.rewrites("shards.yaml", &map(2, FROZEN));
+    assert_eq!(client.get("/after").body_text(), "eu");
+    gateway.rewrites("shards.yaml", &map(3, MOVED));
+    assert_eq!(client.get("/moved").body_text(), "us");
+    assert_eq!(noted(&at_eu).len(), 21);
+    assert_eq!(noted(&at_us).len(), 21);
+}
+
+#[test]
+fn streams_of_one_connection_are_copied_in_their_order() {
+    let realm = Realm::new();
+    let ((eu, at_eu), (us, at_us)) = (recording("eu", 200), recording("us", 200));
+    let gateway = moving(&realm, [eu, us], "");
+    let own = realm.issue("urn:ann");
+    in_runtime(async {
+        let mut client = connect(&realm, Some(&own), &gateway).await;
+        for number in 0..50 {
+            let got = client.ask(post(&format!("/{number}")), "x").await.unwrap();
+            assert_eq!(got.body, "eu");
+        }
+    });
+    gateway.reaches(&result("us", "same"), 50);
+    let copies: Vec<String> = noted(&at_eu)
+        .iter()
+        .map(|asked| format!("{asked} of eu"))
+        .collect();
+    assert_eq!(noted(&at_us), copies);
+}
+
+#[test]
+fn what_becomes_of_a_copy_is_counted_and_harms_nobody() {
+    let realm = Realm::new();
+    let ((eu, _), (us, at_us)) = (recording("eu", 200), recording("us", 500));
+    let gateway = moving(&realm, [eu, us], ", mirror: { body: 4 }");
+    let caller = realm.caller(Some(&realm.issue("urn:ann")));
+    let mut client = caller.connect(gateway.address("main"));
+    let post = |length: usize| {
+        let body = "x".repeat(length);
+        format!("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: {length}\r\n\r\n{body}")
+    };
+    assert_eq!(client.ask(&post(4)).status(), 200);
+    gateway.reaches(&result("us", "other"), 1);
+    assert_eq!(client.ask(&post(5)).status(), 200);
+    gateway.reaches(&result("us", "too_large"), 1);
+    assert_eq!(noted(&at_us).len(), 1);
+    // An upstream that breaks off every connection.
+    let broken = Upstream::start(|mut peer, _| {
+        peer.request();
+    });
+    let gateway = moving(&realm, [eu, broken.address], "");
+    let mut client = caller.connect(gateway.address("main"));
+    for count in 1..=3 {
+        assert_eq!(client.ask(&post(4)).status(), 200);
+        gateway.reaches(&result("us", "failed"), count);
+    }
+    // Who knows what the owner has done with it?
+    let gateway = moving(&realm, [broken.address, us], "");
+    let mut client = caller.connect(gateway.address("main"));
+    assert_eq!(client.ask(&post(4)).status(), 502);
+    gateway.reaches(&result("us", "unanswered"), 1);
+    assert_eq!(noted(&at_us).len(), 1);
+}
+
+/// An upstream that answers when it is told to, and says when it has been asked.
+fn holding() -> (SocketAddr, mpsc::Receiver<()>, mpsc::Sender<()>) {
+    let (asked, is_asked) = mpsc::channel();
+    let (answer, may_answer) = mpsc::channel::<()>();
+    let may_answer = Arc::new(Mutex::new(may_answer));
+    let upstream = Upstream::start(move |mut peer, _| {
+        while peer.request().is_some() {
+            // Nobody may be left to hear it.
+            let _heard = asked.send(());
+            if may_answer.lock().unwrap().recv().is_err() {
+                return;
+            }
+            peer.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+        }
+    });
+    (upstream.address, is_asked, answer)
+}
+
+#[test]
+fn copies_that_wait_are_limited_and_hold_up_no_client() {
+    let realm = Realm::new();
+    let ((eu, at_eu), (us, asked, answer)) = (recording("eu", 200), holding());
+    let gateway = moving(&realm, [eu, us], ", mirror: { queue: 2 }");
+    let caller = realm.caller(Some(&realm.issue("urn:ann")));
+    let mut client = caller.connect(gateway.address("main"));
+    for _ in 0..5 {
+        assert_eq!(client.get("/").body_text(), "eu");
+    }
+    asked.recv_timeout(PATIENCE).unwrap();
+    gateway.reaches(&result("us", "dropped"), 3);
+    gateway.reaches("mirrored_requests_waiting", 2);
+    assert_eq!(noted(&at_eu).len(), 5);
+    for _ in 0..2 {
+        answer.send(()).unwrap();
+    }
+    gateway.reaches(&result("us", "same"), 2);
+    gateway.reaches("mirrored_requests_waiting", 0);
+}
+
+#[test]
+fn a_copy_that_may_change_data_holds_up_the_end_of_the_move() {
+    let realm = Realm::new();
+    let ((eu, _), (us, asked, answer)) = (recording("eu", 200), holding());
+    let gateway = moving(&realm, [eu, us], "");
+    let caller = realm.caller(Some(&realm.issue("urn:ann")));
+    let mut client = caller.connect(gateway.address("main"));
+    // Only what is frozen may get its new shard.
+    gateway.write("shards.yaml", &map(2, MOVED));
+    let refusal = gateway.reload().refusal();
+    assert!(
+        refusal.contains("URI urn:ann would move from `eu` to `us`"),
+        "{refusal}"
+    );
+    assert_eq!(
+        client
+            .ask("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n")
+            .status(),
+        200
+    );
+    asked.recv_timeout(PATIENCE).unwrap();
+    drop(client);
+    gateway.rewrites("shards.yaml", &map(2, FROZEN));
+    gateway.write("shards.yaml", &map(3, MOVED));
+    let refusal = gateway.reload().refusal();
+    assert!(refusal.contains("began before"), "{refusal}");
+    answer.send(()).unwrap();
+    assert!((0..10_000).any(|_| gateway.reload().status() == 200));
+    gateway.reaches(&result("us", "same"), 1);
+}
+
+#[test]
+fn a_drain_lets_copies_end_as_long_as_it_lasts() {
+    let realm = Realm::new();
+    let ((eu, _), (us, asked, answer)) = (recording("eu", 200), holding());
+    let gateway = moving(&realm, [eu, us], "");
+    let caller = realm.caller(Some(&realm.issue("urn:ann")));
+    let mut client = caller.connect(gateway.address("main"));
+    assert_eq!(client.get("/").body_text(), "eu");
+    asked.recv_timeout(PATIENCE).unwrap();
+    gateway.tell_to_stop();
+    answer.send(()).unwrap();
+    gateway.join();
+}
