@@ -38,10 +38,34 @@ fn every_example_loads() {
     });
     assert!(!examples.is_empty());
     for path in examples {
+        let made = with_certificates(&path);
+        let path = made
+            .as_ref()
+            .map_or(path, |made| made.path().join("experiment.yaml"));
         if let Err(problems) = load(&path, &[]) {
             panic!("{problems}");
         }
     }
+}
+
+/// A copy of an example that makes certificates before it runs, with these; nothing if it does not.
+fn with_certificates(path: &Path) -> Option<tempfile::TempDir> {
+    let directory = path.parent()?;
+    if !directory.join("make-certificates").exists() {
+        return None;
+    }
+    let copy = tempfile::tempdir().expect("a directory");
+    for file in files(directory, &|path| {
+        !path.ends_with("certificates") && path.is_file()
+    }) {
+        let name = file.strip_prefix(directory).expect("it lies there");
+        if name.components().count() == 1 {
+            std::fs::copy(&file, copy.path().join(name)).expect("it can be copied");
+        }
+    }
+    let made = std::process::Command::new(copy.path().join("make-certificates")).status();
+    assert!(made.expect("it starts").success());
+    Some(copy)
 }
 
 #[test]

@@ -98,6 +98,11 @@ impl<'a> Values<'a> {
                 let own = own.ok_or_else(belongs)?;
                 Ok(Value::Plain(own.dir.display().to_string()))
             }
+            Reference::ExperimentDirectory => {
+                let directory = std::path::absolute(&self.directory);
+                let directory = directory.unwrap_or_else(|_| self.directory.clone());
+                Ok(Value::Plain(directory.display().to_string()))
+            }
             Reference::Environment(name) => {
                 let value = self.surroundings.variable(name).ok_or_else(|| {
                     LabError::Input(format!("the environment variable `{name}` is not set"))

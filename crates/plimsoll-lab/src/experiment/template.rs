@@ -374,8 +374,8 @@ mod tests {
         check("a${up.url}b", "\"a\" ${up.url} \"b\"");
         check("${up/admin.port}${up.host}", "${up/admin.port} ${up.host}");
         check(
-            "${self.port} ${self/admin.url} ${self.dir}",
-            "${self.port} \" \" ${self/admin.url} \" \" ${self.dir}",
+            "${self.port} ${self/admin.url} ${self.dir} ${experiment.dir}",
+            "${self.port} \" \" ${self/admin.url} \" \" ${self.dir} \" \" ${experiment.dir}",
         );
         check("${env:HOME}${file:a/b.key}", "${env:HOME} ${file:a/b.key}");
         check(

@@ -97,7 +97,8 @@ fn check_use(components: &[Component], names: &[String], used: &Use) -> Result<(
             Some(ComponentKind::Command(_) | ComponentKind::Gateway(_)) => Ok(()),
             _ => Err(no_self(&used.reference)),
         },
-        Reference::Environment(_)
+        Reference::ExperimentDirectory
+        | Reference::Environment(_)
         | Reference::File(_)
         | Reference::Secret(_)
         | Reference::SecretHash(_) => Ok(()),

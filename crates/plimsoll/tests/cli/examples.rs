@@ -1,6 +1,6 @@
 //! The examples of the repository, shortened: a newcomer's first command must work.
 
-use crate::program::Workspace;
+use crate::program::{Finished, Workspace};
 use serde_json::Value;
 
 /// The path of an example directory.
@@ -103,5 +103,55 @@ fn gateway_overhead_compares_three_arms() {
     assert!(
         !manifest.contains("Authorization: ") || manifest.contains("sha256"),
         "{manifest}"
+    );
+}
+
+#[test]
+#[ignore = "needs openssl, as scripts/test installs it"]
+fn shard_routing_shows_where_each_client_came() {
+    let workspace = Workspace::new();
+    for file in [
+        "experiment.yaml",
+        "gateway.yaml",
+        "shards.yaml",
+        "clients.csv",
+        "make-certificates",
+        "run",
+    ] {
+        let from = format!("{}/{file}", example("shard-routing"));
+        std::fs::copy(from, workspace.path().join(file)).unwrap();
+    }
+    let shorter = ["--set", "load.warmup=200ms", "--set", "load.duration=800ms"];
+    let mut command = std::process::Command::new(workspace.path().join("run"));
+    command.env("PLIMSOLL", env!("CARGO_BIN_EXE_plimsoll"));
+    command.args(["--out", "run.d", "--seed", "7", "--no-ui"]);
+    command.args(shorter).current_dir(workspace.path());
+    let finished = Finished::of(command.output().unwrap());
+    assert!(matches!(finished.code, Some(0 | 4)), "{finished:?}");
+    let summary = workspace.json("run.d/summary.json");
+    for (arm, status) in [
+        ("north", "200"),
+        ("south", "200"),
+        ("east", "200"),
+        ("unknown", "403"),
+    ] {
+        let arm = &summary["arms"][arm];
+        accounts_hold(arm);
+        assert_eq!(arm["outcomes"]["answered"][status], arm["sent"], "{arm}");
+        assert_eq!(arm["failed"], 0, "{arm}");
+    }
+    for (arm, shard) in [("north", "eu"), ("south", "us"), ("east", "ap")] {
+        let check = &summary["arms"][arm]["checks"][format!("header X-Shard equals {shard}")];
+        assert_eq!(check["passed"], summary["arms"][arm]["sent"], "{check}");
+    }
+    // Of its two clients one is let in.
+    let revoked = &summary["arms"]["revoked"];
+    accounts_hold(revoked);
+    let refused = &revoked["reasons"]["tls_failed"]["alert_certificate_revoked"];
+    assert!(refused.as_u64().unwrap() > 0, "{revoked}");
+    assert_eq!(refused, &revoked["failed"], "{revoked}");
+    assert!(
+        revoked["outcomes"]["answered"]["200"].as_u64().unwrap() > 0,
+        "{revoked}"
     );
 }

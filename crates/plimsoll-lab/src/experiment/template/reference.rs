@@ -26,6 +26,8 @@ pub enum Reference {
     },
     /// `${self.dir}`: the component's working directory, where its rendered files lie.
     OwnDirectory,
+    /// `${experiment.dir}`: the directory of the experiment file, where what it names lies.
+    ExperimentDirectory,
     /// `${env:NAME}`: an environment variable of whoever runs the experiment. A secret.
     Environment(String),
     /// `${file:PATH}`: the content of a file, without trailing line ends. A secret.
@@ -49,7 +51,7 @@ pub enum Field {
 
 impl Reference {
     /// The forms, for messages.
-    const FORMS: &'static str = "`${component.url}`, `${component.host}`, `${component.port}`, `${self.port}`, `${self.dir}`, `${env:NAME}`, \
+    const FORMS: &'static str = "`${component.url}`, `${component.host}`, `${component.port}`, `${self.port}`, `${self.dir}`, `${experiment.dir}`, `${env:NAME}`, \
          `${file:PATH}` or `${secret.NAME}`, and `$${` for a literal `${`";
 
     /// Whether it stands for text that may not be shown.
@@ -88,8 +90,10 @@ impl Reference {
                 _ => Err(unknown()),
             };
         }
-        if (left, right) == ("self", "dir") {
-            return Ok(Self::OwnDirectory);
+        match (left, right) {
+            ("self", "dir") => return Ok(Self::OwnDirectory),
+            ("experiment", "dir") => return Ok(Self::ExperimentDirectory),
+            _ => {}
         }
         let field = Field::parse(right).ok_or_else(unknown)?;
         let (component, listener) = match left.split_once('/') {
@@ -129,6 +133,7 @@ impl fmt::Display for Reference {
             } => listening(f, component, listener, field),
             Self::Own { listener, field } => listening(f, "self", listener, field),
             Self::OwnDirectory => f.write_str("${self.dir}"),
+            Self::ExperimentDirectory => f.write_str("${experiment.dir}"),
             Self::Environment(name) => write!(f, "${{env:{name}}}"),
             Self::File(path) => write!(f, "${{file:{}}}", path.display()),
             Self::Secret(name) => write!(f, "${{secret.{name}}}"),
