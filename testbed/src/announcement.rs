@@ -9,14 +9,19 @@ use std::net::SocketAddr;
 
 /// Where a server that has just been started listens. Its standard output has to be piped, and is taken.
 pub fn address(server: &mut Child) -> Result<SocketAddr, Trouble> {
+    address_of(server, "main")
+}
+
+/// The same of its listener of this name.
+pub fn address_of(server: &mut Child, listener: &str) -> Result<SocketAddr, Trouble> {
     let listening = addresses(server)?;
-    listening.get("main").copied().ok_or_else(|| {
+    listening.get(listener).copied().ok_or_else(|| {
         let name = server.name();
-        Trouble::Measured(format!("{name} has no listener `main`"))
+        Trouble::Measured(format!("{name} has no listener `{listener}`"))
     })
 }
 
-/// The same for each of its listeners, by name.
+/// Where each of its listeners is, by name.
 pub fn addresses(server: &mut Child) -> Result<BTreeMap<String, SocketAddr>, Trouble> {
     let output = server
         .take_stdout()

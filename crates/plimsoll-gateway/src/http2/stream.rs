@@ -24,7 +24,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 /// Counts a stream once that its client cuts off.
-struct CutOff<'a> {
+pub(super) struct CutOff<'a> {
     counted: Cell<bool>,
     streams: &'a Cell<u32>,
 }

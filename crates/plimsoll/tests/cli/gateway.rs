@@ -275,3 +275,52 @@ fn both_shards_get_what_a_client_asks_whose_data_is_mirrored() {
     }
     assert_eq!(gateway.stop(), Some(0));
 }
+
+#[test]
+fn records_survive_a_gateway_that_is_killed() {
+    let workspace = Workspace::new();
+    let mock = Server::that_remembers(&workspace);
+    let start = |collector: &str| {
+        let rest = format!(
+            "routes: [{{ path: /, upstream: mock }}]\nanalytics: {{ otlp: {{ endpoint: \"http://{collector}\" }}, spool: {{ directory: spool }} }}\n"
+        );
+        workspace.write("gateway.yaml", &config(&mock.main().to_string(), &rest));
+        Server::start(&workspace, &["gateway", "--config", "gateway.yaml"])
+    };
+    let mut gateway = start("127.0.0.1:9");
+    let request = format!(
+        "GET /kept HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n",
+        gateway.main()
+    );
+    for _ in 0..50 {
+        assert!(exchange(gateway.main(), &request).starts_with("HTTP/1.1 200"));
+    }
+    let on_disk = || {
+        let files = std::fs::read_dir(workspace.path().join("spool/otlp")).unwrap();
+        let read = |file: std::io::Result<std::fs::DirEntry>| {
+            let content = std::fs::read(file.unwrap().path()).unwrap();
+            content.windows(5).filter(|text| text == b"/kept").count()
+        };
+        files.map(read).sum::<usize>()
+    };
+    assert!((0..200_000).any(|_| on_disk() == 50));
+    gateway.kill();
+    let gateway = start(&mock.main().to_string());
+    let arrived = || {
+        let requests = mock.requests();
+        let logs = requests
+            .iter()
+            .filter(|request| request["url"] == "/v1/logs");
+        logs.map(|request| {
+            request["body"]
+                .as_str()
+                .unwrap()
+                .matches("log.record.uid")
+                .count()
+        })
+        .sum::<usize>()
+    };
+    assert!((0..20_000).any(|_| arrived() >= 50));
+    assert_eq!(gateway.stop(), Some(0));
+    assert_eq!(arrived(), 50);
+}
