@@ -195,7 +195,10 @@ impl Reloader {
         let addresses = resolve(&config).map_err(Refusal::Impossible)?;
         if let Some(keeping) = &config.keeping {
             let asked = self.keeper.take(keeping).map_err(impossible)?;
-            asked.heard().await.map_err(Refusal::Invalid)?;
+            tokio::select! {
+                heard = asked.heard() => heard.map_err(Refusal::Invalid)?,
+                () = self.shards[0].closed() => return Err(Refusal::Stopping),
+            }
         }
         let doors = self.doors(&config).map_err(Refusal::Impossible)?;
         let shards = self.shards.len();

@@ -33,6 +33,11 @@ impl Redis {
     }
 
     pub fn on(at: SocketAddr) -> Self {
+        Self::with(at, &[])
+    }
+
+    /// With further flags.
+    fn with(at: SocketAddr, flags: &[&str]) -> Self {
         let dir = std::env::temp_dir();
         let mut command = Command::new("redis-server");
         command.args([
@@ -46,7 +51,7 @@ impl Redis {
             "no",
             "--dir",
         ]);
-        command.arg(dir).stdout(Stdio::null());
+        command.arg(dir).args(flags).stdout(Stdio::null());
         let mut child =
             Child::spawn(&mut command).expect("redis-server is there: run scripts/test");
         while TcpStream::connect(at).is_err() {
@@ -95,6 +100,26 @@ impl Redis {
 
 fn conf(at: SocketAddr) -> serde_json::Value {
     json!({ "storage": { "type": "redis", "host": at.ip().to_string(), "port": at.port() } })
+}
+
+#[test]
+#[ignore = "needs redis-server: run scripts/test"]
+fn a_password_of_the_environment_opens_redis_and_none_does_not() {
+    let password = crate::tyk::REDIS_PASSWORD;
+    let redis = Redis::with(own_address(), &["--requirepass", password]);
+    let start = |more: serde_json::Value| {
+        let files = Files::new();
+        let mut conf = redis.conf();
+        let storage = conf["storage"].as_object_mut().unwrap();
+        storage.extend(more.as_object().unwrap().clone());
+        files.conf(conf);
+        files.start()
+    };
+    let with = start(json!({ "password": { "env": "REDIS_PASSWORD" } }));
+    let passes = |gateway: &Gateway| hello(gateway).contains(r#""redis":{"status":"pass""#);
+    assert!((0..20_000).any(|_| passes(&with)), "{}", hello(&with));
+    let without = start(json!({}));
+    assert!(!(0..200).any(|_| passes(&without)), "{}", hello(&without));
 }
 
 /// Two gateways of the same files.

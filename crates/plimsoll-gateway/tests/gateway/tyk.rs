@@ -7,6 +7,8 @@ use std::net::SocketAddr;
 use std::path::Path;
 
 const SECRET: &str = "sesame-of-the-operator";
+/// In the environment of every gateway of Tyk's files.
+pub const REDIS_PASSWORD: &str = "sesame-of-redis";
 
 /// A directory with Tyk's files.
 pub struct Files {
@@ -75,7 +77,11 @@ impl Files {
             problems.to_string().replace(&dir, "")
         };
         let around = Surroundings {
-            variables: &|name| (name == "TYK_SECRET").then(|| SECRET.to_owned()),
+            variables: &|name| match name {
+                "TYK_SECRET" => Some(SECRET.to_owned()),
+                "REDIS_PASSWORD" => Some(REDIS_PASSWORD.to_owned()),
+                _ => None,
+            },
             ..Surroundings::none()
         };
         Tyk::open(&self.dir.path().join("tyk.conf"), strict, around).map_err(shown)
