@@ -7,6 +7,7 @@ mod add_api;
 mod create_key;
 mod delete_api;
 mod delete_key;
+pub(crate) mod first_keys;
 mod get_api;
 mod get_key;
 mod hello;
@@ -356,10 +357,9 @@ fn json_answer(status: u16, body: &Value) -> Answer {
 
 /// Tyk's form of an error.
 fn error(status: u16, message: impl Into<String>) -> Answer {
-    json_answer(
-        status,
-        &json!({ "status": "error", "message": message.into() }),
-    )
+    let message = message.into();
+    let body = json!({ "status": "error", "message": &message });
+    Answer::new(status, message).with_body("application/json", body.to_string())
 }
 
 /// Tyk's form of a change that was made.

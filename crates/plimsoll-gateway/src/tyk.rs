@@ -59,6 +59,14 @@ impl Tyk {
         Ok((tyk, config, notes))
     }
 
+    /// Makes the keys of a file that was read: an object of sessions by their keys, each as `POST /tyk/keys/{id}` takes it.
+    ///
+    /// # Errors
+    /// Every problem of the text; keys that have none are made all the same.
+    pub fn make_keys(&self, name: &str, text: &str) -> Result<(), Problems> {
+        control::first_keys::make(&self.control, name, text)
+    }
+
     /// Reads definitions and policies anew; `tyk.conf` itself stays as it was.
     ///
     /// # Errors

@@ -115,13 +115,35 @@ impl Preparation<'_, '_> {
         let name = gateway.config.file_name();
         let path = self.own.dir.join(name.unwrap_or("gateway.yaml".as_ref()));
         self.render(&path, &gateway.text)?;
+        if let Some(apis) = &gateway.apis {
+            let directory = self.own.dir.join("apps");
+            std::fs::create_dir_all(&directory)
+                .map_err(LabError::storage("make the directory", &directory))?;
+            for (file, text) in apis {
+                self.render(&directory.join(file), text)?;
+            }
+        }
+        let kind = match gateway.apis {
+            Some(_) => "tyk",
+            None => "config",
+        };
+        let keys = self.own.dir.join("keys.json");
+        if let Some(text) = &gateway.keys {
+            self.render(&keys, text)?;
+        }
         let counters = self.counters();
         let mut arguments = vec![
             "gateway".to_owned(),
             "--announce".to_owned(),
-            format!("--config={}", path.display()),
+            format!("--{kind}={}", path.display()),
             format!("--counters={}", counters.display()),
         ];
+        arguments.extend(
+            gateway
+                .keys
+                .as_ref()
+                .map(|_| format!("--keys={}", keys.display())),
+        );
         arguments.extend(self.earlier_port(MAIN).map(|port| format!("--port={port}")));
         arguments.extend(gateway.shards.map(|shards| format!("--shards={shards}")));
         Ok(Launch {

@@ -38,6 +38,9 @@ pub struct Args {
     /// Directory in which records of requests wait while Redis is away; without it they wait in memory.
     #[arg(long, value_name = "DIR", requires = "tyk")]
     spool: Option<PathBuf>,
+    /// Keys that are there from the start, as JSON: `{"<key>": { … }}`, a session for each, as `POST /tyk/keys/{id}` takes it.
+    #[arg(long, value_name = "KEYS.JSON", requires = "tyk")]
+    keys: Option<PathBuf>,
     /// Port of the first listener, in place of the configured one.
     #[arg(long)]
     port: Option<u16>,
@@ -149,19 +152,27 @@ fn read(args: &Args) -> Result<(Source, GatewayConfig), Problems> {
     if let Some(conf) = &args.tyk {
         let (tyk, config, notes) = open_tyk(conf, args.strict_http)?;
         notes.iter().for_each(|note| out::note(note));
+        if let Some(keys) = &args.keys {
+            tyk.make_keys(&keys.display().to_string(), &text_of(keys)?)?;
+        }
         let config = placed(config);
         let source = Box::new(move || tyk.reload().map(|(config, _)| placed(config)));
         return Ok((source, config));
     }
     let path = args.config.clone().unwrap_or_default();
-    let source: Source = Box::new(move || {
-        let file = path.display().to_string();
-        let text = std::fs::read_to_string(&path)
-            .map_err(|error| Problems::from_iter([Problem::of_file(&file, error.to_string())]))?;
-        read_text(&path, &text).map(&placed)
-    });
+    let source: Source = Box::new(move || read_text(&path, &text_of(&path)?).map(&placed));
     let config = source()?;
     Ok((source, config))
+}
+
+fn text_of(path: &Path) -> Result<String, Problems> {
+    let refused = |error: std::io::Error| {
+        Problems::from(Problem::of_file(
+            path.display().to_string(),
+            error.to_string(),
+        ))
+    };
+    std::fs::read_to_string(path).map_err(refused)
 }
 
 fn failure(error: GatewayError) -> Failure {

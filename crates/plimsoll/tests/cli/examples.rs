@@ -70,7 +70,7 @@ fn quick_measures_and_records() {
 }
 
 #[test]
-fn gateway_overhead_compares_three_arms() {
+fn gateway_overhead_compares_four_arms() {
     let workspace = Workspace::new();
     let shorter = [
         "load.rate=300/s",
@@ -83,7 +83,7 @@ fn gateway_overhead_compares_three_arms() {
     assert!(matches!(finished.code, Some(0 | 3 | 4 | 6)), "{finished:?}");
 
     let summary = workspace.json("run/summary.json");
-    for arm in ["direct", "gateway", "everything"] {
+    for arm in ["direct", "gateway", "everything", "tyk"] {
         let arm = &summary["arms"][arm];
         accounts_hold(arm);
         assert_eq!(arm["outcomes"]["answered"]["200"], arm["sent"], "{arm}");

@@ -12,10 +12,14 @@ use crate::experiment::wire::GatewayWire;
 /// Our gateway.
 #[derive(Debug, Clone)]
 pub struct Gateway {
-    /// Its configuration file.
+    /// Its configuration file, or Tyk's.
     pub config: PathBuf,
     /// The file's text, with its substitutions.
     pub text: Template,
+    /// Tyk's API definitions, if it is Tyk's: what each file is called, and its text.
+    pub apis: Option<Vec<(String, Template)>>,
+    /// With Tyk's, the keys that are there from the start.
+    pub keys: Option<Template>,
     /// Threads; `None`: one per processor that it may use.
     pub shards: Option<usize>,
 }
@@ -26,9 +30,38 @@ pub(super) fn convert(
     wire: &GatewayWire,
     at: &Pointer,
 ) -> Gateway {
+    let (key, file) = match (&wire.config, &wire.tyk) {
+        (Some(config), None) => ("config", config.as_str()),
+        (None, Some(conf)) => ("tyk", conf.as_str()),
+        _ => {
+            let message = "a gateway is of one file: write either `config` or `tyk`";
+            loader.refuse(at, message.to_owned());
+            ("config", "")
+        }
+    };
+    if wire.tyk.is_none() && !wire.apis.is_empty() {
+        loader.refuse(at.key("apis"), "goes with `tyk`: write that, too");
+    }
+    if wire.tyk.is_none() && wire.keys.is_some() {
+        loader.refuse(at.key("keys"), "goes with `tyk`: write that, too");
+    }
+    let keys = wire.keys.as_deref();
+    let keys = keys.map(|file| loader.read_template(&at.key("keys"), file, name));
+    let apis = wire.apis.iter().enumerate().map(|(index, api)| {
+        let text = loader.read_template(&at.key("apis").index(index), api, name);
+        let file = loader.resolve(api);
+        let file = file.file_name().unwrap_or_default();
+        (file.to_string_lossy().into_owned(), text)
+    });
+    let apis = wire.tyk.as_ref().map(|_| apis.collect());
     Gateway {
-        config: loader.resolve(&wire.config),
-        text: loader.read_template(&at.key("config"), &wire.config, name),
+        config: loader.resolve(file),
+        text: match file {
+            "" => Template::default(),
+            file => loader.read_template(&at.key(key), file, name),
+        },
+        apis,
+        keys,
         shards: shards(loader, wire.shards, &at.key("shards")),
     }
 }

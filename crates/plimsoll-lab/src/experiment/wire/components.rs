@@ -104,7 +104,18 @@ pub struct HttpsWire {
 #[schemars(rename = "Gateway", deny_unknown_fields)]
 pub struct GatewayWire {
     /// Its configuration file, relative to this file. It may hold substitutions, such as `${upstream.url}`.
-    pub config: String,
+    #[deserr(default)]
+    pub config: Option<String>,
+    /// Instead: Tyk's `tyk.conf`, with substitutions. Its `app_path` is `${self.dir}/apps`.
+    #[deserr(default)]
+    pub tyk: Option<String>,
+    /// Tyk's API definitions, with substitutions, which are put there.
+    #[deserr(default)]
+    #[schemars(default)]
+    pub apis: Vec<String>,
+    /// Keys that are there from the start, with substitutions: an object of JSON that has a session for each, as Tyk's control API takes it.
+    #[deserr(default)]
+    pub keys: Option<String>,
     /// Threads. Default: one per processor that it may use.
     #[deserr(default)]
     pub shards: Option<u32>,

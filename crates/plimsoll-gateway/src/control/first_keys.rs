@@ -1,0 +1,85 @@
+//! Keys that are there from the start: a file of JSON, `{"<key>": <session>, …}`, each made as `POST /tyk/keys/{id}` makes it.
+
+use super::{Call, Control, create_key};
+use plimsoll_base::document::{Document, Path, Problem, Problems};
+use serde_json::Value;
+
+/// Makes the keys of a file.
+///
+/// # Errors
+/// Every problem of the text. None names a key.
+pub(crate) fn make(control: &Control, name: &str, text: &str) -> Result<(), Problems> {
+    let document = Document::parse_json(name, text).map_err(unnamed)?;
+    let Value::Object(keys) = document.to_json() else {
+        let message = "the file holds no keys: write `{\"<key>\": { … }}`, a session for each";
+        return Err(Problem::of_file(name, message.to_owned()).into());
+    };
+    let refused = keys.iter().filter_map(|(key, session)| {
+        let answer = create_key::answer(control, &call(session), key);
+        let is_made = answer.status() == 200;
+        (!is_made).then(|| document.problem(Path::root().key(key), answer.message()))
+    });
+    let refused = Problems::from_iter(refused.collect::<Vec<_>>());
+    refused.or_ok(()).map_err(unnamed)
+}
+
+/// Problems at their places alone: whoever reads a key in them has it.
+fn unnamed(problems: Problems) -> Problems {
+    let unnamed = |mut problem: Problem| {
+        problem.path.clear();
+        if problem.message.contains("is written twice") {
+            "a key is written twice: keep one".clone_into(&mut problem.message);
+        }
+        problem
+    };
+    Problems::from_iter(problems.into_iter().map(unnamed).collect::<Vec<_>>())
+}
+
+fn call(session: &Value) -> Call {
+    Call {
+        method: "POST".to_owned(),
+        path: String::new(),
+        query: String::new(),
+        secret: None,
+        body: session.to_string().into_bytes(),
+        peer: String::new(),
+        draining: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::config::Surroundings;
+    use crate::keys::KeyHash;
+    use crate::tyk::Tyk;
+    use std::path::PathBuf;
+
+    #[test]
+    fn keys_of_a_file_are_made_and_wrong_ones_are_all_told() {
+        let directory = tempfile::tempdir().unwrap();
+        let conf: PathBuf = directory.path().join("tyk.conf");
+        let apps = directory.path().join("apps");
+        std::fs::create_dir(&apps).unwrap();
+        let text = serde_json::json!({ "secret": "s", "app_path": apps });
+        std::fs::write(&conf, text.to_string()).unwrap();
+        let (tyk, config, _) = Tyk::open(&conf, false, Surroundings::none()).unwrap();
+        let rights = r#"{ "access_rights": { "a": { "api_id": "a" } } }"#;
+        tyk.make_keys(
+            "keys.json",
+            &format!("{{ \"first\": {rights}, \"second\": {rights} }}"),
+        )
+        .unwrap();
+        let keys = &config.control.as_ref().unwrap().keys;
+        let known = |key: &str| keys.with(KeyHash::of(key.as_bytes()), |_| ()).is_some();
+        assert!(known("first") && known("second") && !known("third"));
+        let wrong = format!(
+            "{{\n \"ab\": {rights},\n \"third\": {{}},\n \"fourth\": {{ \"access_rights\": 1 }},\n \"fifth\": {rights}\n}}"
+        );
+        let told = tyk.make_keys("keys.json", &wrong).unwrap_err().to_string();
+        insta::assert_snapshot!(told);
+        assert!(known("fifth") && !known("third"));
+        insta::assert_snapshot!(tyk.make_keys("keys.json", "[]").unwrap_err().to_string(), @"keys.json: the file holds no keys: write `{\"<key>\": { … }}`, a session for each");
+        let twice = format!("{{ \"first\": {rights}, \"first\": {rights} }}");
+        insta::assert_snapshot!(tyk.make_keys("keys.json", &twice).unwrap_err().to_string(), @"keys.json:1:61: a key is written twice: keep one");
+    }
+}
