@@ -189,9 +189,9 @@ mod tests {
     }
 
     fn second() -> SecondProgress {
-        let component = |name: &str, cpu_cores| ComponentProgress {
+        let component = |name: &str, cpu_cores: f64| ComponentProgress {
             name: name.to_owned(),
-            cpu_cores,
+            cpu_cores: Some(cpu_cores),
             rss_bytes: Some(13_107_200),
         };
         SecondProgress {
