@@ -246,7 +246,7 @@ pub fn der(bytes: &[u8]) -> Vec<u8> {
         return bytes.to_vec();
     }
     let mut rest = Bytes(bytes);
-    let (mut subject, mut issuer): (Vec<Vec<Vec<u8>>>, Vec<Vec<Vec<u8>>>) = Default::default();
+    let (mut subject, mut issuer): (Parts, Parts) = Default::default();
     let (mut names, mut lists) = (Vec::new(), 1);
     while !rest.0.is_empty() {
         match rest.next() % 8 {
@@ -271,6 +271,9 @@ pub fn der(bytes: &[u8]) -> Vec<u8> {
     }
     build(&subject, &issuer, &names, lists)
 }
+
+/// A distinguished name that is being written: its parts, each of encoded attributes.
+type Parts = Vec<Vec<Vec<u8>>>;
 
 /// Bytes that are taken one after the other; zero when there are no more.
 struct Bytes<'a>(&'a [u8]);
@@ -476,6 +479,13 @@ mod tests {
             assert!(read(&der).is_some(), "{tag:#x}");
             assert!(certificate(&der).is_err(), "{tag:#x}");
         }
+        // Names behind the list: the list of this one is empty, and its length is made to end before them.
+        let mut behind = build(&subject, &subject, &[tlv(URI, &[b"urn:x"])], 1);
+        let list = [0x30, 7, URI, 5];
+        let at = behind.windows(4).position(|window| window == list);
+        behind[at.expect("a list") + 1] = 0;
+        assert!(read(&behind).is_some_and(|read| read.names.is_none()));
+        assert!(certificate(&behind).is_err());
         let twice = build(&subject, &subject, &[tlv(URI, &[b"urn:x"])], 2);
         assert!(certificate(&twice).is_err());
         for tag in [0x8c, 0x2c, 0x1e, 0x04] {

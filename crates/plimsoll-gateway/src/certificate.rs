@@ -115,9 +115,9 @@ fn alternative_names(read: &X509Certificate<'_>) -> Result<(Vec<String>, Vec<Str
 }
 
 /// Whether alternative names are encoded as such: the parser looks at the number of a tag alone, so that any other value with that number would
-/// pass for a name, too.
+/// pass for a name, too, and passes over what is behind them.
 fn are_names(encoded: &[u8]) -> bool {
-    let Ok((_, sequence)) = Sequence::from_der(encoded) else {
+    let Ok(([], sequence)) = Sequence::from_der(encoded) else {
         return false;
     };
     let mut rest = &*sequence.content;
