@@ -1,14 +1,18 @@
 //! A Redis server: where it is, and a connection to it, whose every step takes a second at most.
 
-use crate::secrets::Secret;
+use crate::secrets::password::Password;
 use redis::{
     Client, Connection, ConnectionAddr, IntoConnectionInfo as _, RedisConnectionInfo, RedisResult,
 };
 use std::fmt;
+use std::io;
 use std::time::Duration;
 
 /// How long Redis may take to answer.
 const PATIENCE: Duration = Duration::from_secs(1);
+
+/// What is said of a password in the URL of a server.
+pub(crate) const OPEN_PASSWORD: &str = "a password does not stand in the URL: write it as `password`, best as `password: { env: NAME }` or `{ file: PATH }`";
 
 /// Where Redis is, and who calls. Shows no password.
 #[derive(Clone, PartialEq, Eq)]
@@ -16,19 +20,17 @@ pub(crate) struct RedisConf {
     pub(crate) host: String,
     pub(crate) port: u16,
     pub(crate) username: String,
-    /// None, if it is empty.
-    pub(crate) password: Option<Secret>,
+    pub(crate) password: Password,
     pub(crate) database: i64,
 }
 
 impl RedisConf {
-    /// Reads `redis://user:password@host:port/database`.
+    /// Reads `redis://user@host:port/database`, for which the password is said beside it.
     ///
     /// # Errors
     /// A sentence that says what to write, and nothing of what was written: that may be a password.
     pub(crate) fn parse(url: &str) -> Result<Self, &'static str> {
-        const EXAMPLE: &str =
-            "this is no URL of Redis: write `redis://user:password@host:port/database`";
+        const EXAMPLE: &str = "this is no URL of Redis: write `redis://user@host:port/database`";
         if url.starts_with("rediss://") {
             return Err(
                 "TLS to Redis is not available in this version: write `redis://…`, and reach it on this host or through a tunnel",
@@ -42,14 +44,14 @@ impl RedisConf {
             return Err(EXAMPLE);
         };
         let settings = info.redis_settings();
+        if settings.password().is_some_and(|text| !text.is_empty()) {
+            return Err(OPEN_PASSWORD);
+        }
         Ok(Self {
             host: host.clone(),
             port: *port,
             username: settings.username().unwrap_or_default().to_owned(),
-            password: settings
-                .password()
-                .filter(|text| !text.is_empty())
-                .map(Secret::from),
+            password: Password::default(),
             database: settings.db(),
         })
     }
@@ -59,16 +61,16 @@ impl RedisConf {
         format!("{}:{}", self.host, self.port)
     }
 
-    /// Connects.
+    /// Connects, with what the password is now.
     ///
     /// # Errors
-    /// Redis', or the system's.
+    /// Redis', or the system's; that the password is withheld.
     pub(crate) fn dial(&self) -> RedisResult<Connection> {
         let mut settings = RedisConnectionInfo::default().set_db(self.database);
         if !self.username.is_empty() {
             settings = settings.set_username(&self.username);
         }
-        if let Some(password) = self.password.as_ref().and_then(Secret::reveal) {
+        if let Some(password) = self.password.reveal().map_err(io::Error::other)? {
             settings = settings.set_password(&*password);
         }
         let address = ConnectionAddr::Tcp(self.host.clone(), self.port);
@@ -89,28 +91,32 @@ impl fmt::Debug for RedisConf {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::secrets::password::tests::withheld;
+
+    #[test]
+    fn without_its_password_nobody_is_dialled() {
+        let conf = RedisConf::parse("redis://127.0.0.1:1").unwrap();
+        let (_, password) = withheld();
+        let refused = RedisConf { password, ..conf }.dial().err().unwrap();
+        assert_eq!(refused.to_string(), "its password is withheld");
+    }
 
     #[test]
     fn urls() {
         let check = |url: &str, expected: &str| {
             let parsed = RedisConf::parse(url);
-            let password = |conf: &RedisConf| {
-                let text = conf.password.as_ref().and_then(Secret::reveal);
-                text.unwrap_or_default()
-            };
-            let shown = parsed.map(|c| format!("{c:?} {}:{}", c.username, password(&c)));
+            let shown = parsed.map(|c| format!("{c:?} {}", c.username));
             assert_eq!(
                 shown.as_deref().unwrap_or_else(|message| message),
                 expected,
                 "{url}"
             );
         };
-        check(
-            "redis://u:p%40ss@cache:7000/3",
-            "RedisConf(cache:7000/3) u:p@ss",
-        );
-        check("redis://127.0.0.1", "RedisConf(127.0.0.1:6379/0) :");
-        let none = "this is no URL of Redis: write `redis://user:password@host:port/database`";
+        check("redis://u@cache:7000/3", "RedisConf(cache:7000/3) u");
+        check("redis://127.0.0.1", "RedisConf(127.0.0.1:6379/0) ");
+        check("redis://u:p%40ss@cache:7000/3", OPEN_PASSWORD);
+        check("redis://:p@cache", OPEN_PASSWORD);
+        let none = "this is no URL of Redis: write `redis://user@host:port/database`";
         for url in [
             "",
             "cache:7000",

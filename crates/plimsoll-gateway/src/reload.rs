@@ -139,6 +139,13 @@ impl Fixed {
             tracing: (config.tracing.as_ref()).map(|t| (t.endpoint.clone(), t.service.clone())),
         }
     }
+
+    /// What may change all the same: the passwords of sinks.
+    fn renew_passwords(&self, next: &GatewayConfig) {
+        if let (Some(own), Some(next)) = (&self.analytics, &next.analytics) {
+            own.renew_passwords(next);
+        }
+    }
 }
 
 impl Reloader {
@@ -219,6 +226,7 @@ impl Reloader {
         let for_shards = for_shards.map_err(Refusal::Impossible)?;
         // Nothing is refused any more.
         tell_of_insecure(&config, &self.log);
+        self.fixed.renew_passwords(&config);
         if let Some(control) = &config.control {
             control.put_in_force();
         }

@@ -12,6 +12,7 @@ mod call;
 pub(crate) mod credentials;
 pub(crate) mod keeper;
 pub(crate) mod kept;
+pub(crate) mod password;
 pub(crate) mod schedule;
 mod sigv4;
 

@@ -1,6 +1,7 @@
 //! Where records of requests and spans of traces go, and what is in them.
 
 use crate::redis_server::RedisConf;
+use crate::secrets::password::{Password, Withheld};
 use plimsoll_http::otlp::Endpoint;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -42,6 +43,21 @@ impl AnalyticsConfig {
             )
         };
         !self.sinks.iter().all(narrow)
+    }
+
+    /// Has the next connections be made with the passwords that `next` says, whose sinks are the same.
+    pub(crate) fn renew_passwords(&self, next: &Self) {
+        for (own, next) in self.sinks.iter().zip(&next.sinks) {
+            match (own, next) {
+                (SinkConfig::Redis(own), SinkConfig::Redis(next)) => {
+                    own.conf.password.renew(&next.conf.password);
+                }
+                (SinkConfig::Postgresql(own), SinkConfig::Postgresql(next)) => {
+                    own.password.renew(&next.password);
+                }
+                _ => {}
+            }
+        }
     }
 }
 
@@ -93,13 +109,26 @@ pub(crate) enum RedisForm {
 /// A table in PostgreSQL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PostgresqlSink {
-    /// Shows no password.
+    /// Without a password.
     pub(crate) connection: tokio_postgres::Config,
+    pub(crate) password: Password,
     /// As it stands in statements.
     pub(crate) table: String,
 }
 
 impl PostgresqlSink {
+    /// How it is connected to now.
+    ///
+    /// # Errors
+    /// While its password is withheld.
+    pub(crate) fn connection(&self) -> Result<tokio_postgres::Config, Withheld> {
+        let mut connection = self.connection.clone();
+        if let Some(password) = self.password.reveal()? {
+            connection.password(&*password);
+        }
+        Ok(connection)
+    }
+
     /// What messages call it: host and database.
     pub(crate) fn place(&self) -> String {
         use tokio_postgres::config::Host;

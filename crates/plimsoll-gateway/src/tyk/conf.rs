@@ -7,6 +7,7 @@ use crate::config::{
 use crate::redis_server::RedisConf;
 use crate::secrets::Secret;
 use crate::secrets::keeper::Keeping;
+use crate::secrets::password::Password;
 use deserr::Deserr;
 use plimsoll_base::document::{Document, Path, Problem, Problems};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -463,7 +464,7 @@ fn redis(
         host,
         port,
         username: wire.username.unwrap_or_default(),
-        password,
+        password: Password::new(password),
         database: i64::from(wire.database.unwrap_or(0)),
     })
 }

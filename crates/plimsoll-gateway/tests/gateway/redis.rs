@@ -15,6 +15,8 @@ use std::sync::atomic::{AtomicU8, Ordering};
 pub struct Redis {
     pub at: SocketAddr,
     child: Child,
+    /// What it asks for, if it does.
+    pub password: Option<String>,
 }
 
 /// An address that nobody else uses, so that its ports are free again when they were let go of: of the loopback's network, with the number
@@ -34,6 +36,13 @@ impl Redis {
 
     pub fn on(at: SocketAddr) -> Self {
         Self::with(at, &[])
+    }
+
+    /// One that asks for a password.
+    pub fn secured(password: &str) -> Self {
+        let redis = Self::with(own_address(), &["--requirepass", password]);
+        let password = Some(password.to_owned());
+        Self { password, ..redis }
     }
 
     /// With further flags.
@@ -57,7 +66,12 @@ impl Redis {
         while TcpStream::connect(at).is_err() {
             assert!(!child.has_ended().unwrap(), "redis-server has ended");
         }
-        Self { at, child }
+        let password = None;
+        Self {
+            at,
+            child,
+            password,
+        }
     }
 
     pub fn conf(&self) -> serde_json::Value {
@@ -71,7 +85,9 @@ impl Redis {
 
     /// Every element of a list.
     pub fn list(&self, key: &str) -> Vec<Vec<u8>> {
-        let client = redis::Client::open(format!("redis://{}", self.at)).unwrap();
+        let password = self.password.iter();
+        let login: String = password.map(|text| format!(":{text}@")).collect();
+        let client = redis::Client::open(format!("redis://{login}{}", self.at)).unwrap();
         let mut connection = client.get_connection().unwrap();
         let mut range = redis::cmd("LRANGE");
         range.arg(key).arg(0).arg(-1);
@@ -89,12 +105,13 @@ impl Redis {
     }
 
     /// Has it carry out a command, and waits for the answer.
-    fn does(&self, command: &str) {
+    pub fn does(&self, command: &str) {
         let mut stream = TcpStream::connect(self.at).unwrap();
-        stream
-            .write_all(format!("{command}\r\n").as_bytes())
-            .unwrap();
-        assert_ne!(stream.read(&mut [0; 64]).unwrap(), 0);
+        let login = self.password.iter().map(|text| format!("AUTH {text}"));
+        for line in login.chain([command.to_owned()]) {
+            stream.write_all(format!("{line}\r\n").as_bytes()).unwrap();
+            assert_ne!(stream.read(&mut [0; 64]).unwrap(), 0);
+        }
     }
 }
 
@@ -106,7 +123,7 @@ fn conf(at: SocketAddr) -> serde_json::Value {
 #[ignore = "needs redis-server: run scripts/test"]
 fn a_password_of_the_environment_opens_redis_and_none_does_not() {
     let password = crate::tyk::REDIS_PASSWORD;
-    let redis = Redis::with(own_address(), &["--requirepass", password]);
+    let redis = Redis::secured(password);
     let start = |more: serde_json::Value| {
         let files = Files::new();
         let mut conf = redis.conf();

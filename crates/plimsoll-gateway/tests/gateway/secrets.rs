@@ -55,7 +55,7 @@ fn a_variable_of_the_environment_is_a_secret_too() {
 }
 
 /// An API that tells these values by the names of their secrets, and refuses every other; and how often it was asked.
-fn api(values: &Arc<Mutex<serde_json::Value>>) -> (SocketAddr, Arc<AtomicUsize>) {
+pub fn api(values: &Arc<Mutex<serde_json::Value>>) -> (SocketAddr, Arc<AtomicUsize>) {
     let asked = Arc::new(AtomicUsize::new(0));
     let (values, counted) = (Arc::clone(values), Arc::clone(&asked));
     let api = Upstream::start(move |mut peer, _| {

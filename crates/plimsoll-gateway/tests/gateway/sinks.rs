@@ -1,16 +1,18 @@
 //! Records on their way to servers that are there, stand still, or are gone: what arrives, what waits on disk, what is lost and counted.
 
 use crate::redis::{Redis, own_address};
-use crate::support::{Gateway, Nobody, Upstream, to};
+use crate::secrets::api;
+use crate::support::{Files as Around, Gateway, Nobody, Upstream, configuration, to};
 use crate::tyk::{Files, ask, call, session, target};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use plimsoll_testbed::postgresql::Postgresql;
+use plimsoll_testbed::postgresql::{DATABASE, PASSWORD, Postgresql, USER};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::net::SocketAddr;
 use std::path::Path;
+use std::sync::{Arc, Mutex};
 
 const LIST: &str = "analytics-tyk-system-analytics";
 
@@ -217,12 +219,119 @@ fn what_a_killed_gateway_leaves_is_good_up_to_where_it_is_torn() {
     assert!(told.contains("were no whole record"), "{told}");
 }
 
-fn to_postgresql(upstream: &Upstream, url: &str, spool: &Path) -> Gateway {
+/// `password` is in a file.
+fn to_postgresql(
+    upstream: &Upstream,
+    server: &Postgresql,
+    password: &str,
+    spool: &Path,
+) -> Gateway {
+    let url = format!("postgresql://{USER}@{}/{DATABASE}", server.address());
     let rest = format!(
-        "{}analytics: {{ postgresql: {{ url: \"{url}\" }}, spool: {{ directory: {spool:?} }} }}\n",
+        "{}analytics: {{ postgresql: {{ url: \"{url}\", password: {{ file: db.secret }} }}, spool: {{ directory: {spool:?} }} }}\n",
         to(upstream.address)
     );
-    Gateway::with_shards(2, &rest)
+    Gateway::with_files(2, configuration(&rest), &around("db.secret", password))
+}
+
+fn around(name: &str, content: &str) -> Around {
+    let file = (name.to_owned(), format!("{content}\n").into_bytes());
+    Arc::new(Mutex::new([file].into()))
+}
+
+/// What a gateway whose sink was away tells by its end; none of these, neither in its log nor in its metrics.
+fn told_without(secrets: &[&str], gateway: Gateway) -> String {
+    let page = (gateway.admin()).ask("GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    let page = page.body_text();
+    assert!(page.contains("analytics_written_total"), "{page}");
+    gateway.tell_to_stop();
+    let told = gateway.join().join("\n");
+    assert!(told.contains("takes no records"), "{told}");
+    assert!(told.contains("takes records again"), "{told}");
+    for secret in secrets {
+        assert!(
+            !told.contains(secret) && !page.contains(secret),
+            "{told}\n{page}"
+        );
+    }
+    told
+}
+
+#[test]
+#[ignore = "needs redis-server: run scripts/test"]
+fn the_password_of_redis_comes_from_a_file_and_another_by_a_reload() {
+    let (mut redis, upstream) = (Redis::secured("ebb-of-march"), upstream());
+    let sink = format!(
+        "redis: {{ url: \"redis://{}\", password: {{ file: redis.secret }}, form: json }}",
+        redis.at
+    );
+    let text =
+        |to_upstream: String| configuration(&format!("{to_upstream}analytics: {{ {sink} }}\n"));
+    let files = around("redis.secret", "ebb-of-march");
+    let gateway = Gateway::with_files(2, text(to(upstream.address)), &files);
+    requests(&gateway, 40);
+    until("40 records", || ids(&redis).len() == 40);
+    redis.does("CONFIG SET requirepass flood-of-march");
+    redis.password = Some("flood-of-march".to_owned());
+    redis.does("CLIENT KILL TYPE normal");
+    requests(&gateway, 40);
+    let waiting = || gateway.metric("analytics_waiting{sink=\"redis\"}");
+    until("40 wait", || waiting() == 40);
+    gateway.rewrites("redis.secret", "flood-of-march\n");
+    until("80 records", || ids(&redis).len() == 80);
+    assert_eq!(lost(&gateway, "redis"), 0);
+    told_without(&["ebb-of-march", "flood-of-march"], gateway);
+}
+
+#[test]
+#[ignore = "needs PostgreSQL: run scripts/test"]
+fn a_password_of_aws_rotates_with_postgresql_after_a_reload_too_and_withheld_has_records_wait() {
+    let upstream = upstream();
+    let server = Postgresql::start(&[]).unwrap();
+    let becomes = |password: &str| {
+        let statement = format!("ALTER ROLE teller PASSWORD '{password}'");
+        server.ask(&statement).unwrap();
+        let end = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = 'teller'";
+        server.ask(end).unwrap();
+    };
+    server.ask("CREATE ROLE teller LOGIN SUPERUSER").unwrap();
+    becomes("ebb-of-may");
+    let values = Arc::new(Mutex::new(json!({ "db": r#"{"password":"ebb-of-may"}"# })));
+    let (api, _) = api(&values);
+    let url = format!("postgresql://teller@{}/{DATABASE}", server.address());
+    let text = configuration(&format!(
+        "{}analytics: {{ postgresql: {{ url: \"{url}\", password: {{ aws: {{ secret: db, key: password }} }} }} }}\nsecrets: {{ endpoint: \"http://{api}\", ttl: 1s, stale: 1s }}\n",
+        to(upstream.address)
+    ));
+    let gateway = Gateway::of(2, text.clone());
+    let rows = || {
+        server
+            .ask("SELECT count(*) FROM plimsoll_analytics")
+            .unwrap_or_default()
+    };
+    requests(&gateway, 40);
+    until("40 rows", || rows() == "40");
+    gateway.becomes(text);
+    values.lock().unwrap()["db"] = json!(r#"{"password":"flood-of-may"}"#);
+    until("secret_rotations_total", || {
+        gateway.metric("secret_rotations_total") == 1
+    });
+    becomes("flood-of-may");
+    requests(&gateway, 40);
+    until("80 rows", || rows() == "80");
+    values.lock().unwrap()["db"] = json!(null);
+    until("secrets_withheld", || {
+        gateway.metric("secrets_withheld") == 1
+    });
+    becomes("flood-of-may");
+    requests(&gateway, 40);
+    let waiting = || gateway.metric("analytics_waiting{sink=\"postgresql\"}");
+    until("40 wait", || waiting() == 40);
+    values.lock().unwrap()["db"] = json!(r#"{"password":"flood-of-may"}"#);
+    until("120 rows", || rows() == "120");
+    assert_eq!(lost(&gateway, "postgresql"), 0);
+    let told = told_without(&["ebb-of-may", "flood-of-may"], gateway);
+    assert!(told.contains("secret `db` is withheld"), "{told}");
 }
 
 #[test]
@@ -231,7 +340,7 @@ fn a_postgresql_that_stands_still_under_traffic_gets_every_record_once() {
     let upstream = upstream();
     let postgresql = Postgresql::start(&[]).unwrap();
     let spool = tempfile::tempdir().unwrap();
-    let gateway = to_postgresql(&upstream, &postgresql.url(), spool.path());
+    let gateway = to_postgresql(&upstream, &postgresql, PASSWORD, spool.path());
     let rows = || {
         postgresql
             .ask("SELECT count(*) FROM plimsoll_analytics")
@@ -258,7 +367,7 @@ fn a_postgresql_that_stands_still_under_traffic_gets_every_record_once() {
     assert_eq!(lost(&gateway, "postgresql"), 0);
     gateway.tell_to_stop();
     let told = gateway.join().join("\n");
-    assert!(!told.contains("lost") && !told.contains("load"), "{told}");
+    assert!(!told.contains("lost") && !told.contains(PASSWORD), "{told}");
 }
 
 #[test]
@@ -267,8 +376,8 @@ fn a_gateway_without_its_postgresql_says_so_and_keeps_its_password_to_itself() {
     let upstream = upstream();
     let postgresql = Postgresql::start(&[]).unwrap();
     let spool = tempfile::tempdir().unwrap();
-    let wrong = postgresql.url().replace("load", "over%40load");
-    let gateway = to_postgresql(&upstream, &wrong, spool.path());
+    let wrong = PASSWORD.replace("tides", "overtides");
+    let gateway = to_postgresql(&upstream, &postgresql, &wrong, spool.path());
     requests(&gateway, 8);
     let waiting = || gateway.metric("analytics_waiting{sink=\"postgresql\"}");
     until("8 wait", || waiting() == 8);
@@ -280,7 +389,7 @@ fn a_gateway_without_its_postgresql_says_so_and_keeps_its_password_to_itself() {
     );
     assert!(told.contains(&place), "{told}");
     assert!(told.contains("password authentication failed"), "{told}");
-    assert!(!told.contains("over"), "{told}");
+    assert!(!told.contains("tides"), "{told}");
 }
 
 /// Records as tyk-pump would read them.
@@ -379,25 +488,37 @@ fn tyks_files_have_records_made_as_tyk_pump_reads_them() {
 #[test]
 #[ignore = "needs redis-server: run scripts/test"]
 fn tyks_files_may_name_addresses_to_ignore_and_another_redis_with_ten_lists() {
-    let (keys, records) = (Redis::start(), Redis::start());
+    let secret = crate::tyk::REDIS_PASSWORD;
+    let (keys, records) = (Redis::start(), Redis::secured(secret));
     let upstream = upstream();
-    let files = |ignored: &str| {
+    let files = |ignored: &str, password: Value| {
         let files = Files::new();
         let mut conf = keys.conf();
         conf["enable_analytics"] = true.into();
         conf["enable_separate_analytics_store"] = true.into();
         conf["analytics_storage"] = records.conf()["storage"].clone();
+        conf["analytics_storage"]["password"] = password;
         conf["analytics_config"] =
             json!({ "ignored_ips": [ignored], "enable_multiple_analytics_keys": true });
         files.conf(conf);
         files.api("plain", json!({ "proxy": target(upstream.address) }));
         files
     };
-    for (ignored, expected) in [("127.0.0.1", 0), ("192.0.2.1", 1)] {
-        let gateway = files(ignored).start();
+    let by_tyk = || json!("env://REDIS_PASSWORD");
+    for (ignored, password, expected) in [
+        ("127.0.0.1", by_tyk(), 0),
+        ("192.0.2.1", by_tyk(), 1),
+        ("192.0.2.1", json!({ "env": "REDIS_PASSWORD" }), 2),
+        ("192.0.2.1", json!("not-this-one"), 2),
+    ] {
+        let gateway = files(ignored, password).start();
         assert_eq!(ask(&gateway, "/plain/", "").status(), 200);
         gateway.tell_to_stop();
-        gateway.join();
+        let told = gateway.join().join("\n");
+        assert!(
+            !told.contains(secret) && !told.contains("not-this-one"),
+            "{told}"
+        );
         assert_eq!(records.list(&format!("{LIST}_0")).len(), expected);
         assert_eq!(keys.list(LIST).len(), 0);
     }

@@ -4,6 +4,7 @@
 use crate::analytics::entry::Entry;
 use crate::analytics::sink::Failed;
 use crate::config::PostgresqlSink;
+use crate::secrets::password::Withheld;
 use std::io;
 use std::pin::Pin;
 use std::time::Duration;
@@ -16,8 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The table.
 pub(super) struct Sink {
-    config: Config,
-    table: String,
+    config: PostgresqlSink,
     runtime: Runtime,
     session: Option<Session>,
 }
@@ -35,8 +35,7 @@ impl Sink {
     /// The system's, when a runtime cannot be made.
     pub(super) fn new(config: &PostgresqlSink) -> io::Result<Self> {
         Ok(Self {
-            config: config.connection.clone(),
-            table: config.table.clone(),
+            config: config.clone(),
             runtime: Builder::new_current_thread().enable_all().build()?,
             session: None,
         })
@@ -47,7 +46,8 @@ impl Sink {
         let session = match &mut self.session {
             Some(session) => session,
             none => {
-                let opened = Session::open(&self.config, &self.table);
+                let connection = self.config.connection()?;
+                let opened = Session::open(&connection, &self.config.table);
                 none.insert(self.runtime.block_on(within(opened))?)
             }
         };
@@ -92,6 +92,8 @@ enum Stumble {
     Ended,
     #[error("no answer within {} s", PATIENCE.as_secs())]
     Late,
+    #[error(transparent)]
+    Withheld(#[from] Withheld),
 }
 
 impl Stumble {

@@ -3,12 +3,15 @@
 use super::super::wire::analytics::{
     AnalyticsBlock, FormWord, PostgresqlBlock, RedisBlock, RedisFormWord, SpoolBlock, TracingBlock,
 };
+use super::super::wire::secrets::SecretText;
 use super::super::{
     AnalyticsConfig, LineForm, PostgresqlSink, RECORDED_BODY, RedisForm, RedisSink, SPOOLED,
     SinkConfig, SpoolConfig, TYKS_LIST, TracingConfig,
 };
-use super::Checker;
-use crate::redis_server::RedisConf;
+use super::{Checker, secrets};
+use crate::redis_server::{OPEN_PASSWORD, RedisConf};
+use crate::secrets::kept::Purpose;
+use crate::secrets::password::Password;
 use plimsoll_base::document::Path;
 use plimsoll_http::otlp::{Endpoint, Signal};
 use std::path::PathBuf;
@@ -108,15 +111,22 @@ fn spool(c: &mut Checker<'_>, at: &Path, block: &SpoolBlock) -> SpoolConfig {
 }
 
 fn redis_sink(c: &mut Checker<'_>, at: &Path, block: &RedisBlock) -> Option<RedisSink> {
+    let password = password(c, &at.key("password"), block.password.as_ref());
     let conf = match RedisConf::parse(&block.url) {
-        Ok(conf) => Some(conf),
+        Ok(conf) => conf,
         Err(message) => {
             c.refuse(at.key("url"), message);
-            None
+            return None;
         }
     };
+    if !conf.username.is_empty() && block.password.is_none() {
+        c.refuse(
+            at.key("url"),
+            "this user has no password here: write `password` too",
+        );
+    }
     Some(RedisSink {
-        conf: conf?,
+        conf: RedisConf { password, ..conf },
         key: block.key.clone().unwrap_or_else(|| TYKS_LIST.to_owned()),
         several: false,
         form: match block.form {
@@ -129,10 +139,21 @@ fn redis_sink(c: &mut Checker<'_>, at: &Path, block: &RedisBlock) -> Option<Redi
     })
 }
 
-/// A table, whose server is spoken to in clear. Nothing of the URL is shown: it may hold a password.
+/// What is said beside a URL.
+fn password(c: &mut Checker<'_>, at: &Path, written: Option<&SecretText>) -> Password {
+    if let Some(SecretText::Plain(text)) = written
+        && let Some(message) = Purpose::Password.objection(text)
+    {
+        c.refuse(at, message);
+    }
+    let secret = written.and_then(|text| secrets::secret(c, at, text, Purpose::Password));
+    Password::new(secret)
+}
+
+/// A table, whose server is spoken to in clear. Nothing of the URL is shown: it may wrongly have a password in it.
 fn table(c: &mut Checker<'_>, at: &Path, block: &PostgresqlBlock) -> Option<PostgresqlSink> {
     const EXAMPLE: &str =
-        "this is no URL of a database: write `postgresql://user:password@host:port/database`";
+        "this is no URL of a database: write `postgresql://user@host:port/database`";
     let table = block.table.as_deref().unwrap_or("plimsoll_analytics");
     let is_name = |name: &str| {
         let word = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
@@ -146,6 +167,7 @@ fn table(c: &mut Checker<'_>, at: &Path, block: &PostgresqlBlock) -> Option<Post
         );
         c.refuse(at.key("table"), message);
     }
+    let password = password(c, &at.key("password"), block.password.as_ref());
     let at = at.key("url");
     let is_url = ["postgresql://", "postgres://"]
         .iter()
@@ -164,12 +186,16 @@ fn table(c: &mut Checker<'_>, at: &Path, block: &PostgresqlBlock) -> Option<Post
     if connection.get_ssl_mode() == SslMode::Require {
         refuse_tls(c, &at);
     }
+    if connection.get_password().is_some() {
+        c.refuse(at.clone(), OPEN_PASSWORD);
+    }
     let has_host = matches!(connection.get_hosts(), [Host::Tcp(host)] if !host.is_empty());
     if !has_host || connection.get_user().is_none() || connection.get_dbname().is_none() {
         c.refuse(at, EXAMPLE);
     }
     Some(PostgresqlSink {
         connection,
+        password,
         table: table.to_owned(),
     })
 }

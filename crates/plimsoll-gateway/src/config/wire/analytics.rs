@@ -1,5 +1,6 @@
 //! Records of requests and spans of traces as they are written.
 
+use super::secrets::SecretText;
 use deserr::Deserr;
 use plimsoll_base::document::{BytesText, DurationText, ShareText};
 use schemars::JsonSchema;
@@ -54,8 +55,11 @@ pub(in crate::config) enum FormWord {
 #[deserr(deny_unknown_fields)]
 #[schemars(deny_unknown_fields)]
 pub(in crate::config) struct RedisBlock {
-    /// `redis://user:password@host:port/database`; it is never shown.
+    /// `redis://user@host:port/database`.
     pub(in crate::config) url: String,
+    /// The user's password, or that of Redis itself.
+    #[deserr(default)]
+    pub(in crate::config) password: Option<SecretText>,
     /// The list (default `analytics-tyk-system-analytics`, which tyk-pump reads).
     #[deserr(default)]
     pub(in crate::config) key: Option<String>,
@@ -68,9 +72,11 @@ pub(in crate::config) struct RedisBlock {
     pub(in crate::config) expires: Option<DurationText>,
 }
 
+/// Without the URL, which may wrongly have a password in it.
 impl std::fmt::Debug for RedisBlock {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("RedisBlock")
+            .field("password", &self.password)
             .field("key", &self.key)
             .finish_non_exhaustive()
     }
@@ -93,16 +99,21 @@ pub(in crate::config) enum RedisFormWord {
 #[deserr(deny_unknown_fields)]
 #[schemars(deny_unknown_fields)]
 pub(in crate::config) struct PostgresqlBlock {
-    /// `postgresql://user:password@host:port/database`, in clear; it is never shown.
+    /// `postgresql://user@host:port/database`, in clear.
     pub(in crate::config) url: String,
+    /// The user's password.
+    #[deserr(default)]
+    pub(in crate::config) password: Option<SecretText>,
     /// The table, perhaps with its schema (default `plimsoll_analytics`).
     #[deserr(default)]
     pub(in crate::config) table: Option<String>,
 }
 
+/// Without the URL, which may wrongly have a password in it.
 impl std::fmt::Debug for PostgresqlBlock {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("PostgresqlBlock")
+            .field("password", &self.password)
             .field("table", &self.table)
             .finish_non_exhaustive()
     }

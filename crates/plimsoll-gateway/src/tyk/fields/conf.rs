@@ -476,7 +476,11 @@ pub(super) const KIND: Kind = Kind {
         Field("analytics_storage.port", Supported, ""),
         Field("analytics_storage.addrs", Supported, ""),
         Field("analytics_storage.username", Supported, ""),
-        Field("analytics_storage.password", Supported, ""),
+        Field(
+            "analytics_storage.password",
+            Supported,
+            "may be kept elsewhere, like the secret",
+        ),
         Field("analytics_storage.database", Supported, ""),
         Field(
             "analytics_storage.enable_cluster",
