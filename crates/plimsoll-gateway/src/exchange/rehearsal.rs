@@ -33,6 +33,7 @@ pub(crate) async fn rehearse<R: AsyncRead + Unpin>(
         coding,
         source: Party::Client,
         bytes: &progress.bytes_in,
+        copy: None,
         patience: Cell::new(progress.patience()),
         progress: &progress,
     };
@@ -61,6 +62,8 @@ fn write_head<R: AsyncRead + Unpin>(
         rules: None,
         policies: Vec::new(),
         key_field: None,
+        unrecorded: true,
+        detailed: false,
     };
     let target = Target {
         path: &path,
@@ -74,6 +77,7 @@ fn write_head<R: AsyncRead + Unpin>(
         secured: false,
         certificate: &[],
         pseudonym: PSEUDONYM,
+        traceparent: None,
     };
     let mut outgoing = Outgoing::default();
     outgoing.write(head, target, &options, origin);
@@ -95,5 +99,6 @@ const TIMEOUTS: Timeouts = Timeouts {
     leave: Duration::ZERO,
     drain: HOUR,
     upgraded: HOUR,
+    swap: HOUR,
 };
 const HOUR: Duration = Duration::from_secs(3600);

@@ -1,10 +1,12 @@
 //! What becomes of a stream's request on its way to an upstream of HTTP/1.1, without client and upstream: fuzz targets read it again.
 
+use super::stream::CutOff;
 use super::{form, stream};
 use crate::exchange::rehearsal::rehearse;
 use h2::RecvStream;
 use http::Request;
 use plimsoll_http::{Limits, TcpClient, pipe};
+use std::cell::Cell;
 
 /// The bytes that an upstream of HTTP/1.1 gets of a request that came by HTTP/2; or why it gets none.
 pub(crate) async fn forward(request: Request<RecvStream>) -> Result<Vec<u8>, String> {
@@ -20,7 +22,10 @@ pub(crate) async fn forward(request: Request<RecvStream>) -> Result<Vec<u8>, Str
         let mut server = server;
         rehearse(&mut server.requests).await
     };
-    let (uploaded, forwarded) = tokio::join!(stream::upload(body, output, framing), exchange);
+    let streams = Cell::default();
+    let cut = CutOff::among(&streams);
+    let upload = stream::upload(body, output, framing, &cut);
+    let (uploaded, forwarded) = tokio::join!(upload, exchange);
     match uploaded {
         Ok(()) => forwarded,
         Err(broken) => Err(format!("{broken:?}")),

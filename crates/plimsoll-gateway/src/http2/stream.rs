@@ -29,7 +29,15 @@ pub(super) struct CutOff<'a> {
     streams: &'a Cell<u32>,
 }
 
-impl CutOff<'_> {
+impl<'a> CutOff<'a> {
+    /// One of these streams, which is not cut off so far.
+    pub(super) fn among(streams: &'a Cell<u32>) -> Self {
+        Self {
+            counted: Cell::new(false),
+            streams,
+        }
+    }
+
     fn count(&self) {
         if !self.counted.replace(true) {
             self.streams.set(self.streams.get() + 1);
@@ -72,10 +80,7 @@ pub(super) async fn serve(
     responses.expect(head.method() == "HEAD");
     let client = Client::of_stream(server, caller.peer, caller.arrival);
     let exchange = pin!(client::serve_once(shard, client));
-    let cut = CutOff {
-        counted: Cell::new(false),
-        streams: cut_off,
-    };
+    let cut = CutOff::among(cut_off);
     let upload = pin!(upload(body, output, framing, &cut));
     let download = Box::pin(download(responses, respond, &cut));
     together(exchange, upload, download).await;

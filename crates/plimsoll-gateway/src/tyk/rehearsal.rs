@@ -2,7 +2,7 @@
 
 use super::files::File;
 use super::{Problems, Settings};
-use crate::config::Serves;
+use crate::config::{Serves, Surroundings};
 
 /// An API that is served.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,7 +23,7 @@ pub struct Served {
 /// Every problem of it.
 pub fn definition(text: &str) -> Result<Option<Served>, Problems> {
     let conf = "{\"secret\": \"any\", \"app_path\": \"apps\"}";
-    let settings = Settings::parse("tyk.conf", conf, false)?;
+    let settings = Settings::parse("tyk.conf", conf, false, Surroundings::none())?;
     let file = File {
         name: "api.json".to_owned(),
         text: text.to_owned(),
