@@ -121,9 +121,15 @@ impl Postgresql {
     /// # Errors
     /// [`Trouble`]: it is gone.
     pub fn signal(&self, signal: Signal) -> Result<(), Trouble> {
-        let all = crate::process::tree(self.server.pid());
-        all.into_iter()
-            .try_for_each(|pid| crate::child::send(pid, signal))
+        // The postmaster first: one that stands makes no further processes, and those that it reaps when it goes on are gone.
+        self.server.signal(signal)?;
+        let below = crate::process::tree(self.server.pid()).into_iter().skip(1);
+        for pid in below {
+            if crate::child::send(pid, signal).is_err() {
+                // It has ended meanwhile.
+            }
+        }
+        Ok(())
     }
 }
 

@@ -14,14 +14,14 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-const LIST: &str = "analytics-tyk-system-analytics";
+pub const LIST: &str = "analytics-tyk-system-analytics";
 
-fn upstream() -> Upstream {
+pub fn upstream() -> Upstream {
     Upstream::answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 }
 
 /// So many requests, over a few connections.
-fn requests(gateway: &Gateway, count: usize) {
+pub fn requests(gateway: &Gateway, count: usize) {
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
@@ -35,14 +35,14 @@ fn requests(gateway: &Gateway, count: usize) {
 }
 
 /// Tries until it is so; a sink that was away takes a moment.
-fn until(what: &str, is_so: impl Fn() -> bool) {
+pub fn until(what: &str, is_so: impl Fn() -> bool) {
     let deadline = plimsoll_testbed::clock::now() + crate::support::PATIENCE;
     while !is_so() {
         assert!(plimsoll_testbed::clock::now() < deadline, "never: {what}");
     }
 }
 
-fn lost(gateway: &Gateway, sink: &str) -> u64 {
+pub fn lost(gateway: &Gateway, sink: &str) -> u64 {
     let whys = ["refused", "too_fast", "no_room"].into_iter();
     let lost = whys.map(|why| {
         gateway.metric(&format!(
@@ -52,7 +52,7 @@ fn lost(gateway: &Gateway, sink: &str) -> u64 {
     lost.sum()
 }
 
-fn to_redis(upstream: &Upstream, at: SocketAddr, spool: &Path) -> Gateway {
+pub fn to_redis(upstream: &Upstream, at: SocketAddr, spool: &Path) -> Gateway {
     let rest = format!(
         "{}analytics: {{ redis: {{ url: \"redis://{at}\", form: json }}, spool: {{ directory: {spool:?}, bytes: 1MiB }} }}\n",
         to(upstream.address)
@@ -61,7 +61,7 @@ fn to_redis(upstream: &Upstream, at: SocketAddr, spool: &Path) -> Gateway {
 }
 
 /// Ids of the records in Redis: none twice.
-fn ids(redis: &Redis) -> HashSet<String> {
+pub fn ids(redis: &Redis) -> HashSet<String> {
     let list = redis.list(LIST);
     let ids: HashSet<String> = list
         .iter()
@@ -220,7 +220,7 @@ fn what_a_killed_gateway_leaves_is_good_up_to_where_it_is_torn() {
 }
 
 /// `password` is in a file.
-fn to_postgresql(
+pub fn to_postgresql(
     upstream: &Upstream,
     server: &Postgresql,
     password: &str,
