@@ -44,6 +44,8 @@ const BATCH_RECORDS: usize = 256;
 const BATCH_TEXT_BYTES: usize = 64 * 1024;
 /// Full batches that may wait for a courier, for each shard.
 const QUEUED_BATCHES: usize = 64;
+/// Bytes of batches that may, for each shard: detailed records make large ones.
+const QUEUED_BYTES: usize = 16 * 1024 * 1024;
 
 /// One shard's end: records go in, batches leave.
 #[derive(Debug)]
@@ -61,6 +63,8 @@ pub(crate) struct Feed {
 struct Outlet {
     full: SyncSender<Arc<Batch>>,
     counts: Arc<Counts>,
+    /// Bytes of batches that may be under way.
+    most: usize,
 }
 
 impl Feed {
@@ -93,10 +97,7 @@ impl Feed {
         }
         let batch = Arc::new(self.renew());
         for outlet in &self.outlets {
-            let sent = outlet.full.try_send(Arc::clone(&batch));
-            if let Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) = sent {
-                outlet.lose(&batch);
-            }
+            outlet.offer(&batch);
         }
     }
 
@@ -107,6 +108,7 @@ impl Feed {
         }
         let last = Arc::new(self.renew());
         for outlet in &self.outlets {
+            (outlet.counts.queued).fetch_add(last.bytes(), Ordering::Relaxed);
             if outlet.full.send(Arc::clone(&last)).is_err() {
                 outlet.lose(&last);
             }
@@ -124,6 +126,20 @@ impl Feed {
 }
 
 impl Outlet {
+    /// Sends a batch on its way, if there is room for it.
+    fn offer(&self, batch: &Arc<Batch>) {
+        let (queued, bytes) = (&self.counts.queued, batch.bytes());
+        let before = queued.fetch_add(bytes, Ordering::Relaxed);
+        let sent = (before == 0 || before + bytes <= self.most)
+            .then(|| self.full.try_send(Arc::clone(batch)));
+        match sent {
+            Some(Ok(())) => return,
+            None | Some(Err(TrySendError::Full(_) | TrySendError::Disconnected(_))) => {}
+        }
+        queued.fetch_sub(bytes, Ordering::Relaxed);
+        self.lose(batch);
+    }
+
     fn lose(&self, batch: &Batch) {
         let records = batch.len() as u64;
         self.counts.too_fast.fetch_add(records, Ordering::Relaxed);
@@ -193,6 +209,7 @@ impl Analytics {
             let outlet = Outlet {
                 full,
                 counts: Arc::clone(&counted),
+                most: QUEUED_BYTES * shards,
             };
             outlets.push(outlet);
             let told = (counted, Arc::clone(log));
@@ -239,6 +256,7 @@ mod tests {
             outlets: vec![Outlet {
                 full,
                 counts: Arc::clone(&counts),
+                most: QUEUED_BYTES,
             }],
             empty,
             number: 0,
@@ -249,5 +267,33 @@ mod tests {
         }
         let lost = counts.too_fast.load(Ordering::Relaxed);
         assert_eq!(lost, BATCH_RECORDS as u64 * 2);
+    }
+
+    #[test]
+    fn batches_of_large_records_are_bounded_by_their_bytes() {
+        let counts = Arc::new(Counts::default());
+        let (full, queue) = sync_channel(8);
+        let outlet = Outlet {
+            full,
+            counts: Arc::clone(&counts),
+            most: 3 * 1024 * 1024,
+        };
+        let mut words = Words::default();
+        words.put(Part::Response, &"x".repeat(1 << 20));
+        let mut batch = Batch::new(0, Arc::default());
+        batch.push(Record::default(), None, &words);
+        let batch = Arc::new(batch);
+        let lost = || counts.too_fast.load(Ordering::Relaxed);
+        for _ in 0..4 {
+            outlet.offer(&batch);
+        }
+        assert_eq!((queue.try_iter().count(), lost()), (2, 2));
+        assert_eq!(counts.queued.load(Ordering::Relaxed), 2 * batch.bytes());
+        // One that is larger than all that there may be goes alone.
+        counts.queued.store(0, Ordering::Relaxed);
+        let alone = Outlet { most: 1, ..outlet };
+        alone.offer(&batch);
+        alone.offer(&batch);
+        assert_eq!((queue.try_iter().count(), lost()), (1, 3));
     }
 }

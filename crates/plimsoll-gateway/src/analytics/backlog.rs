@@ -1,8 +1,8 @@
 //! Records that wait for one sink: a few in memory, and on disk what has to wait for longer.
 //!
-//! In memory are the oldest, up to [`MEMORY_RECORDS`]; what comes while they are as many, or while anything is on disk, goes there. When the
-//! sink is away, everything goes to disk at once, so that a killed process loses no more than it must. Without a spool the memory is all
-//! that there is.
+//! In memory are the oldest, up to [`MEMORY_RECORDS`] and [`MEMORY_BYTES`]; what comes while they are as many, or while anything is on
+//! disk, goes there. When the sink is away, everything goes to disk at once, so that a killed process loses no more than it must. Without a
+//! spool the memory is all that there is.
 
 use super::courier::Counts;
 use super::record::Batch;
@@ -17,8 +17,12 @@ use std::time::Duration;
 
 /// Records that wait in memory.
 const MEMORY_RECORDS: usize = 64 * 1024;
+/// Bytes of memory that they may have.
+const MEMORY_BYTES: usize = 64 * 1024 * 1024;
 /// Records that are delivered at a time.
 const AT_ONCE: usize = 1024;
+/// Bytes of such records, unless one alone has more.
+const BYTES_AT_ONCE: usize = 8 * 1024 * 1024;
 
 /// Where a spool is, and how large.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,6 +46,8 @@ pub(super) struct Backlog {
 struct State {
     memory: VecDeque<Arc<Batch>>,
     records: usize,
+    /// Bytes in memory.
+    bytes: usize,
     spool: Option<Spool>,
     /// A spool that could not be opened yet: another process has it.
     wanted: Option<Place>,
@@ -49,6 +55,42 @@ struct State {
     ended: bool,
     /// That the spool does not take records has been told.
     told: bool,
+}
+
+impl State {
+    fn has_room_for(&self, batch: &Batch) -> bool {
+        self.records + batch.len() <= MEMORY_RECORDS && self.bytes + batch.bytes() <= MEMORY_BYTES
+    }
+
+    /// A batch comes into memory.
+    fn count(&mut self, batch: &Batch) {
+        self.records += batch.len();
+        self.bytes += batch.bytes();
+    }
+
+    /// The oldest in memory, as many as are delivered at a time.
+    fn take(&mut self) -> Vec<Arc<Batch>> {
+        let (mut batches, mut records, mut bytes, mut text) = (Vec::new(), 0, 0, 0);
+        while let Some(batch) = self.memory.front() {
+            records += batch.len();
+            text += batch.text_bytes();
+            if !batches.is_empty() && (records > AT_ONCE || text > BYTES_AT_ONCE) {
+                records -= batch.len();
+                break;
+            }
+            bytes += batch.bytes();
+            batches.extend(self.memory.pop_front());
+        }
+        self.records -= records;
+        self.bytes -= bytes;
+        batches
+    }
+
+    /// Everything in memory.
+    fn drain(&mut self) -> Vec<Arc<Batch>> {
+        (self.records, self.bytes) = (0, 0);
+        self.memory.drain(..).collect()
+    }
 }
 
 /// Where records are put on disk.
@@ -128,6 +170,12 @@ impl Backlog {
                 "{name}: {directory}: {torn} bytes at the end were no whole record, and were cut off"
             ));
         }
+        if found.foreign > 0 {
+            let foreign = found.foreign;
+            (self.log)(&format!(
+                "{name}: {foreign} files in {directory} are another version's: they stay, and take their part of the spool's bytes"
+            ));
+        }
         if found.records > 0 {
             let records = found.records;
             (self.log)(&format!(
@@ -143,9 +191,14 @@ impl Backlog {
     pub(super) fn push(&self, batch: Arc<Batch>) {
         let mut state = self.state();
         let on_disk = state.spool.as_ref().is_some_and(|spool| !spool.is_empty());
-        let fits = state.records + batch.len() <= MEMORY_RECORDS;
-        if fits && !on_disk {
-            state.records += batch.len();
+        // What has to wait does not hold memory that it does not need.
+        let batch = if state.memory.is_empty() {
+            batch
+        } else {
+            Batch::compact(batch)
+        };
+        if !on_disk && state.has_room_for(&batch) {
+            state.count(&batch);
             state.memory.push_back(batch);
         } else {
             self.keep(&mut state, &[batch], End::Back);
@@ -194,19 +247,11 @@ impl Backlog {
     }
 
     fn load(&self, state: &mut State) -> Option<Load> {
-        let mut batches = Vec::new();
-        let mut records = 0;
-        while let Some(batch) = state.memory.front()
-            && (batches.is_empty() || records + batch.len() <= AT_ONCE)
-        {
-            records += batch.len();
-            batches.extend(state.memory.pop_front());
-        }
-        state.records -= records;
+        let batches = state.take();
         if !batches.is_empty() {
             return Some(Load::Memory(batches));
         }
-        let next = state.spool.as_mut()?.next(AT_ONCE);
+        let next = state.spool.as_mut()?.next(AT_ONCE, BYTES_AT_ONCE);
         match next {
             Ok(portion) => portion.map(Load::Disk),
             Err(error) => {
@@ -232,12 +277,11 @@ impl Backlog {
         let mut state = self.state();
         if let Load::Memory(mut batches) = load {
             if state.spool.is_some() {
-                batches.extend(state.memory.drain(..));
-                state.records = 0;
+                batches.extend(state.drain());
                 self.keep(&mut state, &batches, End::Front);
             } else {
-                for batch in batches.into_iter().rev() {
-                    state.records += batch.len();
+                for batch in batches.into_iter().rev().map(Batch::compact) {
+                    state.count(&batch);
                     state.memory.push_front(batch);
                 }
             }
@@ -248,8 +292,7 @@ impl Backlog {
     /// Nothing is delivered any more: what is left is kept on disk, or lost and counted. How many records were kept.
     pub(super) fn settle(&self) -> u64 {
         let mut state = self.state();
-        let batches: Vec<_> = state.memory.drain(..).collect();
-        state.records = 0;
+        let batches = state.drain();
         self.keep(&mut state, &batches, End::Front);
         self.note(&state);
         state.spool.as_ref().map_or(0, Spool::records)
@@ -284,5 +327,70 @@ impl Backlog {
         let on_disk = state.spool.as_ref().map_or(0, Spool::records);
         let waiting = state.records as u64 + on_disk;
         self.counts.waiting.store(waiting, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analytics::record::{Part, Record, Words};
+
+    fn batch(records: usize, bytes: usize) -> Arc<Batch> {
+        let mut words = Words::default();
+        words.put(Part::Response, &"x".repeat(bytes));
+        let mut batch = Batch::new(0, Arc::default());
+        for _ in 0..records {
+            batch.push(Record::default(), None, &words);
+        }
+        Arc::new(batch)
+    }
+
+    fn backlog() -> Backlog {
+        let counts = Arc::new(Counts::default());
+        Backlog::new("sink", None, counts, Arc::new(|_| ())).unwrap()
+    }
+
+    fn lost(backlog: &Backlog) -> u64 {
+        backlog.counts.no_room.load(Ordering::Relaxed)
+    }
+
+    #[test]
+    fn what_waits_in_memory_is_bounded_by_bytes() {
+        let backlog = backlog();
+        for _ in 0..100 {
+            backlog.push(batch(1, 1 << 20));
+        }
+        // Each has room for records beside its words.
+        let waiting = backlog.state().records;
+        assert!((56..64).contains(&waiting), "{waiting}");
+        assert_eq!(lost(&backlog), 100 - waiting as u64);
+    }
+
+    #[test]
+    fn a_load_is_bounded_by_bytes_and_has_one_batch_at_least() {
+        let backlog = backlog();
+        for bytes in [1 << 20, 5 << 20, 5 << 20, 20 << 20, 1] {
+            backlog.push(batch(1, bytes));
+        }
+        let mut loads = Vec::new();
+        while let Some(load) = backlog.load(&mut backlog.state()) {
+            let Load::Memory(batches) = load else {
+                panic!("there is no disk");
+            };
+            loads.push(batches.len());
+        }
+        assert_eq!(loads, [2, 1, 1, 1]);
+        let state = backlog.state();
+        assert_eq!((state.records, state.bytes), (0, 0));
+    }
+
+    #[test]
+    fn small_batches_hold_little_memory_while_they_wait() {
+        let backlog = backlog();
+        for _ in 0..4096 {
+            backlog.push(batch(1, 100));
+        }
+        assert_eq!((backlog.state().records, lost(&backlog)), (4096, 0));
+        assert!(backlog.state().bytes < 4096 * 1024);
     }
 }

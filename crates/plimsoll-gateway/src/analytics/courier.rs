@@ -14,7 +14,7 @@ use super::sink::{Failed, Opened, Sink};
 use crate::server::Log;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -22,6 +22,8 @@ use tokio::time::Instant;
 
 /// Between two tries of a sink that is away.
 const BETWEEN_TRIES: Duration = Duration::from_secs(1);
+/// Between two times that the operator is told of records that a server does not take.
+const BETWEEN_REFUSALS: Duration = Duration::from_secs(60);
 /// How long records are waited for at a time.
 const LOOK: Duration = Duration::from_secs(1);
 /// How long is delivered from the disk when nothing more comes; the rest is for the next start.
@@ -40,9 +42,16 @@ pub(crate) struct Counts {
     pub(crate) no_room: AtomicU64,
     /// Records that wait for the sink now.
     pub(crate) waiting: AtomicU64,
+    /// Bytes of batches between the shards and the courier.
+    pub(super) queued: AtomicUsize,
 }
 
 impl Counts {
+    /// The courier has taken a batch.
+    fn leaves_queue(&self, batch: &Batch) {
+        self.queued.fetch_sub(batch.bytes(), Ordering::Relaxed);
+    }
+
     /// Records that are lost, by why.
     pub(crate) fn lost(&self) -> [(&'static str, u64); 3] {
         let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
@@ -90,6 +99,7 @@ impl Courier {
                 name: name.clone(),
                 log: Arc::clone(&log),
                 since: None,
+                refused: None,
             },
         };
         let thread = |what: &str| std::thread::Builder::new().name(format!("{what}-{kind}"));
@@ -97,9 +107,10 @@ impl Courier {
         if remote {
             let backlog = Backlog::new(&name, place, Arc::clone(&counts), log)?;
             let backlog = Arc::new(backlog);
-            let collected = Arc::clone(&backlog);
+            let (collected, counted) = (Arc::clone(&backlog), Arc::clone(&counts));
             threads.push(thread("collect").spawn(move || {
                 while let Ok(batch) = queue.recv() {
+                    counted.leaves_queue(&batch);
                     collected.push(batch);
                 }
                 collected.end();
@@ -109,6 +120,7 @@ impl Courier {
         } else {
             threads.push(thread("write").spawn(move || {
                 while let Ok(batch) = queue.recv() {
+                    carrying.counts.leaves_queue(&batch);
                     carrying.write(&batch);
                     give_back(batch, &returns);
                 }
@@ -212,11 +224,12 @@ impl Carrying {
             Load::Memory(_) => entries.len() as u64,
             Load::Disk(portion) => portion.records,
         };
+        let unreadable = records - entries.len() as u64;
         let lost = match self.sink.deliver(&entries) {
-            Ok(()) => records - entries.len() as u64,
+            Ok(()) => unreadable,
             Err(Failed::Lost { records, why }) => {
-                self.outage.note_loss(records, Some(why));
-                records
+                self.outage.refuses(records, &why);
+                unreadable + records
             }
             Err(Failed::Away(why)) => {
                 self.outage.begin(&why);
@@ -249,6 +262,8 @@ struct Outage {
     log: Log,
     /// Records that it has cost so far.
     since: Option<u64>,
+    /// When records that a server does not take were told of last.
+    refused: Option<Instant>,
 }
 
 impl Outage {
@@ -266,6 +281,19 @@ impl Outage {
             (None, None) => return,
         }
         self.since = (lost > 0).then(|| self.since.unwrap_or(0) + lost);
+    }
+
+    /// A sink that is there does not take so many records.
+    fn refuses(&mut self, records: u64, why: &str) {
+        let now = Instant::now();
+        let is_due = |told: Instant| now.duration_since(told) >= BETWEEN_REFUSALS;
+        if self.refused.is_none_or(is_due) {
+            self.refused = Some(now);
+            let name = &self.name;
+            (self.log)(&format!(
+                "{name} did not take some records, which are lost: {records} at once ({why})"
+            ));
+        }
     }
 
     /// A sink is away.
@@ -327,6 +355,7 @@ mod tests {
                 name: "records.jsonl".to_owned(),
                 log: Arc::new(move |line| *hear.lock().unwrap() += &format!("{line}\n")),
                 since: None,
+                refused: None,
             },
         };
         let mut batch = Batch::new(0, Arc::default());

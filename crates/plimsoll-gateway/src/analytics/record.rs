@@ -99,7 +99,7 @@ impl Words {
 }
 
 /// Records with their words, in two allocations that are used again and again.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Batch {
     /// Where it goes back to when it has been written.
     pub(super) shard: usize,
@@ -143,10 +143,30 @@ impl Batch {
         self.text.len()
     }
 
+    /// Bytes of memory that it has.
+    pub(super) fn bytes(&self) -> usize {
+        self.text.capacity()
+            + self.records.capacity() * size_of::<(Record, [usize; PARTS])>()
+            + self.phases.capacity() * size_of::<Phases>()
+    }
+
+    /// A batch in no more memory than its records need, if that is much less.
+    pub(super) fn compact(batch: Arc<Self>) -> Arc<Self> {
+        let needed =
+            batch.text.len() + size_of_val(&batch.records[..]) + size_of_val(&batch.phases[..]);
+        if needed <= batch.bytes() / 2 {
+            Arc::new(Self::clone(&batch))
+        } else {
+            batch
+        }
+    }
+
+    /// Empties it; what detailed records have made large becomes small again.
     pub(super) fn clear(&mut self) {
         self.records.clear();
         self.phases.clear();
         self.text.clear();
+        self.text.shrink_to(2 * super::BATCH_TEXT_BYTES);
     }
 
     /// The records with everything that they refer to.

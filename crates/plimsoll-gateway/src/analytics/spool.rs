@@ -7,11 +7,11 @@
 //!
 //! A frame is a length, a checksum (CRC-32) of what follows, and a record as MessagePack. A process that is killed may leave the last frame
 //! half written; a file is good up to the first frame that is not, and cut there. How far a file was delivered is noted after every
-//! delivery, so what is delivered twice after a kill is one delivery at most. Nothing is synced: a machine that loses power loses what the
-//! system had not written.
+//! delivery, and before the file goes, so what is delivered twice after a kill is one delivery at most. Nothing is synced: a machine that
+//! loses power loses what the system had not written. A file that does not begin as it should is another version's, and left alone.
 
 use super::entry::Entry;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Write as _};
 use std::os::unix::fs::DirBuilderExt as _;
@@ -37,6 +37,8 @@ pub(super) struct Spool {
     most: u64,
     /// Oldest first.
     files: VecDeque<Segment>,
+    /// Numbers of files that are another version's, and their bytes.
+    foreign: (BTreeSet<u64>, u64),
     /// The newest one, open for more.
     open: Option<File>,
     /// How far the oldest has been delivered.
@@ -69,6 +71,8 @@ pub(super) struct Found {
     pub(super) records: u64,
     /// Bytes that were no whole frame, and were cut off.
     pub(super) torn: u64,
+    /// Files that are another version's.
+    pub(super) foreign: u64,
 }
 
 impl Spool {
@@ -96,13 +100,18 @@ impl Spool {
             _lock: lock,
             most,
             files: VecDeque::new(),
+            foreign: (BTreeSet::new(), 0),
             open: None,
             offset: MAGIC.len(),
             content: None,
         };
         let torn = spool.find()?;
-        let records = spool.records();
-        Ok((spool, Found { records, torn }))
+        let found = Found {
+            records: spool.records(),
+            torn,
+            foreign: spool.foreign.0.len() as u64,
+        };
+        Ok((spool, found))
     }
 
     /// Records that are yet to be delivered.
@@ -128,6 +137,11 @@ impl Spool {
         for number in numbers {
             let path = self.path(number);
             let content = fs::read(&path)?;
+            if is_foreign(&content) {
+                self.foreign.0.insert(number);
+                self.foreign.1 += content.len() as u64;
+                continue;
+            }
             let good = good_bytes(&content);
             let start = match noted {
                 Some((file, offset)) if file == number => offset.min(good),
@@ -154,6 +168,9 @@ impl Spool {
                 records,
             });
         }
+        if noted.is_some_and(|(number, _)| self.files.iter().all(|file| file.number != number)) {
+            self.forget_note()?;
+        }
         Ok(torn)
     }
 
@@ -174,6 +191,8 @@ impl Spool {
         }
         if fresh {
             let number = self.files.back().map_or(FIRST, |file| file.number + 1);
+            let number = (number..).find(|n| !self.foreign.0.contains(n));
+            let number = number.unwrap_or(u64::MAX);
             self.begin(number)?;
             self.files.push_back(Segment {
                 number,
@@ -213,23 +232,29 @@ impl Spool {
         if records == 0 {
             return Ok(0);
         }
-        let number = oldest - 1;
-        let bytes = [MAGIC, &frames].concat();
-        fs::write(self.path(number), &bytes)?;
+        let mut before = (1..oldest).rev();
+        let Some(number) = before.find(|n| !self.foreign.0.contains(n)) else {
+            return Ok(0);
+        };
+        // One that could not be removed would be believed of the new file.
+        self.forget_note()?;
+        let mut file = File::create(self.path(number))?;
+        file.write_all(MAGIC)?;
+        file.write_all(&frames)?;
         (self.content, self.offset) = (None, MAGIC.len());
         self.files.push_front(Segment {
             number,
-            bytes: bytes.len() as u64,
+            bytes: (MAGIC.len() + frames.len()) as u64,
             records,
         });
         Ok(records)
     }
 
-    /// The next records, at most so many; `None` if there are none.
+    /// The next records, at most so many and of so many bytes unless one alone has more; `None` if there are none.
     ///
     /// # Errors
     /// The system's.
-    pub(super) fn next(&mut self, at_most: usize) -> io::Result<Option<Portion>> {
+    pub(super) fn next(&mut self, at_most: usize, bytes: usize) -> io::Result<Option<Portion>> {
         let Some(oldest) = self.files.front() else {
             return Ok(None);
         };
@@ -248,7 +273,11 @@ impl Spool {
             .min(usize::try_from(oldest.bytes).unwrap_or(usize::MAX));
         let (mut end, mut records) = (self.offset, 0);
         for frame in frames(content, self.offset, good).take(at_most) {
-            end += HEAD + frame.len();
+            let next = end + HEAD + frame.len();
+            if records > 0 && next - self.offset > bytes {
+                break;
+            }
+            end = next;
             records += 1;
         }
         Ok(Some(Portion {
@@ -274,19 +303,27 @@ impl Spool {
         if oldest.records > 0 && portion.records > 0 {
             return self.note(number, portion.end);
         }
+        let length = usize::try_from(oldest.bytes).unwrap_or(usize::MAX);
         self.files.pop_front();
         (self.content, self.offset) = (None, MAGIC.len());
-        // The note first: it would be believed of another file with this number.
-        remove(&self.directory.join("read"))?;
-        remove(&self.path(number))
+        // Killed after any of these steps, nothing of the file is delivered again.
+        if self.note(number, length).is_err() {
+            // A disk that is full takes no note, and has all the more need of the file's end.
+        }
+        remove(&self.path(number))?;
+        self.forget_note()
     }
 
     fn room(&self) -> u64 {
         let used: u64 = self.files.iter().map(|file| file.bytes).sum();
-        self.most.saturating_sub(used)
+        self.most.saturating_sub(used + self.foreign.1)
     }
 
     fn begin(&mut self, number: u64) -> io::Result<()> {
+        if self.files.is_empty() {
+            // One that could not be removed would be believed of the new file.
+            self.forget_note()?;
+        }
         let mut options = OpenOptions::new();
         let mut file = options
             .create_new(true)
@@ -306,6 +343,10 @@ impl Spool {
         let new = self.directory.join("read.new");
         fs::write(&new, format!("{number} {offset}\n"))?;
         fs::rename(new, self.directory.join("read"))
+    }
+
+    fn forget_note(&self) -> io::Result<()> {
+        remove(&self.directory.join("read"))
     }
 
     fn read_note(&self) -> Option<(u64, usize)> {
@@ -376,6 +417,12 @@ fn frames(content: &[u8], start: usize, end: usize) -> impl Iterator<Item = &[u8
     })
 }
 
+/// Whether a file is no spool of this version: not even the beginning of one.
+fn is_foreign(content: &[u8]) -> bool {
+    let head = content.len().min(MAGIC.len());
+    content[..head] != MAGIC[..head]
+}
+
 /// Bytes of a file up to the end of its last whole frame.
 fn good_bytes(content: &[u8]) -> usize {
     if !content.starts_with(MAGIC) {
@@ -403,7 +450,7 @@ mod tests {
     }
 
     fn take(spool: &mut Spool, at_most: usize) -> Vec<u64> {
-        let Some(portion) = spool.next(at_most).unwrap() else {
+        let Some(portion) = spool.next(at_most, usize::MAX).unwrap() else {
             return Vec::new();
         };
         let numbers = portion.entries().iter().map(|entry| entry.number).collect();
@@ -499,5 +546,76 @@ mod tests {
         assert_eq!(second.kind(), io::ErrorKind::WouldBlock);
         drop(first);
         Spool::open(dir.path(), 1 << 20).unwrap();
+    }
+
+    #[test]
+    fn a_portion_is_bounded_by_bytes_and_has_one_record_at_least() {
+        let dir = tempfile::tempdir().unwrap();
+        let (mut spool, _) = Spool::open(dir.path(), 1 << 20).unwrap();
+        put(&mut spool, 0..5);
+        let content = fs::read(spool.path(FIRST)).unwrap();
+        let frame = (content.len() - MAGIC.len()) / 5;
+        for (bytes, expected) in [(1, 1), (2 * frame, 2), (3 * frame - 1, 2)] {
+            let portion = spool.next(9, bytes).unwrap().unwrap();
+            assert_eq!(portion.records, expected);
+            spool.delivered(&portion).unwrap();
+        }
+        assert!(spool.is_empty());
+    }
+
+    #[test]
+    fn one_killed_while_it_removes_a_file_delivers_nothing_of_it_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let (mut spool, _) = Spool::open(dir.path(), 1 << 20).unwrap();
+        put(&mut spool, 0..3);
+        let path = spool.path(FIRST);
+        let portion = spool.next(9, usize::MAX).unwrap().unwrap();
+        // A directory is not removed as a file: what comes after that does not happen.
+        let aside = dir.path().join("aside");
+        fs::rename(&path, &aside).unwrap();
+        fs::create_dir(&path).unwrap();
+        spool.delivered(&portion).unwrap_err();
+        drop(spool);
+        fs::remove_dir(&path).unwrap();
+        fs::rename(&aside, &path).unwrap();
+        let (mut spool, found) = Spool::open(dir.path(), 1 << 20).unwrap();
+        assert_eq!(found, Found::default());
+        // A file of the same number is none of the note's.
+        put(&mut spool, 3..6);
+        drop(spool);
+        let (mut spool, found) = Spool::open(dir.path(), 1 << 20).unwrap();
+        assert_eq!(found.records, 3);
+        assert_eq!(all(&mut spool), [3, 4, 5]);
+    }
+
+    #[test]
+    fn a_note_of_a_file_that_is_gone_is_forgotten() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("read"), format!("{FIRST} 9999\n")).unwrap();
+        let (mut spool, _) = Spool::open(dir.path(), 1 << 20).unwrap();
+        assert!(!dir.path().join("read").exists());
+        put(&mut spool, 0..3);
+        drop(spool);
+        let (_, found) = Spool::open(dir.path(), 1 << 20).unwrap();
+        assert_eq!(found.records, 3);
+    }
+
+    #[test]
+    fn a_file_of_another_version_is_left_alone_and_counts() {
+        let dir = tempfile::tempdir().unwrap();
+        let foreign = [FIRST - 1, FIRST].map(|n| dir.path().join(format!("{n:020}.spool")));
+        let content = b"plimsoll records 2\nwhatever this is";
+        for path in &foreign {
+            fs::write(path, content).unwrap();
+        }
+        let (mut spool, found) = Spool::open(dir.path(), 1000).unwrap();
+        assert_eq!((found.records, found.torn, found.foreign), (0, 0, 2));
+        assert_eq!(spool.room(), 1000 - 2 * content.len() as u64);
+        put(&mut spool, 1..2);
+        assert_eq!(spool.prepend((0..1).map(entry)).unwrap(), 1);
+        assert_eq!(all(&mut spool), [0, 1]);
+        for path in &foreign {
+            assert_eq!(fs::read(path).unwrap(), content);
+        }
     }
 }
