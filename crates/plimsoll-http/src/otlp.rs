@@ -30,6 +30,25 @@ impl Signal {
 const PORT: u16 = 4318;
 /// What of an answer is read.
 const MOST_ANSWER_BYTES: u64 = 64 * 1024;
+/// How long the rest of an answer is waited for.
+const REST: Duration = Duration::from_secs(1);
+
+/// What a collector answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// From 200 on.
+    pub status: u16,
+    /// What a taken request did not arrive whole by (`partial_success`); empty where the answer broke off, or is longer than anybody reads.
+    pub body: Vec<u8>,
+}
+
+impl Answer {
+    /// Whether the request was taken, but for what the body says.
+    #[must_use]
+    pub fn is_taken(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
+}
 
 /// A collector's address.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,13 +98,13 @@ impl Endpoint {
     /// Sends one request, on a connection of its own, and reads its answer. Takes as long as it takes, but for connecting.
     ///
     /// # Errors
-    /// A clause that says why it did not arrive, or was not taken.
+    /// A clause that says why there was no answer.
     pub async fn send(
         &self,
         content_type: &str,
         body: &[u8],
         patience: Duration,
-    ) -> Result<(), String> {
+    ) -> Result<Answer, String> {
         let addresses = tokio::net::lookup_host(&self.authority).await;
         let address = addresses.map_err(|e| e.to_string())?.next();
         let address = address.ok_or("the name resolves to nothing")?;
@@ -113,11 +132,17 @@ impl Endpoint {
         loop {
             let answered = connection.responses.next_head().await;
             answered.map_err(|e| format!("no answer: {e}"))?;
-            match connection.responses.head().status() {
-                100..=199 => {}
-                200..=299 => return Ok(()),
-                status => return Err(format!("answered with status {status}")),
+            let status = connection.responses.head().status();
+            if status < 200 {
+                continue;
             }
+            let mut body = Vec::new();
+            let reading = connection.responses.read_body(&mut body);
+            // The status has decided: a request that was taken is not sent again because its answer broke off.
+            if !matches!(tokio::time::timeout(REST, reading).await, Ok(Ok(()))) {
+                body.clear();
+            }
+            return Ok(Answer { status, body });
         }
     }
 }
@@ -131,6 +156,40 @@ impl fmt::Display for Endpoint {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::net::TcpListener;
+
+    /// What is read of this answer, behind which the connection ends.
+    async fn answered(answer: &str) -> Answer {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let collector = async {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut request = Vec::new();
+            while !request.ends_with(b"\r\n\r\nbody") {
+                assert_ne!(stream.read_buf(&mut request).await.unwrap(), 0);
+            }
+            stream.write_all(answer.as_bytes()).await.unwrap();
+        };
+        let to = Endpoint::parse(&url, Signal::Logs).unwrap();
+        let sent = to.send("application/json", b"body", Duration::from_secs(9));
+        tokio::join!(sent, collector).0.unwrap()
+    }
+
+    #[tokio::test]
+    async fn an_answer_is_read_as_far_as_it_goes() {
+        let check = async |answer: &str, status: u16, body: &str| {
+            let body = body.into();
+            assert_eq!(answered(answer).await, Answer { status, body }, "{answer}");
+        };
+        let whole = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}";
+        check(whole, 200, "{}").await;
+        check("HTTP/1.1 202 Accepted\r\n\r\nto its end", 202, "to its end").await;
+        check(whole.trim_end_matches('}'), 200, "").await;
+        check("HTTP/1.1 413 Large\r\nContent-Length: 0\r\n\r\n", 413, "").await;
+        let long = "x".repeat(usize::try_from(MOST_ANSWER_BYTES).unwrap() + 1);
+        check(&format!("HTTP/1.1 200 OK\r\n\r\n{long}"), 200, "").await;
+    }
 
     #[test]
     fn urls() {

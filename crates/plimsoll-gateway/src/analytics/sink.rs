@@ -5,6 +5,7 @@
 mod file;
 mod otlp_logs;
 mod otlp_spans;
+pub(super) mod parts;
 mod postgresql;
 mod redis;
 mod stdout;

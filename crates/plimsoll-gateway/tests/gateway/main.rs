@@ -22,6 +22,7 @@ mod mirroring;
 mod paths;
 mod policies;
 mod redis;
+mod refusals;
 mod reload;
 mod repeats;
 mod rules;

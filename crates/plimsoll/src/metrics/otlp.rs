@@ -59,7 +59,13 @@ impl Push {
         let sending = self.to.send("application/x-protobuf", &body, PATIENCE);
         let sent = tokio::time::timeout(PATIENCE, sending).await;
         let failed = match sent {
-            Ok(Ok(())) => return,
+            Ok(Ok(answer)) if !answer.is_taken() => {
+                format!("answered with status {}", answer.status)
+            }
+            Ok(Ok(answer)) => match message::refused(&answer.body) {
+                None => return,
+                Some(refused) => refused,
+            },
             Ok(Err(why)) => why,
             Err(_) => format!("no answer within {} s", PATIENCE.as_secs()),
         };

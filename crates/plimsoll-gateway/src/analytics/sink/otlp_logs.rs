@@ -27,11 +27,13 @@ impl Sink {
 impl super::Sink for Sink {
     fn deliver(&mut self, entries: &[Entry<'_>]) -> Result<(), Failed> {
         let origin = entries.first().map_or("", |entry| entry.origin);
-        let records: Vec<Value> = entries.iter().map(record).collect();
-        self.0.send(&json!({ "resourceLogs": [{
-            "resource": resource(SERVICE, origin),
-            "scopeLogs": [{ "scope": scope(), "logRecords": records }],
-        }] }))
+        self.0.deliver(entries, |part| {
+            let records: Vec<Value> = part.iter().map(|entry| record(entry)).collect();
+            json!({ "resourceLogs": [{
+                "resource": resource(SERVICE, origin),
+                "scopeLogs": [{ "scope": scope(), "logRecords": records }],
+            }] })
+        })
     }
 }
 

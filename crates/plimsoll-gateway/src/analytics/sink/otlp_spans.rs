@@ -32,11 +32,14 @@ impl Sink {
 impl super::Sink for Sink {
     fn deliver(&mut self, entries: &[Entry<'_>]) -> Result<(), Failed> {
         let origin = entries.first().map_or("", |entry| entry.origin);
-        let spans: Vec<Value> = entries.iter().filter_map(span).collect();
-        self.exporter.send(&json!({ "resourceSpans": [{
-            "resource": resource(&self.service, origin),
-            "scopeSpans": [{ "scope": scope(), "spans": spans }],
-        }] }))
+        let Self { exporter, service } = self;
+        exporter.deliver(entries, |part| {
+            let spans: Vec<Value> = part.iter().filter_map(|entry| span(entry)).collect();
+            json!({ "resourceSpans": [{
+                "resource": resource(service, origin),
+                "scopeSpans": [{ "scope": scope(), "spans": spans }],
+            }] })
+        })
     }
 }
 

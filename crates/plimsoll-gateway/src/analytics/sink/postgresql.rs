@@ -3,6 +3,7 @@
 
 use crate::analytics::entry::Entry;
 use crate::analytics::sink::Failed;
+use crate::analytics::sink::parts::{Parts, Tried};
 use crate::config::PostgresqlSink;
 use crate::secrets::password::Withheld;
 use std::io;
@@ -20,6 +21,7 @@ pub(super) struct Sink {
     config: PostgresqlSink,
     runtime: Runtime,
     session: Option<Session>,
+    parts: Parts,
 }
 
 /// A connection, and what it has prepared.
@@ -38,10 +40,11 @@ impl Sink {
             config: config.clone(),
             runtime: Builder::new_current_thread().enable_all().build()?,
             session: None,
+            parts: Parts::default(),
         })
     }
 
-    fn insert(&mut self, entries: &[Entry<'_>]) -> Result<(), Stumble> {
+    fn insert(&mut self, entries: &[&Entry<'_>]) -> Result<(), Stumble> {
         let rows = Rows::of(entries);
         let session = match &mut self.session {
             Some(session) => session,
@@ -69,17 +72,17 @@ impl Sink {
 
 impl super::Sink for Sink {
     fn deliver(&mut self, entries: &[Entry<'_>]) -> Result<(), Failed> {
-        let stumble = match self.insert(entries) {
-            Ok(()) => return Ok(()),
-            Err(stumble) => stumble,
-        };
-        if stumble.is_about_the_records() {
-            let records = entries.len() as u64;
-            let why = stumble.to_string();
-            return Err(Failed::Lost { records, why });
-        }
-        self.session = None;
-        Err(Failed::Away(stumble.to_string()))
+        let mut parts = std::mem::take(&mut self.parts);
+        let delivered = parts.deliver(entries, |part| match self.insert(part) {
+            Ok(()) => Tried::Taken,
+            Err(stumble) if stumble.is_about_the_records() => Tried::Refused(stumble.to_string()),
+            Err(stumble) => {
+                self.session = None;
+                Tried::Away(stumble.to_string())
+            }
+        });
+        self.parts = parts;
+        delivered
     }
 }
 
@@ -107,11 +110,11 @@ impl Stumble {
     }
 }
 
-/// What PostgreSQL said, if it was that; the error by itself says only that it was.
+/// What PostgreSQL said, if it was that; the error by itself says only that it was. Its details are left out: they have the values of rows.
 fn told(error: &Error) -> String {
     use std::error::Error as _;
     match (error.as_db_error(), error.source()) {
-        (Some(said), _) => said.to_string(),
+        (Some(said), _) => format!("{}: {}", said.severity(), said.message()),
         (None, Some(source)) => format!("{error}: {source}"),
         (None, None) => error.to_string(),
     }
@@ -128,7 +131,11 @@ impl Session {
         let (client, connection) = config.connect(NoTls).await.map_err(Stumble::Error)?;
         let mut connection: Pin<Box<dyn Future<Output = _> + Send>> = Box::pin(connection);
         let prepare = async {
-            client.batch_execute(&definition(table)).await?;
+            // Making it takes a right to make tables, which whoever made it beforehand need not have granted.
+            let found = client.query_one(FIND, &[&table]).await?;
+            if !found.try_get::<_, bool>(0)? {
+                client.batch_execute(&definition(table)).await?;
+            }
             client.prepare(&insertion(table)).await
         };
         let insert = tokio::select! {
@@ -189,6 +196,9 @@ const COLUMNS: [Column; 26] = [
     Column("raw_response", "text NOT NULL", "text", None),
 ];
 
+/// Whether there is a table of a name.
+const FIND: &str = "SELECT to_regclass($1) IS NOT NULL";
+
 fn definition(table: &str) -> String {
     let columns = COLUMNS.map(|Column(name, kind, ..)| format!("\"{name}\" {kind}"));
     let columns = columns.join(", ");
@@ -232,16 +242,16 @@ enum Values {
 struct Rows(Vec<Values>);
 
 impl Rows {
-    fn of(entries: &[Entry<'_>]) -> Self {
+    fn of(entries: &[&Entry<'_>]) -> Self {
         // What was cut off before its route was known has none.
         let texts = |value: fn(&Entry<'_>) -> Option<String>| {
-            let values = entries.iter().map(value);
+            let values = entries.iter().copied().map(value);
             // No text of PostgreSQL has a zero byte.
             let values = values.map(|value| value.map(|text| text.replace('\0', "\u{fffd}")));
             Values::Texts(values.collect())
         };
         let numbers = |value: fn(&Entry<'_>) -> u64| {
-            let values = entries.iter().map(value);
+            let values = entries.iter().copied().map(value);
             Values::Numbers(
                 values
                     .map(|value| i64::try_from(value).unwrap_or(i64::MAX))
@@ -292,7 +302,7 @@ mod tests {
 
     #[test]
     fn every_column_has_its_values() {
-        let rows = Rows::of(&[Entry::default()]);
+        let rows = Rows::of(&[&Entry::default()]);
         assert_eq!(rows.0.len(), COLUMNS.len());
         for (values, Column(name, _, travels, _)) in rows.0.iter().zip(COLUMNS) {
             let kind = match values {

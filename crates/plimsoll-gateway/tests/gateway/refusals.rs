@@ -1,0 +1,200 @@
+//! Records that a server is given and does not take: which of them are lost, which are tried again, and that none is there twice.
+
+use crate::redis::Redis;
+use crate::sinks::{LIST, ids, lost, requests, to_postgresql, to_redis, until, upstream};
+use crate::support::{Gateway, Upstream, to};
+use plimsoll_testbed::postgresql::Postgresql;
+use serde_json::Value;
+use std::collections::HashSet;
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+fn written(gateway: &Gateway, sink: &str) -> u64 {
+    gateway.metric(&format!("analytics_written_total{{sink=\"{sink}\"}}"))
+}
+
+fn has_word(redis: &Redis) -> bool {
+    let client = redis::Client::open(format!("redis://{}", redis.at)).unwrap();
+    let mut keys = redis::cmd("KEYS");
+    let found: Vec<String> = (keys.arg("plimsoll-analytics-*"))
+        .query(&mut client.get_connection().unwrap())
+        .unwrap();
+    !found.is_empty()
+}
+
+#[test]
+#[ignore = "needs redis-server: run scripts/test"]
+fn records_that_redis_refuses_wait_until_it_takes_them() {
+    let (redis, upstream) = (Redis::start(), upstream());
+    redis.does(&format!("SET {LIST} text"));
+    let spool = tempfile::tempdir().unwrap();
+    let gateway = to_redis(&upstream, redis.at, spool.path());
+    requests(&gateway, 8);
+    // The word of a transaction is there, whatever became of its records.
+    until("it was tried", || has_word(&redis));
+    assert_eq!(written(&gateway, "redis"), 0);
+    redis.does(&format!("DEL {LIST}"));
+    until("8 records", || ids(&redis).len() == 8);
+    until("8 are written", || written(&gateway, "redis") == 8);
+    gateway.tell_to_stop();
+    let told = gateway.join().join("\n");
+    assert!(told.contains("WRONGTYPE"), "{told}");
+    assert!(!told.contains("lost"), "{told}");
+}
+
+/// Stands before a Redis, has it carry out transactions, and breaks so many connections before it says so.
+fn breaking(redis: SocketAddr, breaks: usize) -> (SocketAddr, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let broken = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&broken);
+    std::thread::spawn(move || {
+        // One connection at a time is all that the sink has.
+        for client in listener.incoming() {
+            let (mut client, mut server) = (client.unwrap(), TcpStream::connect(redis).unwrap());
+            let (mut asked, mut answered) = (vec![0; 1 << 16], vec![0; 1 << 16]);
+            while let Ok(length @ 1..) = client.read(&mut asked) {
+                server.write_all(&asked[..length]).unwrap();
+                let answer = server.read(&mut answered).unwrap();
+                let is_whole = asked[..length].ends_with(b"EXEC\r\n");
+                if is_whole && count.load(Ordering::SeqCst) < breaks {
+                    count.fetch_add(1, Ordering::SeqCst);
+                    break;
+                }
+                if client.write_all(&answered[..answer]).is_err() {
+                    break;
+                }
+            }
+        }
+    });
+    (address, broken)
+}
+
+#[test]
+#[ignore = "needs redis-server: run scripts/test"]
+fn connections_that_break_one_after_another_double_no_record() {
+    let (redis, upstream) = (Redis::start(), upstream());
+    let (at, broken) = breaking(redis.at, 2);
+    let rest = format!(
+        "{}analytics: {{ redis: {{ url: \"redis://{at}\", form: json }} }}\n",
+        to(upstream.address)
+    );
+    let gateway = Gateway::with_shards(1, &rest);
+    requests(&gateway, 8);
+    until("the first break", || broken.load(Ordering::SeqCst) == 1);
+    requests(&gateway, 8);
+    until("the second break", || broken.load(Ordering::SeqCst) == 2);
+    until("16 are written", || written(&gateway, "redis") == 16);
+    assert_eq!(ids(&redis).len(), 16);
+}
+
+#[test]
+#[ignore = "needs PostgreSQL: run scripts/test"]
+fn a_record_that_postgresql_refuses_is_lost_alone_and_not_shown() {
+    let upstream = upstream();
+    let postgresql = Postgresql::start(&[]).unwrap();
+    let spool = tempfile::tempdir().unwrap();
+    let gateway = to_postgresql(&upstream, &postgresql.url(), spool.path());
+    requests(&gateway, 4);
+    until("4 are written", || written(&gateway, "postgresql") == 4);
+    let narrower = "ALTER TABLE plimsoll_analytics ADD CONSTRAINT narrow CHECK (path <> '/hidden')";
+    postgresql.ask(narrower).unwrap();
+    let mut client = gateway.connect();
+    for number in 0..21 {
+        let path = if number == 7 { "/hidden" } else { "/" };
+        assert_eq!(client.get(path).status(), 200);
+    }
+    until("20 more are written", || {
+        written(&gateway, "postgresql") == 24
+    });
+    assert_eq!(lost(&gateway, "postgresql"), 1);
+    let rows = postgresql.ask("SELECT count(*) FROM plimsoll_analytics");
+    assert_eq!(rows.unwrap(), "24");
+    gateway.tell_to_stop();
+    let told = gateway.join().join("\n");
+    assert!(told.contains("violates check constraint"), "{told}");
+    assert!(!told.contains("hidden"), "{told}");
+}
+
+#[test]
+#[ignore = "needs PostgreSQL: run scripts/test"]
+fn whoever_may_insert_alone_needs_a_table_and_no_right_to_make_it() {
+    let upstream = upstream();
+    let postgresql = Postgresql::start(&[]).unwrap();
+    let writer = format!("postgresql://writer:w@{}/postgres", postgresql.address());
+    let made = [
+        "REVOKE CREATE ON SCHEMA public FROM PUBLIC",
+        "CREATE ROLE writer LOGIN PASSWORD 'w'",
+    ];
+    for statement in made {
+        postgresql.ask(statement).unwrap();
+    }
+    for (url, count) in [(postgresql.url(), 4), (writer, 8)] {
+        let spool = tempfile::tempdir().unwrap();
+        let gateway = to_postgresql(&upstream, &url, spool.path());
+        requests(&gateway, 4);
+        until("4 are written", || written(&gateway, "postgresql") == 4);
+        let rows = postgresql.ask("SELECT count(*) FROM plimsoll_analytics");
+        assert_eq!(rows.unwrap(), count.to_string());
+        let grant = "GRANT INSERT ON plimsoll_analytics TO writer";
+        postgresql.ask(grant).unwrap();
+    }
+}
+
+/// What a collector does with requests, and the ids of what it took.
+#[derive(Default)]
+struct Collector {
+    refuses: AtomicBool,
+    took: Mutex<HashSet<String>>,
+}
+
+impl Collector {
+    fn answer(&self, request: &[u8]) -> &'static str {
+        let request: Value = serde_json::from_slice(request).unwrap();
+        let records = &request["resourceLogs"][0]["scopeLogs"][0]["logRecords"];
+        let records = records.as_array().unwrap();
+        if self.refuses.load(Ordering::SeqCst) {
+            return "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n";
+        }
+        if records.len() > 2 {
+            return "HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\n\r\n";
+        }
+        for record in records {
+            let id = record["attributes"][0]["value"]["stringValue"].as_str();
+            let id = id.unwrap().to_owned();
+            assert!(self.took.lock().unwrap().insert(id), "a record came twice");
+        }
+        "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
+    }
+}
+
+#[test]
+fn what_a_collector_refuses_holds_nothing_else_up() {
+    let collector = Arc::new(Collector::default());
+    let answering = Arc::clone(&collector);
+    let at = Upstream::start(move |mut peer, _| {
+        while let Some(request) = peer.request() {
+            peer.send(answering.answer(&request.body));
+        }
+    });
+    let rest = format!(
+        "{}analytics: {{ otlp: {{ endpoint: \"http://{}\" }} }}\n",
+        to(upstream().address),
+        at.address
+    );
+    let gateway = Gateway::with_shards(1, &rest);
+    collector.refuses.store(true, Ordering::SeqCst);
+    requests(&gateway, 4);
+    until("4 are lost", || lost(&gateway, "otlp") == 4);
+    collector.refuses.store(false, Ordering::SeqCst);
+    requests(&gateway, 16);
+    until("16 are written", || written(&gateway, "otlp") == 16);
+    assert_eq!(collector.took.lock().unwrap().len(), 16);
+    assert_eq!(lost(&gateway, "otlp"), 4);
+    gateway.tell_to_stop();
+    let told = gateway.join().join("\n");
+    assert!(told.contains("answered with status 400"), "{told}");
+    assert!(!told.contains("takes no records"), "{told}");
+}
