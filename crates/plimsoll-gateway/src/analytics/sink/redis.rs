@@ -1,13 +1,14 @@
 //! A list in Redis, which whoever reads takes records from: tyk-pump, if it is Tyk's list in Tyk's form.
 //!
 //! Records are pushed together with a word of their own, in one transaction. A connection that breaks meanwhile leaves it open whether they
-//! arrived; the word says it when Redis is back.
+//! arrived; the word says it when Redis is back. Where Redis answers with an error, nothing is open: it has taken none of them.
 
 use crate::analytics::entry::Entry;
 use crate::analytics::form::tyk;
 use crate::analytics::sink::Failed;
+use crate::analytics::sink::parts::REMEMBERED;
 use crate::config::{RedisForm, RedisSink};
-use redis::{Connection, RedisResult};
+use redis::{Connection, ErrorKind, RedisError, RedisResult};
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
@@ -23,6 +24,10 @@ pub(super) struct Sink {
     /// What the word is kept under.
     word_key: String,
     in_doubt: Option<InDoubt>,
+    /// Records that have arrived, though delivering them has not come to its end.
+    arrived: HashSet<String>,
+    /// How often was pushed: each time has a word of its own.
+    pushes: u64,
     /// Which list is next.
     turn: u64,
 }
@@ -41,30 +46,36 @@ impl Sink {
             connection: None,
             word_key: format!("plimsoll-analytics-{origin}"),
             in_doubt: None,
+            arrived: HashSet::new(),
+            pushes: 0,
             turn: 0,
         }
     }
 
-    /// The records that have arrived already, if it was in doubt.
-    fn arrived(&mut self) -> RedisResult<HashSet<String>> {
+    /// Finds out whether the records that are in doubt have arrived.
+    fn settle(&mut self) -> RedisResult<()> {
         let connection = match &mut self.connection {
             Some(connection) => connection,
             none => none.insert(self.config.conf.dial()?),
         };
         if self.in_doubt.is_none() {
-            return Ok(HashSet::new());
+            return Ok(());
         }
         let kept: Option<String> = redis::cmd("GET").arg(&self.word_key).query(connection)?;
         let doubted = self.in_doubt.take();
         let arrived = doubted.filter(|doubted| Some(&doubted.word) == kept.as_ref());
-        Ok(arrived.map(|doubted| doubted.ids).unwrap_or_default())
+        self.arrived
+            .extend(arrived.into_iter().flat_map(|doubted| doubted.ids));
+        Ok(())
     }
 
     fn push(&mut self, entries: &[&Entry<'_>]) -> RedisResult<()> {
         let (Some(first), Some(connection)) = (entries.first(), &mut self.connection) else {
             return Ok(());
         };
-        let word = first.id();
+        // A word of an earlier push with the same records does not count: Redis may have kept it and refused them.
+        let word = format!("{}-{}", first.id(), self.pushes);
+        self.pushes += 1;
         let mut list = self.config.key.clone();
         if self.config.several {
             write!(list, "_{}", self.turn % LISTS).expect("invariant: text takes text");
@@ -86,23 +97,50 @@ impl Sink {
         }
         let set = request.cmd("SET").arg(&self.word_key).arg(&word);
         set.arg("EX").arg(KEPT).ignore();
-        request.query(connection).inspect_err(|_| {
-            let ids = entries.iter().map(|entry| entry.id()).collect();
-            self.in_doubt = Some(InDoubt { word, ids });
+        request.query(connection).inspect_err(|error| {
+            // `EXEC` rolls nothing back: the word may be there without the records, which is what the error is about.
+            if !was_answered(error) {
+                let ids = entries.iter().map(|entry| entry.id()).collect();
+                self.in_doubt = Some(InDoubt { word, ids });
+            }
         })
     }
+
+    /// These records need not be known any more.
+    fn forget(&mut self, delivered: &[Entry<'_>]) {
+        if self.arrived.len() > REMEMBERED {
+            // Those that there was no room for never come again.
+            self.arrived.clear();
+        }
+        if !self.arrived.is_empty() {
+            let delivered = delivered.iter().map(|entry| entry.id());
+            delivered.for_each(|id| _ = self.arrived.remove(&id));
+        }
+    }
+}
+
+/// Whether Redis itself says what went wrong, which it does after it has looked at the request.
+fn was_answered(error: &RedisError) -> bool {
+    matches!(error.kind(), ErrorKind::Server(_) | ErrorKind::Extension)
 }
 
 impl super::Sink for Sink {
     fn deliver(&mut self, entries: &[Entry<'_>]) -> Result<(), Failed> {
-        let pushed = self.arrived().and_then(|arrived| {
+        let pushed = self.settle().and_then(|()| {
+            let arrived = &self.arrived;
             let is_new = |entry: &&Entry<'_>| arrived.is_empty() || !arrived.contains(&entry.id());
             let new: Vec<&Entry<'_>> = entries.iter().filter(is_new).collect();
             self.push(&new)
         });
-        pushed.map_err(|error| {
-            self.connection = None;
-            Failed::Away(error.to_string())
-        })
+        match pushed {
+            Ok(()) => {
+                self.forget(entries);
+                Ok(())
+            }
+            Err(error) => {
+                self.connection = None;
+                Err(Failed::Away(error.to_string()))
+            }
+        }
     }
 }
