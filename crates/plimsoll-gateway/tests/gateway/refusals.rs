@@ -3,7 +3,7 @@
 use crate::redis::Redis;
 use crate::sinks::{LIST, ids, lost, requests, to_postgresql, to_redis, until, upstream};
 use crate::support::{Gateway, Upstream, to};
-use plimsoll_testbed::postgresql::Postgresql;
+use plimsoll_testbed::postgresql::{PASSWORD, Postgresql, USER};
 use serde_json::Value;
 use std::collections::HashSet;
 use std::io::{Read as _, Write as _};
@@ -96,7 +96,7 @@ fn a_record_that_postgresql_refuses_is_lost_alone_and_not_shown() {
     let upstream = upstream();
     let postgresql = Postgresql::start(&[]).unwrap();
     let spool = tempfile::tempdir().unwrap();
-    let gateway = to_postgresql(&upstream, &postgresql.url(), spool.path());
+    let gateway = to_postgresql(&upstream, &postgresql, (USER, PASSWORD), spool.path());
     requests(&gateway, 4);
     until("4 are written", || written(&gateway, "postgresql") == 4);
     let narrower = "ALTER TABLE plimsoll_analytics ADD CONSTRAINT narrow CHECK (path <> '/hidden')";
@@ -123,7 +123,6 @@ fn a_record_that_postgresql_refuses_is_lost_alone_and_not_shown() {
 fn whoever_may_insert_alone_needs_a_table_and_no_right_to_make_it() {
     let upstream = upstream();
     let postgresql = Postgresql::start(&[]).unwrap();
-    let writer = format!("postgresql://writer:w@{}/postgres", postgresql.address());
     let made = [
         "REVOKE CREATE ON SCHEMA public FROM PUBLIC",
         "CREATE ROLE writer LOGIN PASSWORD 'w'",
@@ -131,9 +130,9 @@ fn whoever_may_insert_alone_needs_a_table_and_no_right_to_make_it() {
     for statement in made {
         postgresql.ask(statement).unwrap();
     }
-    for (url, count) in [(postgresql.url(), 4), (writer, 8)] {
+    for (who, count) in [((USER, PASSWORD), 4), (("writer", "w"), 8)] {
         let spool = tempfile::tempdir().unwrap();
-        let gateway = to_postgresql(&upstream, &url, spool.path());
+        let gateway = to_postgresql(&upstream, &postgresql, who, spool.path());
         requests(&gateway, 4);
         until("4 are written", || written(&gateway, "postgresql") == 4);
         let rows = postgresql.ask("SELECT count(*) FROM plimsoll_analytics");

@@ -223,10 +223,10 @@ fn what_a_killed_gateway_leaves_is_good_up_to_where_it_is_torn() {
 pub fn to_postgresql(
     upstream: &Upstream,
     server: &Postgresql,
-    password: &str,
+    (user, password): (&str, &str),
     spool: &Path,
 ) -> Gateway {
-    let url = format!("postgresql://{USER}@{}/{DATABASE}", server.address());
+    let url = format!("postgresql://{user}@{}/{DATABASE}", server.address());
     let rest = format!(
         "{}analytics: {{ postgresql: {{ url: \"{url}\", password: {{ file: db.secret }} }}, spool: {{ directory: {spool:?} }} }}\n",
         to(upstream.address)
@@ -340,7 +340,7 @@ fn a_postgresql_that_stands_still_under_traffic_gets_every_record_once() {
     let upstream = upstream();
     let postgresql = Postgresql::start(&[]).unwrap();
     let spool = tempfile::tempdir().unwrap();
-    let gateway = to_postgresql(&upstream, &postgresql, PASSWORD, spool.path());
+    let gateway = to_postgresql(&upstream, &postgresql, (USER, PASSWORD), spool.path());
     let rows = || {
         postgresql
             .ask("SELECT count(*) FROM plimsoll_analytics")
@@ -377,7 +377,7 @@ fn a_gateway_without_its_postgresql_says_so_and_keeps_its_password_to_itself() {
     let postgresql = Postgresql::start(&[]).unwrap();
     let spool = tempfile::tempdir().unwrap();
     let wrong = PASSWORD.replace("tides", "overtides");
-    let gateway = to_postgresql(&upstream, &postgresql, &wrong, spool.path());
+    let gateway = to_postgresql(&upstream, &postgresql, (USER, &wrong), spool.path());
     requests(&gateway, 8);
     let waiting = || gateway.metric("analytics_waiting{sink=\"postgresql\"}");
     until("8 wait", || waiting() == 8);
