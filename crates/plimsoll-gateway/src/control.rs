@@ -55,6 +55,8 @@ pub(crate) struct Control {
     apis: RwLock<Arc<Vec<ApiEntry>>>,
     /// Policies and definitions that were read, and are in force when the configuration is that came of them.
     read: Mutex<Option<(Policies, Vec<ApiEntry>)>>,
+    /// Keys that were made before the gateway ran.
+    made: Mutex<Vec<KeyHash>>,
     /// What a running gateway can do: set once, when it starts.
     running: OnceLock<Running>,
     /// When a wrong secret was last told, in seconds since 1970, and how many were not since.
@@ -138,6 +140,7 @@ impl Control {
             keys: Arc::new(keys),
             apis: RwLock::new(Arc::new(loaded.apis.clone())),
             read: Mutex::default(),
+            made: Mutex::default(),
             running: OnceLock::new(),
             told: AtomicU64::new(0),
             untold: AtomicU64::new(0),
@@ -176,11 +179,13 @@ impl Control {
     /// When the thread that talks to Redis cannot be made.
     pub(crate) fn start(&self, name: &str, log: Log, reload: Reload) -> io::Result<()> {
         let conf = self.settings.redis();
+        let made = std::mem::take(&mut *self.made.lock().unwrap_or_else(PoisonError::into_inner));
         let link = |conf| {
             Link::start(
                 conf,
                 name.to_owned(),
                 Arc::clone(&self.keys),
+                &made,
                 Arc::clone(&log),
             )
         };
@@ -202,10 +207,15 @@ impl Control {
 
     /// Makes, changes or withdraws a key by `apply`, and tells those who share it if that says that it has; says the same.
     fn change(&self, hash: KeyHash, quotas: Quotas, apply: impl FnOnce() -> bool) -> bool {
-        match self.redis() {
-            Some(redis) => redis.change(hash, quotas, apply),
-            None => apply(),
+        if let Some(redis) = self.redis() {
+            return redis.change(hash, quotas, apply);
         }
+        let is_changed = apply();
+        if is_changed && self.running.get().is_none() {
+            let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+            made.push(hash);
+        }
+        is_changed
     }
 
     /// Answers a call whose body does not matter: about health, or of somebody who does not know the secret.

@@ -62,7 +62,7 @@ impl State {
 }
 
 impl Link {
-    /// Starts the thread. `name` is this gateway's among those that share the Redis.
+    /// Starts the thread. `name` is this gateway's among those that share the Redis, which has yet to hear of the keys in `made`.
     ///
     /// # Errors
     /// When the thread cannot be made.
@@ -70,12 +70,17 @@ impl Link {
         conf: &RedisConf,
         name: String,
         keys: Arc<KeyStore>,
+        made: &[KeyHash],
         log: Log,
     ) -> io::Result<Self> {
         let (wake, woken) = sync_channel(1);
         let (touched, spent) = sync_channel(TOUCHED_KEYS);
         keys.tell_of_spending(touched);
         let state = Arc::new(State::default());
+        for hash in made {
+            // Who withdrew one meanwhile says so, and a quota is used up as far as it is.
+            state.changes().note(*hash, Becomes::Keep, &keys);
+        }
         let worker = Worker {
             talk: Talk::new(conf, name),
             keys: Arc::clone(&keys),

@@ -316,6 +316,31 @@ fn hashed(key: &str) -> String {
 }
 
 #[test]
+#[ignore = "needs redis-server: run scripts/test"]
+fn keys_of_a_file_are_told_to_redis_and_stay() {
+    let (redis, upstream) = (Redis::start(), Upstream::echo());
+    let [other, _] = pair(&redis, &upstream);
+    let files = Files::new();
+    files.conf(redis.conf());
+    files.api(
+        "keyed",
+        json!({ "use_keyless": false, "proxy": target(upstream.address) }),
+    );
+    let keys = format!("{{ \"from-the-file\": {} }}", session(json!({})));
+    let gateway = files.start_with_keys(&keys);
+    reaches(&other, "from-the-file", 200);
+    let passes = || hello(&gateway).contains(r#""redis":{"status":"pass""#);
+    assert!((0..20_000).any(|_| passes()), "{}", hello(&gateway));
+    assert_eq!(ask(&gateway, "/keyed/", "from-the-file").status(), 200);
+    // Where somebody knows that it was withdrawn, a restart does not bring it back.
+    assert_eq!(call(&other, "DELETE", "/tyk/keys/from-the-file", "").0, 200);
+    reaches(&gateway, "from-the-file", 403);
+    let again = files.start_with_keys(&keys);
+    reaches(&again, "from-the-file", 403);
+    assert_eq!(ask(&other, "/keyed/", "from-the-file").status(), 403);
+}
+
+#[test]
 fn without_redis_in_reach_it_starts_and_says_so() {
     let at = own_address();
     let upstream = Upstream::echo();

@@ -61,6 +61,13 @@ impl Files {
         self.start_with(1, false)
     }
 
+    /// With these keys from the start.
+    pub fn start_with_keys(&self, keys: &str) -> Gateway {
+        let (tyk, config, _) = self.open(false).unwrap();
+        tyk.make_keys("keys.json", keys).unwrap();
+        Gateway::of_tyk(1, tyk, config)
+    }
+
     fn start_with(&self, shards: usize, strict: bool) -> Gateway {
         let (tyk, config, _) = self
             .open(strict)
