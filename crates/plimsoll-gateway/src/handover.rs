@@ -35,6 +35,9 @@ pub struct Handover {
     pub prepared: Option<Serving>,
     /// Becomes true, or loses its sender, when clients may be taken; at once without it.
     pub go: Option<watch::Receiver<bool>>,
+    /// Becomes true, or loses its sender, when no process before this one serves clients any more; so it is at once without it. Until
+    /// then nothing is loaded anew.
+    pub alone: Option<watch::Receiver<bool>>,
 }
 
 impl std::fmt::Debug for Handover {
@@ -50,6 +53,7 @@ pub struct Sockets {
     inherited: Mutex<Vec<Known>>,
     /// Those that shards accept clients from, each once more.
     open: Mutex<Vec<Known>>,
+    offered: AtomicBool,
     handed_over: AtomicBool,
 }
 
@@ -94,6 +98,16 @@ impl Sockets {
             })
         });
         duplicates.collect()
+    }
+
+    /// Whether another process is being started that is to serve them. What it has read is not read anew here meanwhile.
+    pub fn are_offered(&self, offered: bool) {
+        self.offered.store(offered, Ordering::SeqCst);
+    }
+
+    /// Whether another process is to serve them, or does.
+    pub(crate) fn have_a_taker(&self) -> bool {
+        self.offered.load(Ordering::SeqCst) || self.have_a_successor()
     }
 
     /// Another process serves them from now on: when this one drains, clients that are connected may send one more request.

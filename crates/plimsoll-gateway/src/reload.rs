@@ -67,6 +67,10 @@ pub(crate) enum Refusal {
     Impossible(GatewayError),
     /// So many requests that may change data began before it was frozen, and have not ended.
     Unfinished(u32),
+    /// Another process serves clients by what it knows.
+    NotAlone,
+    /// Another process is to serve clients by what it has read.
+    Handing,
     /// The gateway stops.
     Stopping,
 }
@@ -79,6 +83,12 @@ impl fmt::Display for Refusal {
             Self::Unfinished(count) => write!(
                 f,
                 "{count} requests that may change what is moved began before it was frozen: reload again when they have ended"
+            ),
+            Self::NotAlone => {
+                f.write_str("the process before this one still drains: try again when it has ended")
+            }
+            Self::Handing => f.write_str(
+                "another process is started to take this one's place: try again when it serves",
             ),
             Self::Stopping => f.write_str("the gateway is stopping"),
         }
@@ -120,6 +130,34 @@ pub(crate) struct Reloader {
     pub(crate) keeper: Keeper,
     /// Of the doors, for a successor.
     pub(crate) sockets: Arc<Sockets>,
+    /// Whether no process before this one serves clients by what it knows.
+    pub(crate) alone: Alone,
+}
+
+/// Knows when no process before this one serves clients any more.
+pub(crate) struct Alone(Option<watch::Receiver<bool>>);
+
+impl Alone {
+    /// Without anybody to say so it is at once.
+    pub(crate) fn new(alone: Option<watch::Receiver<bool>>) -> Self {
+        Self(alone)
+    }
+
+    fn is_so(&self) -> bool {
+        let Some(alone) = &self.0 else {
+            return true;
+        };
+        // Who could have said it has gone: nobody is waited for.
+        *alone.borrow() || alone.has_changed().is_err()
+    }
+
+    async fn becomes_so(&mut self) {
+        if let Some(alone) = &mut self.0
+            && alone.wait_for(|alone| *alone).await.is_err()
+        {
+            // Nobody can say it any more.
+        }
+    }
 }
 
 /// Parts of a configuration that are set up once.
@@ -149,21 +187,36 @@ impl Fixed {
 }
 
 impl Reloader {
-    /// Reloads whenever `hangups` changes or somebody asks, until `stop`.
+    /// Reloads whenever `hangups` changes or somebody asks, until `stop`. While another process serves clients, who asks is refused, and
+    /// what `hangups` says is done when that has ended.
     pub(crate) async fn run(
         mut self,
         mut hangups: watch::Receiver<u64>,
         mut asked: mpsc::Receiver<Asked>,
         mut stop: watch::Receiver<bool>,
     ) {
+        let mut is_put_off = false;
         loop {
             let asker = tokio::select! {
                 _ = stop.wait_for(|stop| *stop) => return,
                 () = self.shards[0].closed() => return,
-                Ok(()) = hangups.changed() => None,
+                () = self.alone.becomes_so(), if is_put_off => None,
+                Ok(()) = hangups.changed(), if !is_put_off => None,
                 Some(asker) = asked.recv() => Some(asker),
             };
-            let result = self.reload().await;
+            if asker.is_none() && !self.alone.is_so() {
+                is_put_off = true;
+                (self.log)(
+                    "the process before this one still drains: the configuration is loaded anew when it has ended",
+                );
+                continue;
+            }
+            is_put_off &= asker.is_some();
+            let result = match (self.alone.is_so(), self.sockets.have_a_taker()) {
+                (true, false) => self.reload().await,
+                (_, true) => Err(Refusal::Handing),
+                (false, _) => Err(Refusal::NotAlone),
+            };
             // Also of those that were opened for a configuration which was refused then.
             self.sockets.keep(&self.doors);
             self.tell(&result);

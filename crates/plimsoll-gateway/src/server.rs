@@ -7,9 +7,9 @@ use crate::controls::{Controls, Output, Reload};
 use crate::doors::{Door, DoorId};
 use crate::error::GatewayError;
 use crate::generation::Blueprint;
-use crate::handover::{ADMIN, Handover, Sockets, Starting};
+use crate::handover::{ADMIN, Sockets, Starting};
 use crate::metrics::{Counter, ShardMetrics};
-use crate::reload::{self, Asked, Fixed, Message, Reloader};
+use crate::reload::{self, Alone, Asked, Fixed, Message, Reloader};
 use crate::secrets::keeper::Keeper;
 use crate::service::Origin;
 use crate::shard::{Crowds, Shard, Share};
@@ -41,16 +41,9 @@ pub fn run(
     controls: impl Into<Controls>,
     log: impl Fn(&str) + Send + Sync + 'static,
 ) -> Result<(), GatewayError> {
-    let Controls {
-        stop,
-        output,
-        reload,
-        handover: Handover {
-            sockets,
-            prepared,
-            go,
-        },
-    } = controls.into();
+    let controls: Controls = controls.into();
+    let (stop, reload, handover) = (controls.stop, controls.reload, controls.handover);
+    let sockets = handover.sockets;
     let (log, shards): (Log, usize) = (Arc::new(log), shards.max(1));
     // Before clients can come: they are not to wait for secrets.
     let keeper = start_keeper(config, &log)?;
@@ -62,7 +55,7 @@ pub fn run(
     let (current, generation) = watch::channel(Arc::clone(&first));
     let metrics: Vec<Arc<ShardMetrics>> = (0..shards).map(|_| Arc::default()).collect();
     let counters = make_counters(config, shards)?;
-    let records = start_analytics(config, output, shards, &origin, &log)?;
+    let records = start_analytics(config, controls.output, shards, &origin, &log)?;
     let (to_shards, changed) = (0..shards).map(|_| mpsc::channel(1)).unzip();
     let (ask, asked) = mpsc::channel(reload::WAITING);
     let ask = reload.is_some().then_some(ask);
@@ -85,6 +78,7 @@ pub fn run(
         current,
         asked,
         sockets: Arc::clone(&sockets),
+        alone: handover.alone,
         stop: stop.clone(),
     }
     .start(config, reload, &log)?;
@@ -100,14 +94,14 @@ pub fn run(
         &sockets,
     )?;
     drop(listeners.main);
-    let starting = Starting::new(shards, prepared, go);
+    let starting = Starting::new(shards, handover.prepared, handover.go);
     let results = run_shards(shards, "gateway", |index| {
         let share = (shares[index].lock().ok())
             .and_then(|mut share| share.take())
             .expect("invariant: each shard starts once");
         let admin = admin.as_ref().zip(listeners.admin.as_ref());
         let admin = admin.filter(|_| index == 0);
-        serve_shard(share, admin, &starting, stop.clone())
+        serve_shard(share, admin, &starting, stop.clone(), &sockets)
     })?;
     changes.end();
     stop_control(config, &log);
@@ -152,6 +146,7 @@ struct Changing {
     current: watch::Sender<Arc<Blueprint>>,
     asked: mpsc::Receiver<Asked>,
     sockets: Arc<Sockets>,
+    alone: Option<watch::Receiver<bool>>,
     stop: watch::Receiver<bool>,
 }
 
@@ -187,6 +182,7 @@ impl Changing {
             current: self.current,
             keeper: self.keeper,
             sockets: self.sockets,
+            alone: Alone::new(self.alone),
         };
         start_reloader(reloader, reload.hangups, self.asked, self.stop).map(Changes::Reloads)
     }
@@ -320,18 +316,25 @@ async fn serve_shard(
     admin: Option<(&Admin, &AdminListener)>,
     starting: &Starting,
     stop: watch::Receiver<bool>,
+    sockets: &Sockets,
 ) -> io::Result<usize> {
     let (shard, doors, changes) = Shard::new(share);
     let shard = Rc::new(shard);
     starting.wait(stop.clone()).await;
-    let clients = Rc::clone(&shard).run(doors, changes, stop);
+    let clients = Rc::clone(&shard).run(doors, changes, stop.clone());
     let result = match admin {
         Some((admin, AdminListener(listener))) => {
             let socket = listener.for_shard()?;
-            // The admin listener outlives the drain, so that it can be watched.
+            // The admin listener outlives the drain, so that it can be watched; a successor answers for itself alone.
+            let watched = async {
+                tokio::select! {
+                    served = admin.serve(socket) => served,
+                    () = succeeded(stop, sockets) => Ok(()),
+                }
+            };
             tokio::select! {
                 result = clients => result,
-                Err(error) = admin.serve(socket) => Err(error),
+                Err(error) = watched => Err(error),
             }
         }
         None => clients.await,
@@ -340,6 +343,16 @@ async fn serve_shard(
         shard.finish();
     }
     result
+}
+
+/// Ready when another process has this one's sockets; never if it does not stop for that.
+async fn succeeded(mut stop: watch::Receiver<bool>, sockets: &Sockets) {
+    if stop.wait_for(|stop| *stop).await.is_err() {
+        // Whoever could tell it to stop has gone, which has it stop.
+    }
+    if !sockets.have_a_successor() {
+        std::future::pending::<()>().await;
+    }
 }
 
 /// Starts the thread that reloads. It ends with the first shard.

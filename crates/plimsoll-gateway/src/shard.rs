@@ -166,7 +166,12 @@ impl Shard {
                 },
                 _ = tick.tick() => self.tick(),
                 _ = stopped(&mut stop), if leaves.is_none() => {
-                    leaves = Some(Instant::now() + self.timeouts().leave);
+                    // A successor takes whoever comes: nobody needs to be told first.
+                    let leave = match self.sockets.have_a_successor() {
+                        true => Duration::ZERO,
+                        false => self.timeouts().leave,
+                    };
+                    leaves = Some(Instant::now() + leave);
                 }
                 () = until(leaves), if leaves.is_some() => break,
             }
@@ -386,12 +391,15 @@ impl Shard {
         }
     }
 
-    fn tick(&self) {
-        let expired = self
-            .roll
-            .borrow_mut()
-            .end_expired(crate::clock::since_epoch());
+    /// Ends the connections whose certificates have expired.
+    fn end_expired(&self) {
+        let now = crate::clock::since_epoch();
+        let expired = self.roll.borrow_mut().end_expired(now);
         self.metrics.ended.expired.add(expired);
+    }
+
+    fn tick(&self) {
+        self.end_expired();
         self.metrics.held.set(u64::from(self.held.count()));
         self.metrics.mirroring.set(u64::from(self.mirrors.count()));
         let spans = self.tracer.as_ref().map(|tracer| &tracer.feed);
@@ -439,9 +447,17 @@ impl Shard {
 
     /// Waits until all clients have gone, or this time has come.
     async fn see_off(&self, clients: &mut JoinSet<()>, until: Instant) {
+        let mut tick = interval(TICK);
         let gone = async {
-            while let Some(ended) = clients.join_next_with_id().await {
-                self.departed(clients, ended);
+            loop {
+                tokio::select! {
+                    ended = clients.join_next_with_id() => match ended {
+                        Some(ended) => self.departed(clients, ended),
+                        None => break,
+                    },
+                    // A certificate holds no longer because its client is seen off.
+                    _ = tick.tick() => self.end_expired(),
+                }
             }
         };
         if tokio::time::timeout_at(until, gone).await.is_err() {

@@ -10,7 +10,7 @@ use crate::commands::server;
 use crate::exit::{Ending, Failure};
 use crate::signals::Signals;
 use crate::{clock, out, signals};
-use arrival::Traces;
+use arrival::{Arrival, Traces};
 use plimsoll_base::document::{Problem, Problems};
 use plimsoll_gateway::{
     Controls, GatewayConfig, GatewayError, Handover, Output, Reload, Sockets, Source, Surroundings,
@@ -22,6 +22,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use successor::{Program, Swaps};
+use tokio::sync::watch;
 
 /// Forward requests by path, with key authentication, rate limits and analytics.
 #[derive(Debug, clap::Args)]
@@ -82,8 +83,14 @@ pub fn run(args: Args) -> Result<Ending, Failure> {
     let inherited = predecessor.as_mut().map(|p| std::mem::take(&mut p.sockets));
     let sockets = Sockets::inherit(inherited.unwrap_or_default());
     let sockets = Arc::new(sockets.map_err(environment("sockets"))?);
-    let arrival = traces.arrive(predecessor).map_err(environment("threads"))?;
-    let (prepared, go, arriving) = arrival.into_parts();
+    let (leave, leaving) = watch::channel(false);
+    let arrival = traces.arrive(predecessor, leaving);
+    let Arrival {
+        prepared,
+        go,
+        alone,
+        thread: arriving,
+    } = arrival.map_err(environment("threads"))?;
     let stopped = stop.subscribe();
     let swaps = Swaps {
         asked,
@@ -102,11 +109,14 @@ pub fn run(args: Args) -> Result<Ending, Failure> {
             sockets,
             prepared: Some(prepared),
             go: Some(go),
+            alone: Some(alone),
         },
     };
     let ended = plimsoll_gateway::run(&config, shards, ready, controls, out::note);
     stop.send_replace(true);
-    swapping.join().expect("the thread that swaps panicked");
+    let successor = swapping.join().expect("the thread that swaps panicked");
+    // To a successor this process' end is that of those before it, too.
+    leave.send_replace(successor.is_none());
     arriving.join().expect("the thread of the arrival panicked");
     if let Some(file) = &pid_file {
         arrival::remove_pid(file);

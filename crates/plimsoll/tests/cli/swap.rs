@@ -83,6 +83,20 @@ fn ask(address: SocketAddr, kept: bool, over: &AtomicBool) -> u64 {
     count
 }
 
+/// What is answered, as far as it is.
+fn told(address: SocketAddr, request: &str) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    let mut answer = Vec::new();
+    let asked = stream.write_all(request.as_bytes());
+    if asked
+        .and_then(|()| stream.read_to_end(&mut answer))
+        .is_err()
+    {
+        // Whoever has let go of the socket just then does not answer.
+    }
+    String::from_utf8(answer).unwrap()
+}
+
 /// The head of an answer without a body, in lower case.
 fn head(stream: &mut TcpStream) -> String {
     let mut bytes = Vec::new();
@@ -156,6 +170,47 @@ fn three_swaps_under_load_fail_no_request() {
     signal(last, "TERM");
     let removed = (0..LOOKS).any(|_| !workspace.path().join("pid").exists());
     assert!(removed);
+}
+
+#[test]
+fn while_the_process_before_drains_the_new_one_alone_answers_and_loads_nothing_anew() {
+    let workspace = Workspace::new();
+    workspace.write(
+        "stubs/mappings/any.json",
+        r#"{"request":{"urlPattern":".*"},"response":{"status":200,"fixedDelayMilliseconds":60000}}"#,
+    );
+    let slow = Server::start(&workspace, &["mock", "--port", "0", "--root-dir", "stubs"]);
+    workspace.write(
+        "gateway.yaml",
+        &configuration(slow.main(), "timeouts: { drain: 60s, leave: 60s }\n"),
+    );
+    let (gateway, place) = start(&workspace, "2");
+    let admin = gateway.listening["admin"];
+    let mut held = TcpStream::connect(gateway.main()).unwrap();
+    held.write_all(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        .unwrap();
+    let under_way = (0..LOOKS).any(|_| get(admin, "/metrics").contains("client_connections 1"));
+    assert!(under_way);
+    place.swap();
+    place.says("drains", 1);
+    let reload = "POST /reload HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    let refused = (0..LOOKS).any(|_| told(admin, reload).starts_with("HTTP/1.1 422 "));
+    assert!(refused);
+    for _ in 0..200 {
+        assert!(get(admin, "/ready").starts_with("HTTP/1.1 200 "));
+        let answer = told(admin, reload);
+        assert!(
+            answer.contains("the process before this one still drains: try again"),
+            "{answer}"
+        );
+    }
+    signal(place.pid(), "HUP");
+    place.says("the configuration is loaded anew when it has ended", 1);
+    assert!(!workspace.read("log").contains("generation 2"));
+    signal(gateway.pid(), "KILL");
+    assert_eq!(gateway.ended(), None);
+    place.says("the configuration was loaded anew: generation 2", 1);
+    assert!(told(admin, reload).starts_with("HTTP/1.1 200 "));
 }
 
 #[test]

@@ -31,7 +31,10 @@ pub struct Arrival {
     pub prepared: Serving,
     /// Becomes true when it may take clients.
     pub go: watch::Receiver<bool>,
-    thread: JoinHandle<()>,
+    /// Becomes true when its predecessor has ended, or if it has none.
+    pub alone: watch::Receiver<bool>,
+    /// Ends when the predecessor has, or nobody waits for that any more.
+    pub thread: JoinHandle<()>,
 }
 
 impl Traces {
@@ -44,13 +47,18 @@ impl Traces {
         })
     }
 
-    /// Does on a thread of its own what is to be done once the gateway is set up.
+    /// Does on a thread of its own what is to be done once the gateway is set up; then waits for the predecessor's end until `leaving`.
     ///
     /// # Errors
     /// When the thread cannot be made.
-    pub fn arrive(self, predecessor: Option<Predecessor>) -> io::Result<Arrival> {
+    pub fn arrive(
+        self,
+        predecessor: Option<Predecessor>,
+        leaving: watch::Receiver<bool>,
+    ) -> io::Result<Arrival> {
         let (prepared, is_prepared) = mpsc::channel();
         let (may_go, go) = watch::channel(false);
+        let (is_alone, alone) = watch::channel(predecessor.is_none());
         let thread = std::thread::Builder::new()
             .name("arrival".to_owned())
             .spawn(move || {
@@ -64,8 +72,9 @@ impl Traces {
                 may_go.send_replace(true);
                 self.tell();
                 if let Some(predecessor) = predecessor {
-                    predecessor.release();
+                    predecessor.release(&leaving);
                 }
+                is_alone.send_replace(true);
             })?;
         Ok(Arrival {
             prepared: Box::new(move || {
@@ -74,6 +83,7 @@ impl Traces {
                 }
             }),
             go,
+            alone,
             thread,
         })
     }
@@ -97,13 +107,6 @@ impl Traces {
         if let Some(place) = variable(NOTIFY) {
             note("systemd's socket", Path::new(&place), notify(&place));
         }
-    }
-}
-
-impl Arrival {
-    /// Its two ends, and what waits for the thread.
-    pub fn into_parts(self) -> (Serving, watch::Receiver<bool>, JoinHandle<()>) {
-        (self.prepared, self.go, self.thread)
     }
 }
 

@@ -8,11 +8,14 @@ use plimsoll_gateway::Socket;
 use std::io;
 use std::os::fd::AsFd as _;
 use std::time::Duration;
+use tokio::sync::watch;
 
 /// The variable by which a process knows that its standard input leads to its predecessor.
 pub const VARIABLE: &str = "PLIMSOLL_TAKES_OVER";
 /// How long the predecessor may take to say what it hands over.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// How often it is looked whether anybody still waits for the predecessor's end.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// The gateway whose place this process takes.
 pub struct Predecessor {
@@ -64,10 +67,18 @@ impl Predecessor {
         }
     }
 
-    /// Says that this process serves, so that the one before may end.
-    pub fn release(self) {
+    /// Says that this process serves, so that the one before may end; returns when that has ended, or `leaving` is true.
+    pub fn release(self, leaving: &watch::Receiver<bool>) {
         if self.channel.say(&Message::Serving).is_err() {
             // It has gone already.
+        }
+        while !*leaving.borrow() {
+            match self.channel.hear(Some(LOOK)) {
+                // It has nothing more to say: its end alone matters.
+                Ok(Some(_)) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Ok(None) | Err(_) => return,
+            }
         }
     }
 }

@@ -16,7 +16,7 @@ use tokio::sync::watch;
 
 /// How often it is looked whether this process is to stop meanwhile.
 const LOOK: Duration = Duration::from_millis(100);
-/// How long a successor that was told to serve may take to say that it does. This process ends afterwards in any case.
+/// How long a successor that was told to serve may take to say that it does. This process ends afterwards, unless that has ended itself.
 const WORD: Duration = Duration::from_secs(5);
 
 /// How the program is started anew.
@@ -53,18 +53,21 @@ pub struct Swaps {
 }
 
 impl Swaps {
-    /// Heeds them on a thread of its own, until this process is to stop.
+    /// Heeds them on a thread of its own, until this process is to stop. What comes of it leads to the successor, which knows by its end
+    /// that this process has ended: it is to be kept until then.
     ///
     /// # Errors
     /// When the thread cannot be made.
-    pub fn heed(mut self, program: Program) -> io::Result<JoinHandle<()>> {
+    pub fn heed(mut self, program: Program) -> io::Result<JoinHandle<Option<Channel>>> {
         let runtime = tokio::runtime::Builder::new_current_thread().build()?;
         std::thread::Builder::new()
             .name("swaps".to_owned())
             .spawn(move || {
+                let mut swapped = None;
                 while runtime.block_on(self.is_asked()) {
-                    self.swap(&program);
+                    swapped = self.swap(&program);
                 }
+                swapped
             })
     }
 
@@ -78,10 +81,11 @@ impl Swaps {
         }
     }
 
-    fn swap(&self, program: &Program) {
+    fn swap(&self, program: &Program) -> Option<Channel> {
         let own = std::process::id();
+        self.sockets.are_offered(true);
         match self.start(program) {
-            Ok(successor) => {
+            Ok((successor, channel)) => {
                 let new = successor.id();
                 out::note(&format!(
                     "gateway: process {new} serves from now on; this one ({own}) drains"
@@ -90,15 +94,20 @@ impl Swaps {
                 self.stop.send_replace(true);
                 // It is no part of this process any more: whoever adopts orphans reaps it.
                 drop(successor);
+                Some(channel)
             }
-            Err(why) => out::note(&format!(
-                "gateway: no other process takes this one's place, and it goes on: {why}"
-            )),
+            Err(why) => {
+                self.sockets.are_offered(false);
+                out::note(&format!(
+                    "gateway: no other process takes this one's place, and it goes on: {why}"
+                ));
+                None
+            }
         }
     }
 
     /// Starts a successor that is ready and has been told to serve; it has ended if it has not.
-    fn start(&self, program: &Program) -> Result<Child, String> {
+    fn start(&self, program: &Program) -> Result<(Child, Channel), String> {
         let cannot = |error: io::Error| error.to_string();
         let (channel, end) = Channel::pair().map_err(cannot)?;
         let sockets = self.sockets.duplicates().map_err(cannot)?;
@@ -121,14 +130,9 @@ impl Swaps {
         };
         let told = tell().map_err(|error| format!("it takes no sockets: {error}"));
         let ready = told.and_then(|()| self.wait(&channel, program.within));
-        let taken = ready.and_then(|()| channel.say(&Message::Yours).map_err(cannot));
-        match taken {
-            Ok(()) => {
-                if !matches!(channel.hear(Some(WORD)), Ok(Some(Message::Serving))) {
-                    out::note("gateway: the new process has not said that it serves");
-                }
-                Ok(successor)
-            }
+        let told = ready.and_then(|()| channel.say(&Message::Yours).map_err(cannot));
+        match told.and_then(|()| taken(&channel)) {
+            Ok(()) => Ok((successor, channel)),
             Err(why) => Err(format!("{why} ({})", end_of(&mut successor))),
         }
     }
@@ -153,6 +157,16 @@ impl Swaps {
         }
         Err(format!("it was not ready within {seconds} s"))
     }
+}
+
+/// Waits for the word of a successor that was told to serve. One that is silent may serve already; one that has ended does not.
+fn taken(channel: &Channel) -> Result<(), String> {
+    match channel.hear(Some(WORD)) {
+        Ok(Some(Message::Serving)) => {}
+        Ok(None) => return Err("it ended before it served".to_owned()),
+        Ok(Some(_)) | Err(_) => out::note("gateway: the new process has not said that it serves"),
+    }
+    Ok(())
 }
 
 /// Ends a successor that does not take over, if it has not ended by itself, and reaps it; how it ended.
