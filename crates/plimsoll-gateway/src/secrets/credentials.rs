@@ -4,6 +4,7 @@ use super::Secret;
 use super::call::{Call, call};
 use plimsoll_http::Url;
 use serde_json::Value;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Where credentials come from.
@@ -15,8 +16,17 @@ pub(crate) enum Source {
     Container {
         url: Url,
         /// What `Authorization` says to it.
-        token: Option<Secret>,
+        token: Option<Token>,
     },
+}
+
+/// What a container shows to its host.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Token {
+    /// This.
+    Text(Secret),
+    /// What is in this file by then: it is short-lived, too (EKS writes it anew).
+    File(PathBuf),
 }
 
 /// Credentials.
@@ -40,10 +50,24 @@ impl Source {
         match self {
             Self::Known(known) => known.plain(),
             Self::Container { url, token } => {
-                let token = token.as_ref().and_then(Secret::reveal);
-                ask_host(url, token.as_deref())
-                    .await
-                    .map_err(|why| format!("the container's credentials: {why}"))
+                let said = |why| format!("the container's credentials: {why}");
+                let token = (token.as_ref().map(Token::read).transpose()).map_err(said)?;
+                ask_host(url, token.as_deref()).await.map_err(said)
+            }
+        }
+    }
+}
+
+impl Token {
+    fn read(&self) -> Result<Arc<str>, String> {
+        match self {
+            Self::Text(secret) => secret
+                .reveal()
+                .ok_or_else(|| "the token is withheld".to_owned()),
+            Self::File(path) => {
+                let text = std::fs::read_to_string(path);
+                let text = text.map_err(|error| format!("{}: {error}", path.display()))?;
+                Ok(text.trim().into())
             }
         }
     }
@@ -93,13 +117,13 @@ mod tests {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     use tokio::net::TcpListener;
 
-    /// What comes of a host that answers this; and what it was asked.
-    async fn asked(answer: &str) -> (Result<Plain, String>, String) {
+    /// What comes of a host that answers this to who shows such a token; and what it was asked.
+    async fn asked(token: Token, answer: &str) -> (Result<Plain, String>, String) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let source = Source::Container {
             url: Url::parse(&format!("http://{address}/v2/credentials/7")).unwrap(),
-            token: Some("of-the-container".into()),
+            token: Some(token),
         };
         let host = async {
             let (mut stream, _) = listener.accept().await.unwrap();
@@ -118,7 +142,7 @@ mod tests {
         let body = r#"{"AccessKeyId":"a","SecretAccessKey":"s","Token":"t","Expiration":"2030-01-01T00:00:00Z"}"#;
         let length = body.len();
         let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n{body}");
-        let (found, head) = asked(&answer).await;
+        let (found, head) = asked(Token::Text("of-the-container".into()), &answer).await;
         let found = found.unwrap_or_else(|why| panic!("{why}"));
         let token = found.session_token.as_deref();
         assert_eq!(
@@ -137,12 +161,40 @@ mod tests {
 
     #[tokio::test]
     async fn a_host_that_has_none_is_named() {
-        let (found, _) = asked("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n").await;
+        let (found, _) = asked(
+            Token::Text("any".into()),
+            "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n",
+        )
+        .await;
         let why = found.map(|_| ()).unwrap_err();
         assert!(
             why.starts_with("the container's credentials: 127.0.0.1:")
                 && why.ends_with(" answers 404"),
             "{why}"
         );
+    }
+
+    #[tokio::test]
+    async fn a_token_in_a_file_is_read_before_each_call() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("token");
+        for token in ["the-first", "the-second"] {
+            std::fs::write(&file, format!("{token}\n")).unwrap();
+            let (_, head) = asked(
+                Token::File(file.clone()),
+                "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n",
+            )
+            .await;
+            let field = format!("\r\nAuthorization: {token}\r\n");
+            assert!(head.contains(&field), "{head}");
+        }
+        std::fs::remove_file(&file).unwrap();
+        let source = Source::Container {
+            url: Url::parse("http://127.0.0.1:9/").unwrap(),
+            token: Some(Token::File(file.clone())),
+        };
+        let why = source.now().await.map(|_| ()).unwrap_err();
+        let expected = format!("the container's credentials: {}: No such", file.display());
+        assert!(why.starts_with(&expected), "{why}");
     }
 }

@@ -212,16 +212,24 @@ struct Work {
     log: Log,
     figures: Arc<Figures>,
     secrets: Vec<Known>,
-    calls: JoinSet<(Source, Result<Arc<str>, Failure>)>,
+    calls: JoinSet<(Call, Result<Arc<str>, Failure>)>,
     /// An order that waits for values, and until when.
     take: Option<(Take, Instant)>,
     draw: Draw,
+}
+
+/// What was asked for, and how.
+struct Call {
+    source: Source,
+    settings: Arc<Settings>,
 }
 
 /// A secret that is kept.
 struct Known {
     source: Source,
     settings: Arc<Settings>,
+    /// Those of an order that waits for a value where there is none: it is asked for in its way, which may be what was wrong.
+    proposed: Option<Arc<Settings>>,
     places: Vec<Weak<Kept>>,
     heard: Option<Heard>,
     /// In a row.
@@ -252,7 +260,7 @@ impl Work {
                     None => break, // the gateway stops
                 },
                 Some(ended) = self.calls.join_next() => match ended {
-                    Ok((source, result)) => self.hear(&source, result, Instant::now()),
+                    Ok((call, result)) => self.hear(&call, result, Instant::now()),
                     Err(panic) => std::panic::resume_unwind(panic.into_panic()),
                 },
                 () = until(next) => {}
@@ -278,6 +286,7 @@ impl Work {
                     self.secrets.push(Known {
                         source: source.clone(),
                         settings: Arc::clone(&take.settings),
+                        proposed: None,
                         places: Vec::new(),
                         heard: None,
                         failures: 0,
@@ -292,6 +301,7 @@ impl Work {
             }
             known.fill(&kept);
             if kept.digest().is_none() {
+                known.proposed = Some(Arc::clone(&take.settings));
                 known.hurry(now);
             }
         }
@@ -306,8 +316,13 @@ impl Work {
             known
                 .places
                 .retain(|place| places.contains(&place.as_ptr()));
-            if let Some(keeping) = keeping {
-                known.settings = Arc::clone(&keeping.settings);
+            let Some(keeping) = keeping else {
+                continue;
+            };
+            let are_others = known.settings != keeping.settings;
+            known.settings = Arc::clone(&keeping.settings);
+            if are_others && known.failure.is_some() {
+                known.hurry(Instant::now());
             }
         }
     }
@@ -329,12 +344,20 @@ impl Work {
                 break;
             }
             known.due = None;
-            let (source, settings) = (known.source.clone(), Arc::clone(&known.settings));
+            let settings = known.proposed.as_ref().unwrap_or(&known.settings);
+            let call = Call {
+                source: known.source.clone(),
+                settings: Arc::clone(settings),
+            };
             self.calls.spawn(async move {
-                let authorities = settings.authorities.as_deref();
+                let Settings {
+                    credentials,
+                    authorities,
+                    ..
+                } = &*call.settings;
                 let now = clock::since_epoch();
-                let result = aws::get(&source, &settings.credentials, authorities, now).await;
-                (source, result)
+                let result = aws::get(&call.source, credentials, authorities.as_deref(), now).await;
+                (call, result)
             });
         }
     }
@@ -353,9 +376,9 @@ impl Work {
         Some(next.max(now))
     }
 
-    fn hear(&mut self, source: &Source, result: Result<Arc<str>, Failure>, now: Instant) {
+    fn hear(&mut self, call: &Call, result: Result<Arc<str>, Failure>, now: Instant) {
         let chance = self.draw.unit();
-        let Some(known) = self.secrets.iter_mut().find(|k| k.source == *source) else {
+        let Some(known) = (self.secrets.iter_mut()).find(|k| k.source == call.source) else {
             return;
         };
         let fit = result.and_then(|text| known.fits(&text).map(|()| text));
@@ -381,6 +404,10 @@ impl Work {
             }
             Err(failure) => {
                 self.figures.failed.add(1);
+                if known.is_to_be_asked_for_otherwise(call) {
+                    known.due = Some(now);
+                    return;
+                }
                 known.failures = known.failures.saturating_add(1);
                 known.due = Some(now + Times::pause(known.failures, chance));
                 let is_new = known.failure.as_ref() != Some(&failure);
@@ -459,6 +486,9 @@ impl Work {
         if !missing.is_empty() && !in_vain {
             return;
         }
+        for known in &mut self.secrets {
+            known.proposed = None;
+        }
         if let Some((take, _)) = self.take.take()
             && take.reply.send(missing.or_ok(())).is_err()
         {
@@ -495,6 +525,12 @@ impl Known {
     fn hurry(&mut self, now: Instant) {
         self.failure = None;
         self.due = self.due.map(|_| now);
+    }
+
+    /// Whether an order waits for it to be asked for in another way than this call has.
+    fn is_to_be_asked_for_otherwise(&self, call: &Call) -> bool {
+        let proposed = self.proposed.as_ref();
+        proposed.is_some_and(|proposed| *proposed != call.settings)
     }
 
     fn is_asked_for(&self, now: Instant) -> bool {

@@ -146,3 +146,58 @@ fn a_reload_that_names_a_secret_that_is_not_there_is_refused() {
         "{told}"
     );
 }
+
+/// An API that tells the value `1` to who shows the credential that it accepts then, and refuses the others.
+fn particular(accepted: &Arc<Mutex<&'static str>>) -> SocketAddr {
+    let accepted = Arc::clone(accepted);
+    let api = Upstream::start(move |mut peer, _| {
+        while let Some(request) = peer.request() {
+            let shown = format!("Credential={}/", accepted.lock().unwrap());
+            let (status, body) = match request.field("authorization") {
+                Some(said) if said.contains(&shown) => ("200 OK", json!({ "SecretString": "1" })),
+                _ => (
+                    "400 Bad",
+                    json!({ "__type": "UnrecognizedClientException" }),
+                ),
+            };
+            let body = body.to_string();
+            let length = body.len();
+            peer.send(&format!(
+                "HTTP/1.1 {status}\r\nContent-Length: {length}\r\n\r\n{body}"
+            ));
+        }
+    });
+    api.address
+}
+
+#[test]
+fn a_reload_with_other_credentials_repairs_what_is_withheld() {
+    let upstream = Upstream::echo();
+    let accepted = Arc::new(Mutex::new("first"));
+    let api = particular(&accepted);
+    let text = |access_key: &str| {
+        let times = "ttl: 500ms, stale: 500ms";
+        let credentials = format!("{{ access_key: {access_key}, secret_key: any }}");
+        let secrets = format!(
+            "secrets: {{ endpoint: \"http://{api}\", {times}, credentials: {credentials} }}\n"
+        );
+        with_token(upstream.address, "{ aws: { secret: one } }", &secrets)
+    };
+    let gateway = Gateway::of(1, text("first"));
+    let withheld = |count| (0..200_000).any(|_| gateway.metric("secrets_withheld") == count);
+    *accepted.lock().unwrap() = "second";
+    assert!(withheld(1));
+    gateway.becomes(text("second"));
+    assert_eq!(token(&mut gateway.connect()).as_deref(), Some("1"));
+    // Credentials of a reload that is refused are forgotten with it.
+    *accepted.lock().unwrap() = "third";
+    assert!(withheld(1));
+    gateway.rewrite(text("fourth"));
+    let refusal = gateway.reload().refusal();
+    assert!(
+        refusal.contains("credentials are not accepted"),
+        "{refusal}"
+    );
+    *accepted.lock().unwrap() = "second";
+    assert!(withheld(0));
+}

@@ -5,7 +5,7 @@ use super::super::wire::secrets::{AwsBlock, CredentialsBlock, SecretText, Secret
 use super::Checker;
 use crate::secrets::Secret;
 use crate::secrets::aws::{Reference, Source};
-use crate::secrets::credentials::{self, Credentials};
+use crate::secrets::credentials::{self, Credentials, Token};
 use crate::secrets::keeper::{Keeping, MOST, Settings};
 use crate::secrets::kept::{Kept, Purpose};
 use crate::secrets::schedule::Times;
@@ -301,15 +301,13 @@ fn surrounding(c: &mut Checker<'_>) -> Option<credentials::Source> {
     let relative = variable(c.around, "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI");
     let address = full.or(relative.map(|path| format!("http://169.254.170.2{path}")));
     let token = match variable(c.around, "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE") {
-        Some(file) => (c.around.files)(&file)
-            .ok()
-            .and_then(|b| String::from_utf8(b).ok()),
-        None => variable(c.around, "AWS_CONTAINER_AUTHORIZATION_TOKEN"),
+        Some(file) => Some(Token::File(file.into())),
+        None => variable(c.around, "AWS_CONTAINER_AUTHORIZATION_TOKEN")
+            .map(|token| Token::Text(token.trim().into())),
     };
     let at = Path::root().key("secrets");
     match address.map(|address| Url::parse(&address)) {
         Some(Ok(url)) if url.scheme == "https" || is_host_of_containers(&url.host) => {
-            let token = token.map(|token| Secret::from(token.trim()));
             Some(credentials::Source::Container { url, token })
         }
         Some(_) => {
