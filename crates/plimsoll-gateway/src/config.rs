@@ -225,7 +225,7 @@ pub(crate) struct Sharding {
 pub(crate) struct MirrorLimits {
     /// Bytes of a request's body.
     pub(crate) body: usize,
-    /// Copies that wait or are under way in one gateway shard, at least 1.
+    /// Copies that were begun and are not done in one gateway shard, at least 1.
     pub(crate) queue: u32,
 }
 

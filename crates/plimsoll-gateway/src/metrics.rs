@@ -223,7 +223,7 @@ pub(crate) struct ShardMetrics {
     pub(crate) ended: EndMetrics,
     /// Requests that wait for their client's data to be moved.
     pub(crate) held: Counter,
-    /// Copies of requests that wait or are under way.
+    /// Copies of requests that were begun and are not done.
     pub(crate) mirroring: Counter,
     /// TLS handshakes that failed.
     pub(crate) handshakes: HandshakeMetrics,

@@ -61,12 +61,14 @@ struct Endpoint {
     pending: Cell<u32>,
 }
 
-/// An endpoint that was chosen for an exchange; counts as pending until it is dropped.
+/// An endpoint that was chosen for an exchange; counts as pending until it is dropped, unless it is for what goes beside the exchanges.
 #[derive(Debug)]
 pub(crate) struct Slot<'a> {
     upstream: &'a Upstream,
     index: usize,
     chosen: Instant,
+    /// It counts as pending.
+    counts: bool,
 }
 
 /// What the choice of an endpoint depends on.
@@ -179,7 +181,15 @@ impl Upstream {
             upstream: self,
             index,
             chosen: wish.now,
+            counts: true,
         })
+    }
+
+    /// The same for what takes nothing from the exchanges: it is not pending.
+    pub(crate) fn choose_beside(&self, wish: Wish<'_>) -> Option<Slot<'_>> {
+        let mut slot = self.choose(wish)?;
+        slot.uncount();
+        Some(slot)
     }
 
     /// A request came that may be sent again if need be.
@@ -232,6 +242,14 @@ impl Upstream {
 }
 
 impl Slot<'_> {
+    /// It is not pending any more.
+    fn uncount(&mut self) {
+        if std::mem::take(&mut self.counts) {
+            let pending = &self.endpoint().pending;
+            pending.set(pending.get() - 1);
+        }
+    }
+
     /// Which endpoint it is.
     pub(crate) fn index(&self) -> usize {
         self.index
@@ -311,8 +329,7 @@ impl Slot<'_> {
 
 impl Drop for Slot<'_> {
     fn drop(&mut self) {
-        let pending = &self.endpoint().pending;
-        pending.set(pending.get() - 1);
+        self.uncount();
     }
 }
 

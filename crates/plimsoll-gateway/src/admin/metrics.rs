@@ -238,7 +238,7 @@ fn upstreams(text: &mut Exposition, generation: &Blueprint) {
 }
 
 fn mirrored(text: &mut Exposition, sources: &Sources, generation: &Blueprint) {
-    let help = "Copies of requests that wait or are under way, for the shard that their client's data moves to.";
+    let help = "Copies of requests that were begun and are not done, for the shard that their client's data moves to.";
     text.head("mirrored_requests_waiting", "gauge", help);
     let waiting = sum(sources, |shard| &shard.mirroring);
     text.sample("mirrored_requests_waiting", &[], waiting);

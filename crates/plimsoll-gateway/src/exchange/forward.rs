@@ -86,8 +86,9 @@ pub(super) async fn forward(
 ) -> Ended {
     let Under { shard, generation } = under;
     let metrics = &generation.tally.upstreams[plan.upstream];
+    let copy = mirror::begin(under, plan);
     let relayed = attempts(under, client, plan, progress).await;
-    mirror::hand_on(under, client, plan, progress);
+    mirror::hand_on(copy, under, client, plan, progress);
     match relayed {
         Ok(after) => Ended {
             status: progress.answered.get().unwrap_or(0),

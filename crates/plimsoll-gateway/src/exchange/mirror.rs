@@ -1,12 +1,13 @@
 //! Copies of requests, for the shard that a client's data is moving to: sent when the owner has answered, behind the back of the client.
 //!
 //! ```text
-//! exchange ends --place? body small enough?--> lane of its connection --one after another--> the other shard's upstream --> counted, dropped
+//! exchange begins --place?--> body is gathered --small enough? answered?--> lane of its connection --one by one--> the other shard's upstream
 //! ```
 //!
 //! Copies of one connection arrive in the order in which their requests were answered, each when the one before it has been answered or has
 //! failed; between connections there is no order, as there is none at the owner. A copy that may change data counts as under way until it is
-//! done, so that a move does not end before. None is sent twice unless that is safe, and none can hold up or fail the request that it copies.
+//! done, so that a move does not end before. None is sent twice unless that is safe, and none can hold up or fail the request that it copies,
+//! or those that the other shard's own clients send: copies take nothing of what its upstream allows, and say nothing of its health.
 
 use super::Under;
 use super::admission::Plan;
@@ -15,7 +16,7 @@ use super::progress::{Progress, Upload};
 use crate::client::Client;
 use crate::generation::{Generation, Unfinished};
 use crate::metrics::Counter;
-use crate::upstream::{Slot, Upstream, Wish};
+use crate::upstream::{Slot, Wish};
 use plimsoll_http::{Framing, TcpClient, encode};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -99,6 +100,11 @@ impl Mirror {
             _ => *body = None,
         }
     }
+
+    /// There is no room for a copy: nothing is kept for one.
+    fn let_go(&self) {
+        self.body.take();
+    }
 }
 
 /// Copies that one gateway shard has under way.
@@ -110,7 +116,7 @@ pub(crate) struct Mirrors {
 }
 
 impl Mirrors {
-    /// How many copies wait or are under way.
+    /// How many copies are gathered, wait or are under way.
     pub(crate) fn count(&self) -> u32 {
         self.count.get()
     }
@@ -152,32 +158,62 @@ pub(crate) struct Lane {
     busy: Cell<bool>,
 }
 
+/// That a task sends a lane's copies, until it ends in whatever way.
+struct Busy(Rc<Lane>);
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.0.busy.set(false);
+    }
+}
+
 impl Lane {
     fn push(self: &Rc<Self>, copied: Copied, mirrors: &Mirrors) {
         self.waiting.borrow_mut().push_back(copied);
         if !self.busy.replace(true) {
             let mut tasks = mirrors.tasks.borrow_mut();
             while tasks.try_join_next().is_some() {}
-            tasks.spawn_local(Rc::clone(self).run());
-        }
-    }
-
-    async fn run(self: Rc<Self>) {
-        loop {
-            let next = self.waiting.borrow_mut().pop_front();
-            match next {
-                Some(copied) => copied.send().await,
-                None => return self.busy.set(false),
-            }
+            tasks.spawn_local(run(Busy(Rc::clone(self))));
         }
     }
 }
 
-/// A request that was answered, for another upstream. It counts when it is dropped.
+async fn run(busy: Busy) {
+    let Busy(lane) = &busy;
+    loop {
+        let next = lane.waiting.borrow_mut().pop_front();
+        match next {
+            Some(copied) => copied.send().await,
+            None => return,
+        }
+    }
+}
+
+/// What becomes of a copy. It counts when it is dropped.
 #[derive(Debug)]
-struct Copied {
+struct Fate {
     generation: Rc<Generation>,
     upstream: usize,
+    outcome: Outcome,
+}
+
+impl Drop for Fate {
+    fn drop(&mut self) {
+        let metrics = &self.generation.tally.upstreams[self.upstream].mirrored;
+        metrics.of(self.outcome).add(1);
+    }
+}
+
+/// A copy of a request whose exchange is under way; without a place it is not made.
+pub(super) struct Begun {
+    fate: Fate,
+    place: Option<Place>,
+}
+
+/// A request that was answered, for another upstream.
+#[derive(Debug)]
+struct Copied {
+    fate: Fate,
     owner: String,
     head: Outgoing,
     body: Vec<u8>,
@@ -188,38 +224,65 @@ struct Copied {
     key: u64,
     /// What the owner answered.
     status: u16,
-    outcome: Outcome,
     _unfinished: Option<Unfinished>,
     _place: Place,
 }
 
-impl Drop for Copied {
-    fn drop(&mut self) {
-        let metrics = &self.generation.tally.upstreams[self.upstream].mirrored;
-        metrics.of(self.outcome).add(1);
+/// Takes a place for a copy of a request, if it is to be copied, before its exchange begins.
+pub(super) fn begin(under: Under<'_>, plan: &Plan) -> Option<Begun> {
+    let (mirror, sharding) = (
+        plan.mirror.as_ref()?,
+        under.generation.service.sharding.as_ref()?,
+    );
+    let place = under.shard.mirrors.place(sharding.mirror.queue);
+    if place.is_none() {
+        mirror.let_go();
     }
-}
-
-/// Has a copy of the request sent, if it is to be copied, now that its exchange is over.
-pub(super) fn hand_on(under: Under<'_>, client: &mut Client, plan: &Plan, progress: &Progress) {
-    let (Some(mirror), Some(sharding)) = (&plan.mirror, &under.generation.service.sharding) else {
-        return;
-    };
-    let metrics = &under.generation.tally.upstreams[mirror.upstream].mirrored;
-    let sent = matches!(progress.upload.get(), Upload::Complete(_));
-    let Some((status, _)) = progress.head.get().filter(|_| sent) else {
-        return metrics.of(Outcome::Unanswered).add(1);
-    };
-    let Some(body) = mirror.body.take() else {
-        return metrics.of(Outcome::TooLarge).add(1);
-    };
-    let Some(place) = under.shard.mirrors.place(sharding.mirror.queue) else {
-        return metrics.of(Outcome::Dropped).add(1);
-    };
-    let upstream = &under.generation.upstreams[mirror.upstream];
-    let copied = Copied {
+    let fate = Fate {
         generation: Rc::clone(under.generation),
         upstream: mirror.upstream,
+        // Also if the exchange is cut off.
+        outcome: match place {
+            Some(_) => Outcome::Unanswered,
+            None => Outcome::Dropped,
+        },
+    };
+    Some(Begun { fate, place })
+}
+
+/// Has the copy sent that was begun, if there is one, now that the exchange is over.
+pub(super) fn hand_on(
+    begun: Option<Begun>,
+    under: Under<'_>,
+    client: &mut Client,
+    plan: &Plan,
+    progress: &Progress,
+) {
+    let (Some(begun), Some(mirror)) = (begun, &plan.mirror) else {
+        return;
+    };
+    let Some(sharding) = &under.generation.service.sharding else {
+        return;
+    };
+    let Begun {
+        mut fate,
+        place: Some(place),
+    } = begun
+    else {
+        return;
+    };
+    let sent = matches!(progress.upload.get(), Upload::Complete(_));
+    let Some((status, _)) = progress.head.get().filter(|_| sent) else {
+        return;
+    };
+    let Some(body) = mirror.body.take() else {
+        fate.outcome = Outcome::TooLarge;
+        return;
+    };
+    fate.outcome = Outcome::Failed;
+    let upstream = &under.generation.upstreams[mirror.upstream];
+    let copied = Copied {
+        fate,
         owner: sharding.map.shards[mirror.owner].name.clone(),
         head: client.scratch.outgoing.clone(),
         body,
@@ -228,7 +291,6 @@ pub(super) fn hand_on(under: Under<'_>, client: &mut Client, plan: &Plan, progre
         repeatable: plan.repeatable,
         key: upstream.key_of(client.connection.requests.head(), &client.peer),
         status,
-        outcome: Outcome::Failed,
         _unfinished: plan.changes.then(|| under.generation.unfinished()),
         _place: place,
     };
@@ -244,23 +306,22 @@ enum Unanswered {
 
 impl Copied {
     async fn send(mut self) {
-        let generation = Rc::clone(&self.generation);
-        let upstream = &generation.upstreams[self.upstream];
+        let generation = Rc::clone(&self.fate.generation);
+        let upstream = &generation.upstreams[self.fate.upstream];
         let patience = upstream.response_head_timeout;
         let wish = Wish {
             tried: &[],
             key: self.key,
             now: Instant::now(),
         };
-        let Some(slot) = upstream.choose(wish) else {
+        let Some(slot) = upstream.choose_beside(wish) else {
             return;
         };
-        let Ok(Some(mut connection)) = timeout(patience, self.ask(upstream, &slot)).await else {
-            return slot.failed();
+        let Ok(Some(mut connection)) = timeout(patience, self.ask(&slot)).await else {
+            return;
         };
         let status = connection.responses.head().status();
-        slot.answered(status, Instant::now());
-        self.outcome = match status == self.status {
+        self.fate.outcome = match status == self.status {
             true => Outcome::Same,
             false => Outcome::Other,
         };
@@ -271,12 +332,11 @@ impl Copied {
     }
 
     /// The connection on which the head of the answer has come.
-    async fn ask(&self, upstream: &Upstream, slot: &Slot<'_>) -> Option<TcpClient> {
+    async fn ask(&self, slot: &Slot<'_>) -> Option<TcpClient> {
         if let Some(mut pooled) = slot.pooled(Instant::now()) {
             match self.exchange(slot, &mut pooled).await {
                 Ok(()) => return Some(pooled),
-                Err(Unanswered::Stale)
-                    if self.repeatable && upstream.take_retry(Instant::now()) => {}
+                Err(Unanswered::Stale) if self.repeatable => {}
                 Err(_) => return None,
             }
         }
@@ -364,5 +424,18 @@ mod tests {
         assert_eq!((places.iter().flatten().count(), mirrors.count()), (2, 2));
         drop(places);
         assert_eq!(mirrors.count(), 0);
+    }
+
+    #[test]
+    fn a_lane_whose_task_has_panicked_is_not_busy() {
+        let lane = Rc::new(Lane::default());
+        lane.busy.set(true);
+        let busy = Busy(Rc::clone(&lane));
+        let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            let _busy = busy;
+            panic!("a defect");
+        }));
+        assert!(result.is_err());
+        assert!(!lane.busy.get());
     }
 }

@@ -116,7 +116,7 @@ impl Outgoing {
 }
 
 impl Outgoing {
-    /// Appends the head to `out`, as that of a copy of what went to the shard `owner`.
+    /// Appends the head to `out`, as that of a copy of what went to the shard `owner`; it announces no trailers, as none are copied.
     pub(super) fn send_copy(&self, out: &mut Vec<u8>, authority: &str, owner: &str) {
         let mut head = Vec::with_capacity(self.bytes.len() + 64);
         self.send(&mut head, authority);
@@ -124,7 +124,14 @@ impl Outgoing {
         let line = head.windows(2).position(ends).map_or(0, |at| at + 2);
         out.extend_from_slice(&head[..line]);
         encode::field(out, "X-Shard-Mirror", owner);
-        out.extend_from_slice(&head[line..]);
+        let announces = |line: &[u8]| {
+            let name = line.get(..b"trailer:".len());
+            name.is_some_and(|name| name.eq_ignore_ascii_case(b"trailer:"))
+        };
+        let fields = head[line..].split_inclusive(|byte| *byte == b'\n');
+        for field in fields.filter(|field| !announces(field)) {
+            out.extend_from_slice(field);
+        }
     }
 }
 

@@ -10,6 +10,9 @@ use std::sync::{Arc, Mutex, mpsc};
 const REQUIRED: &str = "clients: required, ca: ca.pem, crl: ca.crl";
 const MIRRORING: &str =
     "exact: [{ uri: 'urn:ann', shard: eu, moving: { to: us, phase: mirroring } }]\n";
+/// The same, for more entries to follow.
+const LISTED: &str =
+    "exact:\n  - { uri: 'urn:ann', shard: eu, moving: { to: us, phase: mirroring } }\n";
 const FROZEN: &str = "exact: [{ uri: 'urn:ann', shard: eu, moving: { to: us, phase: frozen } }]\n";
 const MOVED: &str = "exact: [{ uri: 'urn:ann', shard: us }]\n";
 
@@ -237,9 +240,82 @@ fn a_drain_lets_copies_end_as_long_as_it_lasts() {
     let gateway = moving(&realm, [eu, us], "");
     let caller = realm.caller(Some(&realm.issue("urn:ann")));
     let mut client = caller.connect(gateway.address("main"));
-    assert_eq!(client.get("/").body_text(), "eu");
+    for _ in 0..2 {
+        assert_eq!(client.get("/").body_text(), "eu");
+    }
     asked.recv_timeout(PATIENCE).unwrap();
     gateway.tell_to_stop();
+    // Its clients have gone, and the gateway is there as long as copies are: the second is sent when the first is answered.
+    assert!(client.ends());
+    answer.send(()).unwrap();
+    asked.recv_timeout(PATIENCE).unwrap();
+    gateway.reaches(&result("us", "same"), 1);
     answer.send(()).unwrap();
     gateway.join();
+}
+
+#[test]
+fn a_copy_has_its_place_from_the_beginning_of_its_exchange() {
+    let realm = Realm::new();
+    let ((eu, asked, answer), (us, at_us)) = (holding(), recording("us", 200));
+    let gateway = moving(&realm, [eu, us], ", mirror: { queue: 1 }");
+    let own = realm.issue("urn:ann");
+    let caller = realm.caller(Some(&own));
+    let mut clients = [(); 2].map(|()| caller.connect(gateway.address("main")));
+    let request = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nhi";
+    clients[0].send(request);
+    asked.recv_timeout(PATIENCE).unwrap();
+    gateway.reaches("mirrored_requests_waiting", 1);
+    clients[1].send(request);
+    asked.recv_timeout(PATIENCE).unwrap();
+    answer.send(()).unwrap();
+    assert!(clients[0].try_response(false).is_some());
+    answer.send(()).unwrap();
+    assert!(clients[1].try_response(false).is_some());
+    gateway.reaches(&result("us", "same"), 1);
+    gateway.reaches(&result("us", "dropped"), 1);
+    assert_eq!(noted(&at_us), ["POST / hi of eu"]);
+    // What is cut off while the owner has not answered is a copy of which nobody knows.
+    clients[0].send(request);
+    asked.recv_timeout(PATIENCE).unwrap();
+    let list = realm.authority.revoked(&[&own], 2099).unwrap();
+    gateway.rewrites("ca.crl", &list);
+    gateway.reaches(&result("us", "unanswered"), 1);
+    gateway.reaches("mirrored_requests_waiting", 0);
+}
+
+#[test]
+fn copies_say_nothing_of_the_health_of_who_gets_them() {
+    let realm = Realm::new();
+    let ((eu, _), (us, _)) = (recording("eu", 200), recording("us", 200));
+    let broken = Upstream::start(|mut peer, _| {
+        peer.request();
+    });
+    let map = format!("{}  - {{ uri: 'urn:bob', shard: us }}\n", map(1, LISTED));
+    let mut files = realm.files.lock().unwrap();
+    files.insert("shards.yaml".to_owned(), map.into());
+    drop(files);
+    let rest = format!(
+        "upstreams:\n  eu: {{ endpoints: [\"http://{eu}\"] }}\n  us: {{ endpoints: [\"http://{}\", \"http://{us}\"], eject: {{ after: 1, for: 1h }} }}\nroutes: [{{ path: /, sharded: true }}]\nshard_map: {{ file: shards.yaml }}\n",
+        broken.address
+    );
+    let gateway = Gateway::with_files(1, Realm::text(REQUIRED, &rest), &realm.files);
+    let ask = |name: &str| {
+        let caller = realm.caller(Some(&realm.issue(name)));
+        caller.asks(gateway.address("main"), "/").0
+    };
+    for count in 1..=4 {
+        assert_eq!(ask("urn:ann"), 200);
+        let over = || ["same", "failed"].map(|word| gateway.metric(&result("us", word)));
+        assert!((0..10_000).any(|_| over().iter().sum::<u64>() == count));
+    }
+    assert!(gateway.metric(&result("us", "failed")) > 0);
+    assert_eq!(
+        gateway.metric("upstream_ejections_total{upstream=\"us\"}"),
+        0
+    );
+    // The same of its own client's request does.
+    let failed = (0..2).filter(|_| ask("urn:bob") != 200).count();
+    assert_eq!(failed, 1);
+    gateway.reaches("upstream_ejections_total{upstream=\"us\"}", 1);
 }

@@ -443,6 +443,15 @@ impl<S: Read + Write> Client<S> {
         self.buffer.is_empty() && matches!(self.stream.read(&mut [0; 1]), Ok(0))
     }
 
+    /// Whether the connection ends without anything more, over TLS also where that has not said so.
+    pub fn ends(&mut self) -> bool {
+        self.buffer.is_empty()
+            && match self.stream.read(&mut [0; 1]) {
+                Ok(length) => length == 0,
+                Err(error) => !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut),
+            }
+    }
+
     /// Whether the connection is broken by a reset, after whatever still comes.
     pub fn is_reset(&mut self) -> bool {
         loop {
