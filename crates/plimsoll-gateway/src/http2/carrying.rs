@@ -83,6 +83,8 @@ impl Sessions {
             ConnectError::Refused(error.into_io().unwrap_or(io::ErrorKind::InvalidData.into()))
         })?;
         let objection = Rc::clone(&self.objections[index]);
+        // What it had against an earlier connection says nothing of this one.
+        objection.set(None);
         self.tasks.borrow_mut().spawn_local(async move {
             // Every stream that was under way says itself that it was cut short.
             if let Err(error) = connection.await
