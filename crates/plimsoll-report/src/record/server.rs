@@ -14,7 +14,7 @@ pub struct ServerStatistics {
     pub connections: Option<f64>,
     /// How many it admits of ordinary clients: PostgreSQL's `max_connections` without those that are reserved, Redis's `maxclients`.
     pub connections_limit: Option<u64>,
-    /// Of these, the share that was open; over all samples the largest.
+    /// Of these, the share that was open, the probe's own among them; over all samples the largest.
     pub connections_share: Option<f64>,
     /// Connections that it refused because there were too many.
     pub connections_rejected: Option<u64>,

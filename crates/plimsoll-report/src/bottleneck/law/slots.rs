@@ -11,6 +11,8 @@ use plimsoll_base::units::format_number;
 const ALL: f64 = 0.97;
 /// Of open connections, the share that must be at work, or within a transaction, on the mean.
 const AT_WORK: f64 = 0.9;
+/// A smaller share of the exchanges that was refused is a moment's, unless all are taken.
+const REFUSED: f64 = 0.01;
 
 pub(super) fn rule(case: &Case) -> Ruling {
     let point = case.limit();
@@ -31,11 +33,20 @@ fn rejected(seen: &Seen, point: &Point) -> Option<Result<Cause, String>> {
         .server
         .connections_rejected
         .filter(|count| *count > 0)?;
-    let evidence = vec![format!(
+    let words = format!(
         "{} connections were refused",
         format_number(rejected as f64)
-    )];
-    Some(Ok(of(seen, point, evidence)))
+    );
+    let of_all = point.share_of_exchanges(rejected);
+    let is_full = seen.server.connections_share.is_some_and(|it| it >= ALL);
+    if !is_full && of_all < REFUSED {
+        return Some(Err(format!(
+            "the connections that {} admits: {words}, {} of the exchanges, and at no moment were all taken",
+            seen.name,
+            percent(of_all)
+        )));
+    }
+    (!anything_used_up(point)).then(|| Ok(of(seen, point, vec![words])))
 }
 
 fn full(seen: &Seen, point: &Point) -> Option<Result<Cause, String>> {
@@ -66,7 +77,9 @@ fn full(seen: &Seen, point: &Point) -> Option<Result<Cause, String>> {
 
 fn of(seen: &Seen, point: &Point, mut evidence: Vec<String>) -> Cause {
     let limit = seen.server.connections_limit;
-    evidence.extend(limit.map(|limit| format!("it admits {limit} of ordinary clients")));
+    evidence.extend(limit.map(|limit| {
+        format!("it admits {limit} of ordinary clients, and its probe has one of them")
+    }));
     let mut found = cause(
         CauseKind::Pool,
         Some(&seen.name),

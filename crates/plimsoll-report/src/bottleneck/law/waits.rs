@@ -7,8 +7,11 @@ use plimsoll_base::units::format_number;
 
 /// Of the sessions at work, the share that waits for a lock on the mean.
 const MOST: f64 = 0.5;
-/// Fewer than that are nobody's limit.
-const ONE: f64 = 1.0;
+/// One that waits all the time may be somebody else's, such as a migration that does not come to its turn.
+const FEWEST: f64 = 2.0;
+/// Of the exchanges under way, the share of sessions that wait on the mean. That is what an exchange spends waiting for a lock, of its whole
+/// time (Little's law); fewer may be somebody else's. It is far from all where a pool of sessions keeps most exchanges waiting for one.
+const OF_LOAD: f64 = 0.1;
 
 pub(super) fn rule(case: &Case) -> Ruling {
     let point = case.limit();
@@ -26,12 +29,14 @@ pub(super) fn rule(case: &Case) -> Ruling {
 fn of_one(seen: &Seen, point: &Point) -> Option<Result<Cause, String>> {
     let server = &seen.server;
     let (waiting, active) = (server.lock_waiters?, server.active?);
+    let under_way = point.in_flight();
     let words = format!(
-        "{} of {} sessions at work waited for a lock on the mean",
+        "{} of {} sessions at work waited for a lock on the mean, and {} exchanges were under way",
         tenths(waiting),
-        tenths(active)
+        tenths(active),
+        tenths(under_way)
     );
-    if waiting < ONE || waiting < MOST * active {
+    if waiting < FEWEST || waiting < MOST * active || waiting < OF_LOAD * under_way {
         return Some(Err(format!("locks of {}: {words}", seen.name)));
     }
     let mut evidence = vec![
