@@ -1,5 +1,6 @@
 //! A component elsewhere that says itself what it uses: read about once a second, beside the load, by whoever knows its language.
 
+use super::cost::Spent;
 use super::exported::Exported;
 use super::postgresql::Postgresql;
 use super::prometheus;
@@ -28,8 +29,10 @@ pub enum Source {
 /// A source that is read as long as this exists.
 #[derive(Debug)]
 pub struct Endpoint {
-    latest: watch::Receiver<Option<Result<Reading, String>>>,
+    latest: watch::Receiver<Option<Result<Read, String>>>,
     before: Option<Reading>,
+    /// Of the reading before.
+    cost: Duration,
     blind: Option<&'static str>,
     /// Ends with it.
     _reader: JoinSet<()>,
@@ -40,17 +43,25 @@ pub struct Endpoint {
 pub(super) struct Reading {
     pub(super) at: Instant,
     pub(super) exported: Exported,
-    /// Processor time that reading it took.
-    pub(super) cost: Duration,
 }
 
+/// What a reading was, and the processor time that it took.
+type Read = (Reading, Duration);
+
 impl Source {
-    async fn read(&mut self) -> Result<Reading, String> {
-        match self {
-            Self::Prometheus(probe) => prometheus::read(probe).await,
-            Self::Postgresql(server) => server.read().await,
-            Self::Redis(server) => server.read().await,
-        }
+    /// Reads it. What that takes is `spent`: the exchange as well as what is made of the answer.
+    async fn read(&mut self, spent: &Spent) -> Result<Read, String> {
+        let reading = spent
+            .on(async {
+                match self {
+                    Self::Prometheus(probe) => prometheus::read(probe).await,
+                    Self::Postgresql(server) => server.read(spent).await,
+                    Self::Redis(server) => server.read().await,
+                }
+            })
+            .await;
+        let cost = spent.take();
+        Ok((reading?, cost))
     }
 
     /// What it never says.
@@ -70,17 +81,18 @@ impl Endpoint {
     /// # Errors
     /// Why it cannot be read, or does not hold what it should, in words.
     pub async fn open(mut source: Source) -> Result<Self, String> {
-        let first = source.read().await?;
-        Ok(Self::of(source, Some(Ok(first))))
+        let spent = Spent::default();
+        let first = source.read(&spent).await?;
+        Ok(Self::of(source, spent, Some(Ok(first))))
     }
 
     /// Reads it at once and every second. Why it cannot be read, if so, [`Self::trouble`] says.
     #[must_use]
     pub fn watch(source: Source) -> Self {
-        Self::of(source, None)
+        Self::of(source, Spent::default(), None)
     }
 
-    fn of(mut source: Source, first: Option<Result<Reading, String>>) -> Self {
+    fn of(mut source: Source, spent: Spent, first: Option<Result<Read, String>>) -> Self {
         let blind = source.blind();
         let read_already = first.is_some();
         let (sender, latest) = watch::channel(first);
@@ -93,7 +105,7 @@ impl Endpoint {
             }
             loop {
                 ticks.tick().await;
-                if sender.send(Some(source.read().await)).is_err() {
+                if sender.send(Some(source.read(&spent).await)).is_err() {
                     return;
                 }
             }
@@ -101,6 +113,7 @@ impl Endpoint {
         Self {
             latest,
             before: None,
+            cost: Duration::ZERO,
             blind,
             _reader: reader,
         }
@@ -108,7 +121,8 @@ impl Endpoint {
 
     /// What the component used between the last two readings; `None` before there are two new ones.
     pub fn sample(&mut self) -> Option<ComponentSample> {
-        let reading = self.latest.borrow_and_update().clone()?.ok()?;
+        let (reading, cost) = self.latest.borrow_and_update().clone()?.ok()?;
+        self.cost = cost;
         match &self.before {
             Some(before) if before.at == reading.at => return None,
             Some(before) if reading.exported.is_same_look(&before.exported) => return None,
@@ -124,7 +138,7 @@ impl Endpoint {
     #[must_use]
     pub fn trouble(&self) -> Option<String> {
         match self.latest.borrow().as_ref()? {
-            Ok(reading) => reading.exported.hidden.map(str::to_owned),
+            Ok((reading, _)) => reading.exported.hidden.map(str::to_owned),
             Err(why) => Some(format!("its probe sees nothing: {why}")),
         }
     }
@@ -139,11 +153,9 @@ impl Endpoint {
         (!parts.is_empty()).then(|| parts.join("; "))
     }
 
-    /// Processor time that the last reading took.
+    /// Processor time that the last reading took, its exchange included.
     #[must_use]
     pub fn cost(&self) -> Duration {
-        self.before
-            .as_ref()
-            .map_or(Duration::ZERO, |reading| reading.cost)
+        self.cost
     }
 }

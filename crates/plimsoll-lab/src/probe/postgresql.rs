@@ -4,7 +4,7 @@
 //! `pg_stat_bgwriter`, or `pg_stat_checkpointer` from version 17 on, the checkpoints (PostgreSQL's manual, chapter 27.2, "The Cumulative
 //! Statistics System").
 
-use super::cost::Cost;
+use super::cost::Spent;
 use super::endpoint::Reading;
 use super::exported::Exported;
 use crate::experiment::{PostgresqlProbe, Secret};
@@ -79,16 +79,17 @@ impl Postgresql {
         }
     }
 
-    /// Reads it, over the connection of the reading before if that still stands.
+    /// Reads it, over the connection of the reading before if that still stands. What carries a connection is a task of its own, whose
+    /// cost goes to `spent`, too.
     ///
     /// # Errors
     /// Why not, in words.
-    pub(super) async fn read(&mut self) -> Result<Reading, String> {
+    pub(super) async fn read(&mut self, spent: &Spent) -> Result<Reading, String> {
         let taken = self.session.take().filter(|it| !it.client.is_closed());
         let reading = async {
             let session = match taken {
                 Some(session) => session,
-                None => Session::open(&self.config).await?,
+                None => Session::open(&self.config, spent.clone()).await?,
             };
             let rows = session.client.simple_query(&session.statement).await;
             Ok::<_, String>((rows.map_err(|error| said(&error))?, session))
@@ -97,27 +98,23 @@ impl Postgresql {
         let (rows, session) =
             read.map_err(|_| format!("no answer within {} s", WITHIN.as_secs()))??;
         self.session = Some(session);
-        let (at, cost) = (Instant::now(), Cost::start());
+        let at = Instant::now();
         let row = rows.iter().find_map(|message| match message {
             SimpleQueryMessage::Row(row) => Some(row),
             _ => None,
         });
         let exported = exported(row.ok_or("its statistics are empty")?);
-        Ok(Reading {
-            at,
-            exported,
-            cost: cost.so_far(),
-        })
+        Ok(Reading { at, exported })
     }
 }
 
 impl Session {
-    async fn open(config: &Config) -> Result<Self, String> {
+    async fn open(config: &Config, spent: Spent) -> Result<Self, String> {
         let connected = config.connect(NoTls).await;
         let (client, connection) = connected.map_err(|error| said(&error))?;
         let mut carrying = JoinSet::new();
         carrying.spawn(async move {
-            if connection.await.is_err() {
+            if spent.on(connection).await.is_err() {
                 // The client's next call says so.
             }
         });
@@ -157,7 +154,8 @@ fn map(count: impl Fn(&str) -> Option<u64>) -> Exported {
     let is_hidden = count("hidden").is_some_and(|hidden| hidden > 0);
     let of_sessions = |name: &str| number(name).filter(|_| !is_hidden);
     let (connections, limit) = (number("connections"), count("connections_limit"));
-    let share = |limit: u64| connections.map(|open| open / limit.max(1) as f64);
+    // The probe's own session takes one of the places.
+    let share = |limit: u64| connections.map(|open| (open + 1.0) / limit.max(1) as f64);
     Exported {
         server: ServerStatistics {
             connections,
@@ -220,7 +218,7 @@ mod tests {
         };
         let seen = of(0);
         assert_eq!((seen.server.lock_waiters, seen.hidden), (Some(2.0), None));
-        assert_eq!(seen.server.connections_share, Some(0.5));
+        assert_eq!(seen.server.connections_share, Some(0.6));
         let hidden = of(3);
         assert_eq!(hidden.server.lock_waiters, None);
         assert_eq!(hidden.server.operations, Some(700));
@@ -241,6 +239,10 @@ mod tests {
         Postgresql::new(&probe, Some(&Secret::new(password)))
     }
 
+    async fn read(probe: &mut Postgresql) -> Result<Reading, String> {
+        probe.read(&Spent::default()).await
+    }
+
     /// A session of somebody else's, which may be kept waiting.
     async fn session(server: &TestServer) -> (Client, JoinSet<()>) {
         let (client, connection) = tokio_postgres::connect(&server.url(), NoTls).await.unwrap();
@@ -252,7 +254,7 @@ mod tests {
     /// Reads until it is so: figures come a moment after what they count.
     async fn until(probe: &mut Postgresql, is_so: impl Fn(&ServerStatistics) -> bool) -> Exported {
         loop {
-            let exported = probe.read().await.unwrap().exported;
+            let exported = read(probe).await.unwrap().exported;
             if is_so(&exported.server) {
                 return exported;
             }
@@ -265,7 +267,7 @@ mod tests {
         let server = TestServer::start(&[("max_connections", "13")]).unwrap();
         server.ask("CREATE TABLE t (i int)").unwrap();
         let mut probe = asked_as(&server, USER, PASSWORD);
-        let before = probe.read().await.unwrap().exported;
+        let before = read(&mut probe).await.unwrap().exported;
         assert_eq!(before.server.connections, Some(0.0));
         assert_eq!(before.server.connections_limit, Some(10));
         assert_eq!(before.hidden, None);
@@ -284,7 +286,7 @@ mod tests {
         waited.unwrap();
         assert_eq!((seen.connections, seen.active), (Some(2.0), Some(1.0)));
         assert_eq!(seen.idle_in_transaction, Some(1.0));
-        assert_eq!(seen.connections_share, Some(0.2));
+        assert_eq!(seen.connections_share, Some(0.3));
         let rolled_back = |it: &ServerStatistics| it.rollbacks > before.server.rollbacks;
         let after = until(&mut probe, rolled_back).await;
         let sample = after.since(&before, 1.0).unwrap();
@@ -301,19 +303,21 @@ mod tests {
             .ask("CREATE ROLE watcher LOGIN PASSWORD 'w'")
             .unwrap();
         let (_other, _carrying) = session(&server).await;
-        let told = asked_as(&server, USER, "wrong").read().await.unwrap_err();
+        let told = read(&mut asked_as(&server, USER, "wrong"))
+            .await
+            .unwrap_err();
         insta::assert_snapshot!(told, @r#"password authentication failed for user "plimsoll""#);
         let mut watcher = asked_as(&server, "watcher", "w");
-        let exported = watcher.read().await.unwrap().exported;
+        let exported = read(&mut watcher).await.unwrap().exported;
         assert!(exported.hidden.is_some(), "{exported:?}");
         assert_eq!(
             (exported.server.connections, exported.server.active),
             (Some(1.0), None)
         );
         drop(server);
-        let told = watcher.read().await.unwrap_err();
+        let told = read(&mut watcher).await.unwrap_err();
         assert!(!told.is_empty());
-        let told = watcher.read().await.unwrap_err();
+        let told = read(&mut watcher).await.unwrap_err();
         assert!(told.contains("refused"), "{told}");
     }
 }

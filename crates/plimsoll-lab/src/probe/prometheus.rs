@@ -9,7 +9,6 @@ mod process;
 mod scrape;
 mod text;
 
-use super::cost::Cost;
 use super::endpoint::Reading;
 use super::exported::Exported;
 use crate::experiment::{Exporter, PrometheusProbe};
@@ -18,13 +17,9 @@ use tokio::time::Instant;
 
 pub(super) async fn read(probe: &PrometheusProbe) -> Result<Reading, String> {
     let body = scrape::get(probe).await?;
-    let (at, cost) = (Instant::now(), Cost::start());
+    let at = Instant::now();
     let exported = map(probe, &body)?;
-    Ok(Reading {
-        at,
-        exported,
-        cost: cost.so_far(),
-    })
+    Ok(Reading { at, exported })
 }
 
 fn map(probe: &PrometheusProbe, body: &str) -> Result<Exported, String> {

@@ -3,7 +3,6 @@
 mod info;
 mod talk;
 
-use super::cost::Cost;
 use super::endpoint::Reading;
 use crate::experiment::{RedisProbe, Secret};
 use info::Info;
@@ -51,13 +50,9 @@ impl Redis {
         let (text, connection) =
             read.map_err(|_| format!("no answer within {} s", WITHIN.as_secs()))??;
         self.connection = Some(connection);
-        let (at, cost) = (Instant::now(), Cost::start());
+        let at = Instant::now();
         let exported = Info::parse(&text).exported()?;
-        Ok(Reading {
-            at,
-            exported,
-            cost: cost.so_far(),
-        })
+        Ok(Reading { at, exported })
     }
 
     async fn connect(&self) -> Result<Connection, String> {

@@ -11,15 +11,14 @@ use super::{conntrack, descriptors, memory_limit, ports, quota, throttling};
 use crate::component::cgroup::Groups;
 use plimsoll_report::record::Strain;
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Where a component's processes are, which hardly ever changes while they run.
 #[derive(Debug, Clone)]
 pub(super) struct Place {
     first: u32,
     allowed: Option<Allowed>,
-    quota_cores: Option<f64>,
-    /// `cpu.stat` of its group and of those above it.
+    /// `cpu.stat` of its group and of those above it; their quotas stand beside, and may change while it runs.
     throttling: Vec<PathBuf>,
     memory: Option<PathBuf>,
     /// Its group of version 2, unless the lab is in it too: what that waits for is not the component's.
@@ -49,11 +48,9 @@ impl Place {
         let groups = Groups::of(first);
         let labs_own = Groups::of(std::process::id()).unified;
         let cpu = groups.cpu.as_deref();
-        let above = cpu.into_iter().flat_map(Path::ancestors);
         Self {
             first,
             allowed: Allowed::of(pids),
-            quota_cores: above.filter_map(quota::cores).reduce(f64::min),
             throttling: cpu.map(throttling::groups).unwrap_or_default(),
             memory: groups.memory,
             own_group: groups.unified.filter(|own| Some(own) != labs_own.as_ref()),
@@ -71,6 +68,12 @@ impl Place {
         self.denied.then_some(words)
     }
 
+    /// The tightest quota at the moment.
+    fn quota_cores(&self) -> Option<f64> {
+        let groups = self.throttling.iter().filter_map(|file| file.parent());
+        groups.filter_map(quota::cores).reduce(f64::min)
+    }
+
     /// Adds levels, and what `of_processes` says, to what was counted.
     #[expect(clippy::cast_precision_loss, reason = "a share")]
     pub(super) fn fill(
@@ -82,11 +85,12 @@ impl Place {
         of_processes: Strain,
     ) -> Strain {
         let allowed = self.allowed.as_ref().map(Allowed::count);
-        let limits = [allowed, self.quota_cores].into_iter().flatten();
+        let quota_cores = self.quota_cores();
+        let limits = [allowed, quota_cores].into_iter().flatten();
         let taken = namespace.taken.zip(self.ports);
         Strain {
             cpu_limit_cores: limits.reduce(f64::min),
-            cpu_quota_cores: self.quota_cores,
+            cpu_quota_cores: quota_cores,
             busiest_process_cores: of_processes.busiest_process_cores,
             busiest_thread_ready: of_processes.busiest_thread_ready,
             major_faults: of_processes.major_faults,
@@ -169,6 +173,37 @@ fn is_denied(pid: u32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_quota_is_read_anew_for_each_sample() {
+        let above = tempfile::tempdir().unwrap();
+        let own = above.path().join("own");
+        std::fs::create_dir(&own).unwrap();
+        for group in [above.path(), &own] {
+            std::fs::write(group.join("cpu.stat"), "nr_periods 0\nnr_throttled 0\n").unwrap();
+        }
+        let place = Place {
+            first: std::process::id(),
+            allowed: None,
+            throttling: throttling::groups(&own),
+            memory: None,
+            own_group: None,
+            ports: None,
+            denied: false,
+        };
+        let check = |group: &std::path::Path, max: &str, expected: Option<f64>| {
+            std::fs::write(group.join("cpu.max"), max).unwrap();
+            let (counted, of_processes) = (Strain::default(), Strain::default());
+            let filled = place.fill(counted, &Reading::default(), &[], &[], of_processes);
+            let (quota, limit) = (filled.cpu_quota_cores, filled.cpu_limit_cores);
+            assert_eq!((quota, limit), (expected, expected), "{max}");
+        };
+        check(&own, "max 100000\n", None);
+        check(&own, "80000 100000\n", Some(0.8));
+        check(above.path(), "50000 100000\n", Some(0.5));
+        check(&own, "25000 100000\n", Some(0.25));
+        check(&own, "max 100000\n", Some(0.5));
+    }
 
     #[test]
     fn the_most_throttled_group_speaks() {
