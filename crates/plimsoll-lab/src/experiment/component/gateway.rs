@@ -47,13 +47,7 @@ pub(super) fn convert(
     }
     let keys = wire.keys.as_deref();
     let keys = keys.map(|file| loader.read_template(&at.key("keys"), file, name));
-    let apis = wire.apis.iter().enumerate().map(|(index, api)| {
-        let text = loader.read_template(&at.key("apis").index(index), api, name);
-        let file = loader.resolve(api);
-        let file = file.file_name().unwrap_or_default();
-        (file.to_string_lossy().into_owned(), text)
-    });
-    let apis = wire.tyk.as_ref().map(|_| apis.collect());
+    let apis = wire.tyk.as_ref().map(|_| apis(loader, name, wire, at));
     Gateway {
         config: loader.resolve(file),
         text: match file {
@@ -64,4 +58,28 @@ pub(super) fn convert(
         keys,
         shards: shards(loader, wire.shards, &at.key("shards")),
     }
+}
+
+/// The API definitions. They come to stand in one directory, each by the name of its file.
+fn apis(
+    loader: &mut Loader<'_>,
+    name: &str,
+    wire: &GatewayWire,
+    at: &Pointer,
+) -> Vec<(String, Template)> {
+    let mut apis: Vec<(String, Template)> = Vec::new();
+    for (index, api) in wire.apis.iter().enumerate() {
+        let at = at.key("apis").index(index);
+        let text = loader.read_template(&at, api, name);
+        let file = loader.resolve(api);
+        let file = file.file_name().unwrap_or_default().to_string_lossy();
+        if apis.iter().any(|(other, _)| *other == file) {
+            let message = format!(
+                "`{file}` is what another file here is called, and both come to stand in one directory: rename one of them"
+            );
+            loader.refuse(&at, message);
+        }
+        apis.push((file.into_owned(), text));
+    }
+    apis
 }
