@@ -24,6 +24,7 @@ mod secured_reading;
 mod server;
 mod server_reading;
 mod server_rows;
+mod spans;
 mod statistics;
 mod table;
 mod transfer;

@@ -22,6 +22,7 @@ use crate::program::{Output, Program};
 use crate::secured::Clients;
 use mock::Setting;
 use rustix::process::Pid;
+use std::cell::Cell;
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -100,6 +101,8 @@ pub struct Server {
     pub address: SocketAddr,
     /// Where load goes.
     pub entrance: Entrance,
+    /// Where it is asked about itself, if it says so.
+    pub admin: Option<SocketAddr>,
     child: Program,
     /// Its files; they go with it.
     directory: TempDir,
@@ -145,6 +148,7 @@ impl Kind {
             cpu,
             directory: directory.path(),
             upstream,
+            admin: Cell::new(None),
         };
         let (child, address, entrance) = match self {
             Self::NginxBeside(protocol) => nginx::start_beside(&site, protocol),
@@ -162,9 +166,11 @@ impl Kind {
                 "{name} answered {status} {body}"
             )));
         }
+        let admin = site.admin.get();
         Ok(Server {
             address,
             entrance,
+            admin,
             child,
             directory,
         })
@@ -241,6 +247,8 @@ pub struct Site<'a> {
     pub directory: &'a Path,
     /// What stands behind a proxy.
     pub upstream: Option<SocketAddr>,
+    /// Where the server is asked about itself, once it has said so.
+    pub admin: Cell<Option<SocketAddr>>,
 }
 
 impl Site<'_> {

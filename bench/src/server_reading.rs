@@ -8,6 +8,7 @@ use crate::client::wrk::{self, Visit};
 use crate::client::{self, Job, Work, ours};
 use crate::program::Program;
 use crate::server::{Kind, Server};
+use crate::spans::Account;
 use std::time::Duration;
 
 /// How long a client may take beyond its load.
@@ -57,7 +58,8 @@ pub struct Saturated {
     pub busy: f64,
 }
 
-/// Takes one. `rate`: the common rate per second. `upstream`: what stands behind a proxy.
+/// Takes one. `rate`: the common rate per second. `upstream`: what stands behind a proxy. A proxy that makes spans must have sent those of
+/// the common rate.
 pub fn read(
     bench: &Bench,
     kind: Kind,
@@ -71,12 +73,14 @@ pub fn read(
     let server = kind.start(bench, bench.placement.server, behind)?;
     warm(bench, kind, &server, Visit::Constant)?;
     let saturated = saturate(bench, &server, Visit::Constant, bench.measured_time())?;
+    let spans = Account::open(kind, &server)?;
     let watch = bench.watch();
     let common = match rate {
         Some(rate) => at_rate(bench, &server, rate)?,
         None => Common::NotAsked,
     };
     let common = watch.ends(common);
+    spans.map_or(Ok(()), Account::close)?;
     let figures = ServerReading {
         saturated: saturated.figures,
         common: common.figures,

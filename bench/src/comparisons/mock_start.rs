@@ -8,6 +8,7 @@ use crate::rounds::{Turns, interleave};
 use crate::row::{Bar, Limit, Quantity, Row};
 use crate::server::Site;
 use crate::server::mock::{self, Setting};
+use std::cell::Cell;
 
 pub const COMPARISON: Comparison = Comparison {
     name: "mock-start",
@@ -56,6 +57,7 @@ fn start(bench: &Bench, setting: Setting) -> Result<Reading<f64>, Trouble> {
         cpu: bench.placement.server,
         directory: directory.path(),
         upstream: None,
+        admin: Cell::new(None),
     };
     mock::prepare(&site, setting)?;
     let watch = bench.watch();

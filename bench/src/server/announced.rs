@@ -6,10 +6,15 @@ use crate::{Trouble, announcement};
 use std::net::SocketAddr;
 use std::process::Command;
 
-/// Starts one and reads where it listens.
+/// Starts one and reads where it listens; the site gets to know its listener `admin`, if it has one.
 pub(super) fn start(site: &Site<'_>, command: &Command) -> Result<(Program, SocketAddr), Trouble> {
     let mut program = site.spawn(command, Output::Piped)?;
-    match announcement::address(program.child()) {
+    let listening = announcement::addresses(program.child()).and_then(|listening| {
+        site.admin.set(listening.get("admin").copied());
+        let main = listening.get("main").copied();
+        main.ok_or_else(|| Trouble::Measured("it has no listener `main`".to_owned()))
+    });
+    match listening {
         Ok(address) => Ok((program, address)),
         Err(trouble) => Err(Trouble::Measured(format!(
             "{trouble}: {}",

@@ -6,6 +6,7 @@ use crate::program::Program;
 use crate::{Trouble, interrupt};
 use rustix::process::Pid;
 use serde_json::json;
+use std::cell::Cell;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::process::Command;
@@ -33,6 +34,7 @@ impl TykGateway {
             cpu: bench.placement.server,
             directory: directory.path(),
             upstream: Some(upstream),
+            admin: Cell::new(None),
         };
         site.render("tyk.conf", include_str!("../../config/tyk.conf.in"), 0)?;
         let api = include_str!("../../config/tyk-api.json.in");
