@@ -43,6 +43,8 @@ const TARGETS: [Known; 10] = [
 const SHORT: usize = 2;
 /// Of ten intervals so many must hold the truth.
 const HOLDING: f64 = 0.9;
+/// No interval may be wider, as a share of its lower end: what the searches are asked for.
+const WIDEST: f64 = 0.1;
 /// What a search may take, in seconds: all ten together a quarter of an hour.
 const BUDGET_S: u32 = 85;
 /// Exchanges that may fail.
@@ -62,7 +64,7 @@ fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
     )?;
     let found = || done.iter().filter_map(|one| one.found.as_ref().ok());
     let holding = found().filter(|search| search.holds()).count();
-    let widest = found().filter_map(Search::width).fold(0.0, f64::max);
+    let widest = found().filter_map(Search::width).reduce(f64::max);
     let words: Vec<String> = done
         .iter()
         .map(|one| format!("{}{}", one.words, one.seen.aside()))
@@ -82,12 +84,19 @@ fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
             format!("{holding} of {searches}: {}", words.join("; ")),
             holding >= needed,
         ),
-        Bar::shown(
-            "widest interval, and searches that found none",
-            "10 % wanted",
-            format!("{:.1} %, {in_full}", 100.0 * widest),
-        ),
+        narrow(widest, in_full),
     ])
+}
+
+/// How wide the widest interval is, if there is one.
+fn narrow(widest: Option<f64>, without: usize) -> Bar {
+    let words = widest.map_or_else(|| "none".to_owned(), |it| format!("{:.1} %", 100.0 * it));
+    Bar::judged(
+        "widest interval",
+        format!("≤ {:.0} %", 100.0 * WIDEST),
+        format!("{words}; {without} searches found none"),
+        widest.is_some_and(|widest| widest <= WIDEST),
+    )
 }
 
 /// One search, and what is true.
@@ -189,6 +198,7 @@ impl fmt::Display for Search {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bar::Verdict;
 
     #[test]
     fn an_interval_holds_its_lower_end_and_not_its_upper() {
@@ -205,6 +215,14 @@ mod tests {
         check(Some(490.0), Some(500.0), false);
         check(Some(490.0), None, false);
         check(None, None, false);
+    }
+
+    #[test]
+    fn an_interval_is_judged_by_its_width() {
+        let check = |widest, expected| assert_eq!(narrow(widest, 0).verdict, expected);
+        check(Some(0.099), Verdict::Held);
+        check(Some(0.101), Verdict::Failed);
+        check(None, Verdict::Failed);
     }
 
     #[test]

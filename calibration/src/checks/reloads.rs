@@ -1,5 +1,5 @@
 //! Reloads under load of routes, shard map, certificate and list of revoked ones, by turns: no request fails, and from the acknowledgement
-//! on none is served by what was before, least of all by the shard.
+//! on none is served by what was before, least of all by the shard; nor is a connection.
 
 use super::Check;
 use crate::asking::{Answer, ask};
@@ -11,12 +11,13 @@ use crate::mock::Mock;
 use plimsoll_testbed::authority::{Authority, Issued, Names};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+use rustls::{AlertDescription, ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 use serde_json::json;
 use std::fmt::Display;
 use std::net::{SocketAddr, TcpStream};
-use std::sync::Arc;
+use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 pub const CHECK: Check = Check {
@@ -31,6 +32,8 @@ const CLIENTS: usize = 6;
 const ON_ONE: u32 = 40;
 /// How long an answer may take.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+const REQUEST: &str = "GET /asked HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
 /// The shards, in the order in which everybody moves through them.
 const SHARDS: [&str; 2] = ["eu", "us"];
@@ -89,6 +92,7 @@ impl Generation {
 }
 
 /// What the clients and the one who reloads know of each other.
+#[derive(Default)]
 struct Seen {
     asked: AtomicU64,
     acknowledged: AtomicU64,
@@ -99,6 +103,44 @@ struct Seen {
     outdated: AtomicU64,
     /// Served by another shard than their generation's.
     astray: AtomicU64,
+    /// The certificates of the gateway, each with the generation from which on it shows it, in order.
+    leaves: Mutex<Vec<(u64, CertificateDer<'static>)>>,
+    handshakes: AtomicU64,
+    /// Those in which it showed a certificate of a generation that was not in force meanwhile.
+    stale: AtomicU64,
+    /// Clients that were served, then revoked.
+    revoked: AtomicU64,
+    /// Those of them that were served after that, too, or not clearly refused.
+    let_in: AtomicU64,
+}
+
+impl Seen {
+    /// From this generation on the gateway shows this certificate.
+    fn shows(&self, generation: u64, certificate: &str) -> Result<(), Trouble> {
+        let leaf = CertificateDer::from_pem_slice(certificate.as_bytes()).map_err(unusable)?;
+        let mut leaves = self.leaves.lock().unwrap_or_else(PoisonError::into_inner);
+        leaves.push((generation, leaf));
+        Ok(())
+    }
+
+    /// Whether a certificate is that of one of these generations.
+    fn is_of(&self, leaf: &CertificateDer<'_>, in_force: &RangeInclusive<u64>) -> bool {
+        let leaves = self.leaves.lock().unwrap_or_else(PoisonError::into_inner);
+        let newer = leaves.partition_point(|(from, _)| from <= in_force.start());
+        let mut possible = leaves[newer.saturating_sub(1)..]
+            .iter()
+            .take_while(|(from, _)| from <= in_force.end());
+        possible.any(|(_, own)| own == leaf)
+    }
+}
+
+/// Who reloads what.
+struct Stage<'a> {
+    gateway: &'a Gateway,
+    address: SocketAddr,
+    authority: &'a Authority,
+    behind: [SocketAddr; 2],
+    seen: &'a Seen,
 }
 
 fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
@@ -114,6 +156,8 @@ fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
     let (eu, us) = (eu?, us?);
     let behind = [eu.address, us.address];
     let own = authority.issue(&["localhost"])?;
+    let seen = Seen::default();
+    seen.shows(0, &own.certificate)?;
     let first = Generation(0);
     let files = [
         ("gateway.yaml", first.config(behind)),
@@ -128,14 +172,12 @@ fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
     let callers: Vec<Arc<ClientConfig>> = (0..CLIENTS)
         .map(|number| caller(&authority, number))
         .collect::<Result<_, _>>()?;
-    let seen = Seen {
-        asked: AtomicU64::new(0),
-        acknowledged: AtomicU64::new(0),
-        over: AtomicBool::new(false),
-        answered: AtomicU64::new(0),
-        failed: AtomicU64::new(0),
-        outdated: AtomicU64::new(0),
-        astray: AtomicU64::new(0),
+    let stage = Stage {
+        gateway: &gateway,
+        address,
+        authority: &authority,
+        behind,
+        seen: &seen,
     };
     let done = std::thread::scope(|scope| {
         for caller in &callers {
@@ -143,11 +185,7 @@ fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
         }
         let done = (1..=reloads).try_for_each(|number| {
             interrupt::check()?;
-            let next = Generation(number);
-            write(&gateway, next, &authority, behind)?;
-            seen.asked.store(number, Ordering::SeqCst);
-            gateway.reload()?;
-            seen.acknowledged.store(number, Ordering::SeqCst);
+            step(&stage, Generation(number))?;
             if number.is_multiple_of(reloads / 4) {
                 bench.progress(&format!("reload {number}/{reloads}"));
             }
@@ -167,6 +205,11 @@ fn bars(seen: &Seen, reloads: u64) -> Vec<Bar> {
     let [answered, failed, outdated, astray] =
         [&seen.answered, &seen.failed, &seen.outdated, &seen.astray]
             .map(|n| n.load(Ordering::SeqCst));
+    let [handshakes, stale, revoked, let_in] =
+        [&seen.handshakes, &seen.stale, &seen.revoked, &seen.let_in]
+            .map(|n| n.load(Ordering::SeqCst));
+    let to_be_revoked = (1..=reloads).map(Generation);
+    let to_be_revoked = to_be_revoked.filter(|it| it.renews_revocations()).count();
     let whole = answered + failed;
     vec![
         Bar::judged(
@@ -187,39 +230,97 @@ fn bars(seen: &Seen, reloads: u64) -> Vec<Bar> {
             format!("{astray} of {answered} did"),
             astray == 0,
         ),
+        Bar::judged(
+            "certificates",
+            "every handshake shows the generation's",
+            format!("{stale} of {handshakes} showed another"),
+            stale == 0 && handshakes > 0,
+        ),
+        Bar::judged(
+            "clients that a reload revokes",
+            "each is served before, and refused after",
+            format!("{let_in} of {revoked} were not refused; {to_be_revoked} were to be revoked"),
+            let_in == 0 && u64::try_from(to_be_revoked).is_ok_and(|all| all == revoked),
+        ),
     ]
 }
 
-/// Writes what is new in a generation.
-fn write(
-    gateway: &Gateway,
-    next: Generation,
-    authority: &Authority,
-    behind: [SocketAddr; 2],
-) -> Result<(), Trouble> {
+/// One reload. Whom it revokes asks before and after it.
+fn step(stage: &Stage<'_>, next: Generation) -> Result<(), Trouble> {
+    let seen = stage.seen;
+    let revoked = write(stage, next)?;
+    let served = revoked.as_ref().map(|caller| once(stage.address, caller));
+    seen.asked.store(next.0, Ordering::SeqCst);
+    stage.gateway.reload()?;
+    seen.acknowledged.store(next.0, Ordering::SeqCst);
+    let (Some(caller), Some(served)) = (revoked, served) else {
+        return Ok(());
+    };
+    // Who was not served before is not refused for being revoked.
+    if served.is_ok_and(|answer| answer.status == 200) {
+        seen.revoked.fetch_add(1, Ordering::SeqCst);
+    }
+    let is_refused = once(stage.address, &caller).is_err_and(|error| is_refusal(&error));
+    seen.let_in
+        .fetch_add(u64::from(!is_refused), Ordering::SeqCst);
+    Ok(())
+}
+
+/// Whether a connection was ended by who took it: by an alert, or by a reset that overtakes it.
+fn is_refusal(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
+    let cause = error.get_ref().and_then(|cause| cause.downcast_ref());
+    let revoked = rustls::Error::AlertReceived(AlertDescription::CertificateRevoked);
+    let kinds = [
+        BrokenPipe,
+        ConnectionAborted,
+        ConnectionReset,
+        UnexpectedEof,
+    ];
+    cause == Some(&revoked) || (cause.is_none() && kinds.contains(&error.kind()))
+}
+
+/// Writes what is new in a generation; how a client connects that it revokes.
+fn write(stage: &Stage<'_>, next: Generation) -> Result<Option<Arc<ClientConfig>>, Trouble> {
+    let Stage {
+        gateway, authority, ..
+    } = stage;
     if next.renews_certificate() {
         let own = authority.issue(&["localhost"])?;
+        stage.seen.shows(next.0, &own.certificate)?;
         gateway.write("server.pem", &own.certificate)?;
         gateway.write("server.key", &own.key)?;
     }
+    let mut revoked = None;
     if next.renews_revocations() {
         // Somebody who is not among the clients.
-        let other = authority.issue(&["other"])?;
+        let other = issued(authority, CLIENTS)?;
         gateway.write("ca.crl", &authority.revoked(&[&other], 2099)?)?;
+        revoked = Some(showing(authority, &other)?);
     }
     gateway.write("shards.yaml", &next.map())?;
-    gateway.write("gateway.yaml", &next.config(behind))
+    gateway.write("gateway.yaml", &next.config(stage.behind))?;
+    Ok(revoked)
+}
+
+fn issued(authority: &Authority, number: usize) -> Result<Issued, Trouble> {
+    authority.issue_for(Names {
+        common_name: "client",
+        uris: &[&format!("urn:client/{number}")],
+        hosts: &[],
+    })
 }
 
 /// How a client connects, who shows a certificate of its own and takes up no session.
 fn caller(authority: &Authority, number: usize) -> Result<Arc<ClientConfig>, Trouble> {
+    showing(authority, &issued(authority, number)?)
+}
+
+/// The same with this certificate.
+fn showing(authority: &Authority, issued: &Issued) -> Result<Arc<ClientConfig>, Trouble> {
     let Issued {
         certificate, key, ..
-    } = authority.issue_for(Names {
-        common_name: "client",
-        uris: &[&format!("urn:client/{number}")],
-        hosts: &[],
-    })?;
+    } = issued;
     let mut roots = RootCertStore::empty();
     let trusted = CertificateDer::from_pem_slice(authority.certificate().as_bytes());
     roots.add(trusted.map_err(unusable)?).map_err(unusable)?;
@@ -245,13 +346,12 @@ fn unusable(error: impl Display) -> Trouble {
 fn client(address: SocketAddr, caller: &Arc<ClientConfig>, seen: &Seen) {
     let mut kept: Option<(StreamOwned<ClientConnection, TcpStream>, u32)> = None;
     while !seen.over.load(Ordering::SeqCst) {
+        // A connection may be taken by what is in force when it is made; the handshake comes with the first request.
+        let taken_by = seen.acknowledged.load(Ordering::SeqCst);
         let stream = kept.take().map_or_else(|| connect(address, caller), Ok);
         let oldest = seen.acknowledged.load(Ordering::SeqCst);
         let asked = stream.and_then(|(mut stream, count)| {
-            let answer = ask(
-                &mut stream,
-                "GET /asked HTTP/1.1\r\nHost: localhost\r\n\r\n",
-            )?;
+            let answer = ask(&mut stream, REQUEST)?;
             Ok((answer, stream, count + 1))
         });
         let newest = seen.asked.load(Ordering::SeqCst);
@@ -259,6 +359,9 @@ fn client(address: SocketAddr, caller: &Arc<ClientConfig>, seen: &Seen) {
             Ok((answer, stream, count)) if answer.status == 200 => {
                 seen.answered.fetch_add(1, Ordering::SeqCst);
                 judge(&answer, oldest..=newest, seen);
+                if count == 1 {
+                    judge_leaf(stream.conn.peer_certificates(), taken_by..=newest, seen);
+                }
                 kept = (answer.keeps() && count < ON_ONE).then_some((stream, count));
             }
             _ => {
@@ -268,7 +371,21 @@ fn client(address: SocketAddr, caller: &Arc<ClientConfig>, seen: &Seen) {
     }
 }
 
-fn judge(answer: &Answer, in_force: std::ops::RangeInclusive<u64>, seen: &Seen) {
+/// Asks once, over a connection of its own.
+fn once(address: SocketAddr, caller: &Arc<ClientConfig>) -> std::io::Result<Answer> {
+    let (mut stream, _) = connect(address, caller)?;
+    ask(&mut stream, REQUEST)
+}
+
+/// Judges what the gateway showed in a handshake.
+fn judge_leaf(chain: Option<&[CertificateDer<'_>]>, in_force: RangeInclusive<u64>, seen: &Seen) {
+    let leaf = chain.and_then(|chain| chain.first());
+    let is_of_it = leaf.is_some_and(|leaf| seen.is_of(leaf, &in_force));
+    seen.handshakes.fetch_add(1, Ordering::SeqCst);
+    seen.stale.fetch_add(u64::from(!is_of_it), Ordering::SeqCst);
+}
+
+fn judge(answer: &Answer, in_force: RangeInclusive<u64>, seen: &Seen) {
     let number = |name| answer.field(name).and_then(|text| text.parse::<u64>().ok());
     let generation = number("x-generation").filter(|generation| in_force.contains(generation));
     let Some(generation) = generation.map(Generation) else {
@@ -297,6 +414,42 @@ fn connect(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_certificate_is_judged_by_the_generations_in_force() {
+        let seen = Seen::default();
+        let authority = Authority::new().unwrap();
+        let issued = [0, 2, 6].map(|from| {
+            let own = authority.issue(&["localhost"]).unwrap();
+            seen.shows(from, &own.certificate).unwrap();
+            CertificateDer::from_pem_slice(own.certificate.as_bytes()).unwrap()
+        });
+        let check = |in_force: RangeInclusive<u64>, expected: [bool; 3]| {
+            let found = issued.each_ref().map(|leaf| seen.is_of(leaf, &in_force));
+            assert_eq!(found, expected, "{in_force:?}");
+        };
+        check(0..=1, [true, false, false]);
+        check(1..=2, [true, true, false]);
+        check(2..=5, [false, true, false]);
+        check(5..=6, [false, true, true]);
+        check(6..=9, [false, false, true]);
+        judge_leaf(Some(&issued[..1]), 2..=5, &seen);
+        judge_leaf(Some(&issued[1..]), 2..=5, &seen);
+        judge_leaf(None, 2..=5, &seen);
+        let [handshakes, stale] = [&seen.handshakes, &seen.stale].map(|n| n.load(Ordering::SeqCst));
+        assert_eq!((handshakes, stale), (3, 2));
+    }
+
+    #[test]
+    fn only_who_is_shut_out_is_refused() {
+        use std::io::{Error, ErrorKind};
+        let alert = |alert| Error::other(rustls::Error::AlertReceived(alert));
+        assert!(is_refusal(&alert(AlertDescription::CertificateRevoked)));
+        assert!(is_refusal(&ErrorKind::ConnectionReset.into()));
+        assert!(!is_refusal(&alert(AlertDescription::InternalError)));
+        assert!(!is_refusal(&ErrorKind::WouldBlock.into()));
+        assert!(!is_refusal(&ErrorKind::ConnectionRefused.into()));
+    }
 
     #[test]
     fn everybody_moves_to_and_fro_frozen_in_between() {

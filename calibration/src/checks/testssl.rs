@@ -22,6 +22,9 @@ pub const CHECK: Check = Check {
 /// The longest that it takes.
 const PATIENCE: Duration = Duration::from_secs(900);
 
+/// So many of its tests may go without being carried out.
+const UNTESTED: usize = 3;
+
 /// Findings that say nothing about the gateway, and why.
 static EXCUSED: [(&str, &str); 4] = [
     (
@@ -48,6 +51,8 @@ struct Findings {
     looked_at: usize,
     above_low: Vec<String>,
     excused: Vec<String>,
+    /// Tests that it could not carry out.
+    untested: Vec<String>,
 }
 
 fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
@@ -104,20 +109,35 @@ fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
         .map_err(|_| Trouble::Measured("testssl made no report".to_owned()))?;
     let findings = findings(&text)
         .ok_or_else(|| Trouble::Measured("testssl's report cannot be read".to_owned()))?;
+    Ok(vec![bar(&findings)])
+}
+
+fn bar(findings: &Findings) -> Bar {
     let Findings {
         looked_at,
         above_low,
         excused,
-    } = &findings;
-    let mut measured = format!("{looked_at} findings, {} above LOW", above_low.len());
-    for (word, list) in [("", above_low), ("excused ", excused)] {
+        untested,
+    } = findings;
+    let mut measured = format!(
+        "{looked_at} findings, {} above LOW, {} not carried out",
+        above_low.len(),
+        untested.len()
+    );
+    let lists = [
+        ("", above_low),
+        ("excused ", excused),
+        ("not carried out ", untested),
+    ];
+    for (word, list) in lists {
         if !list.is_empty() {
             measured = format!("{measured}; {word}{}", list.join(", "));
         }
     }
-    let held = above_low.is_empty() && *looked_at > 0;
+    let held = above_low.is_empty() && *looked_at > 0 && untested.len() <= UNTESTED;
     let what = "gateway's listener with TLS";
-    Ok(vec![Bar::judged(what, "nothing above LOW", measured, held)])
+    let limit = format!("nothing above LOW, and at most {UNTESTED} tests not carried out");
+    Bar::judged(what, limit, measured, held)
 }
 
 /// Reads its report: a list of findings, each with a name, a severity and words.
@@ -126,19 +146,22 @@ fn findings(report: &str) -> Option<Findings> {
     let mut findings = Findings::default();
     for finding in report.as_array()? {
         let (name, severity) = (finding["id"].as_str()?, finding["severity"].as_str()?);
+        let words = finding["finding"].as_str().unwrap_or_default();
         findings.looked_at += 1;
-        // WARN is about a test that it could not carry out, not about what it found.
-        if matches!(severity, "OK" | "INFO" | "LOW" | "DEBUG" | "WARN") {
-            continue;
+        match severity {
+            "OK" | "INFO" | "LOW" | "DEBUG" => continue,
+            // It is about a test that it could not carry out, not about what it found.
+            "WARN" => {
+                findings.untested.push(format!("{name}: {words}"));
+                continue;
+            }
+            _ => {}
         }
         match EXCUSED.iter().find(|(excused, _)| *excused == name) {
             Some((_, reason)) => findings.excused.push(format!("{name} ({reason})")),
-            None => {
-                let words = finding["finding"].as_str().unwrap_or_default();
-                findings
-                    .above_low
-                    .push(format!("{name} {severity}: {words}"));
-            }
+            None => findings
+                .above_low
+                .push(format!("{name} {severity}: {words}")),
         }
     }
     Some(findings)
@@ -147,6 +170,7 @@ fn findings(report: &str) -> Option<Findings> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bar::Verdict;
 
     #[test]
     fn what_is_above_low_is_named() {
@@ -154,14 +178,30 @@ mod tests {
           { "id": "TLS1_2", "severity": "OK", "finding": "offered" },
           { "id": "HSTS", "severity": "LOW", "finding": "not offered" },
           { "id": "SSLv3", "severity": "CRITICAL", "finding": "offered" },
-          { "id": "scanProblem", "severity": "FATAL", "finding": "no answer" }
+          { "id": "scanProblem", "severity": "FATAL", "finding": "no answer" },
+          { "id": "BREACH", "severity": "WARN", "finding": "no body" }
         ]"#;
         let found = findings(report).unwrap();
-        assert_eq!(found.looked_at, 4);
+        assert_eq!(found.looked_at, 5);
+        assert_eq!(found.untested, ["BREACH: no body"]);
         assert_eq!(
             found.above_low,
             ["SSLv3 CRITICAL: offered", "scanProblem FATAL: no answer"]
         );
         assert_eq!(findings("{"), None);
+    }
+
+    #[test]
+    fn what_was_not_carried_out_says_nothing() {
+        let check = |untested: usize, expected| {
+            let found = Findings {
+                looked_at: 9,
+                untested: vec!["BREACH".to_owned(); untested],
+                ..Findings::default()
+            };
+            assert_eq!(bar(&found).verdict, expected, "{untested}");
+        };
+        check(UNTESTED, Verdict::Held);
+        check(UNTESTED + 1, Verdict::Failed);
     }
 }
