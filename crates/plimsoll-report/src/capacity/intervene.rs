@@ -142,16 +142,21 @@ impl Plan {
 }
 
 /// Whether capacity is where it was predicted. What carries `before` or more has not moved at all, and what does not carry even the rate at
-/// which the search begins moved too far.
+/// which the search begins moved too far. Of two intervals it is as predicted if their middles are near each other and a capacity that had
+/// not moved would be beyond them; it is not if no two rates of them are near each other; else they are too wide to say.
 fn moved(predicted: (f64, f64), found: (Option<f64>, Option<f64>), before: f64) -> Moved {
     let middle = |(low, high): (f64, f64)| (low * high).sqrt();
     match found {
         (Some(lower), Some(upper)) => {
             let ratio = middle((lower, upper)) / middle(predicted);
-            if (ratio - 1.0).abs() <= TOLERANCE {
+            let (least, most) = (lower / predicted.1, upper / predicted.0);
+            let is_near = (ratio - 1.0).abs() <= TOLERANCE;
+            if is_near && most < 1.0 / KEPT {
                 Moved::AsPredicted
-            } else {
+            } else if least > 1.0 + TOLERANCE || most < 1.0 - TOLERANCE {
                 Moved::Otherwise
+            } else {
+                Moved::Unknown
             }
         }
         (Some(lower), None) if lower >= before * (1.0 - f64::EPSILON) => Moved::Otherwise,
@@ -178,5 +183,14 @@ mod tests {
         check((None, Some(10.0)), Moved::Otherwise);
         check((Some(90.0), None), Moved::Unknown);
         check((None, None), Moved::Unknown);
+        check((Some(84.0), Some(101.0)), Moved::Unknown);
+        let wide = moved((16.0, 32.0), (Some(28.8), Some(33.9)), 40.0);
+        assert_eq!(wide, Moved::Unknown, "30/s may be what 16 to 32 predicted");
+        let unmoved = moved((16.0, 32.0), (Some(16.0), Some(32.0)), 40.0);
+        assert_eq!(
+            unmoved,
+            Moved::Unknown,
+            "20 to 32/s was carried before, too"
+        );
     }
 }
