@@ -266,6 +266,8 @@ fn means_the_same(sent: &Sent, seen: &Message) -> Result<(), String> {
         Some(at) => (&target[..at], Some(&target[at + 1..])),
         None => (target, None),
     };
+    // RFC 9110 section 4.2.3: an empty path is the root's.
+    let path = if path.is_empty() { b"/" } else { path };
     if decoded(path) != decoded(seen.start.path.as_bytes()) {
         return Err("another path".to_owned());
     }
