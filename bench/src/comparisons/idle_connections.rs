@@ -5,7 +5,7 @@ use crate::Trouble;
 use crate::bench::{Bench, Reading};
 use crate::rounds::{MEMORY, interleave};
 use crate::row::{Bar, Quantity};
-use crate::server::{self, Kind};
+use crate::server::{self, Kind, Server};
 use crate::{http, interrupt, limits, memory_rows, process};
 use std::io::Read as _;
 use std::net::{SocketAddr, TcpStream};
@@ -49,13 +49,21 @@ fn idle(bench: &Bench, kind: Kind) -> Result<f64, Trouble> {
     let count = held_by(kind, limits::connections())?;
     let upstream = Kind::Mock.start(bench, bench.placement.clients, None)?;
     let proxy = kind.start(bench, bench.placement.server, Some(upstream.address))?;
-    let held: Vec<TcpStream> = (0..count)
+    megabytes_holding(&proxy, kind, count, |_| connected(proxy.address))
+}
+
+/// Megabytes that this proxy would have with all connections, by what it has while it holds `count` of them.
+pub(super) fn megabytes_holding<C>(
+    proxy: &Server,
+    kind: Kind,
+    count: u32,
+    connect: impl Fn(u32) -> std::io::Result<C>,
+) -> Result<f64, Trouble> {
+    let held: Vec<C> = (0..count)
         .map(|number| {
             interrupt::check()?;
-            connected(proxy.address).map_err(Trouble::when(format!(
-                "connection {number} to {}",
-                kind.name()
-            )))
+            let what = format!("connection {number} to {}", kind.name());
+            connect(number).map_err(Trouble::when(what))
         })
         .collect::<Result<_, _>>()?;
     let megabytes = process::proportional_megabytes(proxy.pid());

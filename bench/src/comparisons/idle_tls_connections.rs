@@ -1,14 +1,14 @@
 //! Memory of proxies that hold 10,000 idle connections of mutual TLS.
 
-use super::idle_connections::held_by;
+use super::idle_connections::{held_by, megabytes_holding};
 use super::{Comparison, Findings, Round};
 use crate::Trouble;
 use crate::bench::{Bench, Reading};
 use crate::rounds::{MEMORY, interleave};
 use crate::row::{Bar, Quantity};
-use crate::secured::{Clients, Secured};
+use crate::secured::Clients;
 use crate::server::{self, Kind};
-use crate::{interrupt, limits, memory_rows, process};
+use crate::{limits, memory_rows};
 
 pub const COMPARISON: Comparison = Comparison {
     name: "tls-memory",
@@ -21,7 +21,6 @@ pub const COMPARISON: Comparison = Comparison {
     run,
 };
 
-const CONNECTIONS: u32 = 10_000;
 /// Shows that the comparison works.
 const FEW: u32 = 100;
 /// Ours first.
@@ -48,17 +47,8 @@ fn idle(bench: &Bench, kind: Kind) -> Result<f64, Trouble> {
     let upstream = Kind::Mock.start(bench, bench.placement.clients, None)?;
     let proxy = kind.start(bench, bench.placement.server, Some(upstream.address))?;
     let clients = Clients::of(proxy.directory())?;
-    let held: Vec<Secured> = (0..count)
-        .map(|number| {
-            interrupt::check()?;
-            let connected = clients.connected(number, proxy.entrance.address, server::PATH);
-            let what = format!("connection {number} to {}", kind.name());
-            connected
-                .map(|(stream, _)| stream)
-                .map_err(Trouble::when(what))
-        })
-        .collect::<Result<_, _>>()?;
-    let megabytes = process::proportional_megabytes(proxy.pid());
-    drop(held);
-    Ok(megabytes * f64::from(CONNECTIONS) / f64::from(count))
+    megabytes_holding(&proxy, kind, count, |number| {
+        let connected = clients.connected(number, proxy.entrance.address, server::PATH)?;
+        Ok(connected.0)
+    })
 }
