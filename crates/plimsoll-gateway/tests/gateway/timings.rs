@@ -44,14 +44,13 @@ fn records(printed: &Mutex<Vec<u8>>) -> Vec<Value> {
 #[test]
 fn the_phases_of_every_request_add_up_to_what_it_took() {
     let (asked, is_asked) = mpsc::channel();
-    let (answer, may_answer) = mpsc::channel::<()>();
+    let (answer, may_answer) = mpsc::channel::<Instant>();
     let may_answer = Arc::new(Mutex::new(may_answer));
     let (held, was_held) = mpsc::channel();
     let upstream = Upstream::start(move |mut peer, _| {
         while peer.request().is_some() {
-            let since = Instant::now();
             asked.send(()).unwrap();
-            may_answer.lock().unwrap().recv().unwrap();
+            let since = may_answer.lock().unwrap().recv().unwrap();
             held.send(since.elapsed()).unwrap();
             peer.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
         }
@@ -68,7 +67,12 @@ fn the_phases_of_every_request_add_up_to_what_it_took() {
         };
         client.send(ASK);
         is_asked.recv_timeout(PATIENCE).unwrap();
-        answer.send(()).unwrap();
+        // Its one thread answers this, so the exchange waits for the upstream by now, however long the system kept the thread from it.
+        let waiting = || gateway.metric("phase_seconds_count{phase=\"first_byte\"}");
+        assert_eq!(waiting(), number);
+        let held_since = Instant::now();
+        assert_eq!(waiting(), number);
+        answer.send(held_since).unwrap();
         let response = client.response(false);
         // An exchange is over a moment after its client has its answer.
         gateway.reaches("phase_seconds_count{phase=\"first_byte\"}", number + 1);
