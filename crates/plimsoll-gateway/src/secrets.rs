@@ -8,7 +8,6 @@
 //! A request only ever looks at what is there. Where a secret may stand, and what must be fit for what, is the configuration's.
 
 pub(crate) mod aws;
-mod call;
 pub(crate) mod credentials;
 pub(crate) mod keeper;
 pub(crate) mod kept;
@@ -18,8 +17,21 @@ mod sigv4;
 
 use crate::policy::key::Digest;
 use kept::Kept;
+use plimsoll_http::Limits;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
+
+/// How long a call may take as a whole. Nobody but the keeper waits for it.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// What is read of an answer: a secret has up to 64 KiB, which as JSON may take six times as much.
+const ANSWER: Limits = Limits {
+    head_bytes: 16 * 1024,
+    fields: 100,
+    target_bytes: 1024,
+    body_bytes: 512 * 1024,
+    trailer_bytes: 1024,
+};
 
 /// A secret, wherever it comes from. Its text is shown by [`Self::reveal`] alone.
 #[derive(Clone)]

@@ -10,6 +10,7 @@
 
 pub mod authority;
 mod buffer;
+pub mod call;
 pub mod connect;
 pub mod connection;
 pub mod counters_file;
@@ -35,6 +36,7 @@ pub mod stream;
 pub mod tls;
 pub mod url;
 
+pub use call::{Answer, Call, call};
 pub use connect::{ConnectError, connect, connect_stream, lacking};
 pub use connection::{
     ClientConnection, MessageReader, Output, RequestReader, ResponseReader, ServerConnection,

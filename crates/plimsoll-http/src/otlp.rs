@@ -1,7 +1,8 @@
 //! OTLP over HTTP as its exporters see it: where a collector is, and one request to it. What is in a request is theirs.
 
+use crate::call::{Call, call};
 use crate::limits::Limits;
-use crate::{connect, encode};
+use crate::url::Url;
 use std::fmt;
 use std::time::Duration;
 
@@ -30,8 +31,7 @@ impl Signal {
 const PORT: u16 = 4318;
 /// What of an answer is read.
 const MOST_ANSWER_BYTES: u64 = 64 * 1024;
-/// How long the rest of an answer is waited for.
-const REST: Duration = Duration::from_secs(1);
+const USER_AGENT: &str = concat!("plimsoll/", env!("CARGO_PKG_VERSION"));
 
 /// What a collector answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,9 +53,7 @@ impl Answer {
 /// A collector's address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Endpoint {
-    /// Host and port.
-    authority: String,
-    path: String,
+    url: Url,
 }
 
 impl Endpoint {
@@ -85,17 +83,19 @@ impl Endpoint {
         let has_port = authority
             .rsplit_once(':')
             .is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+        let port = if has_port {
+            String::new()
+        } else {
+            format!(":{PORT}")
+        };
+        let path = if path == "/" { signal.path() } else { path };
+        let url = Url::parse(&format!("http://{authority}{port}{path}"));
         Ok(Self {
-            authority: if has_port {
-                authority.to_owned()
-            } else {
-                format!("{authority}:{PORT}")
-            },
-            path: if path == "/" { signal.path() } else { path }.to_owned(),
+            url: url.map_err(|_| example)?,
         })
     }
 
-    /// Sends one request, on a connection of its own, and reads its answer. Takes as long as it takes, but for connecting.
+    /// Sends one request, on a connection of its own, and reads its answer.
     ///
     /// # Errors
     /// A clause that says why there was no answer.
@@ -105,51 +105,33 @@ impl Endpoint {
         body: &[u8],
         patience: Duration,
     ) -> Result<Answer, String> {
-        let addresses = tokio::net::lookup_host(&self.authority).await;
-        let address = addresses.map_err(|e| e.to_string())?.next();
-        let address = address.ok_or("the name resolves to nothing")?;
-        let limits = Limits {
-            body_bytes: MOST_ANSWER_BYTES,
-            ..Limits::default()
-        };
-        let connected = connect(address, patience, limits).await;
-        let mut connection = connected.map_err(|e| e.to_string())?;
-        let out = connection.output.buffer();
-        encode::request_line(out, "POST", &self.path);
-        encode::field(out, "Host", &self.authority);
-        encode::field(out, "Content-Type", content_type);
-        encode::field(
-            out,
-            "User-Agent",
-            concat!("plimsoll/", env!("CARGO_PKG_VERSION")),
-        );
-        encode::content_length(out, body.len() as u64);
-        encode::field(out, "Connection", "close");
-        encode::end_head(out);
-        out.extend_from_slice(body);
-        connection.output.flush().await.map_err(|e| e.to_string())?;
-        connection.responses.expect(false);
-        loop {
-            let answered = connection.responses.next_head().await;
-            answered.map_err(|e| format!("no answer: {e}"))?;
-            let status = connection.responses.head().status();
-            if status < 200 {
-                continue;
-            }
-            let mut body = Vec::new();
-            let reading = connection.responses.read_body(&mut body);
+        let answer = call(&Call {
+            method: "POST",
+            url: &self.url,
+            fields: &[
+                ("Content-Type", content_type.to_owned()),
+                ("User-Agent", USER_AGENT.to_owned()),
+            ],
+            body,
+            authorities: None,
+            patience,
+            limits: Limits {
+                body_bytes: MOST_ANSWER_BYTES,
+                ..Limits::default()
+            },
+        })
+        .await?;
+        Ok(Answer {
+            status: answer.status,
             // The status has decided: a request that was taken is not sent again because its answer broke off.
-            if !matches!(tokio::time::timeout(REST, reading).await, Ok(Ok(()))) {
-                body.clear();
-            }
-            return Ok(Answer { status, body });
-        }
+            body: answer.body.unwrap_or_default(),
+        })
     }
 }
 
 impl fmt::Display for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "http://{}{}", self.authority, self.path)
+        write!(f, "{}{}", self.url.origin(), self.url.target)
     }
 }
 

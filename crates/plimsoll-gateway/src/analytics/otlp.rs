@@ -43,12 +43,7 @@ impl Exporter {
         let Self { to, runtime, parts } = self;
         parts.deliver(entries, |part| {
             let body = request(part).to_string();
-            let sent = runtime.block_on(async {
-                let sending = to.send("application/json", body.as_bytes(), PATIENCE);
-                tokio::time::timeout(PATIENCE, sending).await
-            });
-            let late = || Err(format!("no answer within {} s", PATIENCE.as_secs()));
-            match sent.unwrap_or_else(|_| late()) {
+            match runtime.block_on(to.send("application/json", body.as_bytes(), PATIENCE)) {
                 Ok(answer) => meant(&answer, part.len()),
                 Err(why) => Tried::Away(why),
             }

@@ -2,10 +2,10 @@
 //!
 //! Source: AWS Secrets Manager API Reference, `GetSecretValue` and "Common Errors"; the protocol is JSON 1.1 over a POST.
 
-use super::call::{Answer, Call, call};
 use super::credentials;
 use super::sigv4::{Field, Signer, sign};
-use plimsoll_http::Url;
+use super::{ANSWER, PATIENCE};
+use plimsoll_http::{Answer, Call, Url, call};
 use serde_json::{Value, json};
 use std::fmt;
 use std::sync::Arc;
@@ -104,6 +104,8 @@ pub(super) async fn get(
         fields: &fields,
         body: body.as_bytes(),
         authorities,
+        patience: PATIENCE,
+        limits: ANSWER,
     };
     let answer = call(&request)
         .await
@@ -112,7 +114,11 @@ pub(super) async fn get(
 }
 
 fn read(source: &Source, answer: &Answer) -> Result<Arc<str>, Failure> {
-    let told: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
+    let whole = answer.body.as_deref().ok_or_else(|| {
+        let origin = source.endpoint.origin();
+        Failure::Away(format!("{origin} breaks off its answer"))
+    })?;
+    let told: Value = serde_json::from_slice(whole).unwrap_or_default();
     if answer.status != 200 {
         return Err(refusal(source, answer.status, &told));
     }
@@ -208,7 +214,7 @@ mod tests {
     }
 
     fn told(status: u16, body: &str) -> Result<Arc<str>, Failure> {
-        let body = body.as_bytes().to_vec();
+        let body = Some(body.as_bytes().to_vec());
         read(&source(), &Answer { status, body })
     }
 

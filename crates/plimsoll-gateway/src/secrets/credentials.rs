@@ -1,8 +1,7 @@
 //! With what calls are signed: credentials that were read with the configuration, or those that a container's host hands out.
 
-use super::Secret;
-use super::call::{Call, call};
-use plimsoll_http::Url;
+use super::{ANSWER, PATIENCE, Secret};
+use plimsoll_http::{Call, Url, call};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -95,12 +94,14 @@ async fn ask_host(url: &Url, token: Option<&str>) -> Result<Plain, String> {
         fields: &fields,
         body: &[],
         authorities: None,
+        patience: PATIENCE,
+        limits: ANSWER,
     })
     .await?;
     if answer.status != 200 {
         return Err(format!("{} answers {}", url.authority, answer.status));
     }
-    let told: Value = serde_json::from_slice(&answer.body)
+    let told: Value = serde_json::from_slice(&answer.body.unwrap_or_default())
         .map_err(|_| format!("{} does not answer with JSON", url.authority))?;
     let part = |name: &str| told.get(name).and_then(Value::as_str).map(Arc::from);
     let missing = |name: &str| format!("{} does not say `{name}`", url.authority);

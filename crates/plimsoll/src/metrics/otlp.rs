@@ -56,18 +56,14 @@ impl Push {
         let families = read(totals, Totals::families);
         let times = (self.started_ns, now_ns());
         let body = message::encode(&families, &self.experiment, times);
-        let sending = self.to.send("application/x-protobuf", &body, PATIENCE);
-        let sent = tokio::time::timeout(PATIENCE, sending).await;
-        let failed = match sent {
-            Ok(Ok(answer)) if !answer.is_taken() => {
-                format!("answered with status {}", answer.status)
-            }
-            Ok(Ok(answer)) => match message::refused(&answer.body) {
+        let sent = self.to.send("application/x-protobuf", &body, PATIENCE);
+        let failed = match sent.await {
+            Ok(answer) if !answer.is_taken() => format!("answered with status {}", answer.status),
+            Ok(answer) => match message::refused(&answer.body) {
                 None => return,
                 Some(refused) => refused,
             },
-            Ok(Err(why)) => why,
-            Err(_) => format!("no answer within {} s", PATIENCE.as_secs()),
+            Err(why) => why,
         };
         if !self.told.swap(true, Ordering::Relaxed) {
             out::note(&format!("warning: --otlp {}: {failed}", self.to));

@@ -1,49 +1,67 @@
-//! One call of an API over a connection of its own, within one deadline: over verified TLS, or in clear where the address says so.
+//! One request over a connection of its own, within one deadline: over verified TLS, or in clear where the address says so.
 
-use plimsoll_http::tls::{ClientTls, TlsSettings, TlsVersion, Trust};
-use plimsoll_http::{ConnectError, Limits, Stream, TcpClient, Url, connect_stream, encode};
+use crate::connection::TcpClient;
+use crate::limits::Limits;
+use crate::stream::Stream;
+use crate::tls::{ClientTls, TlsSettings, TlsVersion, Trust};
+use crate::url::Url;
+use crate::{ConnectError, connect_stream, encode};
 use std::time::Duration;
+use tokio::time::{Instant, timeout_at};
 
-/// How long a call may take as a whole. Nobody but the keeper waits for it.
-const DEADLINE: Duration = Duration::from_secs(5);
 /// Interim answers before the final one.
 const INTERIM: usize = 16;
-/// What is read of an answer: a secret has up to 64 KiB, which as JSON may take six times as much.
-const LIMITS: Limits = Limits {
-    head_bytes: 16 * 1024,
-    fields: 100,
-    target_bytes: 1024,
-    body_bytes: 512 * 1024,
-    trailer_bytes: 1024,
-};
 
 /// A request.
-pub(super) struct Call<'a> {
-    pub(super) method: &'static str,
-    pub(super) url: &'a Url,
+#[derive(Debug, Clone, Copy)]
+pub struct Call<'a> {
+    /// Its method; an answer to `HEAD` is not expected.
+    pub method: &'static str,
+    /// Whom it goes to. Of the addresses of a name, the first that accepts a connection.
+    pub url: &'a Url,
     /// Beside `Host`, `Content-Length` and `Connection`.
-    pub(super) fields: &'a [(&'static str, String)],
-    pub(super) body: &'a [u8],
-    /// Authorities (PEM) in place of the host's own.
-    pub(super) authorities: Option<&'a str>,
+    pub fields: &'a [(&'static str, String)],
+    /// What is sent behind the head.
+    pub body: &'a [u8],
+    /// Authorities (PEM) in place of the host's own, for `https`.
+    pub authorities: Option<&'a str>,
+    /// How long it may take as a whole.
+    pub patience: Duration,
+    /// What is read of an answer.
+    pub limits: Limits,
 }
 
 /// What was answered.
-pub(super) struct Answer {
-    pub(super) status: u16,
-    pub(super) body: Vec<u8>,
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// From 200 on.
+    pub status: u16,
+    /// `None` where it broke off, was longer than the limits, or came too late.
+    pub body: Option<Vec<u8>>,
 }
 
-/// Calls, and takes the answer whole; says in a few words why there is none.
-pub(super) async fn call(call: &Call<'_>) -> Result<Answer, String> {
-    let seconds = DEADLINE.as_secs();
-    tokio::time::timeout(DEADLINE, exchange(call))
-        .await
-        .unwrap_or_else(|_| Err(format!("no answer within {seconds} s")))
+/// Calls, and takes the answer.
+///
+/// # Errors
+/// A clause that says why there is none.
+pub async fn call(call: &Call<'_>) -> Result<Answer, String> {
+    let deadline = Instant::now() + call.patience;
+    let asked = timeout_at(deadline, ask(call)).await;
+    let late = |_| Err(format!("no answer within {} s", call.patience.as_secs()));
+    let mut connection = asked.unwrap_or_else(late)?;
+    let status = connection.responses.head().status();
+    let mut body = Vec::new();
+    let reading = connection.responses.read_body(&mut body);
+    let is_whole = matches!(timeout_at(deadline, reading).await, Ok(Ok(())));
+    Ok(Answer {
+        status,
+        body: is_whole.then_some(body),
+    })
 }
 
-async fn exchange(call: &Call<'_>) -> Result<Answer, String> {
-    let mut connection = TcpClient::from_stream(connect(call).await?, LIMITS);
+/// A connection on which the head of the final answer has been read.
+async fn ask(call: &Call<'_>) -> Result<TcpClient, String> {
+    let mut connection = TcpClient::from_stream(connect(call).await?, call.limits);
     let out = connection.output.buffer();
     encode::request_line(out, call.method, &call.url.target);
     encode::field(out, "Host", &call.url.authority);
@@ -57,15 +75,11 @@ async fn exchange(call: &Call<'_>) -> Result<Answer, String> {
     let sent = connection.output.flush().await;
     sent.map_err(|error| error.to_string())?;
     connection.responses.expect(false);
-    for _ in 0..INTERIM {
+    for _ in 0..=INTERIM {
         let head = connection.responses.next_head().await;
-        head.map_err(|error| error.to_string())?;
-        let status = connection.responses.head().status();
-        if status >= 200 {
-            let mut body = Vec::new();
-            let read = connection.responses.read_body(&mut body).await;
-            read.map_err(|error| error.to_string())?;
-            return Ok(Answer { status, body });
+        head.map_err(|error| format!("no answer: {error}"))?;
+        if connection.responses.head().status() >= 200 {
+            return Ok(connection);
         }
     }
     Err("there are only interim answers".to_owned())
@@ -159,6 +173,8 @@ mod tests {
                 fields: &[("X-Token", "secret".to_owned())],
                 body: b"{}",
                 authorities: Some(authorities.certificate()),
+                patience: Duration::from_secs(9),
+                limits: Limits::default(),
             })
             .await
         };
@@ -169,8 +185,8 @@ mod tests {
         );
         let answer = ask(&authority).await.unwrap_or_else(|why| panic!("{why}"));
         assert_eq!(
-            (answer.status, answer.body.as_slice()),
-            (200, &b"POST / HTTP/1.1"[..])
+            (answer.status, answer.body.as_deref()),
+            (200, Some(&b"POST / HTTP/1.1"[..]))
         );
     }
 }
