@@ -1,5 +1,7 @@
 //! Swapping the binary: another process takes the sockets and the place of the first, and nobody notices; or it fails, and nobody notices.
 
+mod secured;
+
 use crate::program::{Server, Workspace, get, signal};
 use plimsoll_base::counters::{Counter, Totals};
 use std::io::{ErrorKind, Read as _, Write as _};
