@@ -3,6 +3,7 @@
 //! What happens to a request that was read is [`crate::exchange`]'s.
 
 use crate::answer::{Answer, Delivery};
+use crate::crowd::Place;
 use crate::doors::DoorId;
 use crate::exchange::mirror::Lane;
 use crate::exchange::phases::Phase;
@@ -114,8 +115,13 @@ enum Waited {
 }
 
 /// Serves one client until its connection ends. Never fails: what goes wrong is the client's or counted.
-/// `accepted` is when it was taken from the system's queue, if that is measured.
-pub(crate) async fn serve(shard: Rc<Shard>, stream: Stream, accepted: Option<Instant>) {
+/// `accepted` is when it was taken from the system's queue, if that is measured; `_place` it has until its connection ends.
+pub(crate) async fn serve(
+    shard: Rc<Shard>,
+    stream: Stream,
+    accepted: Option<Instant>,
+    _place: Option<Place<IpAddr>>,
+) {
     let now = Instant::now();
     let Ok(mut client) = Client::new(&shard, stream, now) else {
         return; // gone before it said anything
@@ -130,6 +136,7 @@ pub(crate) async fn serve_secured(
     stream: TcpStream,
     door: Rc<DoorId>,
     accepted: Option<Instant>,
+    _place: Option<Place<IpAddr>>,
 ) {
     if shard.draining.get() {
         return;
@@ -140,7 +147,8 @@ pub(crate) async fn serve_secured(
         return; // closed in this moment
     };
     let begun = Instant::now();
-    let handshake = tokio::time::timeout(shard.timeouts().request_head, tls.tls.accept(stream));
+    let patience = shard.timeouts().request_head;
+    let handshake = Box::pin(tokio::time::timeout(patience, tls.tls.accept(stream)));
     let secured = tokio::select! {
         secured = handshake => secured,
         () = shard.drain.notified() => return,
@@ -178,7 +186,8 @@ pub(crate) async fn serve_secured(
     shard.metrics.handshakes.failed(failed);
 }
 
-async fn converse(shard: Rc<Shard>, mut client: Client, now: Instant) {
+/// What an exchange needs is allocated with it and freed after it: ten thousand idle connections have this function's state and their client.
+async fn converse(shard: Rc<Shard>, mut client: Box<Client>, now: Instant) {
     let drained = shard.drain.notified();
     let mut drained = pin!(drained);
     let mut deadline = now + shard.timeouts().request_head;
@@ -195,7 +204,7 @@ async fn converse(shard: Rc<Shard>, mut client: Client, now: Instant) {
             Waited::Broken => return client.connection.reset(),
             Waited::Refused(answer) => return client.refuse(&shard, answer).await,
         }
-        match exchange::serve(&shard, &mut client).await {
+        match Box::pin(exchange::serve(&shard, &mut client)).await {
             After::Keep if shard.draining.get() => return client.close().await,
             After::Keep => deadline = Instant::now() + shard.timeouts().idle,
             After::Close if client.has_unread() => return client.linger().await,
@@ -206,7 +215,7 @@ async fn converse(shard: Rc<Shard>, mut client: Client, now: Instant) {
 }
 
 /// The same with a client that speaks HTTP/2.
-async fn converse_by_http2(shard: Rc<Shard>, mut client: Client) {
+async fn converse_by_http2(shard: Rc<Shard>, mut client: Box<Client>) {
     let caller = Caller {
         peer: client.peer(),
         arrival: std::mem::take(&mut client.arrival),
@@ -280,7 +289,7 @@ impl Client {
         begins == Ok(true)
     }
 
-    fn new(shard: &Shard, stream: Stream, now: Instant) -> io::Result<Self> {
+    fn new(shard: &Shard, stream: Stream, now: Instant) -> io::Result<Box<Self>> {
         let address = stream.peer_addr()?.ip().to_canonical();
         let generation = shard.current();
         let service = &generation.service;
@@ -290,7 +299,7 @@ impl Client {
             true => Standing::of(&connection.peer_certificates(), service).map(Rc::new),
             false => None,
         };
-        Ok(Self {
+        Ok(Box::new(Self {
             secured,
             standing,
             shown: None,
@@ -303,7 +312,7 @@ impl Client {
             scratch: Scratch::default(),
             arrival: Arrival::default(),
             lane: None,
-        })
+        }))
     }
 
     /// Sees the client as `generation` does, by which its next request is served.
@@ -381,7 +390,7 @@ impl Client {
     }
 
     /// Tells the client why its bytes are no request, and ends the connection.
-    async fn refuse(mut self, shard: &Shard, answer: Answer) {
+    async fn refuse(mut self: Box<Self>, shard: &Shard, answer: Answer) {
         let current = shard.current();
         let answer = current.service.voice.say(answer);
         current.tally.unrouted().answered(answer.status());
@@ -398,7 +407,7 @@ impl Client {
     }
 
     /// Tells the client that there is no room for it, in the protocol that was agreed on.
-    async fn turn_away(mut self, shard: &Shard, why: TooMany, http2: bool) {
+    async fn turn_away(mut self: Box<Self>, shard: &Shard, why: TooMany, http2: bool) {
         let answer = shard.refusal(why, &shard.current().service);
         let out = self.connection.output.buffer();
         match http2 {
@@ -423,7 +432,7 @@ impl Client {
     }
 
     /// Ends the connection after its last answer.
-    async fn close(mut self) {
+    async fn close(mut self: Box<Self>) {
         let deadline = Instant::now() + LINGER;
         let shutdown = self.connection.output.shutdown();
         if !matches!(self.watch.until(|| deadline, shutdown).await, Ok(Ok(()))) {
@@ -432,7 +441,7 @@ impl Client {
     }
 
     /// Ends the connection while the client still sends: closing with bytes unread would reset it and take the answer along.
-    async fn linger(mut self) {
+    async fn linger(mut self: Box<Self>) {
         let deadline = Instant::now() + LINGER;
         let TcpServer { requests, output } = &mut self.connection;
         let closing = async {

@@ -22,7 +22,6 @@ use crate::upstream::Placement;
 use plimsoll_base::counters::Counter;
 use plimsoll_http::Row;
 use std::cell::{Cell, RefCell};
-use std::hash::Hash;
 use std::io;
 use std::net::IpAddr;
 use std::rc::{Rc, Weak};
@@ -238,19 +237,13 @@ impl Shard {
         let accepted = timed.then(Instant::now);
         let (task, shown) = match tls {
             None => {
-                let served = client::serve(Rc::clone(self), stream.into(), accepted);
-                (
-                    clients.spawn_local(holding(place, served)),
-                    Showing::Nothing,
-                )
+                let served = client::serve(Rc::clone(self), stream.into(), accepted, place);
+                (clients.spawn_local(served), Showing::Nothing)
             }
             Some(_) => {
                 let door = Rc::clone(&door);
-                let secured = client::serve_secured(Rc::clone(self), stream, door, accepted);
-                (
-                    clients.spawn_local(holding(place, secured)),
-                    Showing::NotYet,
-                )
+                let secured = client::serve_secured(Rc::clone(self), stream, door, accepted, place);
+                (clients.spawn_local(secured), Showing::NotYet)
             }
         };
         self.roll.borrow_mut().enter(task, door, shown);
@@ -484,12 +477,6 @@ impl Shard {
             feed.into_inner().finish();
         }
     }
-}
-
-/// Serves a connection that has this place, which it has until its end.
-async fn holding<K: Eq + Hash>(place: Option<Place<K>>, served: impl Future<Output = ()>) {
-    served.await;
-    drop(place);
 }
 
 /// Ready at this time; never without one.
