@@ -79,6 +79,7 @@ pub(crate) struct Places {
     pub(crate) admin: Problem,
     pub(crate) analytics: Problem,
     pub(crate) tracing: Problem,
+    pub(crate) identity_order: Problem,
 }
 
 impl Places {
@@ -88,6 +89,7 @@ impl Places {
             admin: Problem::of_file("", ""),
             analytics: Problem::of_file("", ""),
             tracing: Problem::of_file("", ""),
+            identity_order: Problem::of_file("", ""),
         }
     }
 }

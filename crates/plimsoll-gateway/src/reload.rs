@@ -7,7 +7,7 @@
 //!
 //! After the acknowledgement no request is served by the generation before but those that were being served already.
 
-use crate::config::{AnalyticsConfig, GatewayConfig};
+use crate::config::{AnalyticsConfig, GatewayConfig, Sharding};
 use crate::controls::Source;
 use crate::doors::{Door, DoorId};
 use crate::error::GatewayError;
@@ -19,6 +19,7 @@ use crate::service::Origin;
 use crate::shard_map::{ShardMap, moves};
 use plimsoll_base::document::Problems;
 use plimsoll_http::otlp::Endpoint;
+use std::collections::HashMap;
 use std::fmt;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -32,8 +33,16 @@ pub(crate) const WAITING: usize = 16;
 #[derive(Debug)]
 pub(crate) enum Message {
     Change(Change),
-    /// To say how many exchanges that may change data were begun before this generation and have not ended.
-    Ask(u64, oneshot::Sender<u32>),
+    /// To say which exchanges that may change data were begun before this generation and have not ended.
+    Ask(u64, oneshot::Sender<Vec<Unfinished>>),
+}
+
+/// Exchanges of one shard and one generation that may change data and have not ended.
+#[derive(Debug)]
+pub(crate) struct Unfinished {
+    /// By which they went.
+    pub(crate) map: Arc<ShardMap>,
+    pub(crate) count: u32,
 }
 
 /// What a shard gets from a reload.
@@ -65,7 +74,7 @@ pub(crate) enum Refusal {
     Invalid(Problems),
     /// It cannot be carried out: an address is taken, a name has none.
     Impossible(GatewayError),
-    /// So many requests that may change data began before it was frozen, and have not ended.
+    /// So many requests that may change data began when it was in another shard, and have not ended.
     Unfinished(u32),
     /// Another process serves clients by what it knows.
     NotAlone,
@@ -82,7 +91,7 @@ impl fmt::Display for Refusal {
             Self::Impossible(error) => error.fmt(f),
             Self::Unfinished(count) => write!(
                 f,
-                "{count} requests that may change what is moved began before it was frozen: reload again when they have ended"
+                "{count} requests that may change what is moved began before it was frozen or removed: reload again when they have ended"
             ),
             Self::NotAlone => {
                 f.write_str("the process before this one still drains: try again when it has ended")
@@ -122,8 +131,8 @@ pub(crate) struct Reloader {
     pub(crate) shards: Vec<mpsc::Sender<Message>>,
     /// The generation that brought the shard map that is served by.
     pub(crate) map_since: u64,
-    /// The map that was served by last: one that a reload takes away and another brings back has not been forgotten.
-    pub(crate) last_map: Option<Arc<ShardMap>>,
+    /// The map that was served by last, and by which names: one that a reload takes away and another brings back has not been forgotten.
+    pub(crate) last_sharding: Option<Sharding>,
     /// The generation that was acknowledged last, for who reports on it.
     pub(crate) current: watch::Sender<Arc<Blueprint>>,
     /// Who keeps secrets fresh.
@@ -251,7 +260,7 @@ impl Reloader {
         self.refuse_what_is_fixed(&config)?;
         let before = Arc::clone(&self.current.borrow());
         self.refuse_unsafe_moves(&config)?;
-        self.refuse_early_ends(&config).await?;
+        self.refuse_early_moves(&config).await?;
         let addresses = resolve(&config).map_err(Refusal::Impossible)?;
         if let Some(keeping) = &config.keeping {
             let asked = self.keeper.take(keeping).map_err(impossible)?;
@@ -292,37 +301,48 @@ impl Reloader {
             self.map_since = generation;
         }
         if let Some(sharding) = &next.service.sharding {
-            self.last_map = Some(Arc::clone(&sharding.map));
+            self.last_sharding = Some(sharding.clone());
         }
         self.current.send_replace(next);
         Ok(Loaded { generation, opened })
     }
 
-    /// Refuses a shard map that may not follow the one that was served by last.
+    /// Refuses a shard map that may not follow the one that was served by last, and other names for those who are in it.
     fn refuse_unsafe_moves(&self, config: &GatewayConfig) -> Result<(), Refusal> {
-        let (Some(before), Some(next)) = (&self.last_map, &config.sharding) else {
+        let (Some(before), Some(next)) = (&self.last_sharding, &config.sharding) else {
             return Ok(());
         };
-        let problems = moves::problems(before, &next.map, &next.file);
+        let mut problems = moves::problems(&before.map, &next.map, &next.file);
+        if before.order != next.order {
+            let mut problem = config.places.identity_order.clone();
+            "clients would go by other names, and at once to whichever shards the map has for those, while their data may change: leave it as it was, or restart the gateway when all data is where it is looked for then"
+                .clone_into(&mut problem.message);
+            problems.push(problem);
+        }
         Problems::from_iter(problems)
             .or_ok(())
             .map_err(Refusal::Invalid)
     }
 
-    /// Refuses to end a move while requests are under way that began before the freeze.
-    async fn refuse_early_ends(&self, config: &GatewayConfig) -> Result<(), Refusal> {
-        let (Some(old), Some(new)) = (&self.last_map, &config.sharding) else {
+    /// Refuses to have anybody's data in another shard while requests are under way that began when it was elsewhere. By the map that is
+    /// served by now there are none: whoever moves is frozen by it, or not in it.
+    async fn refuse_early_moves(&self, config: &GatewayConfig) -> Result<(), Refusal> {
+        let Some(next) = &config.sharding else {
             return Ok(());
         };
-        if !moves::ends_any(old, &new.map) {
-            return Ok(());
-        }
+        // By version, of which each is one map's.
+        let mut known: HashMap<u64, bool> = HashMap::new();
         let mut unfinished = 0;
         for shard in &self.shards {
             let (reply, answer) = oneshot::channel();
             let question = Message::Ask(self.map_since, reply);
             shard.send(question).await.map_err(|_| Refusal::Stopping)?;
-            unfinished += answer.await.map_err(|_| Refusal::Stopping)?;
+            for Unfinished { map, count } in answer.await.map_err(|_| Refusal::Stopping)? {
+                let moves = known.entry(map.version);
+                if *moves.or_insert_with(|| moves::moves_any(&map, &next.map)) {
+                    unfinished += count;
+                }
+            }
         }
         match unfinished {
             0 => Ok(()),

@@ -178,7 +178,7 @@ impl Changing {
             doors: config.listeners.iter().map(|l| l.door()).collect(),
             shards: self.shards,
             map_since: 1,
-            last_map: (config.sharding.as_ref()).map(|sharding| Arc::clone(&sharding.map)),
+            last_sharding: config.sharding.clone(),
             current: self.current,
             keeper: self.keeper,
             sockets: self.sockets,

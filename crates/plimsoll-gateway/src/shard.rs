@@ -13,7 +13,7 @@ use crate::generation::{Blueprint, Generation};
 use crate::handover::Sockets;
 use crate::identity::Identity;
 use crate::metrics::{ShardMetrics, TooMany};
-use crate::reload::{Change, Message};
+use crate::reload::{Change, Message, Unfinished};
 use crate::roll::{Roll, Showing};
 use crate::service::Service;
 use crate::tracing::Tracer;
@@ -208,12 +208,19 @@ impl Shard {
     }
 
     /// Exchanges under way that may change data and were begun before this generation.
-    fn changing_before(&self, generation: u64) -> u32 {
+    fn changing_before(&self, generation: u64) -> Vec<Unfinished> {
         let mut earlier = self.earlier.borrow_mut();
         earlier.retain(|known| known.strong_count() > 0);
         let known = earlier.iter().filter_map(Weak::upgrade);
-        let known = known.filter(|known| known.number < generation);
-        known.map(|known| known.changing()).sum()
+        let known = known.filter(|known| known.number < generation && known.changing() > 0);
+        let unfinished = known.filter_map(|known| {
+            let sharding = known.service.sharding.as_ref()?;
+            Some(Unfinished {
+                map: Arc::clone(&sharding.map),
+                count: known.changing(),
+            })
+        });
+        unfinished.collect()
     }
 
     /// Takes a client in, or turns it away if there are too many.

@@ -85,14 +85,21 @@ struct ByLength(Vec<(usize, HashMap<Box<str>, Entry>)>);
 impl ShardMap {
     /// Where this identity's data is, if it is anywhere.
     pub(crate) fn find(&self, identity: &Identity) -> Option<Assignment> {
-        let exact = self.exact.get(identity);
-        let entry = exact.or_else(|| self.prefixes.find(identity));
-        entry.map(|entry| entry.assignment).or_else(|| {
-            self.default.map(|shard| Assignment {
-                shard,
-                moving: None,
-            })
+        let entry = self.entry(identity);
+        entry.map(|entry| entry.assignment).or(self.by_default())
+    }
+
+    fn by_default(&self) -> Option<Assignment> {
+        self.default.map(|shard| Assignment {
+            shard,
+            moving: None,
         })
+    }
+
+    /// The entry that says where an identity is.
+    fn entry(&self, identity: &Identity) -> Option<&Entry> {
+        let exact = self.exact.get(identity);
+        exact.or_else(|| self.prefixes.find(identity))
     }
 }
 

@@ -123,6 +123,7 @@ pub(super) fn check(
             admin: document.problem("admin.address", ""),
             analytics: document.problem("analytics", ""),
             tracing: document.problem("tracing", ""),
+            identity_order: document.problem("identity.order", ""),
         },
     };
     Problems::from_iter(checker.problems).or_ok(config)

@@ -6,10 +6,13 @@
 //!
 //! While an identity is mirrored both shards get its requests, which says whether the new one can bear them, and makes no move safe by
 //! itself. While it is frozen nothing changes its data, so that whoever moves it can finish copying; requests that wanted to wait for the
-//! map that ends the move. Two maps are compared at every entry and every prefix of either: between those an identity's assignment is the
-//! same as that of the longest prefix before it.
+//! map that ends the move. Who is taken out of the map is refused, which is as good as frozen: a later map may have it anywhere. In both
+//! cases requests may be under way still that began by an earlier map, so a map is held against every one by which any of those began, see
+//! [`moves_any`].
+//!
+//! Two maps are compared at every name at which either can change its mind, see [`witnesses`].
 
-use super::{Assignment, ByLength, DataShard, Entry, ShardMap, Step};
+use super::{Assignment, ByLength, DataShard, Entry, Moving, ShardMap, Step};
 use crate::identity::Identity;
 use plimsoll_base::document::Problem;
 
@@ -28,23 +31,7 @@ pub(crate) fn problems(before: &ShardMap, next: &ShardMap, file: &str) -> Vec<Pr
         return vec![Problem::of_file(file, message)];
     }
     let mut problems = other_upstreams(before, next, file);
-    for identity in before.exact.keys().chain(next.exact.keys()) {
-        let from = before.find(identity);
-        let to = next.entry(identity);
-        judge(before, next, (from, to), identity, file, &mut problems);
-    }
-    for identity in before.prefix_identities().chain(next.prefix_identities()) {
-        let from = before.beyond_exact(&identity);
-        let to = next.prefixes.find(&identity).map(|e| e.assignment);
-        let to = (to.or(next.by_default()), next.prefixes.find(&identity));
-        judge(before, next, (from, to), &identity, file, &mut problems);
-    }
-    if let (Some(from), Some(to)) = (before.by_default(), next.by_default())
-        && before.shards[from.shard].name != next.shards[to.shard].name
-    {
-        let message = "the default cannot change while anybody may be served by it: name those who move, with their moves, and leave it out first";
-        problems.push(Problem::of_file(file, message));
-    }
+    problems.extend(witnesses(before, next).filter_map(|witness| witness.judge(file)));
     problems.sort();
     problems.dedup();
     problems
@@ -68,68 +55,96 @@ fn other_upstreams(before: &ShardMap, next: &ShardMap, file: &str) -> Vec<Proble
     differ.map(problem).collect()
 }
 
-/// Whether `next` ends a move: somebody who was frozen gets another shard.
-pub(crate) fn ends_any(before: &ShardMap, next: &ShardMap) -> bool {
-    let moved = |identity: &Identity| match (before.find(identity), next.find(identity)) {
-        (Some(from), Some(to)) => before.shards[from.shard].name != next.shards[to.shard].name,
-        _ => false,
-    };
-    let frozen = |(_, entry): &(&Identity, &Entry)| entry.assignment.moving.is_some();
-    before
-        .exact
-        .iter()
-        .filter(frozen)
-        .any(|(identity, _)| moved(identity))
-        || before.prefix_identities().any(|identity| moved(&identity))
+/// Whether anybody who has a shard in `before` has another one in `next`.
+pub(crate) fn moves_any(before: &ShardMap, next: &ShardMap) -> bool {
+    witnesses(before, next).any(|witness| witness.moves().is_some())
 }
 
-type Destination<'a> = (Option<Assignment>, Option<&'a Entry>);
-
-fn judge(
-    before: &ShardMap,
-    next: &ShardMap,
-    (from, (to, entry)): (Option<Assignment>, Destination<'_>),
-    identity: &Identity,
-    file: &str,
-    problems: &mut Vec<Problem>,
-) {
-    let (Some(from), Some(to)) = (from, to) else {
-        return; // who had no shard had no data, and who has none is refused
+/// The names at which either of two maps can change its mind: every exact one, every beginning of names, as what begins so and nothing
+/// longer has to do with, and whoever is in none of them. Each identity is, by both maps, where one of these is.
+fn witnesses<'a>(
+    before: &'a ShardMap,
+    next: &'a ShardMap,
+) -> impl Iterator<Item = Witness<'a>> + 'a {
+    let place = |map: &'a ShardMap, found: Option<Assignment>| {
+        let moving = |moving: Moving| (moving.step, &*map.shards[moving.to].name);
+        found.map(|found| (&*map.shards[found.shard].name, found.moving.map(moving)))
     };
-    let old = &before.shards[from.shard].name;
-    let new = &next.shards[to.shard].name;
-    let frozen = from.moving.filter(|moving| moving.step == Step::Frozen);
-    let frozen_for = frozen.map(|moving| &before.shards[moving.to].name);
-    if old == new || frozen_for == Some(new) {
-        return;
+    let witness = move |who, from, to, entry| Witness {
+        who,
+        from: place(before, from),
+        to: place(next, to).map(|(shard, _)| shard),
+        entry,
+    };
+    let named = before.exact.keys().chain(next.exact.keys());
+    let named = named.map(move |identity| {
+        let (from, to) = (before.find(identity), next.find(identity));
+        witness(Who::Named(identity), from, to, next.entry(identity))
+    });
+    let begun = before.prefix_identities().chain(next.prefix_identities());
+    let begun = begun.map(move |prefix| {
+        let (from, to) = (before.beyond_exact(&prefix), next.beyond_exact(&prefix));
+        let entry = next.prefixes.find(&prefix);
+        witness(Who::Beginning(prefix), from, to, entry)
+    });
+    let (from, to) = (before.by_default(), next.by_default());
+    let others = witness(Who::AnybodyElse, from, to, None);
+    named.chain(begun).chain(std::iter::once(others))
+}
+
+/// Somebody, and where two maps have its data.
+struct Witness<'a> {
+    who: Who<'a>,
+    /// The shard, and how far a move to which one is.
+    from: Option<(&'a str, Option<(Step, &'a str)>)>,
+    to: Option<&'a str>,
+    /// What says so in the later map.
+    entry: Option<&'a Entry>,
+}
+
+enum Who<'a> {
+    Named(&'a Identity),
+    /// Whose names begin so.
+    Beginning(Identity),
+    AnybodyElse,
+}
+
+impl Witness<'_> {
+    /// From where to where it moves. Who had no shard had no data, and who has none is refused.
+    fn moves(&self) -> Option<(&str, &str)> {
+        let ((from, _), to) = (self.from?, self.to?);
+        (from != to).then_some((from, to))
     }
-    let mut problem = Problem::of_file(
-        file,
-        format!(
-            "{identity} would move from `{old}` to `{new}` while its data may change: write `shard: {old}, moving: {{ to: {new}, phase: frozen }}` first, and load that"
-        ),
-    );
-    if let Some(entry) = entry {
-        (problem.line, problem.column) = (entry.line, entry.column);
+
+    /// What speaks against where it is.
+    fn judge(&self, file: &str) -> Option<Problem> {
+        let (old, new) = self.moves()?;
+        let (_, moving) = self.from?;
+        if moving == Some((Step::Frozen, new)) {
+            return None;
+        }
+        let who = match &self.who {
+            Who::Named(identity) => *identity,
+            Who::Beginning(prefix) => prefix,
+            Who::AnybodyElse => {
+                let message = "the default cannot change while anybody may be served by it: name those who move, with their moves, and leave it out first";
+                return Some(Problem::of_file(file, message));
+            }
+        };
+        let mut problem = Problem::of_file(
+            file,
+            format!(
+                "{who} would move from `{old}` to `{new}` while its data may change: write `shard: {old}, moving: {{ to: {new}, phase: frozen }}` first, and load that"
+            ),
+        );
+        if let Some(entry) = self.entry {
+            (problem.line, problem.column) = (entry.line, entry.column);
+        }
+        Some(problem)
     }
-    problems.push(problem);
 }
 
 impl ShardMap {
-    fn by_default(&self) -> Option<Assignment> {
-        self.default.map(|shard| Assignment {
-            shard,
-            moving: None,
-        })
-    }
-
-    /// Where an identity is, and the entry that says so.
-    fn entry(&self, identity: &Identity) -> Destination<'_> {
-        let exact = self.exact.get(identity);
-        let entry = exact.or_else(|| self.prefixes.find(identity));
-        (self.find(identity), entry)
-    }
-
     /// Where an identity would be if it were in no exact entry.
     fn beyond_exact(&self, identity: &Identity) -> Option<Assignment> {
         let entry = self.prefixes.find(identity);

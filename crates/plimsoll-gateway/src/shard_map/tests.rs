@@ -90,18 +90,51 @@ impl Numbers {
             _ => Identity::Sha256(Digest::of(self.name().as_bytes())),
         }
     }
+
+    /// A shard, and perhaps another one that it moves to.
+    fn assignment(&mut self) -> Assignment {
+        let mut number = |bound| usize::try_from(self.below(bound)).unwrap();
+        let (shard, by, kind) = (number(3), 1 + number(2), number(4));
+        let step = match kind {
+            0 => Step::Mirroring,
+            1 | 2 => Step::Frozen,
+            _ => {
+                return Assignment {
+                    shard,
+                    moving: None,
+                };
+            }
+        };
+        let to = (shard + by) % 3;
+        Assignment {
+            shard,
+            moving: Some(Moving { to, step }),
+        }
+    }
+
+    /// Fewer than so many entries, each for somebody else.
+    fn entries(&mut self, most: u64) -> Vec<(Identity, Assignment)> {
+        let mut entries: Vec<(Identity, Assignment)> = Vec::new();
+        for _ in 0..self.below(most) {
+            let (identity, assignment) = (self.identity(), self.assignment());
+            if entries.iter().all(|(known, _)| *known != identity) {
+                entries.push((identity, assignment));
+            }
+        }
+        entries
+    }
 }
 
 /// What the map says, by looking at every entry.
 fn naive(
-    exact: &[(Identity, usize)],
-    prefixes: &[(Identity, usize)],
-    default: Option<usize>,
+    exact: &[(Identity, Assignment)],
+    prefixes: &[(Identity, Assignment)],
+    default: Option<Assignment>,
     identity: &Identity,
-) -> Option<usize> {
+) -> Option<Assignment> {
     let same = exact.iter().find(|(known, _)| known == identity);
-    if let Some((_, shard)) = same {
-        return Some(*shard);
+    if let Some((_, found)) = same {
+        return Some(*found);
     }
     let covers = |prefix: &Identity| match (prefix, identity) {
         (Identity::Uri(p), Identity::Uri(n)) | (Identity::Dns(p), Identity::Dns(n)) => {
@@ -113,8 +146,9 @@ fn naive(
         _ => None,
     };
     let covering = prefixes.iter();
-    let covering = covering.filter_map(|(prefix, shard)| Some((covers(prefix)?, *shard)));
-    covering.max().map(|(_, shard)| shard).or(default)
+    let covering = covering.filter_map(|(prefix, found)| Some((covers(prefix)?, *found)));
+    let longest = covering.max_by_key(|(length, _)| *length);
+    longest.map(|(_, found)| found).or(default)
 }
 
 #[test]
@@ -134,51 +168,11 @@ fn identities_are_where_the_map_says(maps: u64) {
     let mut numbers = Numbers(7);
     let (mut placed, mut unplaced) = (0_u64, 0_u64);
     for _ in 0..maps {
-        let mut pick = |with_hashes: bool| {
-            let count = numbers.below(8);
-            let mut picked: Vec<(Identity, usize)> = Vec::new();
-            for _ in 0..count {
-                let identity = numbers.identity();
-                let shard = usize::try_from(numbers.below(3)).unwrap();
-                let fits = with_hashes || !matches!(identity, Identity::Sha256(_));
-                if fits && picked.iter().all(|(known, _)| *known != identity) {
-                    picked.push((identity, shard));
-                }
-            }
-            picked
-        };
-        let (exact, prefixes) = (pick(true), pick(false));
-        let default = usize::try_from(numbers.below(4)).ok().filter(|n| *n < 3);
-        let entry = |shard: &usize| Entry {
-            assignment: Assignment {
-                shard: *shard,
-                moving: None,
-            },
-            line: 0,
-            column: 0,
-        };
-        let mut map = map(1, "");
-        map.default = default;
-        for (identity, shard) in &exact {
-            map.exact.insert(identity.clone(), entry(shard));
-        }
-        for (identity, shard) in &prefixes {
-            let (Identity::Uri(text) | Identity::Dns(text) | Identity::IssuerCn { cn: text, .. }) =
-                identity
-            else {
-                continue;
-            };
-            let of = map.prefixes.of(identity).unwrap();
-            assert!(of.insert(text, entry(shard)).is_none());
-        }
+        let random = Random::new(&mut numbers, 8);
         for _ in 0..IDENTITIES {
             let identity = numbers.identity();
-            let found = map.find(&identity).map(|assignment| assignment.shard);
-            assert_eq!(
-                found,
-                naive(&exact, &prefixes, default, &identity),
-                "{identity}"
-            );
+            let found = random.map.find(&identity);
+            assert_eq!(found, random.naive(&identity), "{identity}");
             match found {
                 Some(_) => placed += 1,
                 None => unplaced += 1,
@@ -190,6 +184,149 @@ fn identities_are_where_the_map_says(maps: u64) {
         placed > maps * 100 && unplaced > maps * 100,
         "{placed} {unplaced}"
     );
+}
+
+/// A random map, and what it was made of.
+struct Random {
+    map: ShardMap,
+    exact: Vec<(Identity, Assignment)>,
+    prefixes: Vec<(Identity, Assignment)>,
+    default: Option<usize>,
+}
+
+impl Random {
+    /// One of fewer than so many entries of each kind.
+    fn new(numbers: &mut Numbers, most: u64) -> Self {
+        let (exact, mut prefixes) = (numbers.entries(most), numbers.entries(most));
+        prefixes.retain(|(prefix, _)| !matches!(prefix, Identity::Sha256(_)));
+        let default = usize::try_from(numbers.below(4)).ok().filter(|n| *n < 3);
+        let entry = |assignment: &Assignment| Entry {
+            assignment: *assignment,
+            line: 0,
+            column: 0,
+        };
+        let mut map = map(1, "");
+        map.default = default;
+        for (identity, assignment) in &exact {
+            map.exact.insert(identity.clone(), entry(assignment));
+        }
+        for (identity, assignment) in &prefixes {
+            let (Identity::Uri(text) | Identity::Dns(text) | Identity::IssuerCn { cn: text, .. }) =
+                identity
+            else {
+                continue;
+            };
+            let of = map.prefixes.of(identity).unwrap();
+            assert!(of.insert(text, entry(assignment)).is_none());
+        }
+        Self {
+            map,
+            exact,
+            prefixes,
+            default,
+        }
+    }
+
+    /// Where it has an identity, by a search of every entry.
+    fn naive(&self, identity: &Identity) -> Option<Assignment> {
+        let default = self.default.map(|shard| Assignment {
+            shard,
+            moving: None,
+        });
+        naive(&self.exact, &self.prefixes, default, identity)
+    }
+
+    /// Somebody for each of its entries: who is named, and who is named by a prefix and no longer one.
+    fn concerned(&self) -> Vec<Identity> {
+        let mut concerned: Vec<Identity> = self.exact.iter().map(|(i, _)| i.clone()).collect();
+        concerned.extend(self.prefixes.iter().map(|(prefix, _)| {
+            let behind = |text: &str| format!("{text}!").into();
+            match prefix {
+                Identity::Uri(text) => Identity::Uri(behind(text)),
+                Identity::Dns(text) => Identity::Dns(behind(text)),
+                Identity::IssuerCn { issuer, cn } => Identity::IssuerCn {
+                    issuer: issuer.clone(),
+                    cn: behind(cn),
+                },
+                Identity::Sha256(_) => unreachable!("no prefix is one"),
+            }
+        }));
+        concerned
+    }
+}
+
+#[test]
+fn a_map_moves_somebody_if_and_only_if_a_search_finds_one() {
+    let mut numbers = Numbers(11);
+    let mut seen = [0; 3];
+    for round in 0..3_000 {
+        let most = 2 + round % 3;
+        let (before, next) = (
+            Random::new(&mut numbers, most),
+            Random::new(&mut numbers, most),
+        );
+        let mut people = vec![uri("!"), Identity::Sha256(Digest::of(b"!"))];
+        people.extend(before.concerned());
+        people.extend(next.concerned());
+        let moves = |identity: &Identity| {
+            let (from, to) = (before.naive(identity)?, next.naive(identity)?);
+            (from.shard != to.shard).then_some((from, to))
+        };
+        let moves: Vec<_> = people.iter().filter_map(moves).collect();
+        let unsafe_ones = moves.iter().filter(|(from, to)| {
+            from.moving
+                .is_none_or(|moving| (moving.step, moving.to) != (Step::Frozen, to.shard))
+        });
+        let (any, any_unsafe) = (!moves.is_empty(), unsafe_ones.count() > 0);
+        let told = format!("{people:?}\n{:?}\n{:?}", before.map, next.map);
+        assert_eq!(moves::moves_any(&before.map, &next.map), any, "{told}");
+        let mut next = next.map;
+        next.version = 2;
+        let problems = moves::problems(&before.map, &next, "shards.yaml");
+        assert_eq!(!problems.is_empty(), any_unsafe, "{told}");
+        seen[usize::from(any) + usize::from(any_unsafe)] += 1;
+    }
+    assert!(seen.iter().all(|count| *count > 50), "{seen:?}");
+}
+
+#[test]
+fn whoever_has_another_shard_is_seen_however_the_maps_say_it() {
+    let check = |before: &str, next: &str, expected: bool| {
+        let moves = moves::moves_any(&map(1, before), &map(2, next));
+        assert_eq!(moves, expected, "{before} -> {next}");
+    };
+    let frozen = "{ uri: 'urn:', shard: eu, moving: { to: us, phase: frozen } }";
+    let one = |entry: &str| format!("prefix: [{entry}]\n");
+    let ends = "{ uri: 'urn:', shard: us }";
+    check(&one(frozen), &one(ends), true);
+    check(&one(frozen), &one("{ uri: 'urn:', shard: eu }"), false);
+    check(&one(frozen), &one(frozen), false);
+    // One of them alone, by name or by a longer prefix.
+    for more in [
+        "exact: [{ uri: 'urn:7', shard: us }]\n",
+        "exact: [{ uri: 'urn:', shard: us }]\n",
+    ] {
+        check(&one(frozen), &format!("{}{more}", one(frozen)), true);
+    }
+    let longer = format!("{frozen}, {{ uri: 'urn:7/', shard: us }}");
+    check(&one(frozen), &one(&longer), true);
+    check(&one(&longer), &one(frozen), true);
+    // Somebody has the very text of the prefix for a name, and stays.
+    let namesake = "exact: [{ uri: 'urn:', shard: ap }]\n";
+    let with = |entry: &str| format!("{namesake}{}", one(entry));
+    check(&with(frozen), &with(ends), true);
+    // By no entry of either.
+    check("default: eu\n", "default: us\n", true);
+    check(
+        "default: eu\n",
+        &format!("default: eu\n{}", one(ends)),
+        true,
+    );
+    check(&one(ends), "default: eu\n", true);
+    // Who has no shard in one of them does not move.
+    check(&one(frozen), "", false);
+    check("", &one(frozen), false);
+    check("default: eu\n", "", false);
 }
 
 #[test]

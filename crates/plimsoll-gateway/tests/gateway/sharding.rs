@@ -289,6 +289,43 @@ fn reloads_under_load_lose_and_misdirect_nobody() {
 
 #[test]
 fn what_was_begun_before_the_move_ends_where_it_began() {
+    let uri = |what: &str| format!("{{ uri: 'urn:c/{what}', shard: us }}");
+    let frozen = |what: &str| {
+        format!("{{ uri: 'urn:c/{what}', shard: us, moving: {{ to: eu, phase: frozen }} }}")
+    };
+    let moved = |what: &str| format!("{{ uri: 'urn:c/{what}', shard: eu }}");
+    let exact = |entry: String| format!("exact: [{entry}]\n");
+    let prefix = |entry: String| format!("prefix: [{entry}]\n");
+    let namesake = "exact: [{ uri: 'urn:c/', shard: ap }]\n";
+    let nobody = String::new();
+    for maps in [
+        // By its name, and by what that begins with.
+        [exact(uri("7/x")), exact(frozen("7/x")), exact(moved("7/x"))],
+        [prefix(uri("")), prefix(frozen("")), prefix(moved(""))],
+        // One of many whose move goes on.
+        [
+            prefix(uri("")),
+            prefix(frozen("")),
+            prefix(frozen("")) + &exact(moved("7/x")),
+        ],
+        [
+            prefix(uri("")),
+            prefix(frozen("")),
+            prefix(format!("{}, {}", frozen(""), moved("7/"))),
+        ],
+        // Somebody has for a name what those begin with who move.
+        [uri(""), frozen(""), moved("")].map(|entry| namesake.to_owned() + &prefix(entry)),
+        // Who was taken out is not forgotten, as long as anything of it is under way.
+        [exact(uri("7/x")), nobody.clone(), exact(moved("7/x"))],
+        [prefix(uri("")), nobody, "default: eu\n".to_owned()],
+    ] {
+        ends_where_it_began(&maps);
+    }
+}
+
+/// A client, `urn:c/7/x`, changes something in `us` when the first of these maps holds; the second is taken over meanwhile, the third, by which
+/// it is in `eu`, when that has ended.
+fn ends_where_it_began([before, between, after]: &[String; 3]) {
     let (asked, is_asked) = mpsc::channel();
     let (answer, may_answer) = mpsc::channel::<()>();
     let may_answer = Arc::new(Mutex::new(may_answer));
@@ -300,7 +337,7 @@ fn what_was_begun_before_the_move_ends_where_it_began() {
         }
     });
     let realm = Realm::new();
-    let text = map(1, "exact: [{ uri: 'urn:ann', shard: us }]\n");
+    let text = map(1, before);
     realm
         .files
         .lock()
@@ -312,24 +349,93 @@ fn what_was_begun_before_the_move_ends_where_it_began() {
         slow.address, fast.address, fast.address
     );
     let gateway = realm.gateway(REQUIRED, &rest);
-    let caller = realm.caller(Some(&realm.issue("urn:ann")));
+    let caller = realm.caller(Some(&realm.issue("urn:c/7/x")));
     let mut busy = caller.connect(gateway.address("main"));
     busy.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n");
     is_asked.recv_timeout(PATIENCE).unwrap();
-    let frozen = "exact: [{ uri: 'urn:ann', shard: us, moving: { to: eu, phase: frozen } }]\n";
-    gateway.rewrites("shards.yaml", &map(2, frozen));
+    gateway.rewrites("shards.yaml", &map(2, between));
     // Its data may still be changed there: the move cannot end.
-    gateway.write(
-        "shards.yaml",
-        &map(3, "exact: [{ uri: 'urn:ann', shard: eu }]\n"),
+    gateway.write("shards.yaml", &map(3, after));
+    assert_eq!(
+        gateway.reload().refusal(),
+        "422 1 requests that may change what is moved began before it was frozen or removed: reload again when they have ended",
+        "{after}"
     );
-    let refusal = gateway.reload().refusal();
-    assert!(refusal.contains("began before"), "{refusal}");
     answer.send(()).unwrap();
     assert_eq!(busy.response(false).body_text(), "old");
     let moved = (0..10_000).any(|_| gateway.reload().status() == 200);
-    assert!(moved);
+    assert!(moved, "{after}");
     assert_eq!(busy.get("/").body_text(), "new");
+}
+
+#[test]
+fn whoever_is_new_in_the_map_waits_for_nobody() {
+    let (asked, is_asked) = mpsc::channel();
+    let upstream = Upstream::start(move |mut peer, _| {
+        while let Some(request) = peer.request() {
+            match request.head.starts_with("GET") {
+                true => peer.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"),
+                false => asked.send(()).unwrap(),
+            }
+        }
+    });
+    let realm = Realm::new();
+    let ann = "{ uri: 'urn:ann', shard: us }";
+    let text = map(1, &format!("exact: [{ann}]\n"));
+    let mut files = realm.files.lock().unwrap();
+    files.insert("shards.yaml".to_owned(), text.into());
+    drop(files);
+    let at = upstream.address;
+    let rest = format!(
+        "upstreams:\n  us: {{ endpoints: [\"http://{at}\"] }}\n  eu: {{ endpoints: [\"http://{at}\"] }}\n  ap: {{ endpoints: [\"http://{at}\"] }}\nroutes: [{{ path: /, sharded: true }}]\nshard_map: {{ file: shards.yaml }}\n",
+    );
+    let gateway = realm.gateway(REQUIRED, &rest);
+    let address = gateway.address("main");
+    let connect = |uri: &str| realm.caller(Some(&realm.issue(uri))).connect(address);
+    let mut ann_waits = connect("urn:ann");
+    ann_waits.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n");
+    is_asked.recv_timeout(PATIENCE).unwrap();
+    for (version, shard) in [(2, "eu"), (3, "eu")] {
+        let entries = format!("exact: [{ann}, {{ uri: 'urn:bob', shard: {shard} }}]\n");
+        gateway.rewrites("shards.yaml", &map(version, &entries));
+    }
+    assert_eq!(connect("urn:bob").get("/").status(), 200);
+}
+
+#[test]
+fn clients_keep_the_names_that_the_map_has_for_them() {
+    let realm = Realm::new();
+    let entries = "exact: [{ uri: 'urn:ann', shard: us }]\n";
+    let text = map(1, entries);
+    let mut files = realm.files.lock().unwrap();
+    files.insert("shards.yaml".to_owned(), text.into());
+    drop(files);
+    let rest = rest("");
+    let ordered = |order: &str| {
+        let rest = format!("{rest}identity: {{ order: [{order}] }}\n");
+        Realm::text(REQUIRED, &rest)
+    };
+    let gateway = realm.gateway(REQUIRED, &rest);
+    // What holds without a word.
+    gateway.becomes(ordered("uri, dns, issuer_cn, sha256"));
+    gateway.rewrite(ordered("issuer_cn, uri"));
+    let refused = gateway.reload().refusal();
+    insta::assert_snapshot!(refused, @"422 gateway.yaml:12:13: identity.order: clients would go by other names, and at once to whichever shards the map has for those, while their data may change: leave it as it was, or restart the gateway when all data is where it is looked for then");
+    let own = realm.issue("urn:ann");
+    let mut ann = realm.caller(Some(&own)).connect(gateway.address("main"));
+    assert_eq!(ann.get("/").body_text(), "us");
+    // Also when a reload has taken the map away.
+    let without = rest.replace(
+        "  - { path: /, sharded: true, upgrades: [websocket] }\n",
+        "",
+    );
+    let (without, _) = without.split_once("shard_map:").unwrap();
+    let unmapped = format!("{without}identity: {{ order: [issuer_cn, uri] }}\n");
+    gateway.becomes(Realm::text(REQUIRED, &unmapped));
+    gateway.rewrite(ordered("issuer_cn, uri"));
+    assert_eq!(gateway.reload().refusal(), refused);
+    gateway.becomes(Realm::text(REQUIRED, &rest));
+    assert_eq!(ann.get("/").body_text(), "us");
 }
 
 #[test]
