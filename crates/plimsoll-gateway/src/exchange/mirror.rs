@@ -5,8 +5,9 @@
 //! ```
 //!
 //! Copies of one connection arrive in the order in which their requests were answered, each when the one before it has been answered or has
-//! failed; between connections there is no order, as there is none at the owner. A copy that may change data counts as under way until it is
-//! done, so that a move does not end before. None is sent twice unless that is safe, and none can hold up or fail the request that it copies,
+//! failed; between connections there is no order, as there is none at the owner. A copy that may change data counts as under way until it has
+//! been answered or its connection has ended, also when that takes longer than an answer may: as long as the other end holds the connection it
+//! may carry the copy out, so a move does not end before, and the copies behind it wait. None is sent twice unless that is safe, and none can hold up or fail the request that it copies,
 //! or those that the other shard's own clients send: copies take nothing of what its upstream allows, and say nothing of its health.
 
 use super::Under;
@@ -20,9 +21,11 @@ use crate::upstream::{Slot, Wish};
 use plimsoll_http::{Framing, TcpClient, encode};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
+use std::pin::pin;
 use std::rc::Rc;
+use std::time::Duration;
 use tokio::task::JoinSet;
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, timeout, timeout_at};
 
 /// Bytes of an answer to a copy that are read so that its connection can be kept.
 const DISCARDED_BYTES: usize = 1024 * 1024;
@@ -40,7 +43,7 @@ pub(crate) enum Outcome {
     Same,
     /// With another.
     Other,
-    /// It was not answered.
+    /// It was not answered, or not in time.
     Failed,
     /// Too many others were waiting.
     Dropped,
@@ -125,7 +128,7 @@ impl Mirrors {
     pub(crate) async fn finish(&self, deadline: Instant) {
         let mut tasks = self.tasks.take();
         let ended = async { while tasks.join_next().await.is_some() {} };
-        if tokio::time::timeout_at(deadline, ended).await.is_err() {
+        if timeout_at(deadline, ended).await.is_err() {
             // Each counts as failed.
             tasks.shutdown().await;
         }
@@ -224,7 +227,8 @@ struct Copied {
     key: u64,
     /// What the owner answered.
     status: u16,
-    _unfinished: Option<Unfinished>,
+    /// It may change data.
+    unfinished: Option<Unfinished>,
     _place: Place,
 }
 
@@ -291,7 +295,7 @@ pub(super) fn hand_on(
         repeatable: plan.repeatable,
         key: upstream.key_of(client.connection.requests.head(), &client.peer),
         status,
-        _unfinished: plan.changes.then(|| under.generation.unfinished()),
+        unfinished: plan.changes.then(|| under.generation.unfinished()),
         _place: place,
     };
     client.lane().push(copied, &under.shard.mirrors);
@@ -302,6 +306,13 @@ enum Unanswered {
     /// Its connection turned out to be closed before anything came.
     Stale,
     Broken,
+}
+
+/// Whether an answer has come within its upstream's `response_head_timeout`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Punctuality {
+    InTime,
+    Late,
 }
 
 impl Copied {
@@ -317,18 +328,36 @@ impl Copied {
         let Some(slot) = upstream.choose_beside(wish) else {
             return;
         };
-        let Ok(Some(mut connection)) = timeout(patience, self.ask(&slot)).await else {
+        let Some((mut connection, punctuality)) = self.answer(&slot, patience).await else {
             return;
         };
         let status = connection.responses.head().status();
-        self.fate.outcome = match status == self.status {
-            true => Outcome::Same,
-            false => Outcome::Other,
+        self.fate.outcome = match (punctuality, status == self.status) {
+            (Punctuality::Late, _) => Outcome::Failed,
+            (Punctuality::InTime, true) => Outcome::Same,
+            (Punctuality::InTime, false) => Outcome::Other,
         };
         match timeout(patience, discard(&mut connection)).await {
             Ok(true) => slot.give_back(connection, Instant::now()),
             _ => connection.reset(),
         }
+    }
+
+    /// The connection on which the head of the answer has come, and when that was. What may change data is waited for beyond `patience`, for as
+    /// long as any exchange may take: it may be carried out as long as nobody has said what became of it.
+    async fn answer(
+        &self,
+        slot: &Slot<'_>,
+        patience: Duration,
+    ) -> Option<(TcpClient, Punctuality)> {
+        let last = Instant::now() + self.fate.generation.service.timeouts.total;
+        let mut asked = pin!(self.ask(slot));
+        if let Ok(answered) = timeout(patience, &mut asked).await {
+            return Some((answered?, Punctuality::InTime));
+        }
+        self.unfinished.as_ref()?;
+        let answered = timeout_at(last, asked).await.ok()?;
+        Some((answered?, Punctuality::Late))
     }
 
     /// The connection on which the head of the answer has come.

@@ -48,13 +48,18 @@ fn map(version: u64, entries: &str) -> String {
 }
 
 /// A gateway in which the data of `urn:ann` moves from `eu` to `us`, with these limits of copies.
-fn moving(realm: &Realm, [eu, us]: [SocketAddr; 2], limits: &str) -> Gateway {
+fn moving(realm: &Realm, at: [SocketAddr; 2], limits: &str) -> Gateway {
+    moving_to(realm, at, "", limits)
+}
+
+/// The same, with more to say of the upstream `us`.
+fn moving_to(realm: &Realm, [eu, us]: [SocketAddr; 2], of_us: &str, limits: &str) -> Gateway {
     let text = map(1, MIRRORING);
     let mut files = realm.files.lock().unwrap();
     files.insert("shards.yaml".to_owned(), text.into());
     drop(files);
     let rest = format!(
-        "upstreams:\n  eu: {{ endpoints: [\"http://{eu}\"] }}\n  us: {{ endpoints: [\"http://{us}\"] }}\nroutes: [{{ path: /, sharded: true }}]\nshard_map: {{ file: shards.yaml{limits} }}\nhttp2: {{}}\n"
+        "upstreams:\n  eu: {{ endpoints: [\"http://{eu}\"] }}\n  us: {{ endpoints: [\"http://{us}\"]{of_us} }}\nroutes: [{{ path: /, sharded: true }}]\nshard_map: {{ file: shards.yaml{limits} }}\nhttp2: {{}}\n"
     );
     let text = Realm::text(REQUIRED, &rest);
     Gateway::with_files(1, text, &realm.files)
@@ -231,6 +236,52 @@ fn a_copy_that_may_change_data_holds_up_the_end_of_the_move() {
     answer.send(()).unwrap();
     assert!((0..10_000).any(|_| gateway.reload().status() == 200));
     gateway.reaches(&result("us", "same"), 1);
+}
+
+#[test]
+fn a_copy_that_takes_too_long_is_under_way_until_it_is_answered() {
+    let realm = Realm::new();
+    let (asked, is_asked) = mpsc::channel();
+    let (answer, may_answer) = mpsc::channel::<()>();
+    let may_answer = Arc::new(Mutex::new(may_answer));
+    // Each connection is served by itself: what changes nothing is never answered.
+    let slow = Upstream::start(move |mut peer, _| {
+        while let Some(request) = peer.request() {
+            let line = request.head.lines().next().unwrap().to_owned();
+            let changes = line.starts_with("POST");
+            // Nobody may be left to hear it.
+            let _heard = asked.send(line);
+            if changes && may_answer.lock().unwrap().recv().is_ok() {
+                peer.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+            }
+        }
+    });
+    let (eu, _) = recording("eu", 200);
+    let impatient = ", response_head_timeout: 50ms";
+    let gateway = moving_to(&realm, [eu, slow.address], impatient, "");
+    let caller = realm.caller(Some(&realm.issue("urn:ann")));
+    let mut clients = [(); 2].map(|()| caller.connect(gateway.address("main")));
+    let post = |path: &str| format!("POST {path} HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n");
+    for path in ["/first", "/second"] {
+        assert_eq!(clients[0].ask(&post(path)).status(), 200);
+    }
+    let heard = || is_asked.recv_timeout(PATIENCE).unwrap();
+    assert_eq!(heard(), "POST /first HTTP/1.1");
+    // A copy that was begun after it has had its time, so the first has had its, too.
+    assert_eq!(clients[1].get("/").status(), 200);
+    assert_eq!(heard(), "GET / HTTP/1.1");
+    gateway.reaches(&result("us", "failed"), 1);
+    gateway.rewrites("shards.yaml", &map(2, FROZEN));
+    gateway.write("shards.yaml", &map(3, MOVED));
+    let refusal = gateway.reload().refusal();
+    assert!(refusal.starts_with("422 2 requests"), "{refusal}");
+    // The one behind it has not overtaken it.
+    assert!(is_asked.try_recv().is_err());
+    answer.send(()).unwrap();
+    assert_eq!(heard(), "POST /second HTTP/1.1");
+    answer.send(()).unwrap();
+    assert!((0..10_000).any(|_| gateway.reload().status() == 200));
+    gateway.reaches("mirrored_requests_waiting", 0);
 }
 
 #[test]
