@@ -22,6 +22,8 @@ pub(crate) struct Trust {
     pub(crate) authorities: Digest,
     /// Of everything that decides who is accepted.
     pub(crate) everything: Digest,
+    /// The second since 1970 from which one of the lists of revoked ones says nothing any more, if there are any.
+    pub(crate) lists_end: Option<i64>,
 }
 
 /// A certificate chain that a client has shown.
@@ -63,7 +65,8 @@ impl Shown {
 }
 
 impl Trust {
-    /// Judges what was accepted by `before`, at this time since 1970.
+    /// Judges what was accepted by `before`, at this time since 1970. Once a list of revoked ones has expired TLS accepts nobody by it, so
+    /// who resumes a session is judged as whoever comes anew.
     pub(crate) fn review(
         &self,
         shown: &Shown,
@@ -73,7 +76,8 @@ impl Trust {
         if shown.has_expired(now) {
             return Err(Withdrawn::Expired);
         }
-        if before.is_some_and(|before| before.everything == self.everything) {
+        let current = !self.a_list_has_expired(now);
+        if current && before.is_some_and(|before| before.everything == self.everything) {
             return Ok(());
         }
         if shown
@@ -83,12 +87,75 @@ impl Trust {
         {
             return Err(Withdrawn::Revoked);
         }
-        if before.is_some_and(|before| before.authorities == self.authorities) {
+        if current && before.is_some_and(|before| before.authorities == self.authorities) {
             return Ok(());
         }
         let now = UnixTime::since_unix_epoch(now);
         self.clientele
             .judge(&shown.chain, now)
             .map_err(|_| Withdrawn::Distrusted)
+    }
+
+    fn a_list_has_expired(&self, now: Duration) -> bool {
+        let now = i64::try_from(now.as_secs()).unwrap_or(i64::MAX);
+        self.lists_end.is_some_and(|end| now >= end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{GatewayConfig, Surroundings};
+    use plimsoll_http::tls::certificates;
+    use plimsoll_testbed::authority::{Authority, Issued};
+    use std::collections::HashMap;
+    use std::io;
+    use std::sync::Arc;
+
+    /// The first second of 2050.
+    const END: u64 = 2_524_608_000;
+
+    /// What judges clients of these authorities, of which the first's list ends with 2049 and the second's much later.
+    fn trust([first, second]: &[Authority; 2]) -> Arc<Trust> {
+        let own = first.issue(&["localhost"]).unwrap();
+        let authorities = [first.certificate(), second.certificate()].concat();
+        let files = HashMap::from([
+            ("own.pem", own.certificate),
+            ("own.key", own.key),
+            ("ca.pem", authorities),
+            ("first.crl", first.revoked(&[], 2050).unwrap()),
+            ("second.crl", second.revoked(&[], 2099).unwrap()),
+        ]);
+        let text = "version: 1\nlisteners: { main: { address: ':0', tls: { certificate: own.pem, key: own.key, clients: required, ca: ca.pem, crl: [second.crl, first.crl] } } }\nupstreams: { a: { endpoints: ['http://127.0.0.1:1'] } }\nroutes: [{ path: /, upstream: a }]\n";
+        let around = Surroundings {
+            files: &|name| {
+                let text = files.get(name).ok_or(io::ErrorKind::NotFound)?;
+                Ok(text.clone().into_bytes())
+            },
+            variables: &|_| None,
+            now: Duration::from_secs(1_800_000_000),
+        };
+        let config = GatewayConfig::read("gateway.yaml", text, around).unwrap();
+        let tls = config.listeners[0].tls.as_ref().unwrap();
+        tls.trust.clone().unwrap()
+    }
+
+    fn shown(issued: &Issued) -> Shown {
+        Shown::of(certificates(&issued.certificate).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn who_resumes_a_session_is_judged_anew_once_a_list_has_expired() {
+        let authorities = [(); 2].map(|()| Authority::new().unwrap());
+        let trust = trust(&authorities);
+        let [first, second] = authorities.map(|a| shown(&a.issue(&["client"]).unwrap()));
+        let judged = |shown: &Shown, now: u64| {
+            let now = Duration::from_secs(now);
+            trust.review(shown, Some(&trust), now)
+        };
+        assert_eq!(judged(&first, END - 1), Ok(()));
+        assert_eq!(judged(&first, END), Err(Withdrawn::Distrusted));
+        // The list of its own authority goes on.
+        assert_eq!(judged(&second, END), Ok(()));
     }
 }

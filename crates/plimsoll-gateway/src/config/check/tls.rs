@@ -174,6 +174,7 @@ fn trust(
             revoked: revocations.revoked,
             authorities: Digest::of(text.as_bytes()),
             everything: Digest::of(&everything),
+            lists_end: revocations.end,
         }),
         Err(error) => {
             c.refuse(at.key("crl"), format!("cannot be used: {error}"));
@@ -191,6 +192,8 @@ struct Revocations {
     issuers: HashSet<Vec<u8>>,
     /// All of them, one behind the other.
     bytes: Vec<u8>,
+    /// When the first of them expires, in seconds since 1970.
+    end: Option<i64>,
 }
 
 impl Revocations {
@@ -227,6 +230,8 @@ impl Revocations {
         authorities: &[X509Certificate<'_>],
     ) {
         let issuer = list.issuer();
+        let end = list.next_update().map(|end| end.timestamp());
+        self.end = self.end.into_iter().chain(end).min();
         match list.next_update() {
             Some(end) if c.is_past(end) => {
                 let message = format!(
