@@ -408,17 +408,24 @@ fn ends_here(name: &str) -> bool {
 }
 
 fn is_identity(name: &str) -> bool {
-    const BEGINNINGS: [&str; 8] = [
+    const BEGINNINGS: [&str; 15] = [
+        "cf-client-cert",
         "client-cert",
+        "ssl-client",
+        "wl-proxy-client",
+        "x-amzn-mtls-",
+        "x-arr-clientcert",
         "x-client-cert",
         "x-client-dn",
         "x-client-verify",
+        "x-forwarded-client-cert",
+        "x-forwarded-ssl-client",
+        "x-forwarded-tls-client",
         "x-shard",
         "x-ssl-",
         "x-tls-client",
-        "ssl-client",
     ];
-    name == "x-forwarded-client-cert" || BEGINNINGS.iter().any(|own| name.starts_with(own))
+    BEGINNINGS.iter().any(|own| name.starts_with(own))
 }
 
 /// Every other field passes, as it was, and none comes of nothing.

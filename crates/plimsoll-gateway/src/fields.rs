@@ -48,19 +48,17 @@ pub(crate) fn kind(name: &str) -> Kind {
         };
     }
     let is = |other: &str| name.eq_ignore_ascii_case(other);
-    let starts = |prefix: &str| {
-        name.as_bytes()
-            .get(..prefix.len())
-            .is_some_and(|start| start.eq_ignore_ascii_case(prefix.as_bytes()))
-    };
     if is("host") {
         Kind::Host
     } else if hop::is_hop_by_hop(name) {
         Kind::HopByHop
     } else if is("x-forwarded-for") {
         Kind::ForwardedFor
-    } else if starts("x-forwarded-") {
-        match is("x-forwarded-client-cert") {
+    } else if starts_at(name, 0, "x-forwarded-") {
+        match ["client-cert", "tls-client", "ssl-client"]
+            .iter()
+            .any(|word| starts_at(name, "x-forwarded-".len(), word))
+        {
             true => Kind::Identity,
             false => Kind::Forwarded,
         }
@@ -95,8 +93,12 @@ pub(crate) fn is_made_here(name: &str) -> bool {
 
 /// Whether a field says who a client is by its certificate, in any of the words that proxies use, or where its data is.
 fn identity(name: &str) -> bool {
-    const BEGINNINGS: [&str; 8] = [
+    const BEGINNINGS: [&str; 12] = [
+        "cf-client-cert",
         "client-cert",
+        "wl-proxy-client",
+        "x-amzn-mtls-",
+        "x-arr-clientcert",
         "x-client-cert",
         "x-client-dn",
         "x-client-verify",
@@ -108,15 +110,19 @@ fn identity(name: &str) -> bool {
     // Most fields begin with another letter, and are passed over by that.
     if !matches!(
         name.as_bytes().first(),
-        Some(b'c' | b'C' | b'x' | b'X' | b's' | b'S')
+        Some(b'c' | b'C' | b's' | b'S' | b'w' | b'W' | b'x' | b'X')
     ) {
         return false;
     }
-    BEGINNINGS.into_iter().any(|beginning| {
-        name.as_bytes()
-            .get(..beginning.len())
-            .is_some_and(|start| start.eq_ignore_ascii_case(beginning.as_bytes()))
-    })
+    BEGINNINGS
+        .into_iter()
+        .any(|beginning| starts_at(name, 0, beginning))
+}
+
+/// Whether this `word` stands at this place of a name, in any case of letters.
+fn starts_at(name: &str, place: usize, word: &str) -> bool {
+    let found = name.as_bytes().get(place..place + word.len());
+    found.is_some_and(|found| found.eq_ignore_ascii_case(word.as_bytes()))
 }
 
 /// Whether the sender of a request accepts trailers (`TE: trailers`).
@@ -161,6 +167,20 @@ mod tests {
             ("X-Shard-Map-Version", Kind::Identity),
             ("X-SSL-Client-S-DN", Kind::Identity),
             ("SSL_CLIENT_CERT", Kind::Identity),
+            ("X-Forwarded-Tls-Client-Cert", Kind::Identity),
+            ("X-Forwarded-Tls-Client-Cert-Info", Kind::Identity),
+            ("x-forwarded-SSL-client-cert", Kind::Identity),
+            ("X-Forwarded-Tls-Version", Kind::Forwarded),
+            ("X-Forwarded-Ssl", Kind::Forwarded),
+            ("X-Amzn-Mtls-Clientcert", Kind::Identity),
+            ("x-amzn-mtls-clientcert-subject", Kind::Identity),
+            ("X_Amzn_Mtls_Clientcert_Leaf", Kind::Identity),
+            ("X-Amzn-Trace-Id", Kind::EndToEnd),
+            ("X-ARR-ClientCert", Kind::Identity),
+            ("X-ARR-SSL", Kind::EndToEnd),
+            ("Cf-Client-Cert-Sha256", Kind::Identity),
+            ("CF-Ray", Kind::EndToEnd),
+            ("WL-Proxy-Client-Cert", Kind::Identity),
             ("X-Client", Kind::EndToEnd),
             ("Cookie2", Kind::EndToEnd),
             ("Forwarded", Kind::Forwarded),
