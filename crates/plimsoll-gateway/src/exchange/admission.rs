@@ -306,3 +306,6 @@ fn refused(route: Option<usize>, answer: Answer) -> Refused {
         held: None,
     }
 }
+
+#[cfg(test)]
+mod tests;
