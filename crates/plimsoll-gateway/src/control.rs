@@ -356,7 +356,7 @@ fn capture<'a>(pattern: &str, path: &'a str) -> Option<&'a str> {
 }
 
 /// Seconds since 1970.
-fn now() -> u32 {
+pub(crate) fn now() -> u32 {
     u32::try_from(clock::since_epoch().as_secs()).unwrap_or(u32::MAX)
 }
 

@@ -408,6 +408,14 @@ impl Shard {
         }
         let now = Instant::now();
         let current = self.current();
+        if let Some(control) = current
+            .service
+            .control
+            .as_ref()
+            .filter(|_| self.placement.shard == 0)
+        {
+            control.keys.sweep(crate::control::now());
+        }
         for (upstream, metrics) in current.upstreams.iter().zip(&current.tally.upstreams) {
             upstream.close_expired(now);
             metrics.connections_idle.set(upstream.idle() as u64);

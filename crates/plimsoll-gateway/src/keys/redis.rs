@@ -225,7 +225,7 @@ impl Worker {
         })?;
         for hash in keys.hashes() {
             if !seen.contains(&hash) {
-                state.changes().is_missing(hash, keys);
+                state.changes().is_missing(hash, keys, now);
             }
         }
         Ok(())

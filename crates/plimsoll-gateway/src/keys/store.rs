@@ -2,6 +2,9 @@
 //!
 //! Split into [`SEGMENTS`] by hash, each with a lock: finding a key takes a shared one, which readers do not hold up each other with;
 //! only making and withdrawing a key takes it whole. What keys spend is counted in atomic numbers under the shared lock.
+//!
+//! A key that has expired is still known for [`REMEMBERED`], so that who shows it learns why it opens nothing, and whoever manages keys can
+//! see and renew it; then it leaves. Where there is no room for another, those that have expired leave at once.
 
 use super::KeyHash;
 use super::allowance::Spent;
@@ -13,10 +16,16 @@ use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::mpsc::SyncSender;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard, Weak};
+use std::sync::{
+    Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak,
+};
 
 /// Parts that are locked apart from each other.
 const SEGMENTS: usize = 64;
+/// Seconds for which a key that has expired is known.
+const REMEMBERED: u32 = 24 * 60 * 60;
+/// Keys that one [`KeyStore::sweep`] looks at: what holds up a shard's requests for some microseconds at most.
+const SWEPT: usize = 512;
 
 /// How much is kept.
 #[derive(Debug, Clone, Copy)]
@@ -45,7 +54,11 @@ pub(crate) struct KeyStore {
     /// Blocking: taken only when a key is made or policies change. By the text of their shapes.
     shared: Mutex<Shared>,
     /// Gateways that share the keys' rates, this one included.
-    gateways: AtomicU32,
+    gateways: Arc<AtomicU32>,
+    /// Blocking: taken by the one shard that sweeps.
+    broom: Mutex<Broom>,
+    /// When there was nothing left to make room of, in seconds since 1970.
+    exhausted: AtomicU32,
     /// Who is told which keys have spent of their quotas.
     heard: OnceLock<SyncSender<KeyHash>>,
 }
@@ -54,6 +67,22 @@ pub(crate) struct KeyStore {
 struct Shared {
     terms: HashMap<String, Weak<Terms>>,
     policies: Arc<Policies>,
+}
+
+/// Where sweeping goes on: every key before it has been looked at in this round.
+#[derive(Debug, Default, Clone, Copy)]
+struct Broom {
+    segment: usize,
+    place: usize,
+}
+
+/// What became of some keys of a segment.
+#[derive(Debug)]
+struct Swept {
+    seen: usize,
+    forgotten: usize,
+    /// Where it goes on; `None`: that was the last.
+    next: Option<usize>,
 }
 
 #[derive(Debug, Default)]
@@ -110,7 +139,9 @@ impl KeyStore {
             limits,
             count: AtomicUsize::new(0),
             shared: Mutex::default(),
-            gateways: AtomicU32::new(1),
+            gateways: Arc::new(AtomicU32::new(1)),
+            broom: Mutex::default(),
+            exhausted: AtomicU32::new(0),
             heard: OnceLock::new(),
         }
     }
@@ -176,6 +207,89 @@ impl KeyStore {
         self.gateways.load(Ordering::Relaxed)
     }
 
+    /// The same number, for who shares other limits with them.
+    pub(crate) fn watch_gateways(&self) -> Arc<AtomicU32> {
+        Arc::clone(&self.gateways)
+    }
+
+    /// Lets go of keys that expired long ago, among the next few. Round by round it comes to all of them.
+    pub(crate) fn sweep(&self, now: u32) {
+        let mut broom = self.broom.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut left = SWEPT;
+        // Over empty segments it goes on, but not round and round.
+        for _ in 0..SEGMENTS {
+            let from = *broom;
+            let swept = self.forget(from, left, |key| key.is_forgotten(now));
+            left -= swept.seen;
+            let Some(next) = swept.next else {
+                broom.segment = (from.segment + 1) % SEGMENTS;
+                broom.place = 0;
+                continue;
+            };
+            broom.place = next;
+            return;
+        }
+    }
+
+    /// Lets go of some keys that have expired, however lately, if there are any.
+    fn make_room(&self, now: u32) {
+        // Looking at two million keys takes a while: not for every key that finds no room.
+        if self.exhausted.load(Ordering::Relaxed) == now {
+            return;
+        }
+        for segment in 0..SEGMENTS {
+            let mut next = Some(0);
+            while let Some(place) = next {
+                let from = Broom { segment, place };
+                let swept = self.forget(from, SWEPT, |key| key.has_expired(now));
+                if swept.forgotten > 0 {
+                    return;
+                }
+                next = swept.next;
+            }
+        }
+        self.exhausted.store(now, Ordering::Relaxed);
+    }
+
+    /// Lets go of those that `goes` is said of, among so many keys of a segment from this place on.
+    fn forget(&self, from: Broom, most: usize, goes: impl Fn(&Key) -> bool) -> Swept {
+        let Broom { segment, place } = from;
+        let (any, length) = {
+            let segment = self.read(segment);
+            let keys = segment.keys.iter().skip(place).take(most);
+            (keys.into_iter().any(&goes), segment.keys.len())
+        };
+        if !any {
+            let end = length.min(place + most);
+            return Swept {
+                seen: end.saturating_sub(place),
+                forgotten: 0,
+                next: (end < length).then_some(end),
+            };
+        }
+        let mut segment = self.write(segment);
+        let (mut seen, mut forgotten, mut place) = (0, 0, place);
+        while seen < most
+            && let Some(key) = segment.keys.get(place)
+        {
+            seen += 1;
+            match goes(key) {
+                false => place += 1,
+                // The last key comes to its place, and is looked at next.
+                true => {
+                    let hash = key.hash;
+                    forgotten += usize::from(segment.take(hash));
+                }
+            }
+        }
+        self.count.fetch_sub(forgotten, Ordering::Relaxed);
+        Swept {
+            seen,
+            forgotten,
+            next: (place < segment.keys.len()).then_some(place),
+        }
+    }
+
     /// Looks at a key, if there is one.
     pub(crate) fn with<R>(&self, hash: KeyHash, look: impl FnOnce(&Key) -> R) -> Option<R> {
         let segment = self.segment(hash);
@@ -188,6 +302,11 @@ impl KeyStore {
     /// # Errors
     /// When there are too many.
     pub(crate) fn put(&self, new: NewKey, quotas: Quotas) -> Result<(), TooManyKeys> {
+        if self.count.load(Ordering::Relaxed) >= self.limits.keys
+            && self.with(new.hash, |_| ()).is_none()
+        {
+            self.make_room(new.now);
+        }
         let terms = self.terms(new.session.shape, new.session.grant);
         let mut segment = self.segment_mut(new.hash);
         // Under the lock: policies that come now find the key, and add the accounts that it lacks.
@@ -314,12 +433,20 @@ impl KeyStore {
     }
 
     fn segment(&self, hash: KeyHash) -> RwLockReadGuard<'_, Segment> {
-        let segment = &self.segments[index(hash)];
+        self.read(index(hash))
+    }
+
+    fn segment_mut(&self, hash: KeyHash) -> RwLockWriteGuard<'_, Segment> {
+        self.write(index(hash))
+    }
+
+    fn read(&self, segment: usize) -> RwLockReadGuard<'_, Segment> {
+        let segment = &self.segments[segment];
         segment.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn segment_mut(&self, hash: KeyHash) -> std::sync::RwLockWriteGuard<'_, Segment> {
-        let segment = &self.segments[index(hash)];
+    fn write(&self, segment: usize) -> RwLockWriteGuard<'_, Segment> {
+        let segment = &self.segments[segment];
         segment.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -370,6 +497,22 @@ impl Segment {
 }
 
 impl Key {
+    /// Whether it opens nothing any more, at `now` in seconds since 1970.
+    pub(crate) fn has_expired(&self, now: u32) -> bool {
+        self.expires != 0 && now >= self.expires
+    }
+
+    /// When nobody needs to know any more that there was such a key, in seconds since 1970; `None`: it does not expire. One that is made
+    /// when it has expired is known for as long from then on.
+    pub(crate) fn forgotten_at(&self) -> Option<u32> {
+        let end = self.expires.max(self.created).saturating_add(REMEMBERED);
+        (self.expires != 0 && end != u32::MAX).then_some(end)
+    }
+
+    pub(crate) fn is_forgotten(&self, now: u32) -> bool {
+        self.forgotten_at().is_some_and(|end| now >= end)
+    }
+
     /// What it is granted now.
     pub(crate) fn effective(&self) -> arc_swap::Guard<Arc<Effective>> {
         self.terms.effective.load()
@@ -510,6 +653,78 @@ mod tests {
         store.put(new_key("a", PLAIN), Quotas::Reset).unwrap();
         assert_eq!(spend(), Some(4.into()));
         assert_eq!(store.len(), 1);
+    }
+
+    /// A session that ends so many seconds from [`NOW`].
+    fn ending(seconds: i64) -> String {
+        format!(
+            r#"{{"access_rights": {{"a": {{}}}}, "expires": {}}}"#,
+            i64::from(NOW) + seconds
+        )
+    }
+
+    #[test]
+    fn a_key_that_has_expired_is_known_for_a_day_and_leaves_then() {
+        let store = KeyStore::new(Limits::default());
+        let day = i64::from(REMEMBERED);
+        let sessions = [PLAIN.to_owned(), ending(1), ending(2), ending(-9 * day)];
+        for (name, session) in ["a", "b", "c", "d"].into_iter().zip(sessions) {
+            store.put(new_key(name, &session), Quotas::Reset).unwrap();
+        }
+        let left = |now: u32| {
+            store.sweep(now);
+            let is_there = |name: &&str| store.with(KeyHash::of(name.as_bytes()), |_| ());
+            let names = ["a", "b", "c", "d"].into_iter();
+            let names: String = names.filter(|name| is_there(name).is_some()).collect();
+            (names, store.len())
+        };
+        let at = |seconds: u32| left(NOW + REMEMBERED + seconds);
+        assert_eq!(left(NOW + 3), ("abcd".to_owned(), 4));
+        assert_eq!(
+            at(0),
+            ("abc".to_owned(), 3),
+            "one that had expired when it was made"
+        );
+        assert_eq!(at(1), ("ac".to_owned(), 2));
+        let renewed = new_key("c", &ending(7));
+        store.put(renewed, Quotas::Keep).unwrap();
+        assert_eq!(at(2), ("ac".to_owned(), 2), "it was renewed");
+        assert_eq!(left(u32::MAX), ("a".to_owned(), 1));
+    }
+
+    #[test]
+    fn every_key_that_has_expired_leaves_in_a_known_number_of_sweeps() {
+        let store = KeyStore::new(Limits::default());
+        let keys = 20 * SWEPT;
+        for index in 0..keys {
+            let lasts = if index % 2 == 0 { "1" } else { "0" };
+            let session = format!(r#"{{"access_rights": {{"a": {{}}}}, "expires": {lasts}}}"#);
+            let mut key = new_key(&index.to_string(), &session);
+            key.now = 1;
+            store.put(key, Quotas::Reset).unwrap();
+        }
+        store.sweep(NOW + REMEMBERED);
+        assert!(store.len() >= keys - SWEPT, "one sweep looks at few");
+        (1..keys / SWEPT).for_each(|_| store.sweep(NOW));
+        assert_eq!(store.len(), keys / 2);
+    }
+
+    #[test]
+    fn where_there_is_no_room_those_that_have_expired_leave_at_once() {
+        let store = KeyStore::new(Limits { keys: 2 });
+        let put = |name: &str, session: &str, now: u32| {
+            let key = new_key(name, session);
+            store.put(NewKey { now, ..key }, Quotas::Reset)
+        };
+        put("a", &ending(1), NOW).unwrap();
+        put("b", PLAIN, NOW).unwrap();
+        assert_eq!(put("c", PLAIN, NOW), Err(TooManyKeys(2)));
+        // One that is there needs no room.
+        put("a", &ending(2), NOW + 1).unwrap();
+        assert_eq!(put("c", PLAIN, NOW + 1), Err(TooManyKeys(2)));
+        put("c", PLAIN, NOW + 2).unwrap();
+        assert!(store.with(KeyHash::of(b"a"), |_| ()).is_none());
+        assert_eq!(store.len(), 2);
     }
 
     #[test]

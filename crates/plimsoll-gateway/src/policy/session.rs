@@ -83,7 +83,7 @@ impl SessionPolicy {
         if effective.inactive {
             return Err(Unwanted::Inactive);
         }
-        if key.expires != 0 && now.unix >= key.expires {
+        if key.has_expired(now.unix) {
             return Err(Unwanted::Expired);
         }
         let own = match &effective.access {

@@ -85,13 +85,17 @@ impl Redis {
 
     /// Every element of a list.
     pub fn list(&self, key: &str) -> Vec<Vec<u8>> {
+        let mut range = redis::cmd("LRANGE");
+        self.answers(range.arg(key).arg(0).arg(-1))
+    }
+
+    /// What it answers.
+    fn answers<T: redis::FromRedisValue>(&self, command: &redis::Cmd) -> T {
         let password = self.password.iter();
         let login: String = password.map(|text| format!(":{text}@")).collect();
         let client = redis::Client::open(format!("redis://{login}{}", self.at)).unwrap();
         let mut connection = client.get_connection().unwrap();
-        let mut range = redis::cmd("LRANGE");
-        range.arg(key).arg(0).arg(-1);
-        range.query(&mut connection).unwrap()
+        command.query(&mut connection).unwrap()
     }
 
     /// Ends it, and waits until `gateways` have seen it.
@@ -224,6 +228,41 @@ fn quotas_and_rates_are_those_of_all_gateways_together() {
         passed(&one, &key, 10)
     });
     assert!(shares.into_iter().any(|share| share == 5));
+}
+
+#[test]
+#[ignore = "needs redis-server: run scripts/test"]
+fn what_expires_leaves_redis_a_day_later_with_its_quota() {
+    let (redis, upstream) = (Redis::start(), Upstream::echo());
+    let [one, other] = pair(&redis, &upstream);
+    let end = jiff::Timestamp::now().as_second() + 3600;
+    let quota = json!({ "expires": end, "quota_max": 5, "quota_renewal_rate": 0 });
+    make(&one, "ending-key", quota.clone());
+    make(&one, "lasting-key", json!({}));
+    reaches(&other, "ending-key", 200);
+    reaches(&other, "lasting-key", 200);
+    let expires = |kind: &str, key: &str| -> i64 {
+        let mut command = redis::cmd("EXPIRETIME");
+        redis.answers(command.arg(format!("{kind}-{}", hashed(key))))
+    };
+    let day = 24 * 60 * 60;
+    assert_eq!(expires("apikey", "ending-key"), end + day);
+    assert_eq!(expires("apikey", "lasting-key"), -1);
+    let quotas_end = |expected| (0..20_000).any(|_| expires("quota", "ending-key") == expected);
+    assert!(quotas_end(end + day));
+    // It is renewed for good, and what was used of its quota with it.
+    let renewed = session(json!({ "quota_max": 5, "quota_renewal_rate": 0 }));
+    let path = "/tyk/keys/ending-key?suppress_reset=1";
+    assert_eq!(call(&one, "PUT", path, &renewed).0, 200);
+    assert!((0..20_000).any(|_| expires("apikey", "ending-key") == -1));
+    assert_eq!(ask(&one, "/keyed/", "ending-key").status(), 200);
+    assert!(quotas_end(-1));
+    // What has expired is still known, and withdrawn as anything else is.
+    let over = session(json!({ "expires": end - 7200 }));
+    assert_eq!(call(&one, "PUT", "/tyk/keys/ending-key", &over).0, 200);
+    reaches(&other, "ending-key", 401);
+    assert_eq!(call(&one, "DELETE", "/tyk/keys/ending-key", "").0, 200);
+    reaches(&other, "ending-key", 403);
 }
 
 #[test]

@@ -695,6 +695,32 @@ fn what_is_ignored_and_closed_is_told() {
 }
 
 #[test]
+fn a_key_expires_and_is_told_so() {
+    let upstream = Upstream::echo();
+    let files = Files::new();
+    files.api(
+        "keyed",
+        json!({ "use_keyless": false, "proxy": target(upstream.address) }),
+    );
+    let gateway = files.start();
+    let end = jiff::Timestamp::now().as_second() + 2;
+    let short = session(json!({ "expires": end }));
+    assert_eq!(call(&gateway, "POST", "/tyk/keys/short", &short).0, 200);
+    assert_eq!(ask(&gateway, "/keyed/", "short").status(), 200);
+    let expired = |_| ask(&gateway, "/keyed/", "short").status() == 401;
+    assert!((0..1_000_000).any(expired));
+    assert!(jiff::Timestamp::now().as_second() >= end);
+    // Whoever manages keys still finds it, and may renew it.
+    assert_eq!(
+        call(&gateway, "GET", "/tyk/keys/short", "").1["expires"],
+        end
+    );
+    let renewed = session(json!({ "expires": end + 3600 }));
+    assert_eq!(call(&gateway, "PUT", "/tyk/keys/short", &renewed).0, 200);
+    assert_eq!(ask(&gateway, "/keyed/", "short").status(), 200);
+}
+
+#[test]
 fn tyks_own_standalone_files_are_taken_as_they_are() {
     let text = include_str!("../data/tyk.standalone.conf");
     let files = Files::new();

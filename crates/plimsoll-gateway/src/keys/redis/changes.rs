@@ -123,9 +123,14 @@ impl Changes {
     }
 
     /// Redis does not have this key.
-    pub(super) fn is_missing(&mut self, hash: KeyHash, keys: &KeyStore) {
-        if !self.is_ahead(hash, keys) {
-            keys.remove(hash);
+    pub(super) fn is_missing(&mut self, hash: KeyHash, keys: &KeyStore, now: u32) {
+        if self.is_ahead(hash, keys) {
+            return;
+        }
+        // One whose time is over was withdrawn by nobody: it takes no place from those that were.
+        let is_over = keys.with(hash, |key| key.is_forgotten(now));
+        keys.remove(hash);
+        if is_over != Some(true) {
             self.remember(hash);
         }
     }
@@ -235,12 +240,26 @@ mod tests {
     fn who_missed_something_lets_go_of_what_redis_does_not_have() {
         let (keys, mut changes) = shared();
         changes.note(hash(), Becomes::Keep, &keys);
-        changes.is_missing(hash(), &keys);
+        changes.is_missing(hash(), &keys, NOW);
         assert!(is_there(&keys), "it was not told yet");
         let due = changes.due(&keys);
         changes.told(&due);
-        changes.is_missing(hash(), &keys);
+        changes.is_missing(hash(), &keys, NOW);
         assert!(!is_there(&keys));
+        changes.hear(word(false), Some(SESSION), &keys, NOW);
+        assert!(!is_there(&keys), "somebody has not heard of it");
+    }
+
+    #[test]
+    fn a_key_whose_time_is_over_is_missing_and_not_withdrawn() {
+        let (keys, mut changes) = (KeyStore::new(Limits::default()), Changes::default());
+        let ending = format!(r#"{{"access_rights": {{"a": {{}}}}, "expires": {NOW}}}"#);
+        changes.hear(word(true), Some(&ending), &keys, NOW);
+        assert!(is_there(&keys));
+        changes.is_missing(hash(), &keys, NOW + 24 * 60 * 60);
+        assert!(!is_there(&keys));
+        changes.hear(word(false), Some(SESSION), &keys, NOW);
+        assert!(is_there(&keys), "it was renewed");
     }
 
     #[test]

@@ -3,7 +3,8 @@
 //! Each gateway counts for itself and hands on what it has counted since; what the others counted comes back. So a quota is exceeded by at
 //! most what other gateways admit between two turns.
 
-use super::talk::Talk;
+use super::talk::{Spending, Talk};
+use crate::keys::store::Key;
 use crate::keys::{KeyHash, KeyStore};
 use redis::RedisResult;
 use std::collections::{HashMap, HashSet};
@@ -29,26 +30,35 @@ impl Quotas {
     pub(super) fn share(&mut self, talk: &mut Talk, keys: &KeyStore) -> RedisResult<()> {
         let mut spent = Vec::new();
         for hash in &self.touched {
-            let Some((renews, used)) = keys.with(*hash, |key| key.spent(None).period()) else {
+            let look = |key: &Key| (key.spent(None).period(), key.forgotten_at());
+            let Some(((renews, used), forgotten)) = keys.with(*hash, look) else {
                 continue;
             };
             let known = match self.known.get(hash) {
                 Some((end, known)) if *end == renews => *known,
                 _ => 0,
             };
-            spent.push((*hash, used.saturating_sub(known), renews));
+            spent.push(Spending {
+                hash: *hash,
+                used: used.saturating_sub(known),
+                renews,
+                forgotten,
+            });
         }
         let sums = talk.add_spent(&spent)?;
         self.touched.clear();
         if self.known.len() > REMEMBERED {
             self.known.clear();
         }
-        for ((hash, own, renews), (sum, end)) in spent.into_iter().zip(sums) {
+        for (spending, (sum, end)) in spent.into_iter().zip(sums) {
+            let Spending {
+                hash, used, renews, ..
+            } = spending;
             let known = match self.known.get(&hash) {
                 Some((end, known)) if *end == renews => *known,
                 _ => 0,
             };
-            let others = sum.saturating_sub(known).saturating_sub(own);
+            let others = sum.saturating_sub(known).saturating_sub(used);
             let end = u32::try_from(end).unwrap_or(renews);
             keys.with(hash, |key| key.spent(None).add(renews, others, end));
             self.known.insert(hash, (end, sum));

@@ -119,7 +119,8 @@ impl Talk {
                 let (hex, quota) = (hash.to_hex(), waiting.quotas);
                 let key = format!("apikey-{hex}");
                 let session = keys.with(*hash, |key| {
-                    serde_json::Value::Object(key.shared()).to_string()
+                    let session = serde_json::Value::Object(key.shared()).to_string();
+                    (session, key.forgotten_at())
                 });
                 if quota == Becomes::Reset || session.is_none() {
                     request.cmd("DEL").arg(format!("quota-{hex}")).ignore();
@@ -130,7 +131,14 @@ impl Talk {
                     (Some(_), Becomes::Keep) => KEPT,
                 };
                 match session {
-                    Some(session) => request.cmd("SET").arg(key).arg(session).ignore(),
+                    Some((session, forgotten)) => {
+                        let set = request.cmd("SET").arg(key).arg(session);
+                        // Without it the key is there for good, whatever was said before.
+                        if let Some(at) = forgotten {
+                            set.arg("EXAT").arg(at);
+                        }
+                        set.ignore()
+                    }
                     None => request.cmd("DEL").arg(key).ignore(),
                 };
                 let add = request.cmd("XADD").arg(CHANGES).arg("MAXLEN").arg("~");
@@ -252,32 +260,52 @@ impl Talk {
     }
 
     /// Adds what was spent of quotas: for each the sum over all gateways, and when it ends in seconds since 1970, if it does.
-    pub(super) fn add_spent(
-        &mut self,
-        spent: &[(KeyHash, u32, u32)],
-    ) -> RedisResult<Vec<(u32, i64)>> {
+    pub(super) fn add_spent(&mut self, spent: &[Spending]) -> RedisResult<Vec<(u32, i64)>> {
         let mut sums = Vec::new();
         for spent in spent.chunks(AT_ONCE) {
             let mut request = redis::pipe();
-            for (hash, used, renews) in spent {
-                let key = format!("quota-{}", hash.to_hex());
-                request.cmd("INCRBY").arg(&key).arg(used);
-                // Only the first of a period says when it ends.
-                if *renews < u32::MAX {
-                    request
-                        .cmd("EXPIREAT")
-                        .arg(&key)
-                        .arg(renews)
-                        .arg("NX")
-                        .ignore();
-                }
+            for spending in spent {
+                let key = format!("quota-{}", spending.hash.to_hex());
+                request.cmd("INCRBY").arg(&key).arg(spending.used);
+                let ends = match (spending.is_last(), spending.forgotten) {
+                    // Only the first of a period says when it ends.
+                    (false, _) => {
+                        let end = request.cmd("EXPIREAT").arg(&key).arg(spending.renews);
+                        end.arg("NX")
+                    }
+                    // It goes with its key, which may have been given more time since.
+                    (true, Some(at)) => request.cmd("EXPIREAT").arg(&key).arg(at),
+                    (true, None) => request.cmd("PERSIST").arg(&key),
+                };
+                ends.ignore();
                 request.cmd("EXPIRETIME").arg(&key);
             }
             let answers: Vec<i64> = self.ask(&request)?;
-            let pairs = answers.chunks_exact(2);
-            sums.extend(pairs.map(|pair| (u32::try_from(pair[0]).unwrap_or(u32::MAX), pair[1])));
+            let pairs = spent.iter().zip(answers.chunks_exact(2));
+            sums.extend(pairs.map(|(spending, pair)| {
+                let end = if spending.is_last() { -1 } else { pair[1] };
+                (u32::try_from(pair[0]).unwrap_or(u32::MAX), end)
+            }));
         }
         Ok(sums)
+    }
+}
+
+/// What was spent here of a key's quota since it was told last.
+#[derive(Debug)]
+pub(super) struct Spending {
+    pub(super) hash: KeyHash,
+    pub(super) used: u32,
+    /// The end of the quota's period, in seconds since 1970.
+    pub(super) renews: u32,
+    /// When the key is forgotten, if it is.
+    pub(super) forgotten: Option<u32>,
+}
+
+impl Spending {
+    /// Whether the quota is never renewed.
+    fn is_last(&self) -> bool {
+        self.renews == u32::MAX
     }
 }
 

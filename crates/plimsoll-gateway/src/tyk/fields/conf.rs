@@ -271,7 +271,7 @@ pub(super) const KIND: Kind = Kind {
         Field(
             "force_global_session_lifetime",
             Refused(&[]),
-            "keys live until they expire or are deleted",
+            "keys live until a day after they expire, or are deleted",
         ),
         Field(
             "global_session_lifetime",
@@ -281,7 +281,7 @@ pub(super) const KIND: Kind = Kind {
         Field(
             "session_lifetime_respects_key_expiration",
             Ignored,
-            "keys live until they expire or are deleted",
+            "keys live until a day after they expire, or are deleted",
         ),
         Field(
             "enforce_org_quotas",

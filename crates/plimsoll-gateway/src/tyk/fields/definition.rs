@@ -677,12 +677,12 @@ pub(super) const KIND: Kind = Kind {
         Field(
             "session_lifetime",
             Ignored,
-            "how long Tyk keeps a session in Redis; keys live until they expire or are deleted",
+            "how long Tyk keeps a session in Redis; keys live until a day after they expire, or are deleted",
         ),
         Field(
             "session_lifetime_respects_key_expiration",
             Ignored,
-            "keys live until they expire or are deleted",
+            "keys live until a day after they expire, or are deleted",
         ),
         Field(
             "dont_set_quota_on_create",

@@ -25,7 +25,11 @@ pub(super) const KIND: Kind = Kind {
                 "together with `quota_renews`, for a new key",
             ),
             Field("quota_renews", Supported, ""),
-            Field("expires", Supported, "seconds since 1970; 0 and -1: never"),
+            Field(
+                "expires",
+                Supported,
+                "seconds since 1970; 0 and -1: never; known for a day more, in which it is refused with 401 and may be renewed",
+            ),
         ],
         access_rights::FIELDS,
         &[
@@ -75,7 +79,7 @@ pub(super) const KIND: Kind = Kind {
             Field(
                 "session_lifetime",
                 Ignored,
-                "keys live until they expire or are deleted",
+                "keys live until a day after they expire, or are deleted",
             ),
             Field("id_extractor_deadline", Ignored, RECORDED),
             Field(
