@@ -229,6 +229,9 @@ impl Route {
             let accepted = keys.map_or(&[][..], |key| &key.keys);
             let rate = limit.rate.as_per_second();
             let mut policy = RateLimitPolicy::new(rate, limit.burst, limit.scope, accepted.len());
+            if let Some(control) = &gateway.control {
+                policy = policy.shared_among(control.keys.watch_gateways());
+            }
             if let Some((known, keys)) = before.and_then(Self::limited) {
                 policy.follow(known, |index| keys?.place(accepted.get(index)?));
             }

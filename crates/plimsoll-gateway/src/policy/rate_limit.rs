@@ -12,7 +12,7 @@ use crate::answer::Answer;
 use crate::cause::Cause;
 use gcra::{Decision, Gcra};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// What has a budget of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,9 +26,12 @@ pub(crate) enum Scope {
 /// A limit and the state of everything that it limits. Shared by all shards.
 #[derive(Debug)]
 pub(crate) struct RateLimitPolicy {
-    limit: Gcra,
+    rate: f64,
     burst: u32,
+    limit: Gcra,
     scope: Scope,
+    /// How many gateways share it, if several may: then each has its even share.
+    gateways: Option<Arc<AtomicU32>>,
     /// Theoretical arrival times, in nanoseconds since the gateway started: one per key, or a single one. A reload shares them with the
     /// generation before, whose last exchanges may still spend.
     cells: Box<[Arc<AtomicU64>]>,
@@ -42,11 +45,30 @@ impl RateLimitPolicy {
             Scope::Route => 1,
         };
         Self {
-            limit: Gcra::new(rate, burst),
+            rate,
             burst,
+            limit: Gcra::new(rate, burst),
             scope,
+            gateways: None,
             cells: (0..cells).map(|_| Arc::default()).collect(),
         }
+    }
+
+    /// The same, shared by as many gateways as there are at the time.
+    pub(crate) fn shared_among(mut self, gateways: Arc<AtomicU32>) -> Self {
+        self.gateways = Some(gateways);
+        self
+    }
+
+    /// This gateway's share of the burst, and of the limit.
+    fn share(&self) -> (u32, Gcra) {
+        let gateways = self.gateways.as_ref();
+        let gateways = gateways.map_or(1, |count| count.load(Ordering::Relaxed));
+        if gateways <= 1 {
+            return (self.burst, self.limit);
+        }
+        let burst = (self.burst / gateways).max(1);
+        (burst, Gcra::new(self.rate / f64::from(gateways), burst))
     }
 
     /// Goes on where `before` is, if it counts by the same: `place` says where a key of this policy is in that one.
@@ -74,8 +96,9 @@ impl RateLimitPolicy {
             (Scope::Key, None) | (Scope::Route, _) => &self.cells[0],
         };
         let mut tat = cell.load(Ordering::Relaxed);
+        let (_, limit) = self.share();
         loop {
-            match self.limit.decide(tat, now) {
+            match limit.decide(tat, now) {
                 Decision::Refuse { wait } => return Err(wait),
                 Decision::Admit { tat: next } => {
                     // Relaxed: the number is all there is, nothing else is published through it.
@@ -101,7 +124,8 @@ impl RateLimitPolicy {
             Scope::Route => "route",
         };
         let wait = whole_seconds(wait);
-        let window = whole_seconds(self.limit.window());
+        let (burst, limit) = self.share();
+        let window = whole_seconds(limit.window());
         Answer::new(429, "rate limit exceeded")
             .because(match self.scope {
                 Scope::Key => Cause::KeyRate,
@@ -111,7 +135,7 @@ impl RateLimitPolicy {
             .with_field("RateLimit", format!("\"{name}\";r=0;t={wait}"))
             .with_field(
                 "RateLimit-Policy",
-                format!("\"{name}\";q={};w={window}", self.burst),
+                format!("\"{name}\";q={burst};w={window}"),
             )
     }
 }
@@ -136,6 +160,26 @@ mod tests {
         let per_route = RateLimitPolicy::new(1.0, 2, Scope::Route, 2);
         let outcomes: Vec<bool> = [a, b, a].map(|key| per_route.spend(key, 0).is_ok()).into();
         assert_eq!(outcomes, [true, true, false]);
+    }
+
+    #[test]
+    fn gateways_share_a_limit_as_many_as_there_are() {
+        let gateways = Arc::new(AtomicU32::new(1));
+        let policy =
+            || RateLimitPolicy::new(0.001, 10, Scope::Route, 0).shared_among(Arc::clone(&gateways));
+        let admitted =
+            |policy: &RateLimitPolicy| (0..20).filter(|_| policy.spend(None, 0).is_ok()).count();
+        let both = [policy(), policy()];
+        gateways.store(2, Ordering::Relaxed);
+        assert_eq!(both.each_ref().map(admitted), [5, 5]);
+        assert_eq!(
+            both[0].answer(0).fields()[2],
+            ("RateLimit-Policy", "\"route\";q=5;w=10000")
+        );
+        gateways.store(20, Ordering::Relaxed);
+        assert_eq!(admitted(&policy()), 1);
+        gateways.store(1, Ordering::Relaxed);
+        assert_eq!(admitted(&policy()), 10);
     }
 
     #[test]

@@ -152,6 +152,7 @@ fn pair(redis: &Redis, upstream: &Upstream) -> [Gateway; 2] {
             "keyed",
             json!({ "use_keyless": false, "proxy": target(upstream.address) }),
         );
+        files.api("capped", json!({ "global_rate_limit": { "rate": 10, "per": 3600 }, "proxy": target(upstream.address) }));
         files.start()
     })
 }
@@ -228,6 +229,26 @@ fn quotas_and_rates_are_those_of_all_gateways_together() {
         passed(&one, &key, 10)
     });
     assert!(shares.into_iter().any(|share| share == 5));
+}
+
+#[test]
+#[ignore = "needs redis-server: run scripts/test"]
+fn the_rate_of_an_api_is_that_of_all_gateways_together() {
+    let (redis, upstream) = (Redis::start(), Upstream::echo());
+    let both = pair(&redis, &upstream);
+    // A rate of its own tells that a gateway knows of the other.
+    for (number, gateway) in both.iter().enumerate() {
+        let knows = (0..10_000).any(|index| {
+            let key = format!("rate-key-{number}-{index}");
+            make(gateway, &key, json!({ "rate": 2, "per": 3600 }));
+            [(); 2].map(|()| ask(gateway, "/keyed/", &key).status()) == [200, 429]
+        });
+        assert!(knows);
+    }
+    for gateway in &both {
+        let statuses = (0..20).map(|_| ask(gateway, "/capped/", "").status());
+        assert_eq!(statuses.filter(|status| *status == 200).count(), 5);
+    }
 }
 
 #[test]

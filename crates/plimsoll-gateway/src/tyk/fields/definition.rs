@@ -670,7 +670,7 @@ pub(super) const KIND: Kind = Kind {
         Field(
             "global_rate_limit.rate",
             Supported,
-            "at most `rate` at once, and on average",
+            "at most `rate` at once, and on average; gateways that share a Redis share it evenly",
         ),
         Field("global_rate_limit.per", Supported, "seconds"),
         Field("global_rate_limit.disabled", Supported, ""),
