@@ -70,6 +70,8 @@ pub struct GatewayConfig {
     pub(crate) control: Option<Arc<Control>>,
     /// Secrets that are asked for beside the requests, if there are any.
     pub(crate) keeping: Option<Keeping>,
+    /// What its operator is told when it is served.
+    pub(crate) notes: Vec<String>,
     pub(crate) places: Places,
 }
 

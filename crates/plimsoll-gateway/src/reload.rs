@@ -288,6 +288,7 @@ impl Reloader {
         let for_shards = for_shards.map_err(Refusal::Impossible)?;
         // Nothing is refused any more.
         tell_of_insecure(&config, &self.log);
+        config.notes.iter().for_each(|note| (self.log)(note));
         self.fixed.renew_passwords(&config);
         if let Some(control) = &config.control {
             control.put_in_force();

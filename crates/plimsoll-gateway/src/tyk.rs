@@ -14,6 +14,7 @@ mod conf;
 mod definition;
 pub(crate) mod fields;
 mod files;
+pub(crate) mod notes;
 mod policies;
 #[cfg(feature = "fuzzing")]
 pub(crate) mod rehearsal;
@@ -28,6 +29,7 @@ use crate::secrets::Secret;
 use compile::Api;
 use conf::Conf;
 use files::File;
+use notes::{Account, Notes};
 use plimsoll_base::document::{Document, Nulls, Problem, Problems, Rules};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -55,7 +57,9 @@ impl Tyk {
         let tyk = Self {
             control: Arc::new(control),
         };
-        let (config, notes) = tyk.complete(loaded);
+        let mut notes = vec![tyk.control.settings().account().to_string()];
+        notes.extend(loaded.notes.all());
+        let config = tyk.complete(loaded);
         Ok((tyk, config, notes))
     }
 
@@ -67,24 +71,25 @@ impl Tyk {
         control::first_keys::make(&self.control, name, text)
     }
 
-    /// Reads definitions and policies anew; `tyk.conf` itself stays as it was.
+    /// Reads definitions and policies anew; `tyk.conf` itself stays as it was. What of it is doubtful is told when it is in force.
     ///
     /// # Errors
     /// Every problem of every file; then policies stay as they were, too, as they do until the configuration is in force.
-    pub fn reload(&self) -> Result<(GatewayConfig, Vec<String>), Problems> {
+    pub fn reload(&self) -> Result<GatewayConfig, Problems> {
         let loaded = self.control.load()?;
-        Ok(self.complete(loaded))
+        let notes = loaded.notes.doubtful();
+        let mut config = self.complete(loaded);
+        config.notes = notes;
+        Ok(config)
     }
 
-    fn complete(&self, loaded: Loaded) -> (GatewayConfig, Vec<String>) {
-        let Loaded {
-            mut config, notes, ..
-        } = loaded;
+    fn complete(&self, loaded: Loaded) -> GatewayConfig {
+        let Loaded { mut config, .. } = loaded;
         let health = self.control.settings().health_paths();
         let paths = health.iter().map(String::as_str).chain([control::PREFIX]);
         config.routes.extend(paths.map(compile::control_route));
         config.control = Some(Arc::clone(&self.control));
-        (config, notes)
+        config
     }
 }
 
@@ -98,8 +103,8 @@ const RULES: Rules<'static> = Rules {
 pub(crate) struct Settings {
     conf: Conf,
     strict: bool,
-    /// Its fields that are ignored.
-    ignored: Vec<String>,
+    /// What becomes of its fields.
+    account: Account,
 }
 
 /// Definitions and policies as they were found.
@@ -108,8 +113,8 @@ pub(crate) struct Loaded {
     pub(crate) config: GatewayConfig,
     pub(crate) apis: Vec<ApiEntry>,
     pub(crate) policies: Policies,
-    /// What the operator should know.
-    pub(crate) notes: Vec<String>,
+    /// What the operator should know; of `tyk.conf` nothing.
+    pub(crate) notes: Notes,
 }
 
 /// A definition, for whoever lists them.
@@ -142,19 +147,24 @@ impl Settings {
         around: Surroundings<'_>,
     ) -> Result<Self, Problems> {
         let document = Document::parse_json(name, text)?;
-        let (mut refused, ignored) = fields::judge(fields::CONF, &document).into_parts();
+        let (mut refused, account) = fields::judge(fields::CONF, &document).into_parts(name);
         let wire: Result<conf::Wire, Problems> = document.decode_with(RULES);
         match wire.and_then(|wire| conf::check(&document, wire, around)) {
             Ok(conf) => refused.or_ok(Self {
                 conf,
                 strict,
-                ignored: noted(name, &ignored).into_iter().collect(),
+                account,
             }),
             Err(problems) => {
                 refused.extend(problems);
                 Err(refused)
             }
         }
+    }
+
+    /// What becomes of the fields of `tyk.conf`.
+    pub(crate) fn account(&self) -> &Account {
+        &self.account
     }
 
     pub(crate) fn secret(&self) -> &Secret {
@@ -190,7 +200,7 @@ impl Settings {
 
     fn compile(&self, files: &[File], policies: Option<&File>) -> Result<Loaded, Problems> {
         let mut problems = Problems::default();
-        let mut notes = self.ignored.clone();
+        let mut notes = Notes::default();
         let mut apis = Vec::new();
         for file in files {
             match definition(file, &mut notes) {
@@ -227,15 +237,15 @@ impl Settings {
         })
     }
 
-    fn policies(&self, file: &File, notes: &mut Vec<String>) -> Result<Policies, Problems> {
+    fn policies(&self, file: &File, notes: &mut Notes) -> Result<Policies, Problems> {
         let document = Document::parse_json(&file.name, &file.text)?;
-        let (policies, ignored) = policies::read(&document)?;
-        notes.extend(noted(&file.name, &ignored));
+        let (policies, account) = policies::read(&file.name, &document)?;
+        notes.accounts.push(account);
         Ok(policies)
     }
 }
 
-/// Checks one definition for itself, as a file called `name`; the fields of it that are ignored.
+/// Checks one definition for itself, as a file called `name`; what becomes of its fields.
 ///
 /// # Errors
 /// Every problem of it.
@@ -246,13 +256,15 @@ pub fn check_definition(name: &str, text: &str) -> Result<Vec<String>, Problems>
         name: name.to_owned(),
         text: text.to_owned(),
     };
-    settings.compile(&[file], None).map(|loaded| loaded.notes)
+    let loaded = settings.compile(&[file], None)?;
+    Ok(loaded.notes.all())
 }
 
 /// A definition, and what of it is refused: what else is wrong with it is yet to be found.
-fn definition(file: &File, notes: &mut Vec<String>) -> Result<(Api, Problems), Problems> {
+fn definition(file: &File, notes: &mut Notes) -> Result<(Api, Problems), Problems> {
     let document = Document::parse_json(&file.name, &file.text)?;
-    let (mut refused, ignored) = fields::judge(fields::DEFINITION, &document).into_parts();
+    let verdict = fields::judge(fields::DEFINITION, &document);
+    let (mut refused, account) = verdict.into_parts(&file.name);
     let definition: definition::Definition = match document.decode_with(RULES) {
         Ok(definition) => definition,
         Err(problems) => {
@@ -260,10 +272,10 @@ fn definition(file: &File, notes: &mut Vec<String>) -> Result<(Api, Problems), P
             return Err(refused);
         }
     };
-    notes.extend(noted(&file.name, &ignored));
+    notes.accounts.push(account);
     if definition.active == Some(false) {
         let name = &file.name;
-        notes.push(format!(
+        notes.closed.push(format!(
             "{name}: `active` is false, so this API is closed; Tyk would serve it"
         ));
     }
@@ -303,10 +315,6 @@ fn entries(apis: Vec<Api>) -> Vec<ApiEntry> {
             id: api.id,
         })
         .collect()
-}
-
-fn noted(name: &str, ignored: &[String]) -> Option<String> {
-    (!ignored.is_empty()).then(|| format!("{name}: ignored: {}", ignored.join(", ")))
 }
 
 /// What decoding a file of this kind says about it.

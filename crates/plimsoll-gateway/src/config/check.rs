@@ -119,6 +119,7 @@ pub(super) fn check(
         control: None,
         // After all that may want one.
         keeping: secrets::keeping(c, secrets_block.as_ref()),
+        notes: Vec::new(),
         places: Places {
             admin: document.problem("admin.address", ""),
             analytics: document.problem("analytics", ""),

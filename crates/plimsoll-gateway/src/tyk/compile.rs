@@ -101,6 +101,7 @@ pub(super) fn compile(conf: &Conf, apis: &[Api], strict: bool) -> Result<Gateway
             generator: !conf.hide_generator && !strict,
         }),
         control: None,
+        notes: Vec::new(),
         places: Places::nowhere(),
     };
     Problems::from_iter(problems).or_ok(config)

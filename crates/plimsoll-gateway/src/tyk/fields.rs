@@ -11,6 +11,7 @@ mod page;
 mod policy;
 mod session;
 
+use super::notes::Account;
 use plimsoll_base::document::{Document, Path, Problems, suggestion};
 use serde_json::Value;
 
@@ -19,7 +20,7 @@ use serde_json::Value;
 pub(crate) enum Class {
     /// It means here what it means to Tyk, but for what the note says.
     Supported,
-    /// It cannot change who gets in or what is sent; named at start.
+    /// It cannot change who gets in or what is sent; named at start and at each reload.
     Ignored,
     /// It could, and is not supported: the file is refused. These values alone are harmless.
     Refused(&'static [&'static str]),
@@ -53,6 +54,8 @@ pub(crate) const SESSION: &Kind = &session::KIND;
 /// What a file says that is not supported.
 #[derive(Debug, Default)]
 pub(crate) struct Verdict {
+    /// How many fields say something and are supported.
+    pub(crate) supported: usize,
     /// Paths of fields that say something and are ignored.
     pub(crate) ignored: Vec<String>,
     refused: Problems,
@@ -64,9 +67,14 @@ impl Verdict {
         self.refused.or_ok(())
     }
 
-    /// What is refused, and what is ignored.
-    pub(crate) fn into_parts(self) -> (Problems, Vec<String>) {
-        (self.refused, self.ignored)
+    /// What is refused, and what the file called `name` says besides.
+    pub(crate) fn into_parts(self, name: &str) -> (Problems, Account) {
+        let account = Account {
+            name: name.to_owned(),
+            supported: self.supported,
+            ignored: self.ignored,
+        };
+        (self.refused, account)
     }
 }
 
@@ -123,7 +131,7 @@ impl Judge<'_> {
     fn leaf(&mut self, names: &[String], path: &Path, value: &Value) {
         match self.kind.covering(names) {
             // Of the wrong kind, if there are fields below: which is found when it is decoded.
-            Some(Field(_, Class::Supported, _)) => {}
+            Some(Field(_, Class::Supported, _)) => self.verdict.supported += 1,
             None if self.kind.is_read_below(names) => {}
             None => self.refuse(
                 path,
@@ -247,8 +255,8 @@ mod tests {
 
     fn judged(text: &str) -> String {
         let document = Document::parse_json("api.json", text).unwrap();
-        let (refused, ignored) = judge(DEFINITION, &document).into_parts();
-        format!("{refused}\nignored: {}", ignored.join(", "))
+        let (refused, account) = judge(DEFINITION, &document).into_parts("api.json");
+        format!("{refused}\nignored: {}", account.ignored.join(", "))
     }
 
     #[test]

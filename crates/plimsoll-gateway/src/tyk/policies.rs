@@ -1,6 +1,7 @@
 //! `policies.json`: what keys are granted by name.
 
 use super::fields;
+use super::notes::Account;
 use crate::keys::session::{self, AccessWire, access};
 use crate::keys::terms::{Figures, Grant, Parts, Policies, PolicyGrant};
 use deserr::Deserr;
@@ -39,19 +40,26 @@ struct PartitionsWire {
     per_api: Option<bool>,
 }
 
-/// The policies of a file, and which of its fields are ignored.
-pub(super) fn read(document: &Document) -> Result<(Policies, Vec<String>), Problems> {
+/// The policies of the file called `file`, and what becomes of its fields.
+pub(super) fn read(file: &str, document: &Document) -> Result<(Policies, Account), Problems> {
     let Value::Object(entries) = document.to_json() else {
         let message = "policies are a mapping of names to policies: write `{ \"name\": { … } }`";
         return Err(Problem::clone(&document.problem(Path::root(), message)).into());
     };
-    let (mut problems, mut ignored) = (Problems::default(), Vec::new());
+    let mut problems = Problems::default();
+    let mut account = Account {
+        name: file.to_owned(),
+        supported: 0,
+        ignored: Vec::new(),
+    };
     for (name, value) in &entries {
         let at = Path::root().key(name);
-        let (refused, passed_over) =
-            fields::judge_below(fields::POLICY, document, &at, value).into_parts();
+        let verdict = fields::judge_below(fields::POLICY, document, &at, value);
+        let (refused, own) = verdict.into_parts(file);
         problems.extend(refused);
-        ignored.extend(passed_over.iter().map(|path| format!("{name}.{path}")));
+        account.supported += own.supported;
+        let ignored = own.ignored.iter();
+        (account.ignored).extend(ignored.map(|path| format!("{name}.{path}")));
     }
     let rules = Rules {
         nulls: Nulls::Allowed,
@@ -65,7 +73,7 @@ pub(super) fn read(document: &Document) -> Result<(Policies, Vec<String>), Probl
                 let at = Path::root().key(name);
                 problems.extend(session::beyond(document, &at, &policy.grant));
             }
-            problems.or_ok((policies, ignored))
+            problems.or_ok((policies, account))
         }
         Err(wrong) => {
             problems.extend(wrong);
@@ -115,7 +123,8 @@ mod tests {
         let told = |policy: &str| {
             let text = format!(r#"{{"p": {policy}}}"#);
             let document = Document::parse_json("policies.json", &text).unwrap();
-            read(&document).map_or_else(|problems| problems.to_string(), |_| String::new())
+            let read = read("policies.json", &document);
+            read.map_or_else(|problems| problems.to_string(), |_| String::new())
         };
         assert_eq!(told(r#"{"rate": 5, "per": 1, "quota_max": -1}"#), "");
         let refused = [

@@ -206,7 +206,7 @@ impl Gateway {
 
     /// A gateway of Tyk's files, which it reads anew when it reloads.
     pub fn of_tyk(shards: usize, tyk: plimsoll_gateway::Tyk, config: GatewayConfig) -> Self {
-        let source = Box::new(move || tyk.reload().map(|(config, _)| config));
+        let source = Box::new(move || tyk.reload());
         Self::reading(shards, config, source, Arc::default(), &Files::default())
     }
 

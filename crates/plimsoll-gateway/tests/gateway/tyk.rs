@@ -695,6 +695,36 @@ fn what_is_ignored_and_closed_is_told() {
 }
 
 #[test]
+fn a_reload_tells_what_is_ignored_and_closed_by_then() {
+    let files = Files::new();
+    files.conf(json!({ "log_level": "info" }));
+    let plain = json!({ "definition": null, "version_data": null });
+    files.api("plain", plain.clone());
+    let gateway = files.start();
+    let mut doubtful = plain.clone();
+    doubtful["slug"] = json!("a-slug");
+    files.api("doubtful", doubtful);
+    // What is not served is not told.
+    files.write("apps/broken.json", "{");
+    assert_eq!(call(&gateway, "GET", "/tyk/reload", "").0, 500);
+    files.write("apps/broken.json", "{ \"active\": false, \"proxy\": { \"listen_path\": \"/b\", \"target_url\": \"http://127.0.0.1:9\" } }");
+    assert_eq!(call(&gateway, "GET", "/tyk/reload", "").0, 200);
+    gateway.hang_up();
+    assert_eq!(call(&gateway, "GET", "/tyk/reload", "").0, 200);
+    gateway.tell_to_stop();
+    let told = gateway.join();
+    let dir = format!("{}/apps/", files.dir.path().display());
+    let of_files = told.iter().filter_map(|line| line.strip_prefix(&dir));
+    let of_files: Vec<&str> = of_files.filter(|line| !line.contains("not JSON")).collect();
+    let each = [
+        "doubtful.json: fields: 9 supported, 1 ignored (slug), 0 refused",
+        "broken.json: `active` is false, so this API is closed; Tyk would serve it",
+    ];
+    assert!(of_files.len() >= 4, "{told:?}");
+    assert!(of_files.chunks(2).all(|told| told == each), "{told:?}");
+}
+
+#[test]
 fn a_key_expires_and_is_told_so() {
     let upstream = Upstream::echo();
     let files = Files::new();

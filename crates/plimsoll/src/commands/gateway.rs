@@ -166,7 +166,7 @@ fn read(args: &Args) -> Result<(Source, GatewayConfig), Problems> {
             tyk.make_keys(&keys.display().to_string(), &text_of(keys)?)?;
         }
         let config = placed(config);
-        let source = Box::new(move || tyk.reload().map(|(config, _)| placed(config)));
+        let source = Box::new(move || tyk.reload().map(&placed));
         return Ok((source, config));
     }
     let path = args.config.clone().unwrap_or_default();

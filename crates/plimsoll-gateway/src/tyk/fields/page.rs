@@ -10,7 +10,7 @@ const INTRODUCTION: &str = "# Tyk, field by field
 What `plimsoll gateway --tyk tyk.standalone.conf` makes of every field of Tyk's files, and of sessions that its control API takes. Generated from the gateway's own list, by which it judges
 files: a test holds this page to it (`UPDATE=1 cargo test -p plimsoll-gateway --lib tyk` writes it anew) and shows that each supported field is read.
 
-**Supported**: it means what it means to Tyk, but for what is said beside it. **Ignored**: it cannot change who gets in or what is sent; those that a file sets are named at start.
+**Supported**: it means what it means to Tyk, but for what is said beside it. **Ignored**: it cannot change who gets in or what is sent; those that a file sets are named at start and at each reload.
 **Refused**: it restricts access or changes content and is not supported, so a file that sets it is refused, with its place. A field at nothing (`false`, `0`, `\"\"`, `[]`, `{}`, `null`) says nothing and is
 accepted in every class; a field that is not listed is refused if it says anything. `*` stands for any name or place.
 ";
