@@ -85,8 +85,8 @@ pub(crate) struct Call {
     pub(crate) body: Vec<u8>,
     /// The caller's address.
     pub(crate) peer: String,
-    /// The gateway is about to stop.
-    pub(crate) draining: bool,
+    /// The gateway was told to stop.
+    pub(crate) leaving: bool,
 }
 
 /// An endpoint: what it does with a call. The text is what `{id}` stands for.

@@ -54,6 +54,8 @@ pub(crate) struct Shard {
     pub(crate) counters: Row,
     pub(crate) analytics: Option<RefCell<Feed>>,
     pub(crate) tracer: Option<Tracer>,
+    /// The gateway was told to stop, and takes requests for a while.
+    pub(crate) leaving: Cell<bool>,
     /// The gateway stops: connections end after their current exchange, and answers say so.
     pub(crate) parting: Cell<bool>,
     /// It stops now: connections without an exchange end at once.
@@ -113,6 +115,7 @@ impl Shard {
             counters: share.counters,
             analytics: share.feed.map(RefCell::new),
             tracer: (share.spans).map(|feed| Tracer::new(feed, share.placement.shard)),
+            leaving: Cell::new(false),
             parting: Cell::new(false),
             draining: Cell::new(false),
             drain: Notify::new(),
@@ -170,6 +173,7 @@ impl Shard {
                         true => Duration::ZERO,
                         false => self.timeouts().leave,
                     };
+                    self.leaving.set(true);
                     leaves = Some(Instant::now() + leave);
                 }
                 () = until(leaves), if leaves.is_some() => break,

@@ -43,7 +43,7 @@ fn call(session: &Value) -> Call {
         secret: None,
         body: session.to_string().into_bytes(),
         peer: String::new(),
-        draining: false,
+        leaving: false,
     }
 }
 

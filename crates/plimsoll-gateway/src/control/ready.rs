@@ -1,4 +1,5 @@
-//! `/ready`: whether requests are taken. They are without Redis, too; Tyk's then says no.
+//! `/ready`: whether new requests should come here: not any more from the moment the gateway is told to stop, which may be before it takes
+//! none. They may without Redis, too; Tyk's then says no.
 
 use super::{Call, Control, error, json_answer};
 use crate::answer::Answer;
@@ -8,7 +9,7 @@ pub(super) fn answer(_: &Control, call: &Call, _: &str) -> Answer {
     if !matches!(&*call.method, "GET" | "HEAD") {
         return error(405, "Method not supported");
     }
-    if call.draining {
+    if call.leaving {
         return error(503, "Server is shutting down");
     }
     let body = json!({

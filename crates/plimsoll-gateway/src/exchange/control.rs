@@ -36,7 +36,7 @@ pub(super) async fn serve(
         secret: head.fields().get("x-tyk-authorization").map(<[u8]>::to_vec),
         body: Vec::new(),
         peer: client.peer.clone(),
-        draining: shard.draining.get(),
+        leaving: shard.leaving.get(),
     };
     // Nothing of a stranger's body is read.
     if let Some(told) = control.answer_without_body(&call) {

@@ -113,7 +113,7 @@ fn timeouts(conf: &Conf) -> Timeouts {
         idle: Duration::from_secs(60),
         body_rate: 1024,
         total: Duration::from_secs(600),
-        leave: Duration::ZERO,
+        leave: conf.leave,
         drain: conf.drain,
         upgraded: Duration::from_secs(300),
         swap: Duration::from_secs(60),

@@ -31,6 +31,8 @@ pub(super) struct Conf {
     pub(super) keys: KeyRules,
     pub(super) health: String,
     pub(super) readiness: String,
+    /// From the moment it is told to stop until requests are not taken any more.
+    pub(super) leave: Duration,
     pub(super) drain: Duration,
     pub(super) response_head: Duration,
     pub(super) idle_connections: u32,
@@ -93,6 +95,8 @@ pub(super) struct Wire {
     readiness_check_endpoint_name: Option<String>,
     #[deserr(default)]
     graceful_shutdown_timeout_duration: Option<u32>,
+    #[deserr(default)]
+    graceful_shutdown_delay_seconds: Option<u32>,
     #[deserr(default)]
     proxy_default_timeout: Option<f64>,
     #[deserr(default)]
@@ -217,6 +221,7 @@ pub(super) fn check(
             wire.readiness_check_endpoint_name,
             "ready",
         ),
+        leave: Duration::from_secs(u64::from(wire.graceful_shutdown_delay_seconds.unwrap_or(0))),
         drain: Duration::from_secs(u64::from(
             wire.graceful_shutdown_timeout_duration.unwrap_or(30),
         )),

@@ -725,6 +725,25 @@ fn a_reload_tells_what_is_ignored_and_closed_by_then() {
 }
 
 #[test]
+fn it_says_that_it_will_leave_before_it_does() {
+    let upstream = Upstream::echo();
+    let files = Files::new();
+    files.conf(json!({ "graceful_shutdown_delay_seconds": 2 }));
+    files.api("open", json!({ "proxy": target(upstream.address) }));
+    let gateway = files.start_with(2, false);
+    let address = gateway.address("main");
+    assert_eq!(ask(&gateway, "/ready", "").status(), 200);
+    gateway.tell_to_stop();
+    let leaving = || ask(&gateway, "/ready", "").status() == 503;
+    assert!((0..10_000).any(|_| leaving()));
+    let still = ask(&gateway, "/open/", "");
+    assert_eq!((still.status(), still.field("connection")), (200, None));
+    assert_eq!(ask(&gateway, "/hello", "").status(), 200);
+    gateway.join();
+    assert!(std::net::TcpStream::connect(address).is_err());
+}
+
+#[test]
 fn a_key_expires_and_is_told_so() {
     let upstream = Upstream::echo();
     let files = Files::new();

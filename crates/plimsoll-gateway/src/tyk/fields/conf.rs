@@ -139,7 +139,12 @@ pub(super) const KIND: Kind = Kind {
         Field(
             "graceful_shutdown_timeout_duration",
             Supported,
-            "seconds; 30 when left out",
+            "seconds that what is under way has; 30 when left out",
+        ),
+        Field(
+            "graceful_shutdown_delay_seconds",
+            Supported,
+            "seconds before that, in which `/ready` says 503 and requests are taken; 0 when left out",
         ),
         Field(
             "proxy_default_timeout",
@@ -393,11 +398,6 @@ pub(super) const KIND: Kind = Kind {
             "ssl_force_common_name_check",
             Ignored,
             "upstreams are reached in clear",
-        ),
-        Field(
-            "graceful_shutdown_delay_seconds",
-            Ignored,
-            "it drains at once",
         ),
         Field(
             "reload_wait_time",
