@@ -150,6 +150,32 @@ impl GatewayConfig {
         }
     }
 
+    /// Has `/metrics` and what else its own endpoints are be served here, unless a file says where.
+    ///
+    /// # Errors
+    /// An address that others can reach.
+    pub fn serve_admin(&mut self, address: SocketAddr) -> Result<(), &'static str> {
+        if !address.ip().is_loopback() {
+            return Err("the admin listener binds loopback only: write `127.0.0.1:…`");
+        }
+        self.admin.get_or_insert(AdminConfig {
+            address,
+            hosts: Vec::new(),
+        });
+        Ok(())
+    }
+
+    /// Has a line of our own form be written for every request that leaves a record, to this file, or to standard output without one.
+    pub fn log_requests(&mut self, file: Option<PathBuf>) {
+        let form = LineForm::Own;
+        let sink = match file {
+            Some(path) => SinkConfig::File { path, form },
+            None => SinkConfig::Output { form },
+        };
+        let analytics = self.analytics.get_or_insert_with(AnalyticsConfig::empty);
+        analytics.sinks.push(sink);
+    }
+
     /// How many routes there are to upstreams.
     #[must_use]
     pub fn route_count(&self) -> usize {

@@ -29,6 +29,17 @@ pub(crate) struct AnalyticsConfig {
 }
 
 impl AnalyticsConfig {
+    /// Of requests that APIs answer, with a place for them still to be named.
+    pub(crate) fn empty() -> Self {
+        Self {
+            sinks: Vec::new(),
+            spool: None,
+            body: RECORDED_BODY,
+            unrouted: false,
+            ignored: Vec::new(),
+        }
+    }
+
     /// Whether more is recorded than our own lines say.
     pub(crate) fn is_wide(&self) -> bool {
         let narrow = |sink: &SinkConfig| {

@@ -18,6 +18,7 @@ use plimsoll_gateway::{
 };
 use predecessor::Predecessor;
 use std::io;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,6 +40,12 @@ pub struct Args {
     /// Directory in which records of requests wait while Redis is away; without it they wait in memory.
     #[arg(long, value_name = "DIR", requires = "tyk")]
     spool: Option<PathBuf>,
+    /// Serve `/metrics`, `/healthz`, `/ready` and `/reload` here, on loopback: what `admin` is in `gateway.yaml`.
+    #[arg(long, value_name = "ADDRESS", requires = "tyk")]
+    admin: Option<SocketAddr>,
+    /// Write a line of JSON for each request to an API: to this file, or to `stdout`.
+    #[arg(long, value_name = "FILE", requires = "tyk")]
+    access_log: Option<PathBuf>,
     /// Keys that are there from the start, as JSON: `{"<key>": { … }}`, a session for each, as `POST /tyk/keys/{id}` takes it.
     #[arg(long, value_name = "KEYS.JSON", requires = "tyk")]
     keys: Option<PathBuf>,
@@ -150,6 +157,7 @@ fn with_surroundings<T>(path: &Path, read: impl FnOnce(Surroundings<'_>) -> T) -
 /// The configuration, and how it is read anew, as often as it is asked to.
 fn read(args: &Args) -> Result<(Source, GatewayConfig), Problems> {
     let (port, spool) = (args.port, args.spool.clone());
+    let (admin, access_log) = (args.admin, args.access_log.clone());
     let placed = move |mut config: GatewayConfig| {
         if let Some(port) = port {
             config.set_port(port);
@@ -157,7 +165,13 @@ fn read(args: &Args) -> Result<(Source, GatewayConfig), Problems> {
         if let Some(spool) = &spool {
             config.spool_records(spool.clone());
         }
-        config
+        if let Some(file) = &access_log {
+            config.log_requests(Some(file.clone()).filter(|file| file != Path::new("stdout")));
+        }
+        let refused = |why: &str| Problem::of_file("--admin", why);
+        let served = admin.map(|admin| config.serve_admin(admin).map_err(refused));
+        served.transpose()?;
+        Ok(config)
     };
     if let Some(conf) = &args.tyk {
         let (tyk, config, notes) = open_tyk(conf, args.strict_http)?;
@@ -165,12 +179,12 @@ fn read(args: &Args) -> Result<(Source, GatewayConfig), Problems> {
         if let Some(keys) = &args.keys {
             tyk.make_keys(&keys.display().to_string(), &text_of(keys)?)?;
         }
-        let config = placed(config);
-        let source = Box::new(move || tyk.reload().map(&placed));
+        let config = placed(config)?;
+        let source = Box::new(move || tyk.reload().and_then(&placed));
         return Ok((source, config));
     }
     let path = args.config.clone().unwrap_or_default();
-    let source: Source = Box::new(move || read_text(&path, &text_of(&path)?).map(&placed));
+    let source: Source = Box::new(move || read_text(&path, &text_of(&path)?).and_then(&placed));
     let config = source()?;
     Ok((source, config))
 }

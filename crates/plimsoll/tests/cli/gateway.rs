@@ -185,6 +185,34 @@ fn tyks_files_are_served_and_keys_made() {
 }
 
 #[test]
+fn tyks_files_have_metrics_and_an_access_log_if_asked() {
+    let workspace = Workspace::new();
+    let mock = Server::start(&workspace, &["mock", "--port", "0"]);
+    tyk_files(&workspace, &mock.main().to_string());
+    let everywhere = ["gateway", "--tyk", "tyk.conf", "--admin", "0.0.0.0:0"];
+    let refused = workspace.run(&everywhere).ended_with(2);
+    refused.saying("--admin: the admin listener binds loopback only");
+    let args = "gateway --tyk tyk.conf --shards 2 --admin 127.0.0.1:0 --access-log requests.log";
+    let args: Vec<&str> = args.split(' ').collect();
+    let gateway = Server::start(&workspace, &args);
+    assert!(get(gateway.main(), "/open/json/valid").starts_with("HTTP/1.1 200 "));
+    let admin = gateway.listening["admin"];
+    // It is the same gateway after a reload, with the same listener.
+    let reloaded = exchange(
+        admin,
+        "POST /reload HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+    );
+    assert!(reloaded.starts_with("HTTP/1.1 200 "), "{reloaded}");
+    let metrics = get(admin, "/metrics");
+    assert!(metrics.contains("plimsoll_gateway_"), "{metrics}");
+    assert_eq!(gateway.stop(), Some(0));
+    let log = workspace.read("requests.log");
+    let lines: Vec<_> = log.lines().collect();
+    assert_eq!(lines.len(), 1, "{log}");
+    assert!(lines[0].contains(r#""path":"/open/json/valid""#), "{log}");
+}
+
+#[test]
 fn a_reload_for_which_descriptors_are_too_few_changes_nothing() {
     let workspace = Workspace::new();
     let rest = "routes: [{ path: /, upstream: mock }]\n";

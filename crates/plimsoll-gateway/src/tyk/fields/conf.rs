@@ -3,6 +3,8 @@
 use super::Class::{Ignored, Refused, Supported};
 use super::{Field, Kind};
 
+const NO_TRACES: &str =
+    "trace context is passed on, but no spans are made with Tyk's files in this version";
 const ELSEWHERE: &str = "something of Tyk's that has no counterpart here";
 const LIMITER: &str =
     "there is one limiter here, exact on one gateway; several share a rate evenly";
@@ -417,7 +419,7 @@ pub(super) const KIND: Kind = Kind {
         Field(
             "health_check",
             Ignored,
-            "figures are in `/metrics` of the admin listener",
+            "figures are in `/metrics`, with `--admin ADDRESS`",
         ),
         Field("liveness_check", Ignored, ELSEWHERE),
         Field(
@@ -516,11 +518,15 @@ pub(super) const KIND: Kind = Kind {
         ),
         Field("log_level", Ignored, ELSEWHERE),
         Field("log_format", Ignored, ELSEWHERE),
-        Field("access_logs", Ignored, ELSEWHERE),
+        Field(
+            "access_logs",
+            Ignored,
+            "a line a request with `--access-log stdout`, or to a file",
+        ),
         Field("track_404_logs", Ignored, ELSEWHERE),
         Field("enable_key_logging", Ignored, "keys are never logged"),
-        Field("opentelemetry", Ignored, ELSEWHERE),
-        Field("tracing", Ignored, ELSEWHERE),
+        Field("opentelemetry", Ignored, NO_TRACES),
+        Field("tracing", Ignored, NO_TRACES),
         Field("newrelic", Ignored, ELSEWHERE),
         Field("statsd_connection_string", Ignored, ELSEWHERE),
         Field("statsd_prefix", Ignored, ELSEWHERE),
