@@ -24,6 +24,8 @@ pub(crate) enum Cause {
     /// A rule limits the length, and none is stated.
     LengthRequired,
     BreakerOpen,
+    /// No endpoint of the upstream may be asked.
+    NoEndpoint,
     /// The upstream took too long.
     UpstreamTimeout,
     /// No connection to the upstream, or it broke off, or what came was not HTTP.

@@ -35,13 +35,15 @@ impl Voice {
 
 impl TykVoice {
     fn say(self, answer: Answer) -> Answer {
-        if answer.cause() == Some(Cause::NoRoute) {
-            return answer.with_body("text/plain; charset=utf-8", "Not Found".to_owned());
-        }
         let (status, message) = match answer.cause() {
             Some(cause) => words(cause, self.strict),
             None => (answer.status(), answer.message()),
         };
+        if matches!(answer.cause(), Some(Cause::NoRoute | Cause::NoEndpoint)) {
+            let message = message.to_owned();
+            let said = answer.with_status(status);
+            return said.with_body("text/plain; charset=utf-8", message);
+        }
         let message = serde_json::Value::from(message);
         let body = format!("{{\n    \"error\": {message}\n}}");
         let mut said = answer.with_status(status);
@@ -70,6 +72,7 @@ fn words(cause: Cause, strict: bool) -> (u16, &'static str) {
         Cause::BodyTooLarge if strict => (413, "Request is too large"),
         Cause::BodyTooLarge => (400, "Request is too large"),
         Cause::LengthRequired => (411, "Content length is required for this request"),
+        Cause::NoEndpoint => (503, "all hosts are down"),
         Cause::BreakerOpen => (503, "Service temporarily unavailable."),
         Cause::UpstreamTimeout => (504, "Upstream service reached hard timeout."),
         Cause::UpstreamFailed if strict => (502, "There was a problem proxying the request"),
@@ -131,6 +134,64 @@ mod tests {
         assert!(said(tyk(false), failed()).starts_with("HTTP/1.1 500 "));
         assert!(said(tyk(true), failed()).starts_with("HTTP/1.1 502 "));
         assert!(said(Voice::Own, failed()).contains("\"error\":\"the upstream refused\""));
+    }
+
+    /// What Tyk 5 answers: its own `error.json` with these words, or, in the lines that say so, plain text. The last number is the status
+    /// where HTTP wants another.
+    #[test]
+    fn every_cause_has_tyks_status_and_words() {
+        let json = |message: &str| {
+            let body = format!("{{\n    \"error\": \"{message}\"\n}}");
+            ("application/json", body)
+        };
+        let plain = |message: &str| ("text/plain; charset=utf-8", message.to_owned());
+        let check = |cause: Cause, status: u16, (kind, body): (&str, String), strict: u16| {
+            for (strict, status) in [(false, status), (true, strict)] {
+                let voice = Voice::Tyk(TykVoice {
+                    strict,
+                    generator: false,
+                });
+                let said = said(voice, Answer::new(599, "our own words").because(cause));
+                let (head, told) = said.split_once("\n\n").unwrap();
+                let first = format!("HTTP/1.1 {status} ");
+                assert!(head.starts_with(&first), "{cause:?}: {head}");
+                let kind = format!("\nContent-Type: {kind}\n");
+                assert!(head.contains(&kind), "{cause:?}: {head}");
+                assert_eq!(told, body, "{cause:?}");
+            }
+        };
+        let elsewhere = "Access to this API has been disallowed";
+        let proxying = "There was a problem proxying the request";
+        check(Cause::NoRoute, 404, plain("Not Found"), 404);
+        check(
+            Cause::KeyMissing,
+            401,
+            json("Authorization field missing"),
+            401,
+        );
+        check(Cause::KeyUnknown, 403, json(elsewhere), 403);
+        let inactive = json("Key is inactive, please renew");
+        check(Cause::KeyInactive, 403, inactive, 403);
+        check(
+            Cause::KeyExpired,
+            401,
+            json("Key has expired, please renew"),
+            401,
+        );
+        check(Cause::KeyRate, 429, json("Rate Limit Exceeded"), 429);
+        check(Cause::RouteRate, 429, json("API Rate Limit Exceeded"), 429);
+        check(Cause::Quota, 403, json("Quota exceeded"), 403);
+        let forbidden = json("Requested endpoint is forbidden");
+        check(Cause::PathForbidden, 403, forbidden, 403);
+        check(Cause::BodyTooLarge, 400, json("Request is too large"), 413);
+        let unstated = json("Content length is required for this request");
+        check(Cause::LengthRequired, 411, unstated, 411);
+        check(Cause::NoEndpoint, 503, plain("all hosts are down"), 503);
+        let open = json("Service temporarily unavailable.");
+        check(Cause::BreakerOpen, 503, open, 503);
+        let late = json("Upstream service reached hard timeout.");
+        check(Cause::UpstreamTimeout, 504, late, 504);
+        check(Cause::UpstreamFailed, 500, json(proxying), 502);
     }
 
     #[test]

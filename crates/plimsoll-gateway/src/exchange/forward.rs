@@ -414,7 +414,9 @@ async fn fail(
 ) -> Ended {
     let told = match failure {
         _ if progress.answered.get().is_some() => None,
-        Failure::Unavailable => Some(Answer::new(503, "no endpoint is available")),
+        Failure::Unavailable => {
+            Some(Answer::new(503, "no endpoint is available").because(Cause::NoEndpoint))
+        }
         Failure::Connect(DialError::Connect(error)) => Some(unconnected(error)),
         Failure::Connect(DialError::Tls(reason)) | Failure::Objected(reason) => {
             let why = format!("TLS to the upstream failed: {}", reason.words());

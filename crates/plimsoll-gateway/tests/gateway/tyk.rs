@@ -769,6 +769,64 @@ fn a_key_expires_and_is_told_so() {
     assert_eq!(ask(&gateway, "/keyed/", "short").status(), 200);
 }
 
+/// Beside `Cause`'s own table: that each is reached, with Tyk's fields.
+#[test]
+fn what_a_gateway_answers_itself_is_tyks_to_the_byte() {
+    let silent = Upstream::start(|mut peer, _| {
+        // Until the gateway has had enough of it.
+        while peer.request().is_some() {}
+    });
+    let hasty = Upstream::start(|mut peer, _| {
+        peer.request();
+    });
+    let (echo, gone) = (Upstream::echo(), Nobody::new());
+    let files = Files::new();
+    files.conf(json!({ "proxy_default_timeout": 0.05 }));
+    for (id, address) in [
+        ("silent", silent.address),
+        ("hasty", hasty.address),
+        ("gone", gone.address),
+    ] {
+        files.api(id, json!({ "proxy": target(address) }));
+    }
+    let closed = json!({ "white_list": [{ "path": "/open" }] });
+    let version = json!({ "use_extended_paths": true, "extended_paths": closed });
+    files.api("ruled", json!({ "version_data": { "versions": { "Default": version } }, "proxy": target(echo.address) }));
+    files.api(
+        "keyed",
+        json!({ "use_keyless": false, "proxy": target(echo.address) }),
+    );
+    let gateway = files.start();
+    let proxying = "There was a problem proxying the request";
+    for (path, key, status, message) in [
+        ("/gone/", "", 500, proxying),
+        ("/hasty/", "", 500, proxying),
+        (
+            "/silent/",
+            "",
+            504,
+            "Upstream service reached hard timeout.",
+        ),
+        ("/ruled/", "", 403, "Requested endpoint is forbidden"),
+        ("/keyed/", "", 401, "Authorization field missing"),
+        (
+            "/keyed/",
+            "x",
+            403,
+            "Access to this API has been disallowed",
+        ),
+    ] {
+        let answer = ask(&gateway, path, key);
+        let said = [answer.field("content-type"), answer.field("x-generator")];
+        assert_eq!(said, [Some("application/json"), Some("tyk.io")], "{path}");
+        assert_eq!(answer.status(), status, "{path}");
+        assert_eq!(
+            answer.body_text(),
+            format!("{{\n    \"error\": \"{message}\"\n}}")
+        );
+    }
+}
+
 #[test]
 fn tyks_own_standalone_files_are_taken_as_they_are() {
     let text = include_str!("../data/tyk.standalone.conf");

@@ -5,6 +5,7 @@
 //! exchange ended; tyk-pump skips what it does not know.
 
 use crate::analytics::entry::Entry;
+use crate::exchange::ending::Ending;
 use jiff::civil::DateTime;
 use jiff::{Timestamp, tz::TimeZone};
 use rmp::encode as msgpack;
@@ -51,6 +52,12 @@ trait Form {
     fn close(&mut self);
 }
 
+/// The status that was sent; Tyk's own, nginx's 499, for a client that has gone before.
+fn response_code(entry: &Entry<'_>) -> i64 {
+    let is_gone = entry.status == 0 && entry.ending == Ending::ClientGone.name();
+    i64::from(if is_gone { 499 } else { entry.status })
+}
+
 /// Writes every field.
 fn record(entry: &Entry<'_>, form: &mut impl Form) {
     let api = entry.api.unwrap_or_default();
@@ -62,7 +69,7 @@ fn record(entry: &Entry<'_>, form: &mut impl Form) {
     form.number(("content_length", "ContentLength"), entry.content_length);
     form.text(("user_agent", "UserAgent"), entry.agent);
     date(form, ended);
-    form.number(("response_code", "ResponseCode"), i64::from(entry.status));
+    form.number(("response_code", "ResponseCode"), response_code(entry));
     form.text(("api_key", "APIKey"), entry.key.unwrap_or_default());
     form.time(("timestamp", "TimeStamp"), entry.ended());
     form.text(("api_version", "APIVersion"), "Non Versioned");
