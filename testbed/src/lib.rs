@@ -1,5 +1,5 @@
 //! What a program stands on that drives the real executable and measures: children that do not stay behind, the clock, being asked
-//! to stop, what the host is and whether it stood still; certificates, nginx and PostgreSQL as peers. The calibration, the benchmarks and the crates'
+//! to stop, what the host is and whether it stood still; certificates, nginx, PostgreSQL and Redis as peers. The calibration, the benchmarks and the crates'
 //! tests use it; nothing of it is in the product.
 
 pub mod announcement;
@@ -13,6 +13,7 @@ pub mod limits;
 pub mod nginx;
 pub mod postgresql;
 pub mod process;
+pub mod redis;
 pub mod terminal;
 pub mod tls_server;
 mod trouble;

@@ -2,31 +2,23 @@
 
 use crate::support::{Gateway, Upstream};
 use crate::tyk::{Files, ask, call, session, target};
-use plimsoll_testbed::child::Child;
 use rustix::process::Signal;
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 use std::io::{Read as _, Write as _};
-use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
-use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::net::{SocketAddr, TcpStream};
 
 /// A Redis of its own, without files. Dropping it ends it.
 pub struct Redis {
     pub at: SocketAddr,
-    child: Child,
+    server: plimsoll_testbed::redis::Redis,
     /// What it asks for, if it does.
     pub password: Option<String>,
 }
 
-/// An address that nobody else uses, so that its ports are free again when they were let go of: of the loopback's network, with the number
-/// of this process.
+/// An address that nobody else uses.
 pub fn own_address() -> SocketAddr {
-    static GIVEN: AtomicU8 = AtomicU8::new(1);
-    let [.., high, low] = std::process::id().to_be_bytes();
-    let host = [127, 128 | high, low, GIVEN.fetch_add(1, Ordering::Relaxed)];
-    let listener = TcpListener::bind((IpAddr::from(host), 0)).unwrap();
-    listener.local_addr().unwrap()
+    plimsoll_testbed::redis::own_address().unwrap()
 }
 
 impl Redis {
@@ -47,30 +39,11 @@ impl Redis {
 
     /// With further flags.
     fn with(at: SocketAddr, flags: &[&str]) -> Self {
-        let dir = std::env::temp_dir();
-        let mut command = Command::new("redis-server");
-        command.args([
-            "--port",
-            &at.port().to_string(),
-            "--bind",
-            &at.ip().to_string(),
-            "--save",
-            "",
-            "--appendonly",
-            "no",
-            "--dir",
-        ]);
-        command.arg(dir).args(flags).stdout(Stdio::null());
-        let mut child =
-            Child::spawn(&mut command).expect("redis-server is there: run scripts/test");
-        while TcpStream::connect(at).is_err() {
-            assert!(!child.has_ended().unwrap(), "redis-server has ended");
-        }
-        let password = None;
+        let server = plimsoll_testbed::redis::Redis::start_at(at, flags);
         Self {
             at,
-            child,
-            password,
+            server: server.expect("redis-server is there: run scripts/test"),
+            password: None,
         }
     }
 
@@ -80,7 +53,7 @@ impl Redis {
 
     /// Stops it where it stands, or has it go on.
     pub fn signal(&self, signal: Signal) {
-        self.child.signal(signal).unwrap();
+        self.server.signal(signal).unwrap();
     }
 
     /// Every element of a list.
@@ -99,8 +72,8 @@ impl Redis {
     }
 
     /// Ends it, and waits until `gateways` have seen it.
-    pub fn ends(self, gateways: &[&Gateway]) -> SocketAddr {
-        self.child.kill().unwrap();
+    pub fn ends(mut self, gateways: &[&Gateway]) -> SocketAddr {
+        self.server.kill().unwrap();
         for gateway in gateways {
             let told = || hello(gateway).contains(r#""redis":{"status":"fail""#);
             assert!((0..200_000).any(|_| told()));
@@ -299,7 +272,7 @@ fn while_redis_stands_still_limits_hold_and_withdrawn_keys_stay_withdrawn() {
     make(&one, "gone-key", json!({}));
     reaches(&other, "gone-key", 200);
     reaches(&other, "kept-key", 200);
-    redis.child.signal(Signal::STOP).unwrap();
+    redis.signal(Signal::STOP);
     let told = (0..200_000).any(|_| hello(&one).contains(r#""redis":{"status":"fail""#));
     assert!(told);
     assert_eq!(call(&one, "DELETE", "/tyk/keys/gone-key", "").0, 200);
@@ -308,7 +281,7 @@ fn while_redis_stands_still_limits_hold_and_withdrawn_keys_stay_withdrawn() {
     assert_eq!(ask(&one, "/keyed/", "new-key").status(), 200);
     let passed = (0..30).filter(|_| ask(&one, "/keyed/", "kept-key").status() == 200);
     assert!((15..=20).contains(&passed.count()));
-    redis.child.signal(Signal::CONT).unwrap();
+    redis.signal(Signal::CONT);
     reaches(&other, "gone-key", 403);
     reaches(&other, "new-key", 200);
     assert_eq!(ask(&one, "/keyed/", "gone-key").status(), 403);

@@ -69,52 +69,26 @@ impl Redis {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plimsoll_testbed::child::Child;
-    use std::net::{SocketAddr, TcpListener, TcpStream};
-    use std::process::{Command, Stdio};
+    use plimsoll_testbed::redis::Redis as TestServer;
 
-    /// A server without files; dropped, it ends.
-    struct TestServer {
-        at: SocketAddr,
-        _child: Child,
+    fn started(flags: &[&str]) -> TestServer {
+        TestServer::start(flags).expect("redis-server is there: run scripts/test")
     }
 
-    impl TestServer {
-        fn start(more: &[&str]) -> Self {
-            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-            let at = listener.local_addr().unwrap();
-            drop(listener);
-            let dir = std::env::temp_dir();
-            let mut command = Command::new("redis-server");
-            command
-                .args(["--bind", "127.0.0.1", "--port", &at.port().to_string()])
-                .args(["--save", "", "--appendonly", "no", "--dir"])
-                .arg(dir)
-                .args(more)
-                .stdout(Stdio::null());
-            let mut child =
-                Child::spawn(&mut command).expect("redis-server is there: run scripts/test");
-            while TcpStream::connect(at).is_err() {
-                assert!(!child.has_ended().unwrap(), "redis-server has ended");
-            }
-            Self { at, _child: child }
-        }
-
-        fn asked_with(&self, password: Option<&str>) -> Redis {
-            let probe = RedisProbe {
-                host: self.at.ip().to_string(),
-                port: self.at.port(),
-                user: None,
-                password: None,
-            };
-            Redis::new(&probe, password.map(Secret::new))
-        }
+    fn probing(server: &TestServer, password: Option<&str>) -> Redis {
+        let probe = RedisProbe {
+            host: server.address().ip().to_string(),
+            port: server.address().port(),
+            user: None,
+            password: None,
+        };
+        Redis::new(&probe, password.map(Secret::new))
     }
 
     #[tokio::test]
     #[ignore = "needs redis-server: run scripts/test"]
     async fn a_real_server_says_what_it_throws_out_and_refuses() {
-        let server = TestServer::start(&[
+        let server = started(&[
             "--maxclients",
             "4",
             "--maxmemory",
@@ -122,10 +96,11 @@ mod tests {
             "--maxmemory-policy",
             "allkeys-random",
         ]);
-        let mut probe = server.asked_with(None);
+        let mut probe = probing(&server, None);
         let before = probe.read().await.unwrap().exported;
         assert_eq!(before.server.connections_limit, Some(4));
-        let (host, port) = (server.at.ip().to_string(), server.at.port());
+        let at = server.address();
+        let (host, port) = (at.ip().to_string(), at.port());
         let mut writer = Connection::open(&host, port).await.unwrap();
         let value = "x".repeat(10_000);
         for key in 0..400 {
@@ -152,13 +127,13 @@ mod tests {
     #[tokio::test]
     #[ignore = "needs redis-server: run scripts/test"]
     async fn a_real_server_may_refuse_and_go() {
-        let server = TestServer::start(&["--requirepass", "open sesame"]);
-        assert!(server.asked_with(Some("open sesame")).read().await.is_ok());
-        let told = server.asked_with(Some("wrong")).read().await.unwrap_err();
+        let server = started(&["--requirepass", "open sesame"]);
+        assert!(probing(&server, Some("open sesame")).read().await.is_ok());
+        let told = probing(&server, Some("wrong")).read().await.unwrap_err();
         insta::assert_snapshot!(told, @"WRONGPASS invalid username-password pair or user is disabled.");
-        let told = server.asked_with(None).read().await.unwrap_err();
+        let told = probing(&server, None).read().await.unwrap_err();
         insta::assert_snapshot!(told, @"NOAUTH Authentication required.");
-        let mut probe = server.asked_with(Some("open sesame"));
+        let mut probe = probing(&server, Some("open sesame"));
         probe.read().await.unwrap();
         drop(server);
         assert!(probe.read().await.is_err());

@@ -2,6 +2,7 @@
 
 use crate::program::{Finished, Workspace};
 use plimsoll_testbed::postgresql::{PASSWORD, Postgresql, USER};
+use plimsoll_testbed::redis::Redis;
 use serde_json::Value;
 use std::net::TcpListener;
 use std::process::{Command, Stdio};
@@ -125,18 +126,9 @@ fn run_again(workspace: &Workspace, password: &str) -> Value {
 #[test]
 #[ignore = "needs redis-server: run scripts/test"]
 fn what_redis_says_is_recorded() {
-    let address = nobody();
-    let port = address.rsplit(':').next().unwrap();
-    let mut command = Command::new("redis-server");
-    command
-        .args(["--bind", "127.0.0.1", "--port", port, "--save", ""])
-        .args(["--requirepass", "unspoken-word", "--maxclients", "17"])
-        .args(["--dir", "/tmp"])
-        .stdout(Stdio::null());
-    let mut server = plimsoll_testbed::child::Child::spawn(&mut command).unwrap();
-    while std::net::TcpStream::connect(&address).is_err() {
-        assert!(!server.has_ended().unwrap(), "redis-server has ended");
-    }
+    let flags = ["--requirepass", "unspoken-word", "--maxclients", "17"];
+    let server = Redis::start(&flags).unwrap();
+    let address = server.address();
     let workspace = beside(&format!(
         "{{ external: \"tcp://{address}\", probe: {{ redis: \"redis://:${{env:{VARIABLE}}}@{address}\" }} }}"
     ));
