@@ -14,6 +14,7 @@ mod interval_log;
 mod memory_of;
 mod mock;
 mod queueing;
+mod rounds;
 mod subject;
 mod table;
 mod target;

@@ -18,9 +18,10 @@ mod slowhttptest;
 mod unread;
 
 use super::Check;
-use crate::bar::{Bar, Verdict};
+use crate::bar::Bar;
 use crate::bench::{Bench, Repetition, Running, Trouble, measure};
 use crate::clock;
+use crate::rounds::{self, Promise, Round, others_bar};
 use crate::witness::{Mark, Seen};
 use plimsoll_base::counters::{Counter, Totals};
 use serde_json::json;
@@ -111,10 +112,6 @@ const RATE: u32 = 1_000;
 const SECONDS: f64 = 2.0;
 /// When the generator's connections are made.
 const CONNECTED: Duration = Duration::from_millis(700);
-/// How much longer an attack may make the others' p99.
-const LONGER: f64 = 0.20;
-/// By how much rounds alone may differ; beyond it their p99 says nothing about an attack.
-const NOISE: f64 = 0.20;
 
 fn attack_all(bench: &Bench, kind: Kind) -> Result<Vec<Bar>, Trouble> {
     let bars = CASES.iter().flat_map(|case| {
@@ -125,17 +122,24 @@ fn attack_all(bench: &Bench, kind: Kind) -> Result<Vec<Bar>, Trouble> {
     Ok(bars.collect())
 }
 
-/// One turn: the others' p99 without the attack and with it, in seconds.
+/// One turn: the others alone, and with the attack.
 #[derive(Debug, Clone, Copy)]
-struct Round {
-    alone: f64,
-    attacked: f64,
-    /// Whether the machine stood still in neither load. What it did while an attack was begun or ended moves no figure.
-    quiet: bool,
-    /// The share of exchanges that failed during the attack.
-    failed: f64,
+struct Turn {
+    /// Quiet where the machine stood still in neither load: what it did while an attack was begun or ended moves no figure.
+    round: Round,
     /// How much of what the server must count it counted, if anything is asked of it.
     counted: Option<u64>,
+}
+
+impl Case {
+    /// What the others are promised.
+    fn promise(&self) -> Promise {
+        Promise {
+            longer: 0.20,
+            noise: 0.20,
+            may_fail: self.may_fail,
+        }
+    }
 }
 
 fn attack(bench: &Bench, kind: Kind, case: &Case) -> Result<Vec<Bar>, Trouble> {
@@ -160,25 +164,26 @@ fn attack(bench: &Bench, kind: Kind, case: &Case) -> Result<Vec<Bar>, Trouble> {
         };
         words = attack.end()?;
         server.settles()?;
-        Ok(Round {
-            alone: alone.p99,
-            attacked: attacked.p99,
-            quiet: alone.seen.quiet() && attacked.seen.quiet(),
-            failed: attacked.failed,
+        Ok(Turn {
+            round: Round {
+                without: alone.p99,
+                with: attacked.p99,
+                quiet: alone.seen.quiet() && attacked.seen.quiet(),
+                failed: attacked.failed,
+            },
             counted: (server.totals()?.zip(before))
                 .and_then(|(after, before)| case.told.counted(&after.since(&before))),
         })
     };
-    let rounds = bench.repeat(case.what, bench.pick(5, 1), round, |round| {
-        let stalled = if round.quiet { "" } else { ", stalled" };
-        let (alone, attacked) = (round.alone * 1e3, round.attacked * 1e3);
-        format!("{alone:.3} → {attacked:.3} ms{stalled}")
-    })?;
+    let describe = |turn: &Turn| turn.round.words();
+    let turns = bench.repeat(case.what, bench.pick(5, 1), round, describe)?;
+    let done: Vec<Round> = rounds::done(&turns).map(|turn| turn.round).collect();
     let name = format!("{}: {}", kind.name(), case.what);
+    let what = format!("{name}: other clients");
+    let others = others_bar(what, case.promise(), turns.len(), &done);
     let growth = server.peak_mib()? - memory;
     let lives = server.answers().is_ok();
     if kind == Kind::Nginx {
-        let others = others_bar(&name, case.may_fail, &rounds);
         server.stop()?;
         return Ok(vec![Bar::shown(others.what, "", others.measured)]);
     }
@@ -189,8 +194,8 @@ fn attack(bench: &Bench, kind: Kind, case: &Case) -> Result<Vec<Bar>, Trouble> {
             format!("{growth:.1} MiB, from {memory:.1} MiB"),
             growth <= case.growth_mib,
         ),
-        others_bar(&name, case.may_fail, &rounds),
-        outcome_bar(&name, case.told, &rounds, &words, lives),
+        others,
+        outcome_bar(&name, case.told, &turns, &words, lives),
     ];
     server.stop()?;
     Ok(bars)
@@ -230,74 +235,16 @@ fn begin_others(bench: &Bench, server: &Server) -> Result<Running, Trouble> {
     bench.start(&measure(server.address, "/json/valid", load), SECONDS)
 }
 
-/// The others' p99 with the attack and without, over the rounds in which the machine was quiet. That they fail is nothing that a stall does,
-/// so every round counts there.
-fn others_bar(name: &str, may_fail: f64, rounds: &[Repetition<Round>]) -> Bar {
-    let quiet: Vec<&Round> = (rounds.iter())
-        .filter_map(|one| one.found.as_ref().ok())
-        .filter(|round| round.quiet)
-        .collect();
-    let of_quiet =
-        |figure: &dyn Fn(&Round) -> f64| median(quiet.iter().map(|round| figure(round)).collect());
-    let typical = of_quiet(&|round| round.alone);
-    let noise = of_quiet(&|round| (round.alone / typical - 1.0).abs());
-    let ratio = of_quiet(&|round| round.attacked / round.alone);
-    let attacked = of_quiet(&|round| round.attacked);
-    let failed = (rounds.iter())
-        .filter_map(|one| one.found.as_ref().ok())
-        .map(|round| round.failed)
-        .fold(0.0, f64::max);
-    let says_something = !quiet.is_empty() && quiet.len() * 2 >= rounds.len() && noise <= NOISE;
-    let verdict = if failed > may_fail {
-        Verdict::Failed
-    } else if says_something {
-        Verdict::of(ratio <= 1.0 + LONGER)
-    } else {
-        Verdict::NotMeasured
-    };
-    let p99 = if quiet.is_empty() {
-        String::new()
-    } else {
-        format!(
-            "{:+.0} %: {:.3} → {:.3} ms; alone they differ by {:.0} %; ",
-            (ratio - 1.0) * 100.0,
-            typical * 1e3,
-            attacked * 1e3,
-            noise * 100.0
-        )
-    };
-    let bar = Bar::judged(
-        format!("{name}: other clients"),
-        format!(
-            "p99 at most {:.0} % longer (median of quiet rounds, at least half of all, that differ by at most {:.0} % alone); at most {:.0} % fail",
-            LONGER * 100.0,
-            NOISE * 100.0,
-            may_fail * 100.0
-        ),
-        format!(
-            "{p99}{:.2} % failed; {} of {} rounds quiet",
-            failed * 100.0,
-            quiet.len(),
-            rounds.len()
-        ),
-        true,
-    );
-    Bar { verdict, ..bar }
-}
-
 /// What came of every round. `words`: of the last one; `lives`: whether the server answers afterwards.
 fn outcome_bar(
     name: &str,
     told: Told,
-    rounds: &[Repetition<Round>],
+    turns: &[Repetition<Turn>],
     words: &str,
     lives: bool,
 ) -> Bar {
-    let done = rounds.iter().filter_map(|one| one.found.as_ref().ok());
-    let fewest = done.filter_map(|round| round.counted).min();
-    let failures: Vec<&str> = (rounds.iter())
-        .filter_map(|one| one.found.as_ref().err().map(String::as_str))
-        .collect();
+    let fewest = rounds::done(turns).filter_map(|turn| turn.counted).min();
+    let failures = rounds::failures(turns);
     let mut found = vec![format!("last round: {words}")];
     found.extend(fewest.map(|fewest| format!("at least {fewest} counted in each")));
     found.push(format!("{} rounds failed", failures.len()));
@@ -339,117 +286,30 @@ impl Told {
     }
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    match values.len() {
-        0 => f64::NAN,
-        count => (values[(count - 1) / 2] + values[count / 2]) / 2.0,
-    }
-}
-
-/// Waits for something that another program does, for at most so long.
-fn wait_until(
-    limit: Duration,
-    what: &str,
-    mut done: impl FnMut() -> Result<bool, Trouble>,
-) -> Result<(), Trouble> {
-    let deadline = clock::now() + limit;
-    while !done()? {
-        if clock::now() > deadline {
-            return Err(Trouble::Measured(format!("{what}: not within {limit:?}")));
-        }
-        clock::sleep(Duration::from_millis(20));
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bar::Verdict;
 
-    const QUIET: bool = true;
-    const STALLED: bool = false;
-
-    fn round(alone: f64, attacked: f64, quiet: bool) -> Repetition<Round> {
+    fn turn(counted: Option<u64>) -> Repetition<Turn> {
+        let round = Round {
+            without: 1.0,
+            with: 1.0,
+            quiet: true,
+            failed: 0.0,
+        };
         Repetition {
-            found: Ok(Round {
-                alone,
-                attacked,
-                quiet,
-                failed: 0.0,
-                counted: None,
-            }),
+            found: Ok(Turn { round, counted }),
             words: String::new(),
             seen: Seen::default(),
         }
     }
 
     #[test]
-    fn the_median_of_quiet_rounds_is_judged_if_they_are_alike_and_enough() {
-        let check = |rounds: &[(f64, f64, bool)], expected| {
-            let rounds: Vec<_> = (rounds.iter())
-                .map(|(alone, attacked, quiet)| round(*alone, *attacked, *quiet))
-                .collect();
-            let bar = others_bar("x", 0.0, &rounds);
-            assert_eq!(bar.verdict, expected, "{}", bar.measured);
-        };
-        let (held, failed, unknown) = (Verdict::Held, Verdict::Failed, Verdict::NotMeasured);
-        check(
-            &[(1.0, 1.2, QUIET), (1.0, 1.1, QUIET), (1.0, 9.0, QUIET)],
-            held,
-        );
-        check(
-            &[(1.0, 1.3, QUIET), (1.0, 1.3, QUIET), (1.0, 1.0, QUIET)],
-            failed,
-        );
-        // Each is 30 % longer, however long the others took alone.
-        check(
-            &[(1.0, 1.3, QUIET), (1.2, 1.56, QUIET), (0.8, 1.04, QUIET)],
-            failed,
-        );
-        check(
-            &[(1.0, 1.0, QUIET), (2.0, 2.0, QUIET), (0.5, 0.5, QUIET)],
-            unknown,
-        );
-        check(&[(1.0, 1.3, QUIET), (1.0, 1.0, STALLED)], failed);
-        check(&[(1.0, 1.0, QUIET), (1.0, 9.0, STALLED)], held);
-        check(
-            &[(1.0, 1.0, QUIET), (1.0, 1.0, STALLED), (1.0, 1.0, STALLED)],
-            unknown,
-        );
-        check(&[(1.0, 1.0, STALLED)], unknown);
-        check(&[], unknown);
-    }
-
-    #[test]
-    fn exchanges_that_failed_count_in_every_round() {
-        let check = |share, quiet, expected| {
-            let mut round = round(1.0, 1.0, quiet);
-            round.found = round.found.map(|found| Round {
-                failed: share,
-                ..found
-            });
-            assert_eq!(others_bar("x", 0.01, &[round]).verdict, expected);
-        };
-        check(0.01, QUIET, Verdict::Held);
-        check(0.02, QUIET, Verdict::Failed);
-        check(0.02, STALLED, Verdict::Failed);
-    }
-
-    #[test]
     fn every_round_must_have_been_counted_by_itself() {
         let check = |told: Told, counted: &[Option<u64>], expected| {
-            let rounds: Vec<_> = (counted.iter())
-                .map(|counted| {
-                    let mut round = round(1.0, 1.0, QUIET);
-                    round.found = round.found.map(|found| Round {
-                        counted: *counted,
-                        ..found
-                    });
-                    round
-                })
-                .collect();
-            let bar = outcome_bar("x", told, &rounds, "", true);
+            let turns: Vec<_> = counted.iter().map(|counted| turn(*counted)).collect();
+            let bar = outcome_bar("x", told, &turns, "", true);
             assert_eq!(bar.verdict, Verdict::of(expected), "{}", bar.measured);
         };
         let told = Told::AtLeast(Counter::TimedOut, 900);
@@ -462,12 +322,12 @@ mod tests {
     #[test]
     fn a_round_that_failed_and_a_server_that_does_not_answer_fail_the_outcome() {
         let check = |found: Result<(), &str>, lives, expected| {
-            let mut one = round(1.0, 1.0, QUIET);
+            let mut one = turn(None);
             if let Err(reason) = found {
                 one.found = Err(reason.to_owned());
             }
-            let rounds = [round(1.0, 1.0, QUIET), one];
-            let bar = outcome_bar("x", Told::Seen("all answered"), &rounds, "", lives);
+            let turns = [turn(None), one];
+            let bar = outcome_bar("x", Told::Seen("all answered"), &turns, "", lives);
             assert_eq!(bar.verdict, Verdict::of(expected), "{}", bar.measured);
         };
         check(Ok(()), true, true);

@@ -3,8 +3,9 @@
 
 use super::connections::Held;
 use super::server::{Patience, Server};
-use super::{Attack, Case, Told, When, wait_until};
+use super::{Attack, Case, Told, When};
 use crate::bench::{Bench, Trouble};
+use crate::rounds::wait_until;
 use rustix::process::{Pid, Resource, Rlimit, prlimit};
 use std::io::ErrorKind;
 use std::net::SocketAddr;

@@ -1,12 +1,12 @@
 //! The server that is attacked: our mock, our gateway in front of one, or nginx.
 
-use super::wait_until;
 use crate::announcement;
 use crate::bench::{Bench, Trouble};
 use crate::child::Child;
 use crate::memory_of::{self, Memory};
 use crate::mock::Mock;
 use crate::nginx::Nginx;
+use crate::rounds::wait_until;
 use plimsoll_base::counters::Totals;
 use rustix::process::Pid;
 use std::io::{Read as _, Write as _};
