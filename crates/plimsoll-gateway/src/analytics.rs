@@ -8,7 +8,8 @@
 //!
 //! A shard collects records in a batch of its own and hands it over when it is full or a moment old. Handing over never
 //! waits: if a courier is behind by [`QUEUED_BATCHES`], the batch's records are lost to its sink, and counted. So are those that a sink does
-//! not take, and those that there is no room for while it is away; of these the operator is told, too.
+//! not take, and those that there is no room for while it is away; of these the operator is told, too. At the end what no sink has taken in
+//! time is lost as well: the end of a process does not wait for a pipe that nobody reads.
 //!
 //! Spans of traces go the same way, by a feed of their own, see [`crate::tracing`].
 
@@ -18,9 +19,11 @@ mod entry;
 mod form;
 mod lines;
 mod otlp;
+mod outlet;
 mod record;
 mod sink;
 mod spool;
+mod thread;
 
 pub(crate) use courier::Counts;
 pub(crate) use record::{Names, Part, Record, Words};
@@ -31,12 +34,13 @@ use crate::exchange::phases::Phases;
 use crate::server::Log;
 use backlog::Place;
 use courier::{Courier, Returns};
+use outlet::Outlet;
 use record::Batch;
 use sink::Opened;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{Receiver, sync_channel};
+use tokio::time::Instant;
 
 /// Records in a batch.
 const BATCH_RECORDS: usize = 256;
@@ -56,15 +60,6 @@ pub(crate) struct Feed {
     empty: Receiver<Batch>,
     /// Records that were pushed.
     number: u64,
-}
-
-/// The way to one sink.
-#[derive(Debug, Clone)]
-struct Outlet {
-    full: SyncSender<Arc<Batch>>,
-    counts: Arc<Counts>,
-    /// Bytes of batches that may be under way.
-    most: usize,
 }
 
 impl Feed {
@@ -101,17 +96,14 @@ impl Feed {
         }
     }
 
-    /// Hands over the last records. Waits for the couriers, for there are no requests left to hold up.
+    /// Hands over the last records, for which there is room; never waits.
     pub(crate) fn finish(mut self) {
         if self.batch.len() == 0 {
             return;
         }
         let last = Arc::new(self.renew());
         for outlet in &self.outlets {
-            (outlet.counts.queued).fetch_add(last.bytes(), Ordering::Relaxed);
-            if outlet.full.send(Arc::clone(&last)).is_err() {
-                outlet.lose(&last);
-            }
+            outlet.offer_last(&last);
         }
     }
 
@@ -122,27 +114,6 @@ impl Feed {
             (self.empty.try_recv()).unwrap_or_else(|_| Batch::new(*shard, Arc::clone(names)));
         fresh.names = Arc::clone(names);
         std::mem::replace(&mut self.batch, fresh)
-    }
-}
-
-impl Outlet {
-    /// Sends a batch on its way, if there is room for it.
-    fn offer(&self, batch: &Arc<Batch>) {
-        let (queued, bytes) = (&self.counts.queued, batch.bytes());
-        let before = queued.fetch_add(bytes, Ordering::Relaxed);
-        let sent = (before == 0 || before + bytes <= self.most)
-            .then(|| self.full.try_send(Arc::clone(batch)));
-        match sent {
-            Some(Ok(())) => return,
-            None | Some(Err(TrySendError::Full(_) | TrySendError::Disconnected(_))) => {}
-        }
-        queued.fetch_sub(bytes, Ordering::Relaxed);
-        self.lose(batch);
-    }
-
-    fn lose(&self, batch: &Batch) {
-        let records = batch.len() as u64;
-        self.counts.too_fast.fetch_add(records, Ordering::Relaxed);
     }
 }
 
@@ -202,15 +173,10 @@ impl Analytics {
         let returns = Returns::from(back);
         let (mut outlets, mut couriers, mut counts) = (Vec::new(), Vec::new(), Vec::new());
         for opened in sinks {
-            let (full, queue) = sync_channel(QUEUED_BATCHES * shards);
             let counted = Arc::new(Counts::default());
             counts.push((opened.kind, Arc::clone(&counted)));
             let place = place(opened.kind).filter(|_| opened.remote);
-            let outlet = Outlet {
-                full,
-                counts: Arc::clone(&counted),
-                most: QUEUED_BYTES * shards,
-            };
+            let (outlet, queue) = outlet::way(shards, Arc::clone(&counted));
             outlets.push(outlet);
             let told = (counted, Arc::clone(log));
             let courier = Courier::start(opened, queue, Arc::clone(&returns), place, told)?;
@@ -231,13 +197,14 @@ impl Analytics {
         self.counts.clone()
     }
 
-    /// Waits until everything is written or kept, and says what was lost. Every feed must be gone.
+    /// Waits until everything is written or kept, as long as a courier may take for that, and says what was lost. Every feed must be gone, by
+    /// `begun` at the latest.
     ///
     /// # Panics
     /// When a courier panicked.
-    pub(crate) fn join(self, log: &Log) {
+    pub(crate) fn join(self, begun: Instant, log: &Log) {
         for courier in self.couriers {
-            courier.join(log);
+            courier.join(begun, log);
         }
     }
 }
@@ -245,55 +212,29 @@ impl Analytics {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::Ordering;
 
     #[test]
     fn a_courier_that_stands_still_costs_records_and_never_time() {
         let counts = Arc::new(Counts::default());
-        let (full, _courier_that_never_reads) = sync_channel(1);
+        let (outlet, _queue_of_a_courier_that_never_reads) = outlet::way(1, Arc::clone(&counts));
         let (_, empty) = sync_channel(1);
         let mut feed = Feed {
             batch: Batch::new(0, Arc::default()),
-            outlets: vec![Outlet {
-                full,
-                counts: Arc::clone(&counts),
-                most: QUEUED_BYTES,
-            }],
+            outlets: vec![outlet],
             empty,
             number: 0,
         };
         let names = Arc::default();
-        for _ in 0..BATCH_RECORDS * 3 {
+        for _ in 0..BATCH_RECORDS * (QUEUED_BATCHES + 2) + 1 {
             feed.push(Record::default(), None, &Words::default(), &names);
         }
+        feed.finish();
         let lost = counts.too_fast.load(Ordering::Relaxed);
         assert_eq!(lost, BATCH_RECORDS as u64 * 2);
-    }
-
-    #[test]
-    fn batches_of_large_records_are_bounded_by_their_bytes() {
-        let counts = Arc::new(Counts::default());
-        let (full, queue) = sync_channel(8);
-        let outlet = Outlet {
-            full,
-            counts: Arc::clone(&counts),
-            most: 3 * 1024 * 1024,
-        };
-        let mut words = Words::default();
-        words.put(Part::Response, &"x".repeat(1 << 20));
-        let mut batch = Batch::new(0, Arc::default());
-        batch.push(Record::default(), None, &words);
-        let batch = Arc::new(batch);
-        let lost = || counts.too_fast.load(Ordering::Relaxed);
-        for _ in 0..4 {
-            outlet.offer(&batch);
-        }
-        assert_eq!((queue.try_iter().count(), lost()), (2, 2));
-        assert_eq!(counts.queued.load(Ordering::Relaxed), 2 * batch.bytes());
-        // One that is larger than all that there may be goes alone.
-        counts.queued.store(0, Ordering::Relaxed);
-        let alone = Outlet { most: 1, ..outlet };
-        alone.offer(&batch);
-        alone.offer(&batch);
-        assert_eq!((queue.try_iter().count(), lost()), (1, 3));
+        assert_eq!(
+            counts.unsettled(),
+            (BATCH_RECORDS * QUEUED_BATCHES) as u64 + 1
+        );
     }
 }

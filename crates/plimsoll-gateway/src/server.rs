@@ -23,6 +23,7 @@ use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use tokio::sync::{mpsc, watch};
+use tokio::time::Instant;
 
 /// Takes one line of text for the operator; called from several threads.
 pub(crate) type Log = Arc<dyn Fn(&str) + Send + Sync>;
@@ -48,7 +49,7 @@ pub fn run(
     // Before clients can come: they are not to wait for secrets.
     let keeper = start_keeper(config, &log)?;
     let listeners = bind(config, &sockets)?;
-    let origin = Origin::new(tokio::time::Instant::now(), crate::clock::since_epoch());
+    let origin = Origin::new(Instant::now(), crate::clock::since_epoch());
     let (behind, room) = (resolve(config)?, room_for_clients(config, shards, &log));
     let first = Arc::new(Blueprint::new(config, behind, &origin, shards, room, None));
     tell_of_insecure(config, &log);
@@ -234,7 +235,9 @@ fn tell_of_the_end(
     results: Vec<io::Result<usize>>,
     log: &Log,
 ) -> Result<(), GatewayError> {
-    couriers.into_iter().for_each(|couriers| couriers.join(log));
+    let begun = Instant::now();
+    let couriers = couriers.into_iter();
+    couriers.for_each(|couriers| couriers.join(begun, log));
     let cut_off = results.into_iter().sum::<io::Result<usize>>()?;
     tell_of_limits(metrics, log);
     if cut_off > 0 {

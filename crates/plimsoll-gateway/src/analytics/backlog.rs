@@ -313,6 +313,7 @@ impl Backlog {
         });
         let lost = records as u64 - kept;
         self.counts.no_room.fetch_add(lost, Ordering::Relaxed);
+        self.counts.settled(records as u64);
     }
 
     fn tell(&self, state: &mut State, error: &io::Error) {

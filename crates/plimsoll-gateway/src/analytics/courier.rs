@@ -9,14 +9,15 @@
 
 use super::backlog::{Backlog, Load, Next, Place};
 use super::entry::Entry;
+use super::outlet::Queue;
 use super::record::Batch;
 use super::sink::{Failed, Opened, Sink};
+use super::thread::Thread;
 use crate::server::Log;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender};
-use std::thread::JoinHandle;
+use std::sync::mpsc::SyncSender;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -26,8 +27,10 @@ const BETWEEN_TRIES: Duration = Duration::from_secs(1);
 const BETWEEN_REFUSALS: Duration = Duration::from_secs(60);
 /// How long records are waited for at a time.
 const LOOK: Duration = Duration::from_secs(1);
-/// How long is delivered from the disk when nothing more comes; the rest is for the next start.
+/// How long is written or delivered when nothing more comes; what then waits on disk is for the next start.
 const LAST: Duration = Duration::from_secs(5);
+/// How long a server may take for what is being delivered then, and the disk for what is to be kept.
+const UNDER_WAY: Duration = Duration::from_secs(7);
 
 /// What became of a sink's records. Read by the metrics page.
 #[derive(Debug, Default)]
@@ -44,12 +47,31 @@ pub(crate) struct Counts {
     pub(crate) waiting: AtomicU64,
     /// Bytes of batches between the shards and the courier.
     pub(super) queued: AtomicUsize,
+    /// Records that were pushed and are neither written, nor lost, nor on disk.
+    unsettled: AtomicU64,
 }
 
 impl Counts {
-    /// The courier has taken a batch.
-    fn leaves_queue(&self, batch: &Batch) {
+    /// A shard sends a batch; bytes of those before it.
+    pub(super) fn enters_queue(&self, batch: &Batch) -> usize {
+        let records = batch.len() as u64;
+        self.unsettled.fetch_add(records, Ordering::Relaxed);
+        self.queued.fetch_add(batch.bytes(), Ordering::Relaxed)
+    }
+
+    /// The courier has taken it.
+    pub(super) fn leaves_queue(&self, batch: &Batch) {
         self.queued.fetch_sub(batch.bytes(), Ordering::Relaxed);
+    }
+
+    /// What becomes of so many records is known and counted.
+    pub(super) fn settled(&self, records: u64) {
+        self.unsettled.fetch_sub(records, Ordering::Relaxed);
+    }
+
+    /// Records of which it is not.
+    pub(super) fn unsettled(&self) -> u64 {
+        self.unsettled.load(Ordering::Relaxed)
     }
 
     /// Records that are lost, by why.
@@ -68,7 +90,9 @@ impl Counts {
 pub(super) struct Courier {
     name: String,
     counts: Arc<Counts>,
-    threads: Vec<JoinHandle<u64>>,
+    threads: Vec<Thread<u64>>,
+    /// How long they may take when no shard can send any more.
+    patience: Duration,
 }
 
 /// Batches that a shard may fill again, for each shard.
@@ -81,7 +105,7 @@ impl Courier {
     /// When a thread cannot be made, or the spool cannot be used.
     pub(super) fn start(
         opened: Opened,
-        queue: Receiver<Arc<Batch>>,
+        queue: Queue,
         returns: Returns,
         place: Option<Place>,
         (counts, log): (Arc<Counts>, Log),
@@ -102,24 +126,25 @@ impl Courier {
                 refused: None,
             },
         };
-        let thread = |what: &str| std::thread::Builder::new().name(format!("{what}-{kind}"));
+        let name_of = |what: &str| format!("{what}-{kind}");
         let mut threads = Vec::new();
         if remote {
             let backlog = Backlog::new(&name, place, Arc::clone(&counts), log)?;
             let backlog = Arc::new(backlog);
             let (collected, counted) = (Arc::clone(&backlog), Arc::clone(&counts));
-            threads.push(thread("collect").spawn(move || {
-                while let Ok(batch) = queue.recv() {
+            threads.push(Thread::start(name_of("collect"), move || {
+                while let Some(batch) = queue.next() {
                     counted.leaves_queue(&batch);
                     collected.push(batch);
                 }
                 collected.end();
                 0
             })?);
-            threads.push(thread("deliver").spawn(move || carrying.deliver(&backlog, &returns))?);
+            let deliver = move || carrying.deliver(&backlog, &returns);
+            threads.push(Thread::start(name_of("deliver"), deliver)?);
         } else {
-            threads.push(thread("write").spawn(move || {
-                while let Ok(batch) = queue.recv() {
+            threads.push(Thread::start(name_of("write"), move || {
+                while let Some(batch) = queue.next() {
                     carrying.counts.leaves_queue(&batch);
                     carrying.write(&batch);
                     give_back(batch, &returns);
@@ -131,29 +156,42 @@ impl Courier {
             name,
             counts,
             threads,
+            patience: if remote { LAST + UNDER_WAY } else { LAST },
         })
     }
 
-    /// Waits for the end, and says what was lost and what is kept.
+    /// Waits for the end, which has begun at `begun`, and says what was lost and what is kept. Threads that something blocks are left.
     ///
     /// # Panics
     /// When one of its threads panicked.
-    pub(super) fn join(self, log: &Log) {
+    pub(super) fn join(self, begun: Instant, log: &Log) {
+        let deadline = begun + self.patience;
         let threads = self.threads.into_iter();
-        let ends = threads.map(|thread| thread.join().expect("a thread of analytics panicked"));
-        let kept: u64 = ends.sum();
+        let ends: Vec<Option<u64>> = threads.map(|thread| thread.join(deadline)).collect();
+        let kept: u64 = ends.iter().flatten().sum();
         let name = self.name;
         if kept > 0 {
             log(&format!(
                 "{name}: {kept} records wait in its spool for the next start"
             ));
         }
-        let lost = self.counts.lost();
-        let sum: u64 = lost.iter().map(|(_, count)| count).sum();
-        if sum > 0 {
-            let [(_, refused), (_, too_fast), (_, no_room)] = lost;
+        let blocked = ends.contains(&None);
+        if blocked {
+            let seconds = self.patience.as_secs();
             log(&format!(
-                "{name}: {sum} records were lost: {refused} that it did not take, {too_fast} that came too fast, {no_room} that there was no room for while it was away"
+                "{name}: it has stood still for {seconds} s and is not waited for any longer"
+            ));
+        }
+        let [(_, refused), (_, too_fast), (_, no_room)] = self.counts.lost();
+        let left = if blocked { self.counts.unsettled() } else { 0 };
+        let sum = refused + too_fast + no_room + left;
+        let untaken = match left {
+            0 => String::new(),
+            left => format!(", {left} that it had not taken at the end"),
+        };
+        if sum > 0 {
+            log(&format!(
+                "{name}: {sum} records were lost: {refused} that it did not take, {too_fast} that came too fast, {no_room} that there was no room for while it was away{untaken}"
             ));
         }
     }
@@ -180,6 +218,7 @@ impl Carrying {
             .written
             .fetch_add(records - lost, Ordering::Relaxed);
         self.counts.refused.fetch_add(lost, Ordering::Relaxed);
+        self.counts.settled(records);
         self.outage.note_loss(lost, why);
     }
 
@@ -241,6 +280,9 @@ impl Carrying {
             .written
             .fetch_add(records - lost, Ordering::Relaxed);
         self.counts.refused.fetch_add(lost, Ordering::Relaxed);
+        if let Load::Memory(_) = load {
+            self.counts.settled(records);
+        }
         true
     }
 }
@@ -363,10 +405,12 @@ mod tests {
             batch.push(Record::default(), None, &Words::default());
         }
         for _ in 0..5 {
+            counts.enters_queue(&batch);
             carrying.write(&batch);
         }
         let written = counts.written.load(Ordering::Relaxed);
         assert_eq!((written, counts.lost()[0].1), (7, 3));
+        assert_eq!(counts.unsettled(), 0);
         insta::assert_snapshot!(told.lock().unwrap(), @r"
         records.jsonl: analytics cannot be written and are lost until they can: no storage space
         records.jsonl: analytics are written again; 3 records were lost

@@ -29,4 +29,5 @@ mod several_runs;
 mod swap;
 mod tokens;
 mod transports;
+mod unread;
 mod validity;

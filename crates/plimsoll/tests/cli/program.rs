@@ -1,11 +1,12 @@
 //! Starts `plimsoll`, waits for it, and talks to it.
 
+use crate::processes::now;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -167,6 +168,8 @@ impl Finished {
 pub struct Server {
     child: Child,
     pub listening: BTreeMap<String, SocketAddr>,
+    /// Its standard output, if that is a pipe which nobody reads.
+    _unread: Option<ChildStdout>,
 }
 
 impl Server {
@@ -181,6 +184,30 @@ impl Server {
         let mut command = workspace.command(args);
         command.stderr(log);
         Self::spawn(command)
+    }
+
+    /// The same, and nobody reads what it says on standard output, where it does not announce itself either: where it listens is looked up
+    /// in the log.
+    pub fn start_unread(workspace: &Workspace, log: &str, args: &[&str]) -> Self {
+        let file = std::fs::File::create(workspace.path().join(log)).unwrap();
+        let mut command = workspace.command(args);
+        let mut child = command.stdout(Stdio::piped()).stderr(file).spawn().unwrap();
+        let unread = child.stdout.take();
+        let mut server = Self {
+            child,
+            listening: BTreeMap::new(),
+            _unread: unread,
+        };
+        while server.listening.len() < 2 {
+            assert_eq!(server.child.try_wait().unwrap(), None);
+            let said = workspace.read(log);
+            let lines = said.lines().filter_map(|line| line.split_once("http://"));
+            let places = lines.filter_map(|(_, place)| place.strip_suffix(')')?.split_once(" ("));
+            server.listening = places
+                .map(|(at, name)| (name.to_owned(), at.parse().unwrap()))
+                .collect();
+        }
+        server
     }
 
     /// The same, with so many descriptors.
@@ -212,7 +239,11 @@ impl Server {
         let listening = listening
             .map(|(name, addr)| (name.clone(), addr.as_str().unwrap().parse().unwrap()))
             .collect();
-        Self { child, listening }
+        Self {
+            child,
+            listening,
+            _unread: None,
+        }
     }
 
     pub fn main(&self) -> SocketAddr {
@@ -253,6 +284,18 @@ impl Server {
     /// Waits for an end that something else brings, and gives its exit code.
     pub fn ended(mut self) -> Option<i32> {
         self.child.wait().unwrap().code()
+    }
+
+    /// Whether it ends within this time, and with which exit code.
+    pub fn ends_within(&mut self, time: Duration) -> Option<Option<i32>> {
+        let begun = now();
+        while now() - begun < time {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return Some(status.code());
+            }
+            std::thread::yield_now();
+        }
+        None
     }
 
     /// Asks it to end and gives its exit code.

@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Looks at something that has to come; beyond so many it never will.
-const LOOKS: usize = 2_000_000;
+pub const LOOKS: usize = 2_000_000;
 
-fn configuration(mock: SocketAddr, more: &str) -> String {
+pub fn configuration(mock: SocketAddr, more: &str) -> String {
     format!(
         "version: 1\nlisteners: {{ main: {{ address: \"127.0.0.1:0\" }} }}\nadmin: {{ address: \"127.0.0.1:0\" }}\n\
          upstreams: {{ mock: {{ endpoints: [\"http://{mock}\"] }} }}\nroutes: [{{ path: /, upstream: mock }}]\n{more}"
@@ -20,15 +20,15 @@ fn configuration(mock: SocketAddr, more: &str) -> String {
 }
 
 /// Ends the process that has the place now, whoever that is.
-struct Place<'a>(&'a Workspace);
+pub struct Place<'a>(pub &'a Workspace);
 
 impl Place<'_> {
-    fn pid(&self) -> u32 {
+    pub fn pid(&self) -> u32 {
         self.0.read("pid").trim().parse().unwrap()
     }
 
     /// Swaps; the process that serves then.
-    fn swap(&self) -> u32 {
+    pub fn swap(&self) -> u32 {
         let before = self.pid();
         signal(before, "USR2");
         let swapped = (0..LOOKS).any(|_| self.pid() != before);
@@ -37,7 +37,7 @@ impl Place<'_> {
     }
 
     /// Waits until the log has this line so many times.
-    fn says(&self, line: &str, times: usize) {
+    pub fn says(&self, line: &str, times: usize) {
         let said = (0..LOOKS).any(|_| self.0.read("log").matches(line).count() >= times);
         assert!(said, "{line}: {}", self.0.read("log"));
     }
@@ -86,7 +86,7 @@ fn ask(address: SocketAddr, kept: bool, over: &AtomicBool) -> u64 {
 }
 
 /// What is answered, as far as it is.
-fn told(address: SocketAddr, request: &str) -> String {
+pub fn told(address: SocketAddr, request: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     let mut answer = Vec::new();
     let asked = stream.write_all(request.as_bytes());
@@ -118,7 +118,7 @@ fn received(workspace: &Workspace, counters: &str) -> u64 {
     Totals::read(&bytes).unwrap().get(Counter::Received)
 }
 
-fn mock(workspace: &Workspace) -> Server {
+pub fn mock(workspace: &Workspace) -> Server {
     workspace.write(
         "stubs/mappings/any.json",
         r#"{"request":{"urlPattern":".*"},"response":{"status":200,"headers":{"Content-Length":"0"}}}"#,
