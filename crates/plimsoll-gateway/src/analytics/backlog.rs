@@ -276,13 +276,18 @@ impl Backlog {
     pub(super) fn put_back(&self, load: Load) {
         let mut state = self.state();
         if let Load::Memory(mut batches) = load {
-            if state.spool.is_some() {
+            let kept = state.spool.is_some().then(|| {
                 batches.extend(state.drain());
-                self.keep(&mut state, &batches, End::Front);
-            } else {
-                for batch in batches.into_iter().rev().map(Batch::compact) {
-                    state.count(&batch);
-                    state.memory.push_front(batch);
+                self.store(&mut state, &batches, End::Front)
+            });
+            match kept.flatten() {
+                Some(kept) => self.settle_of(&batches, kept),
+                // A disk that is full costs nothing that there is memory for.
+                None => {
+                    for batch in batches.into_iter().rev().map(Batch::compact) {
+                        state.count(&batch);
+                        state.memory.push_front(batch);
+                    }
                 }
             }
         }
@@ -300,20 +305,37 @@ impl Backlog {
 
     /// Puts records on disk; what there is no room for is lost.
     fn keep(&self, state: &mut State, batches: &[Arc<Batch>], end: End) {
-        let records: usize = batches.iter().map(|batch| batch.len()).sum();
+        let kept = self.store(state, batches, end).unwrap_or(0);
+        self.settle_of(batches, kept);
+    }
+
+    /// Puts records on disk; how many there was room for, and `None` if the disk takes none.
+    fn store(&self, state: &mut State, batches: &[Arc<Batch>], end: End) -> Option<u64> {
         let entries = batches.iter().flat_map(|batch| batch.entries());
-        let kept = match (&mut state.spool, end) {
-            (None, _) => Ok(0),
-            (Some(spool), End::Front) => spool.prepend(entries),
-            (Some(spool), End::Back) => spool.append(entries),
+        let kept = match (state.spool.as_mut()?, end) {
+            (spool, End::Front) => spool.prepend(entries),
+            (spool, End::Back) => spool.append(entries),
         };
-        let kept = kept.unwrap_or_else(|error| {
-            self.tell(state, &error);
-            0
-        });
-        let lost = records as u64 - kept;
-        self.counts.no_room.fetch_add(lost, Ordering::Relaxed);
-        self.counts.settled(records as u64);
+        match kept {
+            Ok(kept) => {
+                if kept > 0 && std::mem::take(&mut state.told) {
+                    (self.log)(&format!("{}: its spool can be used again", self.name));
+                }
+                Some(kept)
+            }
+            Err(error) => {
+                self.tell(state, &error);
+                None
+            }
+        }
+    }
+
+    /// So many of these records are on disk, and the others are lost.
+    fn settle_of(&self, batches: &[Arc<Batch>], kept: u64) {
+        let records: usize = batches.iter().map(|batch| batch.len()).sum();
+        let records = records as u64;
+        (self.counts.no_room).fetch_add(records - kept, Ordering::Relaxed);
+        self.counts.settled(records);
     }
 
     fn tell(&self, state: &mut State, error: &io::Error) {
@@ -393,5 +415,46 @@ mod tests {
         }
         assert_eq!((backlog.state().records, lost(&backlog)), (4096, 0));
         assert!(backlog.state().bytes < 4096 * 1024);
+    }
+
+    #[test]
+    fn a_full_disk_costs_nothing_that_there_is_memory_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = Place {
+            directory: dir.path().join("sink"),
+            bytes: 1 << 20,
+        };
+        let told = Arc::new(Mutex::new(String::new()));
+        let hear = Arc::clone(&told);
+        let log = Arc::new(move |line: &str| *hear.lock().unwrap() += &format!("{line}\n"));
+        let backlog = Backlog::new("sink", Some(place), Arc::default(), log).unwrap();
+        let spool = |change: fn(&mut Spool)| change(backlog.state().spool.as_mut().unwrap());
+        let is_away = || {
+            let Next::Deliver(load) = backlog.next(Duration::ZERO) else {
+                panic!("records wait");
+            };
+            backlog.put_back(load);
+            let state = backlog.state();
+            let on_disk = state.spool.as_ref().map_or(0, Spool::records);
+            (state.records, on_disk, lost(&backlog))
+        };
+        spool(Spool::disk_is_full);
+        for _ in 0..3 {
+            backlog.push(batch(10, 100));
+        }
+        assert_eq!(is_away(), (30, 0, 0));
+        assert_eq!(is_away(), (30, 0, 0));
+        spool(Spool::disk_has_room);
+        assert_eq!(is_away(), (0, 30, 0));
+        // What comes while others are on disk belongs behind them.
+        spool(Spool::disk_is_full);
+        backlog.push(batch(10, 100));
+        assert_eq!(is_away(), (0, 30, 10));
+        assert_eq!(backlog.settle(), 30);
+        insta::assert_snapshot!(told.lock().unwrap(), @r"
+        sink: its spool cannot be used: no storage space
+        sink: its spool can be used again
+        sink: its spool cannot be used: no storage space
+        ");
     }
 }

@@ -9,6 +9,9 @@
 //! half written; a file is good up to the first frame that is not, and cut there. How far a file was delivered is noted after every
 //! delivery, and before the file goes, so what is delivered twice after a kill is one delivery at most. Nothing is synced: a machine that
 //! loses power loses what the system had not written. A file that does not begin as it should is another version's, and left alone.
+//!
+//! A disk that is full leaves nothing behind of what did not fit: it is cut off, or its file is removed, and where that is impossible, too,
+//! the file gets nothing more and its number is not used again.
 
 use super::entry::Entry;
 use std::collections::{BTreeSet, VecDeque};
@@ -45,6 +48,8 @@ pub(super) struct Spool {
     offset: usize,
     /// What the oldest holds, while it is being delivered.
     content: Option<Arc<Vec<u8>>>,
+    /// Writes all of these bytes; tests have disks that are full.
+    write: fn(&mut File, &[u8]) -> io::Result<()>,
 }
 
 #[derive(Debug)]
@@ -104,6 +109,7 @@ impl Spool {
             open: None,
             offset: MAGIC.len(),
             content: None,
+            write: |file, bytes| file.write_all(bytes),
         };
         let torn = spool.find()?;
         let found = Found {
@@ -190,26 +196,37 @@ impl Spool {
             return Ok(0);
         }
         if fresh {
-            let number = self.files.back().map_or(FIRST, |file| file.number + 1);
-            let number = (number..).find(|n| !self.foreign.0.contains(n));
-            let number = number.unwrap_or(u64::MAX);
-            self.begin(number)?;
-            self.files.push_back(Segment {
-                number,
-                bytes: MAGIC.len() as u64,
-                records: 0,
-            });
+            self.begin()?;
         }
         let (Some(open), Some(file)) = (&mut self.open, self.files.back_mut()) else {
             return Ok(0);
         };
-        if let Err(error) = open.write_all(&bytes) {
-            open.set_len(file.bytes)?;
+        if let Err(error) = (self.write)(open, &bytes) {
+            self.take_back();
             return Err(error);
         }
         file.bytes += bytes.len() as u64;
         file.records += records;
         Ok(records)
+    }
+
+    /// The newest file ends as it did before the last write, which has failed.
+    fn take_back(&mut self) {
+        let (Some(open), Some(file)) = (&mut self.open, self.files.back()) else {
+            return;
+        };
+        if file.bytes == MAGIC.len() as u64 {
+            let path = self.path(file.number);
+            (self.open, _) = (None, self.files.pop_back());
+            if remove(&path).is_err() {
+                // It has no whole record, and its number is passed over.
+            }
+            return;
+        }
+        if open.set_len(file.bytes).is_err() {
+            // What comes after half a record would never be read: it goes to another file, and this one is good up to there.
+            self.open = None;
+        }
     }
 
     /// Puts records before all others.
@@ -238,9 +255,16 @@ impl Spool {
         };
         // One that could not be removed would be believed of the new file.
         self.forget_note()?;
-        let mut file = File::create(self.path(number))?;
-        file.write_all(MAGIC)?;
-        file.write_all(&frames)?;
+        let path = self.path(number);
+        let mut file = File::create(&path)?;
+        let written =
+            (self.write)(&mut file, MAGIC).and_then(|()| (self.write)(&mut file, &frames));
+        if let Err(error) = written {
+            // None of it is there, so none of it is to be found by the next process.
+            file.set_len(0)?;
+            remove(&path)?;
+            return Err(error);
+        }
         (self.content, self.offset) = (None, MAGIC.len());
         self.files.push_front(Segment {
             number,
@@ -319,19 +343,35 @@ impl Spool {
         self.most.saturating_sub(used + self.foreign.1)
     }
 
-    fn begin(&mut self, number: u64) -> io::Result<()> {
+    /// Begins the next file.
+    fn begin(&mut self) -> io::Result<()> {
         if self.files.is_empty() {
             // One that could not be removed would be believed of the new file.
             self.forget_note()?;
         }
-        let mut options = OpenOptions::new();
-        let mut file = options
-            .create_new(true)
-            .append(true)
-            .open(self.path(number))?;
-        file.write_all(MAGIC)?;
-        self.open = Some(file);
-        Ok(())
+        let next = self.files.back().map_or(FIRST, |file| file.number + 1);
+        let free = (next..).filter(|number| !self.foreign.0.contains(number));
+        for number in free {
+            let path = self.path(number);
+            let mut options = OpenOptions::new();
+            let mut file = match options.create_new(true).append(true).open(&path) {
+                // One that could neither be filled nor removed.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                opened => opened?,
+            };
+            if let Err(error) = (self.write)(&mut file, MAGIC) {
+                remove(&path)?;
+                return Err(error);
+            }
+            self.open = Some(file);
+            self.files.push_back(Segment {
+                number,
+                bytes: MAGIC.len() as u64,
+                records: 0,
+            });
+            return Ok(());
+        }
+        Err(io::ErrorKind::StorageFull.into())
     }
 
     fn path(&self, number: u64) -> PathBuf {
@@ -431,6 +471,9 @@ fn good_bytes(content: &[u8]) -> usize {
     let whole = frames(content, MAGIC.len(), content.len());
     MAGIC.len() + whole.map(|frame| HEAD + frame.len()).sum::<usize>()
 }
+
+#[cfg(test)]
+mod full_disk;
 
 #[cfg(test)]
 mod tests {
