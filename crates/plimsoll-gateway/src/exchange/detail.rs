@@ -1,44 +1,14 @@
 //! A request and its response in full, for a record: heads without what proves who somebody is, and of bodies as much as is recorded.
 
 use super::progress::Party;
+use super::secrecy;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use plimsoll_http::{Fields, RequestHead, ResponseHead, encode};
 use std::cell::RefCell;
 
-/// Fields whose values are not recorded: they prove who somebody is, or stand for it.
-const SECRET: [&str; 13] = [
-    "authorization",
-    "proxy-authorization",
-    "cookie",
-    "set-cookie",
-    "x-api-key",
-    "api-key",
-    "apikey",
-    "x-auth-token",
-    "x-access-token",
-    "x-amz-security-token",
-    "x-csrf-token",
-    "x-tyk-authorization",
-    "www-authenticate",
-];
-/// The same of a query's parameters.
-const SECRET_PARAMETERS: [&str; 12] = [
-    "access_token",
-    "refresh_token",
-    "id_token",
-    "token",
-    "api_key",
-    "apikey",
-    "key",
-    "password",
-    "secret",
-    "client_secret",
-    "code",
-    "signature",
-];
-/// What stands in their place.
-const REDACTED: &str = "[redacted]";
+/// The media type of forms whose bodies are parameters.
+const FORM: &[u8] = b"application/x-www-form-urlencoded";
 
 /// Both messages, as far as they have passed.
 #[derive(Debug)]
@@ -55,6 +25,8 @@ pub(crate) struct Detail {
 struct Message {
     head: Vec<u8>,
     body: Vec<u8>,
+    /// The body is a form in clear, whose parameters are looked into.
+    is_form: bool,
 }
 
 impl Detail {
@@ -67,9 +39,11 @@ impl Detail {
             response: RefCell::default(),
         };
         let mut out = Vec::new();
-        let query = head.query().map(redacted_query);
+        let query = head
+            .query()
+            .map(|query| secrecy::parameters(query.as_bytes()));
         let target = match &query {
-            Some(query) => format!("{}?{query}", head.path()),
+            Some(query) => format!("{}?{}", head.path(), String::from_utf8_lossy(query)),
             None => head.path().to_owned(),
         };
         encode::request_line(&mut out, head.method(), &target);
@@ -77,7 +51,9 @@ impl Detail {
             encode::field(&mut out, "Host", head.authority());
         }
         detail.fields(&mut out, head.fields());
-        detail.request.borrow_mut().head = out;
+        let mut request = detail.request.borrow_mut();
+        (request.head, request.is_form) = (out, is_form(head.fields()));
+        drop(request);
         detail
     }
 
@@ -86,7 +62,8 @@ impl Detail {
         let mut out = Vec::new();
         encode::status_line(&mut out, head.status(), Some(head.reason()));
         self.fields(&mut out, head.fields());
-        self.response.borrow_mut().head = out;
+        let mut response = self.response.borrow_mut();
+        (response.head, response.is_form) = (out, is_form(head.fields()));
     }
 
     /// An answer of the gateway itself, which holds no secret.
@@ -109,51 +86,31 @@ impl Detail {
     /// The request and the response, in Base64.
     pub(super) fn encoded(&self) -> [String; 2] {
         [&self.request, &self.response].map(|message| {
-            let Message { head, body } = &*message.borrow();
-            BASE64_STANDARD.encode([head.as_slice(), body].concat())
+            let Message {
+                head,
+                body,
+                is_form,
+            } = &*message.borrow();
+            BASE64_STANDARD.encode(match is_form {
+                true => [head.as_slice(), &secrecy::parameters(body)].concat(),
+                false => [head.as_slice(), body].concat(),
+            })
         })
     }
 
     fn fields(&self, out: &mut Vec<u8>, fields: &Fields) {
         for (name, value) in fields.iter() {
-            match self.is_secret(name) {
-                true => encode::field(out, name, REDACTED),
-                false => encode::field(out, name, value),
-            }
+            let value = secrecy::field(name, value, self.key_field.as_deref());
+            encode::field(out, name, value);
         }
         encode::end_head(out);
     }
-
-    fn is_secret(&self, name: &str) -> bool {
-        let is = |secret: &str| name.eq_ignore_ascii_case(secret);
-        SECRET.into_iter().any(is) || self.key_field.as_deref().is_some_and(is)
-    }
 }
 
-/// A query whose secret parameters have no values.
-fn redacted_query(query: &str) -> String {
-    let parameters = query.split('&').map(|parameter| {
-        let name = parameter.split('=').next().unwrap_or_default();
-        let is = |secret: &str| name.eq_ignore_ascii_case(secret);
-        match SECRET_PARAMETERS.into_iter().any(is) {
-            true => format!("{name}={REDACTED}"),
-            false => parameter.to_owned(),
-        }
-    });
-    parameters.collect::<Vec<_>>().join("&")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn queries_lose_their_secrets_and_nothing_else() {
-        let check = |query: &str, expected: &str| assert_eq!(redacted_query(query), expected);
-        check("", "");
-        check("a=1&b", "a=1&b");
-        check("a=1&Token=s3cret&b=2", "a=1&Token=[redacted]&b=2");
-        check("api_key", "api_key=[redacted]");
-        check("api_key=a=b&monkey=1", "api_key=[redacted]&monkey=1");
-    }
+/// Whether a message with these fields has a form for its body, and nothing has packed it.
+fn is_form(fields: &Fields) -> bool {
+    let media_type = fields.get("content-type").unwrap_or_default();
+    let media_type = media_type.split(|byte| *byte == b';').next();
+    let media_type = media_type.unwrap_or_default().trim_ascii();
+    media_type.eq_ignore_ascii_case(FORM) && fields.get("content-encoding").is_none()
 }

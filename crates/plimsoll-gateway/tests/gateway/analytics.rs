@@ -104,6 +104,55 @@ analytics: {{ file: {file:?}, form: tyk, detailed: {{ body: 4 }} }}
 }
 
 #[test]
+fn detail_leaves_out_what_a_server_would_read_as_a_secret() {
+    let upstream = Upstream::answering(
+        "HTTP/1.1 302 Found\r\nLocation: /cb?state=1&c%6Fde=hidden#access_token=hidden\r\nSet-Cookie: s=hidden\r\nContent-Length: 0\r\n\r\n",
+    );
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("analytics.jsonl");
+    let gateway = Gateway::before(
+        upstream.address,
+        &format!("analytics: {{ file: {file:?}, form: tyk, detailed: {{ body: 1KiB }} }}\n"),
+    );
+    let check = |target: &str, fields: &str, body: &str| {
+        let request = format!(
+            "POST {target} HTTP/1.1\r\nHost: a\r\nContent-Length: {}\r\n{fields}\r\n{body}",
+            body.len()
+        );
+        assert_eq!(gateway.connect().ask(&request).status(), 302);
+    };
+    check("/?acc%65ss_token=hidden&p+=1", "", "");
+    check("/?user%5Bpassword%5D=hidden;x=hidden", "", "");
+    check(
+        "/",
+        "rEFERER: https://b/?to%6ben=hidden\r\nX-XSRF-Token: hidden\r\n",
+        "",
+    );
+    let form = "Content-Type: Application/X-WWW-Form-Urlencoded; charset=utf-8\r\n";
+    check("/", form, "user=seen&pass%77ord=hidden&new-password=hidden");
+    // What the documents say of other bodies.
+    let json = "Content-Type: application/json\r\n";
+    check("/", json, "{\"token\":\"in clear\"}");
+    gateway.tell_to_stop();
+    gateway.join();
+    let text = std::fs::read_to_string(&file).unwrap();
+    let shown = text.lines().map(|line| {
+        let record: Value = serde_json::from_str(line).unwrap();
+        let decoded = |name: &str| {
+            let bytes = BASE64_STANDARD.decode(record[name].as_str().unwrap());
+            String::from_utf8(bytes.unwrap()).unwrap().replace('\r', "")
+        };
+        format!("{}{}\n", decoded("raw_request"), decoded("raw_response"))
+    });
+    let shown: String = shown.collect();
+    assert!(!shown.contains("hidden"), "{shown}");
+    assert_eq!(shown.matches("[redacted]").count(), 5 * 3 + 6, "{shown}");
+    for kept in ["&p+=1", "user=seen&", "in clear", "/cb?state=1&"] {
+        assert!(shown.contains(kept), "{kept}: {shown}");
+    }
+}
+
+#[test]
 fn nothing_is_lost_under_load() {
     let upstream = Upstream::answering("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
     let dir = tempfile::tempdir().unwrap();
