@@ -5,7 +5,7 @@ use plimsoll_testbed::postgresql::{PASSWORD, Postgresql, USER};
 use plimsoll_testbed::redis::Redis;
 use serde_json::Value;
 use std::net::TcpListener;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 /// The variable that holds what the experiment does not.
 const VARIABLE: &str = "DB_PASSWORD";
