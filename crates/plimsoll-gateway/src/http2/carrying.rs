@@ -138,13 +138,21 @@ async fn carry(
     let to_head = *request.method() == Method::HEAD;
     let mut sender = sender.ready().await?;
     let (response, sending) = sender.send_request(request, framing == Framing::None)?;
-    let mut upload = pin!(upload(requests, sending, framing));
-    let mut download = pin!(download(response, output, to_head));
-    let mut uploading = framing != Framing::None;
+    let whole = Cell::new(false);
+    let mut upload = pin!(async {
+        if framing != Framing::None {
+            upload(&mut requests, sending, framing).await?;
+        }
+        // There is one request: what comes behind it is the end of the exchange.
+        requests.begins().await.map_err(Broken::from)
+    });
+    let mut download = pin!(download(response, output, to_head, &whole));
+    let mut uploading = true;
     poll_fn(|context| {
-        if uploading && let Poll::Ready(sent) = upload.as_mut().poll(context) {
+        if uploading && let Poll::Ready(ended) = upload.as_mut().poll(context) {
             uploading = false;
-            if sent.is_err() {
+            // An exchange that has given up wants no response any more; its stream is reset with what is dropped here.
+            if ended.is_err() || !whole.get() {
                 return Poll::Ready(Err(Broken));
             }
         }
@@ -155,7 +163,7 @@ async fn carry(
 
 /// Sends the request's body; one that breaks off resets the stream.
 async fn upload(
-    mut requests: RequestReader<stream::ReadHalf>,
+    requests: &mut RequestReader<stream::ReadHalf>,
     mut sending: SendStream<Bytes>,
     framing: Framing,
 ) -> Result<(), Broken> {
@@ -177,11 +185,12 @@ async fn upload(
     Ok(())
 }
 
-/// Writes the response into the pipe.
+/// Writes the response into the pipe. It is `whole` for the exchange, which may have a length that says so, before the stream is over.
 async fn download(
     mut response: ResponseFuture,
     mut output: Output<stream::WriteHalf>,
     to_head: bool,
+    whole: &Cell<bool>,
 ) -> Result<(), Broken> {
     let response = loop {
         let interim = poll_fn(|context| match response.poll_informational(context) {
@@ -198,9 +207,17 @@ async fn download(
     let (parts, mut body) = response.into_parts();
     let bare = to_head || matches!(parts.status.as_u16(), 204 | 304);
     let framing = form::write_response(output.buffer(), &parts, body.is_end_stream(), bare);
+    let mut left = match framing {
+        Framing::Length(bytes) => Some(bytes),
+        Framing::None => Some(0),
+        Framing::Chunked | Framing::UntilClose => None,
+    };
+    whole.set(left == Some(0));
     output.flush().await?;
     while let Some(data) = body.data().await {
         let data = data?;
+        left = left.map(|left| left.saturating_sub(data.len() as u64));
+        whole.set(left == Some(0));
         match framing {
             Framing::Chunked => encode::chunk(output.buffer(), &data),
             Framing::Length(_) => output.buffer().extend_from_slice(&data),

@@ -339,6 +339,95 @@ fn what_breaks_off_is_never_ended_cleanly() {
     });
 }
 
+/// An upstream of HTTP/2 that leaves its streams open: nothing comes to `/silent`, the beginning of a body to `/begun`, and to `/stated` all of one
+/// whose length is stated, until there is another stream. Says by which reason each was cut off, `None` if it was not.
+fn lingering_over_http2() -> (SocketAddr, mpsc::Receiver<Option<Reason>>) {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let (ended, ends) = mpsc::channel();
+    std::thread::spawn(move || {
+        in_runtime(async {
+            let listener = tokio::net::TcpListener::from_std(listener).unwrap();
+            let (stream, _) = listener.accept().await.unwrap();
+            let mut connection = h2::server::handshake(stream).await.unwrap();
+            let another = std::rc::Rc::new(tokio::sync::Notify::new());
+            let mut streams = JoinSet::new();
+            while let Some(Ok((request, respond))) = connection.accept().await {
+                another.notify_waiters();
+                let (ended, another) = (ended.clone(), std::rc::Rc::clone(&another));
+                streams.spawn_local(async move {
+                    let how = linger(&request, respond, &another).await;
+                    if ended.send(how).is_err() {
+                        // The test is over.
+                    }
+                });
+            }
+        });
+    });
+    (address, ends)
+}
+
+async fn linger(
+    request: &Request<RecvStream>,
+    mut respond: h2::server::SendResponse<Bytes>,
+    another: &tokio::sync::Notify,
+) -> Option<Reason> {
+    let mut response = Response::new(());
+    let path = request.uri().path();
+    if path == "/silent" {
+        let reset = std::future::poll_fn(|context| respond.poll_reset(context));
+        return reset.await.ok();
+    }
+    if path == "/stated" {
+        let length = http::HeaderValue::from_static("4");
+        response.headers_mut().insert("content-length", length);
+    }
+    let mut sending = respond.send_response(response, false).unwrap();
+    sending
+        .send_data(Bytes::from_static(b"half"), false)
+        .unwrap();
+    let reset = std::future::poll_fn(|context| sending.poll_reset(context));
+    tokio::select! {
+        biased;
+        reset = reset => return reset.ok(),
+        () = another.notified(), if path == "/stated" => {}
+    }
+    sending.send_data(Bytes::new(), true).unwrap();
+    None
+}
+
+#[test]
+fn what_the_gateway_gives_up_is_cut_off_at_the_upstream() {
+    let before_lingering = |limits: &str| {
+        let (upstream, ends) = lingering_over_http2();
+        let text = to(upstream).replace("\"] }", "\"], http2: true }");
+        let gateway = Gateway::start(&format!("{text}http2: {{}}\n{limits}"));
+        (gateway, move || ends.recv_timeout(PATIENCE).unwrap())
+    };
+    in_runtime(async {
+        let (gateway, ended) = before_lingering("timeouts: { response_head: 50ms }\n");
+        let mut client = Client::connect(&gateway).await;
+        for (request, body) in [(get("/silent"), ""), (post("/silent"), "body")] {
+            assert_eq!(client.ask(request, body).await.unwrap().status, 504);
+            assert_eq!(ended(), Some(Reason::CANCEL));
+        }
+        let (gateway, ended) = before_lingering("timeouts: { idle: 300ms }\n");
+        let mut client = Client::connect(&gateway).await;
+        let cut = client.ask(get("/begun"), "").await.unwrap_err();
+        assert_eq!(cut.reason(), Some(Reason::INTERNAL_ERROR));
+        assert_eq!(ended(), Some(Reason::CANCEL));
+        // What has come whole is not given up.
+        let (gateway, ended) = before_lingering("");
+        let mut client = Client::connect(&gateway).await;
+        for _ in 0..2 {
+            let got = client.ask(get("/stated"), "").await.unwrap();
+            assert_eq!(got.body, "half");
+        }
+        assert_eq!(ended(), None);
+    });
+}
+
 #[test]
 fn interim_responses_cross() {
     let hints = Upstream::answering(
