@@ -9,6 +9,7 @@ mod bar;
 mod bench;
 mod busy;
 mod checks;
+mod foreign;
 mod gateway;
 mod interval_log;
 mod memory_of;

@@ -8,7 +8,7 @@ use crate::bar::Bar;
 use crate::bench::{Bench, Trouble};
 use crate::mock::Mock;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 
 pub const CHECK: Check = Check {
     name: "clients",
@@ -78,34 +78,69 @@ fn drive(bench: &Bench, client: &Client, what: &str) -> Result<Vec<Bar>, Trouble
     let mock = Mock::start_with(bench, &[], &["--max-request-journal-entries=1000"])?;
     let mut command = (client.program)(&needs);
     let script = repository.join("calibration/clients").join(client.script);
-    let output = command
-        .arg(script)
-        .arg(mock.address.port().to_string())
-        .output()
-        .map_err(Trouble::when(format!("starting {}", client.tool)))?;
+    let port = mock.address.port().to_string();
+    let steps = Steps::of(command.arg(script).arg(port), client.tool)?;
     mock.stop()?;
-    let said = String::from_utf8_lossy(&output.stdout);
-    let steps = |word: &str| said.lines().filter(|line| line.starts_with(word)).count();
-    let (ok, failed) = (steps("ok "), steps("failed "));
-    let failures: Vec<&str> = said
-        .lines()
-        .filter(|line| line.starts_with("failed "))
-        .collect();
-    let complete = output.status.success() && ok > 0;
-    let mut measured = format!("{ok} of {} steps", ok + failed);
-    if !complete {
-        let last = String::from_utf8_lossy(&output.stderr);
-        let last = last.lines().last().unwrap_or_default();
-        measured = format!(
-            "{measured}; {} {}; {last}",
-            output.status,
-            failures.join("; ")
-        );
+    Ok(vec![steps.judged(what)])
+}
+
+/// What a program says of its steps.
+pub(super) struct Steps {
+    /// How many were done, and what was wrong with the others.
+    pub(super) measured: String,
+    held: bool,
+}
+
+impl Steps {
+    /// Runs a program that prints `ok NAME` or `failed NAME: why` for every step; one at least, and it fails if one does.
+    pub(super) fn of(command: &mut Command, name: &str) -> Result<Self, Trouble> {
+        let output = command
+            .output()
+            .map_err(Trouble::when(format!("starting {name}")))?;
+        Ok(Self::read(&output))
     }
-    Ok(vec![Bar::judged(
-        what,
-        "every step",
-        measured,
-        complete && failed == 0,
-    )])
+
+    fn read(output: &Output) -> Self {
+        let said = String::from_utf8_lossy(&output.stdout);
+        let begin = |word| said.lines().filter(move |line| line.starts_with(word));
+        let (ok, failures) = (begin("ok ").count(), begin("failed ").collect::<Vec<_>>());
+        let complete = output.status.success() && ok > 0;
+        let mut measured = format!("{ok} of {} steps", ok + failures.len());
+        if !complete {
+            let last = String::from_utf8_lossy(&output.stderr);
+            let last = last.lines().last().unwrap_or_default();
+            let (status, failures) = (output.status, failures.join("; "));
+            measured = format!("{measured}; {status} {failures}; {last}");
+        }
+        Self {
+            measured,
+            held: complete && failures.is_empty(),
+        }
+    }
+
+    /// The bar that every one of them is done.
+    pub(super) fn judged(self, what: &str) -> Bar {
+        Bar::judged(what, "every step", self.measured, self.held)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_is_held_to_every_step_that_it_names() {
+        let check = |script: &str, measured: &str, held: bool| {
+            let steps = Steps::of(Command::new("sh").args(["-c", script]), "sh").unwrap();
+            assert!(steps.measured.starts_with(measured), "{}", steps.measured);
+            assert_eq!(steps.held, held, "{script}");
+        };
+        check("echo ok a; echo ok b", "2 of 2 steps", true);
+        let one = "1 of 2 steps; exit status: 1 failed b: why; last";
+        let fails = "echo ok a; echo failed b: why; echo last >&2; exit 1";
+        check(fails, one, false);
+        check("echo ok a; echo failed b: why", "1 of 2 steps", false);
+        check("echo ok a; exit 1", "1 of 1 steps; exit status: 1", false);
+        check("true", "0 of 0 steps", false);
+    }
 }

@@ -14,17 +14,15 @@ mod tap;
 use super::Check;
 use crate::bar::Bar;
 use crate::bench::{Bench, Trouble};
-use crate::child::Child;
 use crate::clock;
+use crate::foreign::Foreign;
 use crate::gateway::Gateway;
 use crate::interrupt;
 use crate::nginx::Nginx;
 use case::{Case, load};
 use exchange::{CANARY, Delivery, send};
-use std::io::{BufRead as _, BufReader};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::time::Duration;
 use tap::Tap;
 
@@ -60,11 +58,20 @@ struct Running {
 /// What runs for it.
 enum Process {
     #[expect(dead_code, reason = "held, so that it ends with this")]
-    Child(Child),
+    Foreign(Foreign),
     #[expect(dead_code, reason = "held, so that it ends with this")]
     Nginx(Box<Nginx>),
     /// A thread, which runs as long as this process.
     Thread,
+}
+
+impl From<Foreign> for Running {
+    fn from(server: Foreign) -> Self {
+        Self {
+            address: server.address,
+            _process: Process::Foreign(server),
+        }
+    }
 }
 
 static UPSTREAMS: [Upstream; 6] = [
@@ -172,26 +179,4 @@ fn is_in_step(gateway: SocketAddr) -> bool {
     let received = received.unwrap_or_default();
     let text = String::from_utf8_lossy(&received).to_ascii_lowercase();
     text.starts_with("http/1.1 200") && text.contains("x-seen: get /canary\r\n")
-}
-
-/// Starts a program that prints its port.
-fn announced(command: &mut Command, name: &str) -> Result<Running, Trouble> {
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null());
-    let started = Child::spawn(command);
-    let mut child = started.map_err(|_| Trouble::Missing(format!("there is no {name}")))?;
-    let mut line = String::new();
-    if let Some(output) = child.take_stdout() {
-        BufReader::new(output)
-            .read_line(&mut line)
-            .map_err(Trouble::when(format!("reading {name}'s port")))?;
-    }
-    let port: u16 =
-        (line.trim().parse()).map_err(|_| Trouble::Measured(format!("{name} does not start")))?;
-    Ok(Running {
-        address: SocketAddr::from(([127, 0, 0, 1], port)),
-        _process: Process::Child(child),
-    })
 }

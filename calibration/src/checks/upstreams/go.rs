@@ -1,7 +1,8 @@
 //! Go's `net/http`.
 
-use super::{Upstream, announced, repository};
+use super::{Running, Upstream, repository};
 use crate::bench::Trouble;
+use crate::foreign::Foreign;
 use std::process::Command;
 
 pub(super) const UPSTREAM: Upstream = Upstream {
@@ -18,6 +19,6 @@ pub(super) const UPSTREAM: Upstream = Upstream {
             let said = String::from_utf8_lossy(&built.stderr).into_owned();
             return Err(Trouble::Measured(said));
         }
-        announced(&mut Command::new(program), "go")
+        Foreign::announced(&mut Command::new(program), "go").map(Running::from)
     },
 };

@@ -1,12 +1,13 @@
 //! Node's own server.
 
-use super::{Upstream, announced, repository};
+use super::{Running, Upstream, repository};
+use crate::foreign::Foreign;
 use std::process::Command;
 
 pub(super) const UPSTREAM: Upstream = Upstream {
     name: "Node",
     start: |_| {
         let script = repository().join("calibration/upstreams/server.js");
-        announced(Command::new("node").arg(script), "node")
+        Foreign::announced(Command::new("node").arg(script), "node").map(Running::from)
     },
 };
