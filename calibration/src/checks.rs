@@ -10,6 +10,7 @@ mod counts;
 mod delays;
 mod flat;
 mod freeze;
+mod grpc;
 mod h2spec;
 mod in_flight;
 mod journal;
@@ -39,7 +40,7 @@ pub struct Check {
 }
 
 /// Every check, cheap ones first.
-static CHECKS: [Check; 27] = [
+static CHECKS: [Check; 28] = [
     counts::CHECK,
     freeze::CHECK,
     peers::CHECK,
@@ -47,6 +48,7 @@ static CHECKS: [Check; 27] = [
     delays::CHECK,
     clients::CHECK,
     h2spec::CHECK,
+    grpc::CHECK,
     upstreams::CHECK,
     testssl::CHECK,
     in_flight::CHECK,
