@@ -25,6 +25,7 @@ mod single_server;
 mod swap;
 mod testssl;
 mod upstreams;
+mod websocket;
 
 use crate::bar::Bar;
 use crate::bench::{Bench, Trouble};
@@ -40,7 +41,7 @@ pub struct Check {
 }
 
 /// Every check, cheap ones first.
-static CHECKS: [Check; 28] = [
+static CHECKS: [Check; 29] = [
     counts::CHECK,
     freeze::CHECK,
     peers::CHECK,
@@ -49,6 +50,7 @@ static CHECKS: [Check; 28] = [
     clients::CHECK,
     h2spec::CHECK,
     grpc::CHECK,
+    websocket::CHECK,
     upstreams::CHECK,
     testssl::CHECK,
     in_flight::CHECK,
