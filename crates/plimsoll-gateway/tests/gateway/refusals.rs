@@ -44,32 +44,75 @@ fn records_that_redis_refuses_wait_until_it_takes_them() {
     assert!(!told.contains("lost"), "{told}");
 }
 
-/// Stands before a Redis, has it carry out transactions, and breaks so many connections before it says so.
-fn breaking(redis: SocketAddr, breaks: usize) -> (SocketAddr, Arc<AtomicUsize>) {
+/// Stands before a Redis. Of a transaction `carry_out` says what is answered; the connection breaks where that is nothing.
+fn before(
+    redis: SocketAddr,
+    mut carry_out: impl FnMut(&mut TcpStream, &[u8]) -> Option<Vec<u8>> + Send + 'static,
+) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
-    let broken = Arc::new(AtomicUsize::new(0));
-    let count = Arc::clone(&broken);
     std::thread::spawn(move || {
         // One connection at a time is all that the sink has.
         for client in listener.incoming() {
             let (mut client, mut server) = (client.unwrap(), TcpStream::connect(redis).unwrap());
-            let (mut asked, mut answered) = (vec![0; 1 << 16], vec![0; 1 << 16]);
-            while let Ok(length @ 1..) = client.read(&mut asked) {
-                server.write_all(&asked[..length]).unwrap();
-                let answer = server.read(&mut answered).unwrap();
-                let is_whole = asked[..length].ends_with(b"EXEC\r\n");
-                if is_whole && count.load(Ordering::SeqCst) < breaks {
-                    count.fetch_add(1, Ordering::SeqCst);
-                    break;
-                }
-                if client.write_all(&answered[..answer]).is_err() {
+            let mut bytes = vec![0; 1 << 16];
+            while let Ok(length @ 1..) = client.read(&mut bytes) {
+                let asked = &bytes[..length];
+                let answer = match asked.ends_with(b"EXEC\r\n") {
+                    true => carry_out(&mut server, asked),
+                    false => Some(carried_out(&mut server, asked)),
+                };
+                if answer.is_none_or(|answer| client.write_all(&answer).is_err()) {
                     break;
                 }
             }
         }
     });
+    address
+}
+
+/// What Redis answers.
+fn carried_out(server: &mut TcpStream, asked: &[u8]) -> Vec<u8> {
+    server.write_all(asked).unwrap();
+    let mut answer = vec![0; 1 << 16];
+    let length = server.read(&mut answer).unwrap();
+    answer.truncate(length);
+    answer
+}
+
+/// Has a Redis carry out transactions, and breaks so many connections before it says so.
+fn breaking(redis: SocketAddr, breaks: usize) -> (SocketAddr, Arc<AtomicUsize>) {
+    let broken = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&broken);
+    let address = before(redis, move |server, asked| {
+        let answer = carried_out(server, asked);
+        if count.load(Ordering::SeqCst) < breaks {
+            count.fetch_add(1, Ordering::SeqCst);
+            return None;
+        }
+        Some(answer)
+    });
     (address, broken)
+}
+
+/// Breaks the first connection with a transaction, and has Redis read that when it has carried out the next one; says when it has.
+fn reading_late(redis: SocketAddr) -> (SocketAddr, Arc<AtomicBool>) {
+    let late = Arc::new(AtomicBool::new(false));
+    let is_late = Arc::clone(&late);
+    let mut held: Option<(TcpStream, Vec<u8>)> = None;
+    let address = before(redis, move |server, asked| {
+        if held.is_none() && !late.load(Ordering::SeqCst) {
+            held = Some((server.try_clone().unwrap(), asked.to_vec()));
+            return None;
+        }
+        let answer = carried_out(server, asked);
+        if let Some((mut server, asked)) = held.take() {
+            carried_out(&mut server, &asked);
+            late.store(true, Ordering::SeqCst);
+        }
+        Some(answer)
+    });
+    (address, is_late)
 }
 
 #[test]
@@ -88,6 +131,22 @@ fn connections_that_break_one_after_another_double_no_record() {
     until("the second break", || broken.load(Ordering::SeqCst) == 2);
     until("16 are written", || written(&gateway, "redis") == 16);
     assert_eq!(ids(&redis).len(), 16);
+}
+
+#[test]
+#[ignore = "needs redis-server: run scripts/test"]
+fn what_redis_reads_late_of_a_broken_connection_doubles_no_record() {
+    let (redis, upstream) = (Redis::start(), upstream());
+    let (at, is_late) = reading_late(redis.at);
+    let rest = format!(
+        "{}analytics: {{ redis: {{ url: \"redis://{at}\", form: json }} }}\n",
+        to(upstream.address)
+    );
+    let gateway = Gateway::with_shards(1, &rest);
+    requests(&gateway, 8);
+    until("the late one", || is_late.load(Ordering::SeqCst));
+    until("8 are written", || written(&gateway, "redis") == 8);
+    assert_eq!(ids(&redis).len(), 8);
 }
 
 #[test]
