@@ -18,6 +18,7 @@ mod lognormal;
 mod memory;
 mod peers;
 mod provocation;
+mod redis_away;
 mod reloads;
 mod robustness;
 mod same;
@@ -41,7 +42,7 @@ pub struct Check {
 }
 
 /// Every check, cheap ones first.
-static CHECKS: [Check; 29] = [
+static CHECKS: [Check; 30] = [
     counts::CHECK,
     freeze::CHECK,
     peers::CHECK,
@@ -60,6 +61,7 @@ static CHECKS: [Check; 29] = [
     swap::CHECK,
     reloads::CHECK,
     closes::CHECK,
+    redis_away::CHECK,
     robustness::MOCK,
     robustness::GATEWAY,
     robustness::NGINX,

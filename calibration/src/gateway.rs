@@ -12,6 +12,8 @@ use std::time::Duration;
 
 /// How long an answer of its admin listener may take.
 const ANSWER: Duration = Duration::from_secs(30);
+/// The file that has what it tells.
+const TOLD: &str = "told";
 
 /// A running gateway.
 pub struct Gateway {
@@ -25,18 +27,38 @@ pub struct Gateway {
 impl Gateway {
     /// Starts it with these files around it, `gateway.yaml` among them, and these flags.
     pub fn start(bench: &Bench, files: &[(&str, String)], flags: &[&str]) -> Result<Self, Trouble> {
+        Self::start_by(bench, ["--config", "gateway.yaml"], files, flags)
+    }
+
+    /// The same with Tyk's files, `tyk.conf` among them.
+    pub fn start_tyk(
+        bench: &Bench,
+        files: &[(&str, String)],
+        flags: &[&str],
+    ) -> Result<Self, Trouble> {
+        Self::start_by(bench, ["--tyk", "tyk.conf"], files, flags)
+    }
+
+    fn start_by(
+        bench: &Bench,
+        by: [&str; 2],
+        files: &[(&str, String)],
+        flags: &[&str],
+    ) -> Result<Self, Trouble> {
         let directory = bench.directory()?;
         for (name, text) in files {
             write(&directory, name, text)?;
         }
+        let told = std::fs::File::create(directory.join(TOLD));
         let mut command = Command::new(&bench.plimsoll);
         command
-            .args(["gateway", "--announce", "--config", "gateway.yaml"])
+            .args(["gateway", "--announce"])
+            .args(by)
             .args(flags)
             .current_dir(&directory)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
-            .stderr(Stdio::null());
+            .stderr(told.map_err(Trouble::when("creating a log"))?);
         let mut child = Child::spawn(&mut command)?;
         let listening = announcement::addresses(&mut child)?;
         Ok(Self {
@@ -49,6 +71,13 @@ impl Gateway {
     /// Where clients connect.
     pub fn main(&self) -> Result<SocketAddr, Trouble> {
         self.listener("main")
+    }
+
+    /// Ends it cleanly, and gives what it has told on standard error.
+    pub fn stop(self) -> Result<String, Trouble> {
+        let told = self.path(TOLD);
+        self.child.terminate()?;
+        std::fs::read_to_string(told).map_err(Trouble::when("reading a log"))
     }
 
     /// Where its files are.
@@ -81,7 +110,11 @@ impl Gateway {
 }
 
 fn write(directory: &std::path::Path, name: &str, text: &str) -> Result<(), Trouble> {
-    std::fs::write(directory.join(name), text).map_err(Trouble::when(format!("writing {name}")))
+    let file = directory.join(name);
+    let parent = file.parent().unwrap_or(directory);
+    std::fs::create_dir_all(parent)
+        .and_then(|()| std::fs::write(&file, text))
+        .map_err(Trouble::when(format!("writing {name}")))
 }
 
 fn post(address: SocketAddr, path: &str) -> io::Result<String> {

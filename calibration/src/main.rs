@@ -24,7 +24,7 @@ use bench::{Bench, Form, Trouble};
 use clap::Parser;
 use plimsoll_testbed::terminal::say;
 use plimsoll_testbed::{
-    announcement, child, clock, executable, host, interrupt, limits, nginx, process, witness,
+    announcement, child, clock, executable, host, interrupt, limits, nginx, process, redis, witness,
 };
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -85,8 +85,13 @@ impl Mock {
 
     /// Waits for the first request and says when it came, to within a few milliseconds.
     pub fn first_request(&self, limit: Duration) -> Result<Instant, Trouble> {
+        self.next_request(0, limit)
+    }
+
+    /// The same of the first that comes when it has received so many.
+    pub fn next_request(&self, received: u64, limit: Duration) -> Result<Instant, Trouble> {
         let deadline = clock::now() + limit;
-        while self.totals()?.get(Counter::Received) == 0 {
+        while self.totals()?.get(Counter::Received) <= received {
             if clock::now() > deadline {
                 return Err(Trouble::Measured("no request came".to_owned()));
             }

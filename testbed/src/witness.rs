@@ -281,6 +281,11 @@ impl Seen {
         self.standing != Standing::Blind && !self.excuses()
     }
 
+    /// The same of whoever leaves out the times that stalls reach: hardly anything was stolen.
+    pub fn quiet_but_for_stalls(&self) -> bool {
+        self.standing != Standing::Blind && self.steal_share < STEAL
+    }
+
     /// Whether the machine did not, which excuses a figure that misses its limit.
     pub fn excuses(&self) -> bool {
         let is_stalled = self.longest_s >= STALL.as_secs_f64();
@@ -404,6 +409,8 @@ mod tests {
                 standing,
             };
             assert_eq!((seen.quiet(), seen.excuses()), (quiet, excuses), "{seen:?}");
+            let watched = standing != Standing::Blind;
+            assert_eq!(seen.quiet_but_for_stalls(), watched && steal_share < 0.005);
         };
         check(0.006, 0.0, Standing::Full, true, false);
         check(0.060, 0.0, Standing::Full, false, true);
