@@ -288,14 +288,12 @@ impl Server {
 
     /// Whether it ends within this time, and with which exit code.
     pub fn ends_within(&mut self, time: Duration) -> Option<Option<i32>> {
-        let begun = now();
-        while now() - begun < time {
-            if let Some(status) = self.child.try_wait().unwrap() {
-                return Some(status.code());
-            }
-            std::thread::yield_now();
-        }
-        None
+        let mut status = None;
+        let ended = || {
+            status = self.child.try_wait().unwrap();
+            status.is_some()
+        };
+        within(time, ended).then(|| status.unwrap().code())
     }
 
     /// Asks it to end and gives its exit code.
@@ -311,6 +309,18 @@ impl Drop for Server {
         drop(self.child.kill());
         drop(self.child.wait());
     }
+}
+
+/// Whether this comes within so long.
+pub fn within(time: Duration, mut has_come: impl FnMut() -> bool) -> bool {
+    let begun = now();
+    while now() - begun < time {
+        if has_come() {
+            return true;
+        }
+        std::thread::yield_now();
+    }
+    false
 }
 
 /// Sends a signal by name.
