@@ -1,7 +1,7 @@
 //! What a key may do while Redis is away: its rate and its quota hold, and one that is withdrawn opens nothing any more.
 
 use super::setting::{Said, Setting};
-use crate::bar::Bar;
+use crate::bar::{Bar, Verdict};
 use crate::bench::Trouble;
 use crate::rounds::wait_until;
 use crate::{clock, interrupt};
@@ -135,13 +135,14 @@ impl Answers {
     }
 }
 
-/// At most the burst and what the rate allows in that time, and not less than the rate alone.
+/// At most the burst and what the rate allows in that time, and not less than the rate alone. Where the machine was too slow to ask for more,
+/// nothing is known.
 #[expect(clippy::cast_precision_loss, reason = "a count of some hundreds")]
 fn rate_bar(answers: Answers, span: Duration) -> Bar {
     let admitted = answers.admitted as f64;
     let fewest = RATE * span.as_secs_f64();
     let most = fewest + RATE;
-    Bar::judged(
+    let bar = Bar::judged(
         "a key's rate of 50 per second",
         "at most that and 50 at once, and no less than that, while the key asks for more",
         format!(
@@ -151,7 +152,15 @@ fn rate_bar(answers: Answers, span: Duration) -> Bar {
             answers.other
         ),
         (fewest..=most).contains(&admitted) && answers.has_met_a_limit(),
-    )
+    );
+    let asked_too_little = answers.refused == 0 && answers.other == 0 && admitted <= most;
+    match asked_too_little {
+        true => Bar {
+            verdict: Verdict::NotMeasured,
+            ..bar
+        },
+        false => bar,
+    }
 }
 
 /// Before, while Redis is away, and after it.
@@ -195,7 +204,6 @@ fn withdrawn_bar(seen: &[(&str, u16, u16)], late: Answers, is_kept: bool) -> Bar
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bar::Verdict;
 
     fn answers(admitted: usize, refused: usize, other: usize) -> Answers {
         Answers {
@@ -224,13 +232,16 @@ mod tests {
     fn a_rate_admits_its_burst_and_what_time_allows() {
         let check = |answers, expected| {
             let bar = rate_bar(answers, Duration::from_secs(3));
-            assert_eq!(bar.verdict, Verdict::of(expected), "{}", bar.measured);
+            assert_eq!(bar.verdict, expected, "{}", bar.measured);
         };
-        check(answers(200, 900, 0), true);
-        check(answers(201, 900, 0), false);
-        check(answers(149, 900, 0), false);
-        check(answers(180, 900, 1), false);
-        check(answers(180, 0, 0), false);
+        let (held, failed) = (Verdict::Held, Verdict::Failed);
+        check(answers(200, 900, 0), held);
+        check(answers(201, 900, 0), failed);
+        check(answers(149, 900, 0), failed);
+        check(answers(180, 900, 1), failed);
+        // Nothing is limited at all, or hardly anything was asked.
+        check(answers(900, 0, 0), failed);
+        check(answers(40, 0, 0), Verdict::NotMeasured);
     }
 
     #[test]
