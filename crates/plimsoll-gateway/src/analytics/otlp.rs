@@ -1,10 +1,14 @@
-//! OpenTelemetry's JSON (OTLP/HTTP, proto3's JSON mapping) as far as logs and spans share it: the resource, attributes, the request.
+//! OpenTelemetry's JSON (OTLP/HTTP, proto3's JSON mapping) as far as logs and spans share it: the resource, attributes, the request. Requests
+//! are written as they are gone through, without a tree of values: a span has a dozen attributes, and there may be one for every request.
 
 use super::entry::Entry;
 use super::sink::Failed;
 use super::sink::parts::{Parts, Tried};
 use plimsoll_http::otlp::{Answer, Endpoint};
-use serde_json::{Value, json};
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::fmt::Display;
 use std::io;
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
@@ -20,6 +24,8 @@ pub(super) struct Exporter {
     to: Endpoint,
     runtime: Runtime,
     parts: Parts,
+    /// The last request's body, in whose allocation the next one is written.
+    body: Vec<u8>,
 }
 
 impl Exporter {
@@ -31,19 +37,29 @@ impl Exporter {
             to,
             runtime,
             parts: Parts::default(),
+            body: Vec::new(),
         })
     }
 
-    /// Sends these records in as many requests as the collector wants; `request` makes one of some of them.
+    /// Sends these records in as many requests as the collector wants; `request` writes one of some of them.
     pub(super) fn deliver(
         &mut self,
         entries: &[Entry<'_>],
-        request: impl Fn(&[&Entry<'_>]) -> Value,
+        request: impl Fn(&[&Entry<'_>], &mut Vec<u8>) -> serde_json::Result<()>,
     ) -> Result<(), Failed> {
-        let Self { to, runtime, parts } = self;
+        let Self {
+            to,
+            runtime,
+            parts,
+            body,
+        } = self;
         parts.deliver(entries, |part| {
-            let body = request(part).to_string();
-            match runtime.block_on(to.send("application/json", body.as_bytes(), PATIENCE)) {
+            body.clear();
+            if let Err(error) = request(part, body) {
+                let (records, why) = (part.len(), error.to_string());
+                return Tried::Lost { records, why };
+            }
+            match runtime.block_on(to.send("application/json", body, PATIENCE)) {
                 Ok(answer) => meant(&answer, part.len()),
                 Err(why) => Tried::Away(why),
             }
@@ -82,33 +98,95 @@ fn not_taken(answer: &[u8]) -> Tried {
     Tried::Lost { records, why }
 }
 
-/// The resource: this gateway, as the service of this name.
-pub(super) fn resource(service: &str, origin: &str) -> Value {
-    json!({ "attributes": [
-        text("service.name", service),
-        text("service.instance.id", origin),
-        text("service.version", env!("CARGO_PKG_VERSION")),
-    ] })
+/// Whose the records are.
+#[derive(Debug, Serialize)]
+pub(super) struct Resource<'a> {
+    attributes: [Attribute<'a>; 3],
 }
 
-/// The scope: what has made the records.
-pub(super) fn scope() -> Value {
-    json!({ "name": "plimsoll-gateway", "version": env!("CARGO_PKG_VERSION") })
+impl<'a> Resource<'a> {
+    /// This gateway, as the service of this name.
+    pub(super) fn new(service: &'a str, origin: &'a str) -> Self {
+        Self {
+            attributes: [
+                text("service.name", service),
+                text("service.instance.id", origin),
+                text("service.version", env!("CARGO_PKG_VERSION")),
+            ],
+        }
+    }
+}
+
+/// What has made the records.
+#[derive(Debug, Serialize)]
+pub(super) struct Scope {
+    name: &'static str,
+    version: &'static str,
+}
+
+impl Scope {
+    pub(super) const OURS: Self = Self {
+        name: "plimsoll-gateway",
+        version: env!("CARGO_PKG_VERSION"),
+    };
+}
+
+/// A list whose members are made as they are written.
+pub(super) struct Each<F>(pub(super) F);
+
+impl<I, F> Serialize for Each<F>
+where
+    F: Fn() -> I,
+    I: Iterator<Item: Serialize>,
+{
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq((self.0)())
+    }
 }
 
 /// An attribute.
-pub(super) fn text(key: &str, value: &str) -> Value {
-    json!({ "key": key, "value": { "stringValue": value } })
+#[derive(Debug, Serialize)]
+pub(super) struct Attribute<'a> {
+    key: Cow<'static, str>,
+    value: AnyValue<'a>,
 }
 
-/// The same with a whole number, which proto3 writes as text.
-pub(super) fn number(key: &str, value: u64) -> Value {
-    json!({ "key": key, "value": { "intValue": value.to_string() } })
+/// A value of OpenTelemetry's, as far as there are some here.
+#[derive(Debug, Serialize)]
+pub(super) enum AnyValue<'a> {
+    #[serde(rename = "stringValue")]
+    Text(Cow<'a, str>),
+    #[serde(rename = "intValue", serialize_with = "as_text")]
+    Number(u64),
 }
 
-/// A time in nanoseconds, of microseconds since 1970.
-pub(super) fn nanos(micros: u64) -> String {
-    (u128::from(micros) * 1000).to_string()
+/// An attribute that is a text.
+pub(super) fn text<'a>(key: &'static str, value: impl Into<Cow<'a, str>>) -> Attribute<'a> {
+    Attribute {
+        key: key.into(),
+        value: AnyValue::Text(value.into()),
+    }
+}
+
+/// One that is a whole number.
+pub(super) fn number(key: impl Into<Cow<'static, str>>, value: u64) -> Attribute<'static> {
+    Attribute {
+        key: key.into(),
+        value: AnyValue::Number(value),
+    }
+}
+
+/// Writes a whole number of 64 bits as proto3's JSON has it.
+pub(super) fn as_text<S: Serializer>(
+    number: &impl Display,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(number)
+}
+
+/// A time in nanoseconds, of microseconds since 1970. In 64 bits there is room until 2554.
+pub(super) fn nanos(micros: u64) -> u64 {
+    micros.saturating_mul(1000)
 }
 
 #[cfg(test)]

@@ -2,10 +2,12 @@
 
 use crate::analytics::entry::Entry;
 use crate::analytics::form::tyk;
-use crate::analytics::otlp::{Exporter, nanos, number, resource, scope, text};
+use crate::analytics::otlp::{
+    AnyValue, Attribute, Each, Exporter, Resource, Scope, as_text, nanos, number, text,
+};
 use crate::analytics::sink::Failed;
 use plimsoll_http::otlp::Endpoint;
-use serde_json::{Value, json};
+use serde::Serialize;
 use std::io;
 
 /// What the gateway is called as a service.
@@ -27,32 +29,73 @@ impl Sink {
 impl super::Sink for Sink {
     fn deliver(&mut self, entries: &[Entry<'_>]) -> Result<(), Failed> {
         let origin = entries.first().map_or("", |entry| entry.origin);
-        self.0.deliver(entries, |part| {
-            let records: Vec<Value> = part.iter().map(|entry| record(entry)).collect();
-            json!({ "resourceLogs": [{
-                "resource": resource(SERVICE, origin),
-                "scopeLogs": [{ "scope": scope(), "logRecords": records }],
-            }] })
+        self.0.deliver(entries, |part, body| {
+            let records = || part.iter().map(|entry| LogRecord::of(entry));
+            let request = Request {
+                resource_logs: [ResourceLogs {
+                    resource: Resource::new(SERVICE, origin),
+                    scope_logs: [ScopeLogs {
+                        scope: Scope::OURS,
+                        log_records: Each(records),
+                    }],
+                }],
+            };
+            serde_json::to_writer(body, &request)
         })
     }
 }
 
-fn record(entry: &Entry<'_>) -> Value {
-    let body = String::from_utf8(tyk::as_json(entry)).unwrap_or_default();
-    let mut record = json!({
-        "timeUnixNano": nanos(entry.ended()),
-        "severityNumber": INFO,
-        "body": { "stringValue": body },
-        "attributes": [
-            text("log.record.uid", &entry.id()),
-            text("http.request.method", entry.method),
-            text("url.path", entry.path),
-            number("http.response.status_code", u64::from(entry.status)),
-        ],
-    });
-    if let Some(trace) = entry.trace {
-        record["traceId"] = trace.trace_hex().into();
-        record["spanId"] = trace.span_hex().into();
+/// `ExportLogsServiceRequest`, with records of one resource and scope.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Request<'a, R> {
+    resource_logs: [ResourceLogs<'a, R>; 1],
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ResourceLogs<'a, R> {
+    resource: Resource<'a>,
+    scope_logs: [ScopeLogs<R>; 1],
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ScopeLogs<R> {
+    scope: Scope,
+    log_records: R,
+}
+
+/// A log record.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct LogRecord<'a> {
+    #[serde(serialize_with = "as_text")]
+    time_unix_nano: u64,
+    severity_number: u8,
+    body: AnyValue<'a>,
+    attributes: [Attribute<'a>; 4],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trace_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    span_id: Option<String>,
+}
+
+impl<'a> LogRecord<'a> {
+    fn of(entry: &Entry<'a>) -> Self {
+        let body = String::from_utf8(tyk::as_json(entry)).unwrap_or_default();
+        Self {
+            time_unix_nano: nanos(entry.ended()),
+            severity_number: INFO,
+            body: AnyValue::Text(body.into()),
+            attributes: [
+                text("log.record.uid", entry.id()),
+                text("http.request.method", entry.method),
+                text("url.path", entry.path),
+                number("http.response.status_code", u64::from(entry.status)),
+            ],
+            trace_id: entry.trace.map(|trace| trace.trace_hex()),
+            span_id: entry.trace.map(|trace| trace.span_hex()),
+        }
     }
-    record
 }

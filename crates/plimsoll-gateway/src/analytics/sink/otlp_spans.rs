@@ -1,10 +1,13 @@
 //! A collector of traces: a span a record, by OTLP, with the names of OpenTelemetry's conventions for HTTP servers.
 
 use crate::analytics::entry::Entry;
-use crate::analytics::otlp::{Exporter, nanos, number, resource, scope, text};
+use crate::analytics::otlp::{
+    Attribute, Each, Exporter, Resource, Scope, as_text, nanos, number, text,
+};
 use crate::analytics::sink::Failed;
 use crate::config::TracingConfig;
-use serde_json::{Value, json};
+use serde::Serialize;
+use std::borrow::Cow;
 use std::io;
 
 /// `SPAN_KIND_SERVER`
@@ -33,51 +36,102 @@ impl super::Sink for Sink {
     fn deliver(&mut self, entries: &[Entry<'_>]) -> Result<(), Failed> {
         let origin = entries.first().map_or("", |entry| entry.origin);
         let Self { exporter, service } = self;
-        exporter.deliver(entries, |part| {
-            let spans: Vec<Value> = part.iter().filter_map(|entry| span(entry)).collect();
-            json!({ "resourceSpans": [{
-                "resource": resource(service, origin),
-                "scopeSpans": [{ "scope": scope(), "spans": spans }],
-            }] })
+        exporter.deliver(entries, |part, body| {
+            let spans = || part.iter().filter_map(|entry| Span::of(entry));
+            let request = Request {
+                resource_spans: [ResourceSpans {
+                    resource: Resource::new(service, origin),
+                    scope_spans: [ScopeSpans {
+                        scope: Scope::OURS,
+                        spans: Each(spans),
+                    }],
+                }],
+            };
+            serde_json::to_writer(body, &request)
         })
     }
 }
 
-/// The span of a record that has one.
-fn span(entry: &Entry<'_>) -> Option<Value> {
-    let trace = entry.trace?;
-    let name = match entry.route {
-        Some(route) => format!("{} {route}", entry.method),
-        None => entry.method.to_owned(),
-    };
-    let mut span = json!({
-        "traceId": trace.trace_hex(),
-        "spanId": trace.span_hex(),
-        "name": name,
-        "kind": SERVER,
-        "startTimeUnixNano": nanos(entry.arrived),
-        "endTimeUnixNano": nanos(entry.ended()),
-        "attributes": attributes(entry),
-    });
-    if let Some(parent) = trace.parent_hex() {
-        span["parentSpanId"] = parent.into();
+/// `ExportTraceServiceRequest`, with spans of one resource and scope.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Request<'a, S> {
+    resource_spans: [ResourceSpans<'a, S>; 1],
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ResourceSpans<'a, S> {
+    resource: Resource<'a>,
+    scope_spans: [ScopeSpans<S>; 1],
+}
+
+#[derive(Serialize)]
+struct ScopeSpans<S> {
+    scope: Scope,
+    spans: S,
+}
+
+/// A span.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Span<'a> {
+    trace_id: String,
+    span_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parent_span_id: Option<String>,
+    name: Cow<'a, str>,
+    kind: u8,
+    #[serde(serialize_with = "as_text")]
+    start_time_unix_nano: u64,
+    #[serde(serialize_with = "as_text")]
+    end_time_unix_nano: u64,
+    attributes: Vec<Attribute<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<Status<'a>>,
+}
+
+#[derive(Serialize)]
+struct Status<'a> {
+    code: u8,
+    message: Cow<'a, str>,
+}
+
+impl<'a> Span<'a> {
+    /// Of a record that has one.
+    fn of(entry: &'a Entry<'a>) -> Option<Self> {
+        let trace = entry.trace?;
+        let name = match entry.route {
+            Some(route) => format!("{} {route}", entry.method).into(),
+            None => entry.method.into(),
+        };
+        Some(Self {
+            trace_id: trace.trace_hex(),
+            span_id: trace.span_hex(),
+            parent_span_id: trace.parent_hex(),
+            name,
+            kind: SERVER,
+            start_time_unix_nano: nanos(entry.arrived),
+            end_time_unix_nano: nanos(entry.ended()),
+            attributes: attributes(entry),
+            status: error(entry).map(|message| Status {
+                code: ERROR,
+                message,
+            }),
+        })
     }
-    if let Some(error) = error(entry) {
-        span["status"] = json!({ "code": ERROR, "message": error });
-    }
-    Some(span)
 }
 
 /// What went wrong: on the server's side of HTTP a status from 500 on, or an exchange that was cut off.
-fn error(entry: &Entry<'_>) -> Option<String> {
+fn error<'a>(entry: &Entry<'a>) -> Option<Cow<'a, str>> {
     match entry.status {
-        _ if entry.aborted => Some(entry.ending.to_owned()),
-        status @ 500.. => Some(status.to_string()),
+        _ if entry.aborted => Some(entry.ending.into()),
+        status @ 500.. => Some(status.to_string().into()),
         _ => None,
     }
 }
 
-fn attributes(entry: &Entry<'_>) -> Vec<Value> {
+fn attributes<'a>(entry: &Entry<'a>) -> Vec<Attribute<'a>> {
     let mut attributes = vec![
         text("http.request.method", entry.method),
         text("url.path", entry.path),
@@ -103,14 +157,12 @@ fn attributes(entry: &Entry<'_>) -> Vec<Value> {
         attributes.push(number("http.response.status_code", u64::from(entry.status)));
     }
     if let Some(error) = error(entry) {
-        attributes.push(text("error.type", &error));
+        attributes.push(text("error.type", error));
     }
     for (phase, micros) in entry.phases.iter().flat_map(|phases| phases.micros()) {
         if micros > 0 {
-            attributes.push(number(
-                &format!("plimsoll.phase.{}_us", phase.name()),
-                micros,
-            ));
+            let key = format!("plimsoll.phase.{}_us", phase.name());
+            attributes.push(number(key, micros));
         }
     }
     attributes
