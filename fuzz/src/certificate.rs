@@ -160,7 +160,9 @@ fn agree(
     let (ours, expected) = match (ours, expected) {
         (Err(_), None) => return Ok(()),
         // Whatever else is in its list, or about it, may be broken.
-        (Err(_), Some(_)) if !has_plain_names_only(theirs) => return Ok(()),
+        (Err(_), Some(_)) if !has_plain_names_only(theirs) || has_broken_text(theirs) => {
+            return Ok(());
+        }
         (Err(error), Some(_)) => return Err(format!("refused, and nothing is wrong: {error}")),
         (Ok(_), None) => return Err("read, and its names cannot be".to_owned()),
         (Ok(ours), Some(expected)) => (ours, expected),
@@ -210,6 +212,19 @@ fn expected(theirs: &Reading) -> Option<Expected> {
         uris: graphic(names, URI)?,
         hosts: hosts.iter().map(|host| host.to_ascii_lowercase()).collect(),
         common_names: common_names(&theirs.subject)?,
+    })
+}
+
+/// Whether a part of a name is no text of the string type that it says it is.
+fn has_broken_text(theirs: &Reading) -> bool {
+    let parts = [&theirs.subject, &theirs.issuer].into_iter().flatten();
+    let mut values = parts.flatten().map(|attribute| &attribute.value);
+    values.any(|value| match value {
+        Value::Text(_) => false,
+        Value::Other(encoded) => Any::from_der(encoded).is_ok_and(|any| {
+            let is_string = matches!(encoded[0], 0x0c | 0x12 | 0x13 | 0x16);
+            is_string && text(encoded[0], any.value()).is_none()
+        }),
     })
 }
 
@@ -421,6 +436,23 @@ mod tests {
         let issuer = [vec![attribute(0, 0x0c, b"authority")]];
         let names = [tlv(URI, &[b"urn:x:ann"]), tlv(HOST, &[b"Ann.example"])];
         build(&subject, &issuer, &names, 1)
+    }
+
+    #[test]
+    fn a_text_is_broken_that_its_type_cannot_be() {
+        let check = |kind, tag, content: &[u8], expected| {
+            let subject = [vec![attribute(kind, tag, content)]];
+            let der = build(&subject, &[], &[], 1);
+            assert_eq!(has_broken_text(&read(&der).unwrap()), expected, "{tag}");
+        };
+        for kind in 0..TYPES.len() {
+            check(kind, 0x13, "é".as_bytes(), true);
+            check(kind, 0x16, "é".as_bytes(), true);
+            check(kind, 0x0c, b"\xff", true);
+            check(kind, 0x0c, "é".as_bytes(), false);
+            check(kind, 0x13, b"e", false);
+            check(kind, 0x1e, b"\x00e", false);
+        }
     }
 
     #[test]
