@@ -3,7 +3,7 @@
 
 use plimsoll_gateway::fuzzing::{Names, Who, certificate, identity};
 use x509_cert::Certificate;
-use x509_cert::der::asn1::{Any, ObjectIdentifier};
+use x509_cert::der::asn1::{Any, BitString, ObjectIdentifier};
 use x509_cert::der::{Decode as _, Encode as _};
 use x509_cert::name::Name;
 
@@ -16,6 +16,8 @@ struct Reading {
     names: Option<Vec<(u8, Vec<u8>)>>,
     not_after: i64,
     fingerprint: String,
+    /// The signature, or the key, has unused bits that are not zero, which DER does not allow (X.690, section 11.2.1).
+    has_stray_bits: bool,
 }
 
 /// A part of a name: its type, and its value as text where it has one.
@@ -77,7 +79,21 @@ fn read(der: &[u8]) -> Option<Reading> {
         names,
         not_after: i64::try_from(read.validity().not_after.to_unix_duration().as_secs()).ok()?,
         fingerprint: digest.as_ref().iter().map(|b| format!("{b:02x}")).collect(),
+        has_stray_bits: [
+            certificate.signature(),
+            &read.subject_public_key_info().subject_public_key,
+        ]
+        .into_iter()
+        .any(has_stray_bits),
     })
+}
+
+fn has_stray_bits(bits: &BitString) -> bool {
+    let zeros = bits
+        .raw_bytes()
+        .last()
+        .map_or(8, |last| last.trailing_zeros());
+    zeros < u32::from(bits.unused_bits())
 }
 
 fn octets(name: &Any) -> Option<(u8, Vec<u8>)> {
@@ -160,9 +176,7 @@ fn agree(
     let (ours, expected) = match (ours, expected) {
         (Err(_), None) => return Ok(()),
         // Whatever else is in its list, or about it, may be broken.
-        (Err(_), Some(_)) if !has_plain_names_only(theirs) || has_broken_text(theirs) => {
-            return Ok(());
-        }
+        (Err(_), Some(_)) if is_broken_elsewhere(theirs) => return Ok(()),
         (Err(error), Some(_)) => return Err(format!("refused, and nothing is wrong: {error}")),
         (Ok(_), None) => return Err("read, and its names cannot be".to_owned()),
         (Ok(ours), Some(expected)) => (ours, expected),
@@ -213,6 +227,11 @@ fn expected(theirs: &Reading) -> Option<Expected> {
         hosts: hosts.iter().map(|host| host.to_ascii_lowercase()).collect(),
         common_names: common_names(&theirs.subject)?,
     })
+}
+
+/// Whether a reader may refuse it for something that the other does not look at.
+fn is_broken_elsewhere(theirs: &Reading) -> bool {
+    theirs.has_stray_bits || has_broken_text(theirs) || !has_plain_names_only(theirs)
 }
 
 /// Whether a part of a name is no text of the string type that it says it is.
@@ -453,6 +472,20 @@ mod tests {
             check(kind, 0x13, b"e", false);
             check(kind, 0x1e, b"\x00e", false);
         }
+    }
+
+    #[test]
+    fn bits_are_stray_behind_those_that_count() {
+        let check = |unused, bytes: &[u8], expected| {
+            let bits = BitString::new(unused, bytes).unwrap();
+            assert_eq!(has_stray_bits(&bits), expected, "{unused} {bytes:?}");
+        };
+        check(0, &[1], false);
+        check(2, &[0x30, 1], true);
+        check(2, &[0x31, 4], false);
+        check(3, &[4], true);
+        check(0, &[], false);
+        check(7, &[0], false);
     }
 
     #[test]
