@@ -479,7 +479,7 @@ mod full_disk;
 mod tests {
     use super::*;
 
-    fn entry(number: u64) -> Entry<'static> {
+    pub(super) fn entry(number: u64) -> Entry<'static> {
         Entry {
             origin: "plimsoll-1",
             number,
@@ -501,7 +501,7 @@ mod tests {
         numbers
     }
 
-    fn all(spool: &mut Spool) -> Vec<u64> {
+    pub(super) fn all(spool: &mut Spool) -> Vec<u64> {
         let mut numbers = Vec::new();
         while !spool.is_empty() {
             numbers.extend(take(spool, 7));

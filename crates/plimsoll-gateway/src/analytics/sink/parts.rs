@@ -53,6 +53,8 @@ impl Parts {
                 continue;
             }
             match attempt(part) {
+                // As a rule; nothing needs to be remembered.
+                Tried::Taken if part.len() == entries.len() => return Ok(()),
                 Tried::Taken => self.settle(part, 0),
                 Tried::Lost { records, why } => {
                     self.why.get_or_insert(why);

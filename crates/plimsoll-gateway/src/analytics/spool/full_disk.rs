@@ -1,27 +1,10 @@
 //! What becomes of a spool whose disk is full, and has room again.
 
+use super::tests::{all, entry};
 use super::*;
 use plimsoll_testbed::clock;
 use std::process::Command;
 use std::time::Duration;
-
-fn entry(number: u64) -> Entry<'static> {
-    Entry {
-        origin: "plimsoll-1",
-        number,
-        path: "/some/path",
-        ..Entry::default()
-    }
-}
-
-fn numbers(spool: &mut Spool) -> Vec<u64> {
-    let mut numbers = Vec::new();
-    while let Some(portion) = spool.next(7, usize::MAX).unwrap() {
-        numbers.extend(portion.entries().iter().map(|entry| entry.number));
-        spool.delivered(&portion).unwrap();
-    }
-    numbers
-}
 
 fn write_all(file: &mut File, bytes: &[u8]) -> io::Result<()> {
     file.write_all(bytes)
@@ -87,7 +70,7 @@ fn check(before: std::ops::Range<u64>, put: Put, expected: &[u64]) {
             } else {
                 spool
             };
-            assert_eq!(numbers(&mut spool), expected);
+            assert_eq!(all(&mut spool), expected);
             let left = fs::read_dir(dir.path()).unwrap();
             let left = left.map(|file| file.unwrap().file_name());
             assert_eq!(left.collect::<Vec<_>>(), ["lock"]);
@@ -114,7 +97,7 @@ fn a_number_that_is_taken_is_passed_over() {
     drop(spool);
     let (mut spool, found) = Spool::open(dir.path(), 1 << 20).unwrap();
     assert_eq!((found.records, found.torn), (2, 0));
-    assert_eq!(numbers(&mut spool), [0, 1]);
+    assert_eq!(all(&mut spool), [0, 1]);
 }
 
 /// A file system of 64 KiB, unmounted when dropped.
@@ -173,5 +156,5 @@ fn a_real_disk_that_is_full_takes_records_again_when_it_has_room() {
     }
     assert_eq!(taken, (3..next).collect::<Vec<_>>());
     assert_eq!(APPEND(&mut spool, 0..3).unwrap(), 3);
-    assert_eq!(numbers(&mut spool), [0, 1, 2]);
+    assert_eq!(all(&mut spool), [0, 1, 2]);
 }
