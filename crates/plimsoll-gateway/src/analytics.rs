@@ -20,6 +20,7 @@ mod form;
 mod lines;
 mod otlp;
 mod outlet;
+mod protobuf;
 mod record;
 mod sink;
 mod spool;

@@ -30,14 +30,19 @@ impl Context {
         format!("{:032x}", self.trace)
     }
 
+    /// The trace's id, the highest byte first, as are the following.
+    pub(crate) fn trace_id(&self) -> [u8; 16] {
+        self.trace.to_be_bytes()
+    }
+
     /// The span's.
-    pub(crate) fn span_hex(&self) -> String {
-        format!("{:016x}", self.span)
+    pub(crate) fn span_id(&self) -> [u8; 8] {
+        self.span.to_be_bytes()
     }
 
     /// The client's span, if it has named one.
-    pub(crate) fn parent_hex(&self) -> Option<String> {
-        (self.parent != 0).then(|| format!("{:016x}", self.parent))
+    pub(crate) fn parent_id(&self) -> Option<[u8; 8]> {
+        (self.parent != 0).then(|| self.parent.to_be_bytes())
     }
 
     /// What upstreams are told instead of the client's `traceparent`.

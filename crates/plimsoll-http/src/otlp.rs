@@ -3,6 +3,7 @@
 use crate::call::{Call, call};
 use crate::limits::Limits;
 use crate::url::Url;
+use prost::Message as _;
 use std::fmt;
 use std::time::Duration;
 
@@ -29,6 +30,8 @@ impl Signal {
 
 /// OTLP's port over HTTP.
 const PORT: u16 = 4318;
+/// Characters of what a collector says that are told.
+const MOST_SAID: usize = 200;
 /// What of an answer is read.
 const MOST_ANSWER_BYTES: u64 = 64 * 1024;
 const USER_AGENT: &str = concat!("plimsoll/", env!("CARGO_PKG_VERSION"));
@@ -48,6 +51,44 @@ impl Answer {
     pub fn is_taken(&self) -> bool {
         (200..300).contains(&self.status)
     }
+
+    /// What of a request that was taken was not, if the answer says so.
+    #[must_use]
+    pub fn rejected(&self) -> Option<Rejected> {
+        let response = Response::decode(&self.body[..]).ok()?;
+        let partial = response.partial_success?;
+        let items = u64::try_from(partial.rejected).ok()?;
+        let said = partial.error_message.chars();
+        let said = said.filter(|c| !c.is_control());
+        (items > 0).then(|| Rejected {
+            items,
+            why: said.take(MOST_SAID).collect(),
+        })
+    }
+}
+
+/// A part of a request that was not taken, and will not be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rejected {
+    /// Data points, spans or log records.
+    pub items: u64,
+    /// What the collector says, a line at most.
+    pub why: String,
+}
+
+/// `ExportMetricsServiceResponse`, `ExportTraceServiceResponse` or `ExportLogsServiceResponse`, which only the names of their fields tell apart.
+#[derive(prost::Message)]
+struct Response {
+    #[prost(message, optional, tag = "1")]
+    partial_success: Option<PartialSuccess>,
+}
+
+#[derive(prost::Message)]
+struct PartialSuccess {
+    #[prost(int64, tag = "1")]
+    rejected: i64,
+    #[prost(string, tag = "2")]
+    error_message: String,
 }
 
 /// A collector's address.
@@ -95,21 +136,16 @@ impl Endpoint {
         })
     }
 
-    /// Sends one request, on a connection of its own, and reads its answer.
+    /// Sends one request in binary Protobuf, on a connection of its own, and reads its answer.
     ///
     /// # Errors
     /// A clause that says why there was no answer.
-    pub async fn send(
-        &self,
-        content_type: &str,
-        body: &[u8],
-        patience: Duration,
-    ) -> Result<Answer, String> {
+    pub async fn send(&self, body: &[u8], patience: Duration) -> Result<Answer, String> {
         let answer = call(&Call {
             method: "POST",
             url: &self.url,
             fields: &[
-                ("Content-Type", content_type.to_owned()),
+                ("Content-Type", "application/x-protobuf".to_owned()),
                 ("User-Agent", USER_AGENT.to_owned()),
             ],
             body,
@@ -154,7 +190,7 @@ mod tests {
             stream.write_all(answer.as_bytes()).await.unwrap();
         };
         let to = Endpoint::parse(&url, Signal::Logs).unwrap();
-        let sent = to.send("application/json", b"body", Duration::from_secs(9));
+        let sent = to.send(b"body", Duration::from_secs(9));
         tokio::join!(sent, collector).0.unwrap()
     }
 
@@ -171,6 +207,25 @@ mod tests {
         check("HTTP/1.1 413 Large\r\nContent-Length: 0\r\n\r\n", 413, "").await;
         let long = "x".repeat(usize::try_from(MOST_ANSWER_BYTES).unwrap() + 1);
         check(&format!("HTTP/1.1 200 OK\r\n\r\n{long}"), 200, "").await;
+    }
+
+    #[test]
+    fn what_was_rejected_is_read_from_the_answer() {
+        let rejected = |items| {
+            let partial_success = Some(PartialSuccess {
+                rejected: items,
+                error_message: "too\nold".to_owned() + &"!".repeat(MOST_SAID),
+            });
+            let body = Response { partial_success }.encode_to_vec();
+            Answer { status: 200, body }.rejected()
+        };
+        let why = "tooold".to_owned() + &"!".repeat(MOST_SAID - 6);
+        assert_eq!(rejected(3), Some(Rejected { items: 3, why }));
+        assert_eq!([rejected(0), rejected(-1)], [None, None]);
+        for body in [&b""[..], b"{}", b"\x0a\x00", b"\x0a\xff"] {
+            let body = body.to_vec();
+            assert_eq!(Answer { status: 200, body }.rejected(), None);
+        }
     }
 
     #[test]

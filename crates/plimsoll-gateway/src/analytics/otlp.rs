@@ -1,14 +1,11 @@
-//! OpenTelemetry's JSON (OTLP/HTTP, proto3's JSON mapping) as far as logs and spans share it: the resource, attributes, the request. Requests
-//! are written as they are gone through, without a tree of values: a span has a dozen attributes, and there may be one for every request.
+//! OTLP over HTTP (binary Protobuf) as far as logs and spans share it: a request, its attributes, what its answer means. A request is written
+//! from its records as they are gone through; the numbers of fields are those of `opentelemetry-proto` 1.x.
 
 use super::entry::Entry;
+use super::protobuf::Message;
 use super::sink::Failed;
 use super::sink::parts::{Parts, Tried};
 use plimsoll_http::otlp::{Answer, Endpoint};
-use serde::{Serialize, Serializer};
-use serde_json::Value;
-use std::borrow::Cow;
-use std::fmt::Display;
 use std::io;
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
@@ -16,12 +13,11 @@ use tokio::runtime::{Builder, Runtime};
 /// How long a request may take.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Characters of what a collector says that are told.
-const MOST_SAID: usize = 200;
-
 /// What sends requests to one collector, from a thread that may wait.
 pub(super) struct Exporter {
     to: Endpoint,
+    /// What the gateway is called as a service.
+    service: String,
     runtime: Runtime,
     parts: Parts,
     /// The last request's body, in whose allocation the next one is written.
@@ -31,40 +27,130 @@ pub(super) struct Exporter {
 impl Exporter {
     /// # Errors
     /// The system's, when a runtime cannot be made.
-    pub(super) fn new(to: Endpoint) -> io::Result<Self> {
+    pub(super) fn new(to: Endpoint, service: &str) -> io::Result<Self> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
         Ok(Self {
             to,
+            service: service.to_owned(),
             runtime,
             parts: Parts::default(),
             body: Vec::new(),
         })
     }
 
-    /// Sends these records in as many requests as the collector wants; `request` writes one of some of them.
+    /// Sends these records in as many requests as the collector wants. `write` adds one to the message of their scope, as a [`scope::RECORD`].
     pub(super) fn deliver(
         &mut self,
         entries: &[Entry<'_>],
-        request: impl Fn(&[&Entry<'_>], &mut Vec<u8>) -> serde_json::Result<()>,
+        write: impl Fn(&Entry<'_>, &mut Message<'_>),
     ) -> Result<(), Failed> {
         let Self {
             to,
+            service,
             runtime,
             parts,
             body,
         } = self;
         parts.deliver(entries, |part| {
             body.clear();
-            if let Err(error) = request(part, body) {
-                let (records, why) = (part.len(), error.to_string());
-                return Tried::Lost { records, why };
-            }
-            match runtime.block_on(to.send("application/json", body, PATIENCE)) {
+            let origin = part.first().map_or("", |entry| entry.origin);
+            request(body, service, origin, |scope| {
+                part.iter().for_each(|entry| write(entry, scope));
+            });
+            match runtime.block_on(to.send(body, PATIENCE)) {
                 Ok(answer) => meant(&answer, part.len()),
                 Err(why) => Tried::Away(why),
             }
         })
     }
+}
+
+/// Fields of a scope's message, `ScopeLogs` or `ScopeSpans`.
+pub(super) mod scope {
+    pub(super) const SCOPE: u32 = 1;
+    /// A log record or a span.
+    pub(in crate::analytics) const RECORD: u32 = 2;
+}
+
+/// Writes an `ExportLogsServiceRequest` or `ExportTraceServiceRequest`, which do not differ as far as that: of one resource, this gateway, and
+/// of one scope.
+fn request(
+    body: &mut Vec<u8>,
+    service: &str,
+    origin: &str,
+    records: impl FnOnce(&mut Message<'_>),
+) {
+    /// `resource_logs`, `resource_spans`
+    const RESOURCE_RECORDS: u32 = 1;
+    /// `ResourceLogs`, `ResourceSpans`: `resource`, `scope_logs` or `scope_spans`
+    const RESOURCE: u32 = 1;
+    const SCOPE_RECORDS: u32 = 2;
+    /// `Resource`: `attributes`
+    const ATTRIBUTES: u32 = 1;
+    /// `InstrumentationScope`: `name`, `version`
+    const NAME: u32 = 1;
+    const VERSION: u32 = 2;
+    let version = env!("CARGO_PKG_VERSION");
+    Message(body).message(RESOURCE_RECORDS, |of_resource| {
+        of_resource.message(RESOURCE, |resource| {
+            let mut attributes = Attributes::new(resource, ATTRIBUTES);
+            attributes.text("service.name", service);
+            attributes.text("service.instance.id", origin);
+            attributes.text("service.version", version);
+        });
+        of_resource.message(SCOPE_RECORDS, |of_scope| {
+            of_scope.message(scope::SCOPE, |scope| {
+                scope.bytes(NAME, env!("CARGO_PKG_NAME"));
+                scope.bytes(VERSION, version);
+            });
+            records(of_scope);
+        });
+    });
+}
+
+/// The attributes of a message.
+pub(super) struct Attributes<'a, 'b> {
+    of: &'a mut Message<'b>,
+    field: u32,
+}
+
+impl<'a, 'b> Attributes<'a, 'b> {
+    /// Those of a message that has them in this field.
+    pub(super) fn new(of: &'a mut Message<'b>, field: u32) -> Self {
+        Self { of, field }
+    }
+
+    pub(super) fn text(&mut self, key: &str, value: &str) {
+        self.pair(&[key.as_bytes()], |any| write_text(any, value));
+    }
+
+    pub(super) fn number(&mut self, key: &str, value: u64) {
+        self.number_of(&[key.as_bytes()], value);
+    }
+
+    /// A whole number, by a key of several pieces.
+    pub(super) fn number_of(&mut self, key: &[&[u8]], value: u64) {
+        /// `AnyValue`: `int_value`
+        const INT: u32 = 3;
+        self.pair(key, |any| any.number(INT, value));
+    }
+
+    fn pair(&mut self, key: &[&[u8]], value: impl FnOnce(&mut Message<'_>)) {
+        /// `KeyValue`: `key`, `value`
+        const KEY: u32 = 1;
+        const VALUE: u32 = 2;
+        self.of.message(self.field, |pair| {
+            pair.joined(KEY, key);
+            pair.message(VALUE, value);
+        });
+    }
+}
+
+/// Writes a text as the value that a message `AnyValue` has.
+pub(super) fn write_text(any: &mut Message<'_>, value: impl AsRef<[u8]>) {
+    /// `string_value`
+    const STRING: u32 = 1;
+    any.bytes(STRING, value);
 }
 
 /// What an answer means for so many records (OpenTelemetry Protocol specification, "OTLP/HTTP Response").
@@ -73,115 +159,15 @@ fn meant(answer: &Answer, records: usize) -> Tried {
     match answer.status {
         413 => Tried::Refused(why),
         429 | 502 | 503 | 504 => Tried::Away(why),
-        _ if answer.is_taken() => not_taken(&answer.body),
-        _ => Tried::Lost { records, why },
+        _ if !answer.is_taken() => Tried::Lost { records, why },
+        _ => match answer.rejected() {
+            None => Tried::Taken,
+            Some(rejected) => Tried::Lost {
+                records: usize::try_from(rejected.items).unwrap_or(usize::MAX),
+                why: format!("it took only a part: {}", rejected.why),
+            },
+        },
     }
-}
-
-/// What of a request that was taken was not, which its answer says.
-fn not_taken(answer: &[u8]) -> Tried {
-    let answer: Value = serde_json::from_slice(answer).unwrap_or_default();
-    let partial = &answer["partialSuccess"];
-    // proto3's JSON writes such numbers as text, and reads both.
-    let number = |value: &Value| value.as_u64().or_else(|| value.as_str()?.parse().ok());
-    let rejected = ["rejectedLogRecords", "rejectedSpans"];
-    let records = rejected.into_iter().find_map(|name| number(&partial[name]));
-    let records = usize::try_from(records.unwrap_or(0)).unwrap_or(usize::MAX);
-    if records == 0 {
-        return Tried::Taken;
-    }
-    let said = partial["errorMessage"].as_str().unwrap_or_default();
-    let said: String = (said.chars().filter(|c| !c.is_control()))
-        .take(MOST_SAID)
-        .collect();
-    let why = format!("it took only a part: {said}");
-    Tried::Lost { records, why }
-}
-
-/// Whose the records are.
-#[derive(Debug, Serialize)]
-pub(super) struct Resource<'a> {
-    attributes: [Attribute<'a>; 3],
-}
-
-impl<'a> Resource<'a> {
-    /// This gateway, as the service of this name.
-    pub(super) fn new(service: &'a str, origin: &'a str) -> Self {
-        Self {
-            attributes: [
-                text("service.name", service),
-                text("service.instance.id", origin),
-                text("service.version", env!("CARGO_PKG_VERSION")),
-            ],
-        }
-    }
-}
-
-/// What has made the records.
-#[derive(Debug, Serialize)]
-pub(super) struct Scope {
-    name: &'static str,
-    version: &'static str,
-}
-
-impl Scope {
-    pub(super) const OURS: Self = Self {
-        name: "plimsoll-gateway",
-        version: env!("CARGO_PKG_VERSION"),
-    };
-}
-
-/// A list whose members are made as they are written.
-pub(super) struct Each<F>(pub(super) F);
-
-impl<I, F> Serialize for Each<F>
-where
-    F: Fn() -> I,
-    I: Iterator<Item: Serialize>,
-{
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq((self.0)())
-    }
-}
-
-/// An attribute.
-#[derive(Debug, Serialize)]
-pub(super) struct Attribute<'a> {
-    key: Cow<'static, str>,
-    value: AnyValue<'a>,
-}
-
-/// A value of OpenTelemetry's, as far as there are some here.
-#[derive(Debug, Serialize)]
-pub(super) enum AnyValue<'a> {
-    #[serde(rename = "stringValue")]
-    Text(Cow<'a, str>),
-    #[serde(rename = "intValue", serialize_with = "as_text")]
-    Number(u64),
-}
-
-/// An attribute that is a text.
-pub(super) fn text<'a>(key: &'static str, value: impl Into<Cow<'a, str>>) -> Attribute<'a> {
-    Attribute {
-        key: key.into(),
-        value: AnyValue::Text(value.into()),
-    }
-}
-
-/// One that is a whole number.
-pub(super) fn number(key: impl Into<Cow<'static, str>>, value: u64) -> Attribute<'static> {
-    Attribute {
-        key: key.into(),
-        value: AnyValue::Number(value),
-    }
-}
-
-/// Writes a whole number of 64 bits as proto3's JSON has it.
-pub(super) fn as_text<S: Serializer>(
-    number: &impl Display,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(number)
 }
 
 /// A time in nanoseconds, of microseconds since 1970. In 64 bits there is room until 2554.
@@ -195,8 +181,8 @@ mod tests {
 
     #[test]
     fn what_an_answer_means() {
-        let shown = |status, body: &str| {
-            let body = body.as_bytes().to_vec();
+        let shown = |status, body: &[u8]| {
+            let body = body.to_vec();
             match meant(&Answer { status, body }, 8) {
                 Tried::Taken => "taken".to_owned(),
                 Tried::Lost { records, why } => format!("{records} lost: {why}"),
@@ -204,20 +190,16 @@ mod tests {
                 Tried::Away(_) => "away".to_owned(),
             }
         };
-        for body in ["", "{}", "no JSON", r#"{"partialSuccess":{}}"#] {
-            assert_eq!(shown(200, body), "taken");
-        }
-        for rejected in [r#""rejectedLogRecords":"3""#, r#""rejectedSpans":3"#] {
-            let body = format!(r#"{{"partialSuccess":{{{rejected},"errorMessage":"too\nold"}}}}"#);
-            assert_eq!(shown(202, &body), "3 lost: it took only a part: tooold");
-        }
-        assert_eq!(shown(413, ""), "halved");
+        assert_eq!(shown(200, b""), "taken");
+        let rejected = b"\x0a\x09\x08\x03\x12\x05stale";
+        assert_eq!(shown(202, rejected), "3 lost: it took only a part: stale");
+        assert_eq!(shown(413, b""), "halved");
         for status in [429, 502, 503, 504] {
-            assert_eq!(shown(status, ""), "away");
+            assert_eq!(shown(status, b""), "away");
         }
         for status in [301, 400, 401, 404, 415, 500, 501] {
             let lost = format!("8 lost: answered with status {status}");
-            assert_eq!(shown(status, ""), lost);
+            assert_eq!(shown(status, rejected), lost);
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use crate::redis::Redis;
 use crate::sinks::{LIST, ids, lost, requests, to_postgresql, to_redis, until, upstream};
-use crate::support::{Gateway, Upstream, to};
+use crate::support::{Gateway, Message, Upstream, to};
+use crate::tracing::as_json;
 use plimsoll_testbed::postgresql::{PASSWORD, Postgresql, USER};
-use serde_json::Value;
 use std::collections::HashSet;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -209,8 +209,8 @@ struct Collector {
 }
 
 impl Collector {
-    fn answer(&self, request: &[u8]) -> &'static str {
-        let request: Value = serde_json::from_slice(request).unwrap();
+    fn answer(&self, request: &Message) -> &'static str {
+        let request = as_json("/v1/logs", request);
         let records = &request["resourceLogs"][0]["scopeLogs"][0]["logRecords"];
         let records = records.as_array().unwrap();
         if self.refuses.load(Ordering::SeqCst) {
@@ -224,7 +224,7 @@ impl Collector {
             let id = id.unwrap().to_owned();
             assert!(self.took.lock().unwrap().insert(id), "a record came twice");
         }
-        "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
+        "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
     }
 }
 
@@ -234,7 +234,7 @@ fn what_a_collector_refuses_holds_nothing_else_up() {
     let answering = Arc::clone(&collector);
     let at = Upstream::start(move |mut peer, _| {
         while let Some(request) = peer.request() {
-            peer.send(answering.answer(&request.body));
+            peer.send(answering.answer(&request));
         }
     });
     let rest = format!(

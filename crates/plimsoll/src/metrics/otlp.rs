@@ -7,7 +7,7 @@ mod message;
 
 use super::read;
 use crate::{clock, out};
-use plimsoll_http::otlp::Endpoint;
+use plimsoll_http::otlp::{Endpoint, Rejected};
 use plimsoll_report::live::Totals;
 use std::convert::Infallible;
 use std::sync::Mutex;
@@ -56,12 +56,14 @@ impl Push {
         let families = read(totals, Totals::families);
         let times = (self.started_ns, now_ns());
         let body = message::encode(&families, &self.experiment, times);
-        let sent = self.to.send("application/x-protobuf", &body, PATIENCE);
+        let sent = self.to.send(&body, PATIENCE);
         let failed = match sent.await {
             Ok(answer) if !answer.is_taken() => format!("answered with status {}", answer.status),
-            Ok(answer) => match message::refused(&answer.body) {
+            Ok(answer) => match answer.rejected() {
                 None => return,
-                Some(refused) => refused,
+                Some(Rejected { items, why }) => {
+                    format!("{items} data points were not taken: {why}")
+                }
             },
             Err(why) => why,
         };

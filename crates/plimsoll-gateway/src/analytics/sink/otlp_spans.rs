@@ -1,124 +1,87 @@
 //! A collector of traces: a span a record, by OTLP, with the names of OpenTelemetry's conventions for HTTP servers.
 
 use crate::analytics::entry::Entry;
-use crate::analytics::otlp::{
-    Attribute, Each, Exporter, Resource, Scope, as_text, nanos, number, text,
-};
+use crate::analytics::otlp::{Attributes, Exporter, nanos, scope};
+use crate::analytics::protobuf::Message;
 use crate::analytics::sink::Failed;
 use crate::config::TracingConfig;
-use serde::Serialize;
+use crate::tracing::Context;
 use std::borrow::Cow;
 use std::io;
 
+/// Fields of the message `Span`.
+mod field {
+    pub(super) const TRACE_ID: u32 = 1;
+    pub(super) const SPAN_ID: u32 = 2;
+    pub(super) const PARENT_SPAN_ID: u32 = 4;
+    pub(super) const NAME: u32 = 5;
+    pub(super) const KIND: u32 = 6;
+    pub(super) const START_TIME_UNIX_NANO: u32 = 7;
+    pub(super) const END_TIME_UNIX_NANO: u32 = 8;
+    pub(super) const ATTRIBUTES: u32 = 9;
+    pub(super) const STATUS: u32 = 15;
+}
+
+/// Fields of its message `Status`.
+mod status {
+    pub(super) const MESSAGE: u32 = 2;
+    pub(super) const CODE: u32 = 3;
+}
+
 /// `SPAN_KIND_SERVER`
-const SERVER: u8 = 2;
+const SERVER: u64 = 2;
 /// `STATUS_CODE_ERROR`
-const ERROR: u8 = 2;
+const ERROR: u64 = 2;
 
 /// The collector.
-pub(super) struct Sink {
-    exporter: Exporter,
-    service: String,
-}
+pub(super) struct Sink(Exporter);
 
 impl Sink {
     /// # Errors
     /// The system's, when a runtime cannot be made.
     pub(super) fn new(config: &TracingConfig) -> io::Result<Self> {
-        Ok(Self {
-            exporter: Exporter::new(config.endpoint.clone())?,
-            service: config.service.clone(),
-        })
+        let to = config.endpoint.clone();
+        Ok(Self(Exporter::new(to, &config.service)?))
     }
 }
 
 impl super::Sink for Sink {
     fn deliver(&mut self, entries: &[Entry<'_>]) -> Result<(), Failed> {
-        let origin = entries.first().map_or("", |entry| entry.origin);
-        let Self { exporter, service } = self;
-        exporter.deliver(entries, |part, body| {
-            let spans = || part.iter().filter_map(|entry| Span::of(entry));
-            let request = Request {
-                resource_spans: [ResourceSpans {
-                    resource: Resource::new(service, origin),
-                    scope_spans: [ScopeSpans {
-                        scope: Scope::OURS,
-                        spans: Each(spans),
-                    }],
-                }],
-            };
-            serde_json::to_writer(body, &request)
+        self.0.deliver(entries, |entry, scope| {
+            if let Some(trace) = entry.trace {
+                scope.message(scope::RECORD, |span| write(entry, trace, span));
+            }
         })
     }
 }
 
-/// `ExportTraceServiceRequest`, with spans of one resource and scope.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Request<'a, S> {
-    resource_spans: [ResourceSpans<'a, S>; 1],
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ResourceSpans<'a, S> {
-    resource: Resource<'a>,
-    scope_spans: [ScopeSpans<S>; 1],
-}
-
-#[derive(Serialize)]
-struct ScopeSpans<S> {
-    scope: Scope,
-    spans: S,
-}
-
-/// A span.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Span<'a> {
-    trace_id: String,
-    span_id: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    parent_span_id: Option<String>,
-    name: Cow<'a, str>,
-    kind: u8,
-    #[serde(serialize_with = "as_text")]
-    start_time_unix_nano: u64,
-    #[serde(serialize_with = "as_text")]
-    end_time_unix_nano: u64,
-    attributes: Vec<Attribute<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    status: Option<Status<'a>>,
-}
-
-#[derive(Serialize)]
-struct Status<'a> {
-    code: u8,
-    message: Cow<'a, str>,
-}
-
-impl<'a> Span<'a> {
-    /// Of a record that has one.
-    fn of(entry: &'a Entry<'a>) -> Option<Self> {
-        let trace = entry.trace?;
-        let name = match entry.route {
-            Some(route) => format!("{} {route}", entry.method).into(),
-            None => entry.method.into(),
-        };
-        Some(Self {
-            trace_id: trace.trace_hex(),
-            span_id: trace.span_hex(),
-            parent_span_id: trace.parent_hex(),
-            name,
-            kind: SERVER,
-            start_time_unix_nano: nanos(entry.arrived),
-            end_time_unix_nano: nanos(entry.ended()),
-            attributes: attributes(entry),
-            status: error(entry).map(|message| Status {
-                code: ERROR,
-                message,
-            }),
-        })
+fn write(entry: &Entry<'_>, trace: Context, span: &mut Message<'_>) {
+    span.bytes(field::TRACE_ID, trace.trace_id());
+    span.bytes(field::SPAN_ID, trace.span_id());
+    if let Some(parent) = trace.parent_id() {
+        span.bytes(field::PARENT_SPAN_ID, parent);
+    }
+    match entry.route {
+        Some(route) => {
+            let pieces = [entry.method, " ", route].map(str::as_bytes);
+            span.joined(field::NAME, &pieces);
+        }
+        None => span.bytes(field::NAME, entry.method),
+    }
+    span.number(field::KIND, SERVER);
+    span.fixed(field::START_TIME_UNIX_NANO, nanos(entry.arrived));
+    span.fixed(field::END_TIME_UNIX_NANO, nanos(entry.ended()));
+    let error = error(entry);
+    write_attributes(
+        entry,
+        error.as_deref(),
+        Attributes::new(span, field::ATTRIBUTES),
+    );
+    if let Some(error) = error {
+        span.message(field::STATUS, |status| {
+            status.bytes(status::MESSAGE, error.as_bytes());
+            status.number(status::CODE, ERROR);
+        });
     }
 }
 
@@ -131,39 +94,34 @@ fn error<'a>(entry: &Entry<'a>) -> Option<Cow<'a, str>> {
     }
 }
 
-fn attributes<'a>(entry: &Entry<'a>) -> Vec<Attribute<'a>> {
-    let mut attributes = vec![
-        text("http.request.method", entry.method),
-        text("url.path", entry.path),
-        text("client.address", entry.peer),
-        text("plimsoll.ended", entry.ending),
-        number("http.request.body.size", entry.bytes_in),
-        number("http.response.body.size", entry.bytes_out),
-        number("plimsoll.gateway_us", entry.gateway),
-        number("plimsoll.upstream_us", entry.upstream),
-        number("plimsoll.client_us", entry.client),
-    ];
+fn write_attributes(entry: &Entry<'_>, error: Option<&str>, mut attributes: Attributes<'_, '_>) {
+    attributes.text("http.request.method", entry.method);
+    attributes.text("url.path", entry.path);
+    attributes.text("client.address", entry.peer);
+    attributes.text("plimsoll.ended", entry.ending);
+    attributes.number("http.request.body.size", entry.bytes_in);
+    attributes.number("http.response.body.size", entry.bytes_out);
+    attributes.number("plimsoll.gateway_us", entry.gateway);
+    attributes.number("plimsoll.upstream_us", entry.upstream);
+    attributes.number("plimsoll.client_us", entry.client);
     let stated = [
         ("http.route", entry.route.unwrap_or_default()),
         ("server.address", entry.host),
         ("user_agent.original", entry.agent),
+        ("error.type", error.unwrap_or_default()),
     ];
     for (key, value) in stated {
         if !value.is_empty() {
-            attributes.push(text(key, value));
+            attributes.text(key, value);
         }
     }
     if entry.status != 0 {
-        attributes.push(number("http.response.status_code", u64::from(entry.status)));
-    }
-    if let Some(error) = error(entry) {
-        attributes.push(text("error.type", error));
+        attributes.number("http.response.status_code", u64::from(entry.status));
     }
     for (phase, micros) in entry.phases.iter().flat_map(|phases| phases.micros()) {
         if micros > 0 {
-            let key = format!("plimsoll.phase.{}_us", phase.name());
-            attributes.push(number(key, micros));
+            let key = ["plimsoll.phase.", phase.name(), "_us"].map(str::as_bytes);
+            attributes.number_of(&key, micros);
         }
     }
-    attributes
 }

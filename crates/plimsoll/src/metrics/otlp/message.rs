@@ -1,8 +1,6 @@
 //! Families of metrics as OpenTelemetry's messages: cumulative sums, gauges and histograms with explicit bounds.
 
-use opentelemetry_proto::tonic::collector::metrics::v1::{
-    ExportMetricsServiceRequest, ExportMetricsServiceResponse,
-};
+use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
 use opentelemetry_proto::tonic::common::v1::{
     AnyValue, InstrumentationScope, KeyValue, any_value::Value,
 };
@@ -14,25 +12,12 @@ use opentelemetry_proto::tonic::resource::v1::Resource;
 use plimsoll_report::live::{BOUNDS, Buckets, Data, Family, Point};
 use prost::Message as _;
 
-/// Characters of what a collector says that are told.
-const MOST_SAID: usize = 200;
-
 /// Start of the run and now, in nanoseconds since 1970.
 type Times = (u64, u64);
 
 /// A request that holds all of them.
 pub(super) fn encode(families: &[Family], experiment: &str, times: Times) -> Vec<u8> {
     request(families, experiment, times).encode_to_vec()
-}
-
-/// What of a request that was taken was not, if the answer says so.
-pub(super) fn refused(answer: &[u8]) -> Option<String> {
-    let answer = ExportMetricsServiceResponse::decode(answer).ok()?;
-    let partial = answer.partial_success?;
-    let points = partial.rejected_data_points;
-    let why = partial.error_message.chars().filter(|c| !c.is_control());
-    let why: String = why.take(MOST_SAID).collect();
-    (points > 0).then(|| format!("{points} data points were not taken: {why}"))
 }
 
 fn request(families: &[Family], experiment: &str, times: Times) -> ExportMetricsServiceRequest {
@@ -124,28 +109,5 @@ fn attribute(key: &str, value: &str) -> KeyValue {
             value: Some(Value::StringValue(value.to_owned())),
         }),
         ..KeyValue::default()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsPartialSuccess;
-
-    #[test]
-    fn points_that_were_not_taken_are_told() {
-        let answer = |rejected_data_points| {
-            let error_message = "too\nold".to_owned();
-            let partial_success = Some(ExportMetricsPartialSuccess {
-                rejected_data_points,
-                error_message,
-            });
-            ExportMetricsServiceResponse { partial_success }.encode_to_vec()
-        };
-        let told = "3 data points were not taken: tooold".to_owned();
-        assert_eq!(refused(&answer(3)), Some(told));
-        for taken in [&answer(0)[..], b"", b"{}"] {
-            assert_eq!(refused(taken), None);
-        }
     }
 }
