@@ -1,8 +1,9 @@
-//! A Redis server: where it is, and a connection to it, whose every step takes a second at most.
+//! A Redis server: where it is, a connection to it, whose every step takes a second at most, and transactions that are not carried out late.
 
 use crate::secrets::password::Password;
 use redis::{
-    Client, Connection, ConnectionAddr, IntoConnectionInfo as _, RedisConnectionInfo, RedisResult,
+    Client, Connection, ConnectionAddr, ErrorKind, IntoConnectionInfo as _, Pipeline,
+    RedisConnectionInfo, RedisResult,
 };
 use std::fmt;
 use std::io;
@@ -79,6 +80,51 @@ impl RedisConf {
         connection.set_read_timeout(Some(PATIENCE))?;
         connection.set_write_timeout(Some(PATIENCE))?;
         Ok(connection)
+    }
+}
+
+/// What keeps transactions of a connection that has broken from being carried out after those of the next one: a Redis that stood still may
+/// read the broken connection to its end only when it has answered another. So every transaction watches a key, and that key is written
+/// before the next connection goes on where the last one broke off.
+#[derive(Debug)]
+pub(crate) struct Fence {
+    key: String,
+    /// How often it was written: never the same twice.
+    raised: u64,
+}
+
+/// Seconds that Redis keeps a fence.
+const FENCE_KEPT: u64 = 24 * 60 * 60;
+
+impl Fence {
+    /// One under a key of its own, which nobody else writes.
+    pub(crate) fn new(key: String) -> Self {
+        Self { key, raised: 0 }
+    }
+
+    /// What earlier connections have not had carried out by now, never is.
+    ///
+    /// # Errors
+    /// Redis', or the system's: then nothing is known.
+    pub(crate) fn raise(&mut self, connection: &mut Connection) -> RedisResult<()> {
+        self.raised += 1;
+        let mut set = redis::cmd("SET");
+        set.arg(&self.key).arg(self.raised);
+        set.arg("EX").arg(FENCE_KEPT).exec(connection)
+    }
+
+    /// Has a transaction carried out, as a whole.
+    ///
+    /// # Errors
+    /// Redis', of the transaction; the system's, or that the fence was written meanwhile.
+    pub(crate) fn carry_out(
+        &self,
+        connection: &mut Connection,
+        transaction: &mut Pipeline,
+    ) -> RedisResult<()> {
+        redis::cmd("WATCH").arg(&self.key).exec(connection)?;
+        let done: Option<()> = transaction.atomic().query(connection)?;
+        done.ok_or_else(|| (ErrorKind::Client, "somebody has written the fence").into())
     }
 }
 

@@ -1,5 +1,7 @@
 //! Gateways that share their keys through a real Redis, which is there, stands still, or is gone.
 
+use crate::refusals::reading_late;
+use crate::sinks::until;
 use crate::support::{Gateway, Upstream};
 use crate::tyk::{Files, ask, call, session, target};
 use rustix::process::Signal;
@@ -7,6 +9,7 @@ use serde_json::json;
 use sha2::{Digest as _, Sha256};
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
+use std::sync::atomic::Ordering;
 
 /// A Redis of its own, without files. Dropping it ends it.
 pub struct Redis {
@@ -118,9 +121,14 @@ fn a_password_of_the_environment_opens_redis_and_none_does_not() {
 
 /// Two gateways of the same files.
 fn pair(redis: &Redis, upstream: &Upstream) -> [Gateway; 2] {
-    [0, 1].map(|_| {
+    sharing([redis.at; 2], upstream)
+}
+
+/// A gateway for each of these ways to Redis, all of the same files.
+fn sharing<const N: usize>(ways: [SocketAddr; N], upstream: &Upstream) -> [Gateway; N] {
+    ways.map(|at| {
         let files = Files::new();
-        files.conf(redis.conf());
+        files.conf(conf(at));
         files.api(
             "keyed",
             json!({ "use_keyless": false, "proxy": target(upstream.address) }),
@@ -285,6 +293,27 @@ fn while_redis_stands_still_limits_hold_and_withdrawn_keys_stay_withdrawn() {
     reaches(&other, "gone-key", 403);
     reaches(&other, "new-key", 200);
     assert_eq!(ask(&one, "/keyed/", "gone-key").status(), 403);
+}
+
+#[test]
+#[ignore = "needs redis-server: run scripts/test"]
+fn what_redis_reads_late_of_a_broken_connection_brings_no_withdrawn_key_back() {
+    let (redis, upstream) = (Redis::start(), Upstream::echo());
+    let (at, transactions) = reading_late(redis.at);
+    let [one] = sharing([at], &upstream);
+    make(&one, "gone-key", json!({}));
+    let come = |number| transactions.load(Ordering::SeqCst) >= number;
+    until("its making is held", || come(1));
+    assert_eq!(call(&one, "DELETE", "/tyk/keys/gone-key", "").0, 200);
+    until("it is read late", || come(2));
+    let [other] = sharing([redis.at], &upstream);
+    // What is made now is heard of behind all that went before.
+    make(&one, "later-key", json!({}));
+    reaches(&other, "later-key", 200);
+    assert_eq!(ask(&other, "/keyed/", "gone-key").status(), 403);
+    let mut get = redis::cmd("GET");
+    let kept: Option<String> = redis.answers(get.arg(format!("apikey-{}", hashed("gone-key"))));
+    assert_eq!(kept, None);
 }
 
 #[test]

@@ -1,15 +1,15 @@
 //! A list in Redis, which whoever reads takes records from: tyk-pump, if it is Tyk's list in Tyk's form.
 //!
 //! Records are pushed together with a word of their own, in one transaction. A connection that breaks meanwhile leaves it open whether they
-//! arrived, and whether they will: a Redis that stood still may read the broken connection to its end after it has answered another. So each
-//! transaction watches a fence, which is written before the word is looked up. What was not carried out by then never is, and the word says
-//! the rest. Where Redis answers with an error, nothing is open: it has taken none of them.
+//! arrived, and whether they will: so a [`Fence`] is raised before the word is looked up. What was not carried out by then never is, and the
+//! word says the rest. Where Redis answers with an error, nothing is open: it has taken none of them.
 
 use crate::analytics::entry::Entry;
 use crate::analytics::form::tyk;
 use crate::analytics::sink::Failed;
 use crate::analytics::sink::parts::REMEMBERED;
 use crate::config::{RedisForm, RedisSink};
+use crate::redis_server::Fence;
 use redis::{Connection, ErrorKind, RedisError, RedisResult};
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -25,8 +25,7 @@ pub(super) struct Sink {
     connection: Option<Connection>,
     /// What the word is kept under.
     word_key: String,
-    /// What every transaction watches.
-    fence_key: String,
+    fence: Fence,
     in_doubt: Option<InDoubt>,
     /// Records that have arrived, though delivering them has not come to its end.
     arrived: HashSet<String>,
@@ -49,7 +48,7 @@ impl Sink {
             config,
             connection: None,
             word_key: format!("plimsoll-analytics-{origin}"),
-            fence_key: format!("plimsoll-analytics-{origin}-fence"),
+            fence: Fence::new(format!("plimsoll-analytics-{origin}-fence")),
             in_doubt: None,
             arrived: HashSet::new(),
             pushes: 0,
@@ -63,16 +62,13 @@ impl Sink {
             Some(connection) => connection,
             none => none.insert(self.config.conf.dial()?),
         };
-        let Some(InDoubt { word, .. }) = &self.in_doubt else {
+        if self.in_doubt.is_none() {
             return Ok(());
-        };
-        let mut request = redis::pipe();
-        let fence = request.cmd("SET").arg(&self.fence_key).arg(word);
-        fence.arg("EX").arg(KEPT).ignore();
-        request.cmd("GET").arg(&self.word_key);
-        let (kept,): (Option<String>,) = request.query(connection)?;
+        }
+        self.fence.raise(connection)?;
+        let kept: Option<String> = redis::cmd("GET").arg(&self.word_key).query(connection)?;
         let doubted = self.in_doubt.take();
-        let arrived = doubted.filter(|doubted| Some(&doubted.word) == kept.as_ref());
+        let arrived = doubted.filter(|doubted| kept.as_ref() == Some(&doubted.word));
         self.arrived
             .extend(arrived.into_iter().flat_map(|doubted| doubted.ids));
         Ok(())
@@ -90,9 +86,7 @@ impl Sink {
             write!(list, "_{}", self.turn % LISTS).expect("invariant: text takes text");
             self.turn += 1;
         }
-        redis::cmd("WATCH").arg(&self.fence_key).exec(connection)?;
         let mut request = redis::pipe();
-        request.atomic();
         let push = request.cmd("RPUSH").arg(&list);
         for entry in entries {
             push.arg(match self.config.form {
@@ -107,19 +101,13 @@ impl Sink {
         }
         let set = request.cmd("SET").arg(&self.word_key).arg(&word);
         set.arg("EX").arg(KEPT).ignore();
-        let pushed: RedisResult<Option<()>> = request.query(connection);
-        match pushed {
-            Ok(Some(())) => Ok(()),
-            Ok(None) => Err((ErrorKind::Client, "somebody has written the fence").into()),
-            Err(error) => {
-                // `EXEC` rolls nothing back: the word may be there without the records, which is what the error is about.
-                if !was_answered(&error) {
-                    let ids = entries.iter().map(|entry| entry.id()).collect();
-                    self.in_doubt = Some(InDoubt { word, ids });
-                }
-                Err(error)
-            }
+        let pushed = self.fence.carry_out(connection, &mut request);
+        // `EXEC` rolls nothing back: the word may be there without the records, which is what an answered error is about.
+        if pushed.as_ref().is_err_and(|error| !was_answered(error)) {
+            let ids = entries.iter().map(|entry| entry.id()).collect();
+            self.in_doubt = Some(InDoubt { word, ids });
         }
+        pushed
     }
 
     /// These records need not be known any more.

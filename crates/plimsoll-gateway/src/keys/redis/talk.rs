@@ -3,7 +3,7 @@
 use super::changes::{Waiting, Word};
 use crate::keys::store::Quotas as Becomes;
 use crate::keys::{KeyHash, KeyStore};
-use crate::redis_server::RedisConf;
+use crate::redis_server::{Fence, RedisConf};
 use redis::{Connection, Pipeline, RedisResult};
 use std::collections::HashMap;
 
@@ -23,6 +23,7 @@ const EPOCH: &str = "plimsoll-epoch";
 const KEPT: &str = "0";
 const MADE: &str = "1";
 const WITHDRAWN: &str = "2";
+const CONNECTED: &str = "invariant: a turn begins with a connection";
 /// An id before all others of a stream.
 const BEGINNING: &str = "0-0";
 
@@ -31,6 +32,8 @@ pub(super) struct Talk {
     conf: RedisConf,
     name: String,
     connection: Option<Connection>,
+    /// Before changes, which a connection that broke may not have told: told late, one that was taken back would hold.
+    fence: Fence,
     /// The last change that was read; `None` before the first connection.
     read: Option<String>,
     /// The Redis' word, as it was found last.
@@ -52,6 +55,7 @@ impl Talk {
     pub(super) fn new(conf: &RedisConf, name: String) -> Self {
         Self {
             conf: conf.clone(),
+            fence: Fence::new(format!("plimsoll-keys-{name}-fence")),
             name,
             connection: None,
             read: None,
@@ -79,6 +83,7 @@ impl Talk {
             return Ok(news);
         }
         let mut connection = self.conf.dial()?;
+        self.fence.raise(&mut connection)?;
         let epoch = epoch(&mut connection, &self.name)?;
         let stream = Stream::look(&mut connection, self.read.as_deref())?;
         match &self.read {
@@ -101,11 +106,10 @@ impl Talk {
     }
 
     fn ask<T: redis::FromRedisValue>(&mut self, request: &Pipeline) -> RedisResult<T> {
-        let connection = self.connection.as_mut();
-        request.query(connection.expect("invariant: a turn begins with a connection"))
+        request.query(self.connection.as_mut().expect(CONNECTED))
     }
 
-    /// Tells Redis what became of these keys, those that are gone first; `heard` gets those that it has heard of.
+    /// Tells Redis what became of these keys, now or never, those that are gone first; `heard` gets those that it has heard of.
     pub(super) fn hand_on(
         &mut self,
         mut due: Vec<(KeyHash, Waiting)>,
@@ -150,7 +154,8 @@ impl Talk {
                     .arg(said);
                 request.arg("g").arg(&self.name).ignore();
             }
-            let () = self.ask(&request)?;
+            let connection = self.connection.as_mut().expect(CONNECTED);
+            self.fence.carry_out(connection, &mut request)?;
             heard(changes);
         }
         Ok(())
