@@ -25,6 +25,7 @@ mod server;
 mod server_reading;
 mod server_rows;
 mod spans;
+mod spans_reading;
 mod statistics;
 mod table;
 mod transfer;

@@ -1,6 +1,7 @@
 //! A row of the table: what was compared, both figures, the ratio, the bar and whether it holds.
 
-use crate::statistics::{Ratio, Rounds, median, rests_on_most};
+use crate::statistics::{Mean, Ratio, Rounds, differences, median, rests_on_most};
+use plimsoll_report::statistics::Interval;
 
 /// The limit holds.
 pub const HELD: &str = "held";
@@ -177,7 +178,7 @@ impl Row {
             (None, Some(_)) => NOT_MEASURED,
             (Some(_), _) if !rests_on_most([ours, theirs]) => TOO_FEW,
             (_, None) => "",
-            (Some(ratio), Some(bar)) => judged(ratio, bar),
+            (Some(ratio), Some(bar)) => judged(ratio.interval, bar),
         };
         Self {
             work: work.to_owned(),
@@ -204,6 +205,38 @@ impl Row {
             work: work.to_owned(),
             quantity: quantity.name(),
             ours: quantity.cell(ours),
+            verdict,
+            ..Self::default()
+        }
+        .with_limit(quantity, bar.map(Limit::Figure))
+    }
+
+    /// What something adds to a figure of ours without it; a bar is one on the mean over rounds.
+    pub fn added(
+        work: &str,
+        quantity: Quantity,
+        [with, without]: [&Rounds; 2],
+        bar: Option<Bar>,
+    ) -> Self {
+        let mean = Mean::of(&differences(with, without));
+        let verdict = match (mean, bar) {
+            (None, Some(_)) => NOT_MEASURED,
+            (Some(_), _) if !rests_on_most([with, without]) => TOO_FEW,
+            (_, None) => "",
+            (Some(mean), Some(bar)) => judged(mean.interval, bar),
+        };
+        let written = |mean: Mean| {
+            let value = quantity.write(mean.value);
+            let ends = mean.interval.map(|interval| [interval.low, interval.high]);
+            ends.map_or(value.clone(), |ends| {
+                let [low, high] = ends.map(|end| quantity.write(end));
+                format!("{value} ({low} … {high})")
+            })
+        };
+        Self {
+            work: work.to_owned(),
+            quantity: quantity.name(),
+            ours: mean.map_or_else(|| ABSENT.to_owned(), written),
             verdict,
             ..Self::default()
         }
@@ -278,8 +311,8 @@ impl Row {
 }
 
 /// A single round has no interval and decides nothing.
-fn judged(ratio: Ratio, bar: Bar) -> &'static str {
-    match ratio.interval {
+fn judged(interval: Option<Interval>, bar: Bar) -> &'static str {
+    match interval {
         Some(interval) => match [interval.low, interval.high].map(|end| bar.allows(end)) {
             [true, true] => HELD,
             [false, false] => MISSED,
@@ -350,6 +383,21 @@ mod tests {
             Some(Bar::at_most(1.0)),
         );
         insta::assert_snapshot!(start.markdown(), @"| w | start | 0.31 s |  |  | ≤ 1.00 s |  | held |");
+    }
+
+    #[test]
+    fn what_is_added_is_judged_by_its_interval() {
+        let check = |with: [f64; 3], expected: &str| {
+            let with = with.map(Some).to_vec();
+            let bar = Some(Bar::at_most(3.0));
+            let sides = [&with, &PEER.to_vec()];
+            let row = Row::added("w", Quantity::Time("added"), sides, bar);
+            assert_eq!(row.verdict, expected, "{row:?}");
+            row.markdown()
+        };
+        insta::assert_snapshot!(check([11.0, 11.2, 10.8], "held"), @"| w | added | 1.0 µs (0.8 µs … 1.2 µs) |  |  | ≤ 3.0 µs |  | held |");
+        check([14.0, 14.2, 13.8], "MISSED");
+        check([12.0, 14.0, 13.0], "undecided");
     }
 
     #[test]

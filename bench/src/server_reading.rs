@@ -8,7 +8,6 @@ use crate::client::wrk::{self, Visit};
 use crate::client::{self, Job, Work, ours};
 use crate::program::Program;
 use crate::server::{Kind, Server};
-use crate::spans::Account;
 use std::time::Duration;
 
 /// How long a client may take beyond its load.
@@ -58,8 +57,7 @@ pub struct Saturated {
     pub busy: f64,
 }
 
-/// Takes one. `rate`: the common rate per second. `upstream`: what stands behind a proxy. A proxy that makes spans must have sent those of
-/// the common rate.
+/// Takes one. `rate`: the common rate per second. `upstream`: what stands behind a proxy.
 pub fn read(
     bench: &Bench,
     kind: Kind,
@@ -73,14 +71,12 @@ pub fn read(
     let server = kind.start(bench, bench.placement.server, behind)?;
     warm(bench, kind, &server, Visit::Constant)?;
     let saturated = saturate(bench, &server, Visit::Constant, bench.measured_time())?;
-    let spans = Account::open(kind, &server)?;
     let watch = bench.watch();
     let common = match rate {
         Some(rate) => at_rate(bench, &server, rate)?,
         None => Common::NotAsked,
     };
     let common = watch.ends(common);
-    spans.map_or(Ok(()), Account::close)?;
     let figures = ServerReading {
         saturated: saturated.figures,
         common: common.figures,
@@ -120,6 +116,21 @@ pub fn saturate(
 
 /// Drives a server at the common rate.
 fn at_rate(bench: &Bench, server: &Server, rate: u32) -> Result<Common, Trouble> {
+    let before = server.processor_time();
+    let sent = drive(bench, server, rate, bench.measured_time())?;
+    let used = server.processor_time().saturating_sub(before);
+    Ok(sent.map_or(Common::NotKept, |sent| {
+        Common::Cost(used.as_secs_f64() * 1e6 / sent)
+    }))
+}
+
+/// Drives a server at a rate; how many requests were sent, `None` where something failed or was dropped.
+pub fn drive(
+    bench: &Bench,
+    server: &Server,
+    rate: u32,
+    length: Duration,
+) -> Result<Option<f64>, Trouble> {
     let authority = server.authority();
     let job = Job {
         target: server.entrance,
@@ -127,19 +138,16 @@ fn at_rate(bench: &Bench, server: &Server, rate: u32) -> Result<Common, Trouble>
         work: Work::Constant,
         rate: Some(rate),
         pacing: None,
-        length: bench.measured_time(),
+        length,
         warmup: Duration::ZERO,
     };
     let directory = bench.directory()?;
     let command = client::Kind::Ours.command(bench, &job, directory.path())?;
-    let before = server.processor_time();
     let mut client = Program::client(bench, &command, directory.path())?;
-    client.wait(job.length + OVERHEAD)?;
-    let used = server.processor_time().saturating_sub(before);
+    client.wait(length + OVERHEAD)?;
     let summary = ours::summary(directory.path())?;
     if ours::undone(&summary)? > 0.0 {
-        return Ok(Common::NotKept);
+        return Ok(None);
     }
-    let sent = ours::number(&summary, "/arms/main/sent")?;
-    Ok(Common::Cost(used.as_secs_f64() * 1e6 / sent))
+    ours::number(&summary, "/arms/main/sent").map(Some)
 }

@@ -17,28 +17,57 @@ pub struct Ratio {
 impl Ratio {
     /// The ratio of rounds that both sides have; `None` when there is none.
     pub fn of(ours: &Rounds, peer: &Rounds) -> Option<Self> {
-        let pairs = ours.iter().zip(peer);
-        let logarithms: Vec<f64> = pairs
-            .filter_map(|(ours, peer)| Some(((*ours)? / (*peer)?).ln()))
-            .filter(|logarithm| logarithm.is_finite())
-            .collect();
-        match Sample::of(&logarithms) {
-            Some(sample) => {
-                let interval = Pivot::Student(sample.size).interval(&sample, CONFIDENCE);
-                Some(Self {
-                    value: sample.mean.exp(),
-                    interval: Some(Interval {
-                        low: interval.low.exp(),
-                        high: interval.high.exp(),
-                    }),
-                })
-            }
-            None => logarithms.first().map(|logarithm| Self {
-                value: logarithm.exp(),
+        let logarithms = of_pairs(ours, peer, |ours, peer| (ours / peer).ln());
+        let Mean { value, interval } = Mean::of(&logarithms)?;
+        let interval = interval.map(|interval| Interval {
+            low: interval.low.exp(),
+            high: interval.high.exp(),
+        });
+        Some(Self {
+            value: value.exp(),
+            interval,
+        })
+    }
+}
+
+/// A mean over rounds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Mean {
+    /// The mean.
+    pub value: f64,
+    /// Student's t over rounds; `None` for a single round.
+    pub interval: Option<Interval>,
+}
+
+impl Mean {
+    /// The mean of the rounds that have a figure; `None` when none has.
+    pub fn of(rounds: &Rounds) -> Option<Self> {
+        let values: Vec<f64> = rounds.iter().copied().flatten().collect();
+        match Sample::of(&values) {
+            Some(sample) => Some(Self {
+                value: sample.mean,
+                interval: Some(Pivot::Student(sample.size).interval(&sample, CONFIDENCE)),
+            }),
+            None => values.first().map(|value| Self {
+                value: *value,
                 interval: None,
             }),
         }
     }
+}
+
+/// Ours without a peer's, by round.
+pub fn differences(ours: &Rounds, peer: &Rounds) -> Rounds {
+    of_pairs(ours, peer, |ours, peer| ours - peer)
+}
+
+/// What a round's two figures come to; `None` where one is missing, or that is no number.
+fn of_pairs(ours: &Rounds, peer: &Rounds, of: impl Fn(f64, f64) -> f64) -> Rounds {
+    let pairs = ours.iter().zip(peer);
+    let figures = pairs.map(|(ours, peer)| Some(of((*ours)?, (*peer)?)));
+    figures
+        .map(|figure| figure.filter(|figure| figure.is_finite()))
+        .collect()
 }
 
 /// Whether both sides have figures in two thirds of the rounds in which both were to be measured.
@@ -87,6 +116,21 @@ mod tests {
                 .interval,
             None
         );
+    }
+
+    #[test]
+    fn a_difference_is_by_round_and_its_mean_has_an_interval() {
+        let ours = vec![Some(9.5), None, Some(9.7)];
+        let without = vec![Some(9.0), Some(9.0), Some(9.0)];
+        let added = differences(&ours, &without);
+        assert_eq!(added[1], None);
+        let mean = Mean::of(&added).unwrap();
+        assert!((mean.value - 0.6).abs() < 1e-12);
+        let interval = mean.interval.unwrap();
+        assert!((interval.high - 0.6 - 12.706 * 0.1).abs() < 1e-3);
+        assert!((interval.low - 0.6 + 12.706 * 0.1).abs() < 1e-3);
+        assert_eq!(Mean::of(&vec![Some(2.0)]).unwrap().interval, None);
+        assert_eq!(Mean::of(&vec![None]), None);
     }
 
     #[test]

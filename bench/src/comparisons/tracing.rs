@@ -6,18 +6,15 @@ use crate::bench::Bench;
 use crate::rounds::{Turns, interleave};
 use crate::row::{Bar, Limit, Quantity, Row};
 use crate::server::Kind;
-use crate::server::mock::Setting;
-use crate::server_reading::{ServerReading, read};
-use crate::server_rows::not_kept;
-use crate::statistics::Rounds;
+use crate::spans_reading::read;
 
 pub const COMPARISON: Comparison = Comparison {
     name: "tracing",
     about: "the gateway without spans, with 1 % and with all requests sampled",
     round: Round {
-        starts: 9,
+        starts: 70,
         leads: 3,
-        measured_times: 6,
+        measured_times: 12,
     },
     run,
 };
@@ -29,7 +26,7 @@ const SIDES: [Kind; 3] = [
     Kind::GatewayTraced("100%"),
 ];
 const TURNS: Turns = Turns {
-    judged: 3,
+    judged: 1,
     tolerated: 0.02,
 };
 const RATE: u32 = 20_000;
@@ -40,57 +37,21 @@ const ROWS: [(usize, &str, Bar); 2] = [
 const QUANTITY: Quantity = Quantity::Time("added CPU per request");
 
 fn run(bench: &Bench) -> Result<Findings, Trouble> {
-    let upstream = Kind::MockWith(Setting::Collector);
-    let name = |kind: Kind| match kind {
-        Kind::GatewayTraced(share) => format!("{} {share}", kind.name()),
-        _ => kind.name().to_owned(),
-    };
-    let sides = interleave(bench, &SIDES, TURNS, name, |kind| {
-        read(bench, kind, Some(upstream), Some(RATE))
-    })?;
-    let mut rows = Vec::new();
+    let name = |()| "three gateways by turns".to_owned();
+    let sides = interleave(bench, &[()], TURNS, name, |()| read(bench, SIDES, RATE))?;
+    let absent = sides[0].absent();
+    let of = |index: usize| sides[0].rounds(|costs| costs[index]);
+    let plain = format!("gateway without spans, {RATE}/s");
+    let mut rows = vec![Row::alone(&plain, Quantity::Cost, &of(0), None)];
     for (index, share, bar) in ROWS {
-        // As fast as answers come more spans are made than the collector's processor takes: shown, and not judged.
-        let at_rate: fn(&ServerReading) -> Option<f64> = |seen| seen.common.cost_us();
-        let saturated: fn(&ServerReading) -> Option<f64> = |seen| Some(seen.saturated.cost_us);
-        let work = format!("gateway, spans of {share}");
-        for (work, cost, bar) in [
-            (format!("{work}, {RATE}/s"), at_rate, Some(bar)),
-            (format!("{work}, saturated"), saturated, None),
-        ] {
-            rows.push(match sides[index].absent().or_else(|| sides[0].absent()) {
-                Some(reason) => {
-                    let limit = bar.map(Limit::Figure);
-                    Row::absent(&work, QUANTITY, ("plimsoll", &reason), limit)
-                }
-                None => {
-                    let added = added(&sides[index].rounds(cost), &sides[0].rounds(cost));
-                    Row::alone(&work, QUANTITY, &added, bar)
-                }
-            });
-        }
+        let work = format!("gateway, spans of {share}, {RATE}/s");
+        rows.push(match &absent {
+            Some(reason) => {
+                let limit = Some(Limit::Figure(bar));
+                Row::absent(&work, QUANTITY, ("plimsoll", reason), limit)
+            }
+            None => Row::added(&work, QUANTITY, [&of(index), &of(0)], Some(bar)),
+        });
     }
-    let mut findings = Findings::of(rows, &sides);
-    findings.notes.extend(not_kept(&sides));
-    Ok(findings)
-}
-
-/// The differences by round.
-fn added(with: &Rounds, without: &Rounds) -> Rounds {
-    let pairs = with.iter().zip(without);
-    pairs
-        .map(|(with, without)| Some((*with)? - (*without)?))
-        .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_spans_add_is_the_difference_by_round() {
-        let with = vec![Some(9.5), None];
-        let without = vec![Some(9.0), Some(9.0)];
-        assert_eq!(added(&with, &without), [Some(0.5), None]);
-    }
+    Ok(Findings::of(rows, &sides))
 }
