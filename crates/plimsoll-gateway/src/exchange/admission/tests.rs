@@ -22,7 +22,7 @@ fn nobody_comes_to_another_shard_or_speaks_for_somebody_else() {
 }
 
 #[test]
-#[ignore = "a million requests: minutes without optimisation"]
+#[ignore = "a million requests: cargo test --release -p plimsoll-gateway --lib none_of_a_million -- --ignored"]
 fn none_of_a_million_comes_to_another_shard_at_length() {
     requests_go_by_certificate_alone(1_000);
 }
