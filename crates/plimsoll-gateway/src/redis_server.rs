@@ -1,4 +1,4 @@
-//! A Redis server: where it is, a connection to it, whose every step takes a second at most, and transactions that are not carried out late.
+//! A Redis server: where it is, a connection to it, on which each reply may take a second, and transactions that are not carried out late.
 
 use crate::secrets::password::Password;
 use redis::{
