@@ -8,7 +8,7 @@
 //! Requests are decided in memory alone, so that Redis may stand still or be gone: then changes wait here, and each gateway goes on with
 //! what it knows. A key that was withdrawn stays so: it is gone here at once, its removal is the first thing that Redis hears, and whoever
 //! has not heard of it is told again. Who has missed changes reads every key, and lets go of those that are not there; a Redis that has
-//! lost changes is told everything, withdrawals included.
+//! lost changes is told everything, withdrawals included. What is told is told now or never: see [`Fence`](crate::redis_server::Fence).
 
 mod changes;
 mod quotas;
@@ -17,7 +17,7 @@ mod talk;
 use super::store::Quotas as Becomes;
 use super::{KeyHash, KeyStore};
 use crate::clock;
-use crate::redis_server::RedisConf;
+use crate::redis_server::{RedisConf, is_full, was_answered};
 use crate::server::Log;
 use changes::{Changes, Word};
 use quotas::Quotas;
@@ -240,11 +240,18 @@ impl Worker {
                 (self.log)(&format!("Redis at {place} is in reach again"));
             }
             Err(error) => {
-                self.talk.disconnect();
+                // A full one takes nothing of a new connection, and still lets go of withdrawn keys on the one that there is.
+                if !is_full(&error) {
+                    self.talk.disconnect();
+                }
                 if was_up || !self.told_away {
                     self.told_away = true;
+                    let what = match was_answered(&error) {
+                        true => "refuses what it is told",
+                        false => "is not in reach",
+                    };
                     let why = format!(
-                        "Redis at {place} is not in reach: keys and limits go on in memory ({error})"
+                        "Redis at {place} {what}: keys and limits go on in memory ({error})"
                     );
                     (self.log)(&why);
                 }

@@ -299,10 +299,11 @@ fn while_redis_stands_still_limits_hold_and_withdrawn_keys_stay_withdrawn() {
 #[ignore = "needs redis-server: run scripts/test"]
 fn what_redis_reads_late_of_a_broken_connection_brings_no_withdrawn_key_back() {
     let (redis, upstream) = (Redis::start(), Upstream::echo());
-    let (at, transactions) = reading_late(redis.at);
+    // What it says in the stream of a key that was withdrawn.
+    let (at, transactions) = reading_late(redis.at, b"$1\r\nr\r\n$1\r\n2\r\n");
     let [one] = sharing([at], &upstream);
     make(&one, "gone-key", json!({}));
-    let come = |number| transactions.load(Ordering::SeqCst) >= number;
+    let come = |number| transactions.load(Ordering::SeqCst) == number;
     until("its making is held", || come(1));
     assert_eq!(call(&one, "DELETE", "/tyk/keys/gone-key", "").0, 200);
     until("it is read late", || come(2));
@@ -314,6 +315,39 @@ fn what_redis_reads_late_of_a_broken_connection_brings_no_withdrawn_key_back() {
     let mut get = redis::cmd("GET");
     let kept: Option<String> = redis.answers(get.arg(format!("apikey-{}", hashed("gone-key"))));
     assert_eq!(kept, None);
+}
+
+#[test]
+#[ignore = "needs redis-server: run scripts/test"]
+fn a_full_redis_lets_go_of_withdrawn_keys_and_tells_the_others_later() {
+    let (redis, upstream) = (Redis::start(), Upstream::echo());
+    let [one, other] = pair(&redis, &upstream);
+    for key in ["first-key", "second-key"] {
+        make(&one, key, json!({}));
+        reaches(&other, key, 200);
+    }
+    redis.does("CONFIG SET maxmemory 1");
+    let is_there = |key: &str| -> bool {
+        let mut exists = redis::cmd("EXISTS");
+        redis.answers(exists.arg(format!("apikey-{}", hashed(key))))
+    };
+    for key in ["first-key", "second-key"] {
+        assert!(is_there(key));
+        assert_eq!(call(&one, "DELETE", &format!("/tyk/keys/{key}"), "").0, 200);
+        until("it is gone from Redis", || !is_there(key));
+        assert_eq!(ask(&one, "/keyed/", key).status(), 403);
+    }
+    assert!((0..20_000).any(|_| hello(&one).contains(r#""redis":{"status":"fail""#)));
+    redis.does("CONFIG SET maxmemory 0");
+    reaches(&other, "first-key", 403);
+    reaches(&other, "second-key", 403);
+    one.tell_to_stop();
+    let told = one.join().join("\n");
+    assert!(told.contains("refuses what it is told: keys"), "{told}");
+    assert!(
+        told.contains("command not allowed when used memory"),
+        "{told}"
+    );
 }
 
 #[test]

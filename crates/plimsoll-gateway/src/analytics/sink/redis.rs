@@ -9,8 +9,8 @@ use crate::analytics::form::tyk;
 use crate::analytics::sink::Failed;
 use crate::analytics::sink::parts::REMEMBERED;
 use crate::config::{RedisForm, RedisSink};
-use crate::redis_server::Fence;
-use redis::{Connection, ErrorKind, RedisError, RedisResult};
+use crate::redis_server::{Connection, Fence, was_answered};
+use redis::RedisResult;
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
@@ -94,14 +94,13 @@ impl Sink {
                 RedisForm::Json => tyk::as_json(entry),
             });
         }
-        push.ignore();
         let expires = self.config.expires.as_secs();
         if expires > 0 {
-            request.cmd("EXPIRE").arg(&list).arg(expires).ignore();
+            request.cmd("EXPIRE").arg(&list).arg(expires);
         }
         let set = request.cmd("SET").arg(&self.word_key).arg(&word);
-        set.arg("EX").arg(KEPT).ignore();
-        let pushed = self.fence.carry_out(connection, &mut request);
+        set.arg("EX").arg(KEPT);
+        let pushed: RedisResult<()> = self.fence.carry_out(connection, &mut request);
         // `EXEC` rolls nothing back: the word may be there without the records, which is what an answered error is about.
         if pushed.as_ref().is_err_and(|error| !was_answered(error)) {
             let ids = entries.iter().map(|entry| entry.id()).collect();
@@ -121,11 +120,6 @@ impl Sink {
             delivered.for_each(|id| _ = self.arrived.remove(&id));
         }
     }
-}
-
-/// Whether Redis itself says what went wrong, which it does after it has looked at the request.
-fn was_answered(error: &RedisError) -> bool {
-    matches!(error.kind(), ErrorKind::Server(_) | ErrorKind::Extension)
 }
 
 impl super::Sink for Sink {

@@ -3,8 +3,8 @@
 use super::changes::{Waiting, Word};
 use crate::keys::store::Quotas as Becomes;
 use crate::keys::{KeyHash, KeyStore};
-use crate::redis_server::{Fence, RedisConf};
-use redis::{Connection, Pipeline, RedisResult};
+use crate::redis_server::{Connection, Fence, RedisConf, is_full};
+use redis::{Pipeline, RedisResult};
 use std::collections::HashMap;
 
 /// Keys in one request.
@@ -32,7 +32,8 @@ pub(super) struct Talk {
     conf: RedisConf,
     name: String,
     connection: Option<Connection>,
-    /// Before changes, which a connection that broke may not have told: told late, one that was taken back would hold.
+    /// Before what a connection that broke may not have told: told late, a change that was taken back would hold, and what was spent of a
+    /// quota would make that of a withdrawn key anew.
     fence: Fence,
     /// The last change that was read; `None` before the first connection.
     read: Option<String>,
@@ -127,7 +128,7 @@ impl Talk {
                     (session, key.forgotten_at())
                 });
                 if quota == Becomes::Reset || session.is_none() {
-                    request.cmd("DEL").arg(format!("quota-{hex}")).ignore();
+                    request.cmd("DEL").arg(format!("quota-{hex}"));
                 }
                 let said = match (&session, quota) {
                     (None, _) => WITHDRAWN,
@@ -141,10 +142,9 @@ impl Talk {
                         if let Some(at) = forgotten {
                             set.arg("EXAT").arg(at);
                         }
-                        set.ignore()
                     }
-                    None => request.cmd("DEL").arg(key).ignore(),
-                };
+                    None => _ = request.cmd("DEL").arg(key),
+                }
                 let add = request.cmd("XADD").arg(CHANGES).arg("MAXLEN").arg("~");
                 add.arg(STREAM_LENGTH)
                     .arg("*")
@@ -152,13 +152,40 @@ impl Talk {
                     .arg(hex)
                     .arg("r")
                     .arg(said);
-                request.arg("g").arg(&self.name).ignore();
+                request.arg("g").arg(&self.name);
             }
-            let connection = self.connection.as_mut().expect(CONNECTED);
-            self.fence.carry_out(connection, &mut request)?;
+            if let Err(error) = self.tell::<()>(&mut request) {
+                if is_full(&error) {
+                    self.let_go(changes, keys)?;
+                }
+                return Err(error);
+            }
             heard(changes);
         }
         Ok(())
+    }
+
+    /// Has a Redis that is full let go of those that are gone: of a transaction it takes nothing, and this by itself. Carried out late it
+    /// could take a key away that was made again, and never bring one back.
+    fn let_go(&mut self, changes: &[(KeyHash, Waiting)], keys: &KeyStore) -> RedisResult<()> {
+        let mut request = redis::pipe();
+        for (hash, _) in changes {
+            if keys.with(*hash, |_| ()).is_none() {
+                let hex = hash.to_hex();
+                let delete = request.cmd("DEL").arg(format!("apikey-{hex}"));
+                delete.arg(format!("quota-{hex}"));
+            }
+        }
+        if request.is_empty() {
+            return Ok(());
+        }
+        self.ask(&request)
+    }
+
+    /// Tells Redis now or never.
+    fn tell<T: redis::FromRedisValue>(&mut self, request: &mut Pipeline) -> RedisResult<T> {
+        let connection = self.connection.as_mut().expect(CONNECTED);
+        self.fence.carry_out(connection, request)
     }
 
     /// Says that this gateway lives; how many do.
@@ -264,7 +291,7 @@ impl Talk {
         Ok(hashes.iter().copied().zip(sessions).collect())
     }
 
-    /// Adds what was spent of quotas: for each the sum over all gateways, and when it ends in seconds since 1970, if it does.
+    /// Adds what was spent of quotas, now or never: for each the sum over all gateways, and when it ends in seconds since 1970, if it does.
     pub(super) fn add_spent(&mut self, spent: &[Spending]) -> RedisResult<Vec<(u32, i64)>> {
         let mut sums = Vec::new();
         for spent in spent.chunks(AT_ONCE) {
@@ -272,7 +299,7 @@ impl Talk {
             for spending in spent {
                 let key = format!("quota-{}", spending.hash.to_hex());
                 request.cmd("INCRBY").arg(&key).arg(spending.used);
-                let ends = match (spending.is_last(), spending.forgotten) {
+                match (spending.is_last(), spending.forgotten) {
                     // Only the first of a period says when it ends.
                     (false, _) => {
                         let end = request.cmd("EXPIREAT").arg(&key).arg(spending.renews);
@@ -282,14 +309,12 @@ impl Talk {
                     (true, Some(at)) => request.cmd("EXPIREAT").arg(&key).arg(at),
                     (true, None) => request.cmd("PERSIST").arg(&key),
                 };
-                ends.ignore();
                 request.cmd("EXPIRETIME").arg(&key);
             }
-            let answers: Vec<i64> = self.ask(&request)?;
-            let pairs = spent.iter().zip(answers.chunks_exact(2));
-            sums.extend(pairs.map(|(spending, pair)| {
-                let end = if spending.is_last() { -1 } else { pair[1] };
-                (u32::try_from(pair[0]).unwrap_or(u32::MAX), end)
+            let answers: Vec<(i64, i64, i64)> = self.tell(&mut request)?;
+            sums.extend(spent.iter().zip(answers).map(|(spending, (sum, _, end))| {
+                let end = if spending.is_last() { -1 } else { end };
+                (u32::try_from(sum).unwrap_or(u32::MAX), end)
             }));
         }
         Ok(sums)
