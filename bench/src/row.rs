@@ -108,6 +108,8 @@ pub enum Quantity {
     Throughput,
     /// Requests per second of processor time: the throughput of one processor, whatever the clients leave of it.
     PerProcessor,
+    /// Microseconds of processor time that something adds to a request.
+    AddedCost,
     /// Microseconds of a time; the text names it.
     Time(&'static str),
     /// Seconds; the text names the time.
@@ -137,6 +139,7 @@ impl Quantity {
     fn name(self) -> &'static str {
         match self {
             Self::Cost => "CPU µs per request",
+            Self::AddedCost => "added CPU per request",
             Self::Throughput => "requests/s",
             Self::PerProcessor => "requests per CPU second",
             Self::Time(name)
@@ -150,6 +153,7 @@ impl Quantity {
     fn write(self, value: f64) -> String {
         match self {
             Self::Cost => format!("{value:.2}"),
+            Self::AddedCost => format!("{value:.2} µs"),
             Self::Throughput | Self::PerProcessor => format!("{value:.0}"),
             Self::Bandwidth(_) => format!("{value:.0} MB/s"),
             Self::Seconds(_) => format!("{value:.2} s"),
@@ -174,12 +178,7 @@ impl Row {
         bar: Option<Bar>,
     ) -> Self {
         let ratio = Ratio::of(ours, theirs);
-        let verdict = match (ratio, bar) {
-            (None, Some(_)) => NOT_MEASURED,
-            (Some(_), _) if !rests_on_most([ours, theirs]) => TOO_FEW,
-            (_, None) => "",
-            (Some(ratio), Some(bar)) => judged(ratio.interval, bar),
-        };
+        let verdict = verdict(ratio.map(|ratio| ratio.interval), [ours, theirs], bar);
         Self {
             work: work.to_owned(),
             quantity: quantity.name(),
@@ -212,19 +211,10 @@ impl Row {
     }
 
     /// What something adds to a figure of ours without it; a bar is one on the mean over rounds.
-    pub fn added(
-        work: &str,
-        quantity: Quantity,
-        [with, without]: [&Rounds; 2],
-        bar: Option<Bar>,
-    ) -> Self {
+    pub fn added(work: &str, quantity: Quantity, sides: [&Rounds; 2], bar: Option<Bar>) -> Self {
+        let [with, without] = sides;
         let mean = Mean::of(&differences(with, without));
-        let verdict = match (mean, bar) {
-            (None, Some(_)) => NOT_MEASURED,
-            (Some(_), _) if !rests_on_most([with, without]) => TOO_FEW,
-            (_, None) => "",
-            (Some(mean), Some(bar)) => judged(mean.interval, bar),
-        };
+        let verdict = verdict(mean.map(|mean| mean.interval), sides, bar);
         let written = |mean: Mean| {
             let value = quantity.write(mean.value);
             let ends = mean.interval.map(|interval| [interval.low, interval.high]);
@@ -310,15 +300,25 @@ impl Row {
     }
 }
 
-/// A single round has no interval and decides nothing.
-fn judged(interval: Option<Interval>, bar: Bar) -> &'static str {
-    match interval {
-        Some(interval) => match [interval.low, interval.high].map(|end| bar.allows(end)) {
-            [true, true] => HELD,
-            [false, false] => MISSED,
-            _ => UNDECIDED,
-        },
-        None => UNDECIDED,
+/// What the interval of a figure over both sides says of its limit. There may be no figure, and a single round has no interval and decides
+/// nothing.
+fn verdict(
+    figure: Option<Option<Interval>>,
+    sides: [&Rounds; 2],
+    bar: Option<Bar>,
+) -> &'static str {
+    match (figure, bar) {
+        (None, Some(_)) => NOT_MEASURED,
+        (Some(_), _) if !rests_on_most(sides) => TOO_FEW,
+        (_, None) => "",
+        (Some(None), Some(_)) => UNDECIDED,
+        (Some(Some(interval)), Some(bar)) => {
+            match [interval.low, interval.high].map(|end| bar.allows(end)) {
+                [true, true] => HELD,
+                [false, false] => MISSED,
+                _ => UNDECIDED,
+            }
+        }
     }
 }
 
@@ -391,11 +391,11 @@ mod tests {
             let with = with.map(Some).to_vec();
             let bar = Some(Bar::at_most(3.0));
             let sides = [&with, &PEER.to_vec()];
-            let row = Row::added("w", Quantity::Time("added"), sides, bar);
+            let row = Row::added("w", Quantity::AddedCost, sides, bar);
             assert_eq!(row.verdict, expected, "{row:?}");
             row.markdown()
         };
-        insta::assert_snapshot!(check([11.0, 11.2, 10.8], "held"), @"| w | added | 1.0 µs (0.8 µs … 1.2 µs) |  |  | ≤ 3.0 µs |  | held |");
+        insta::assert_snapshot!(check([11.0, 11.2, 10.8], "held"), @"| w | added CPU per request | 1.00 µs (0.75 µs … 1.25 µs) |  |  | ≤ 3.00 µs |  | held |");
         check([14.0, 14.2, 13.8], "MISSED");
         check([12.0, 14.0, 13.0], "undecided");
     }

@@ -12,11 +12,12 @@ use std::time::Duration;
 
 /// How long a turn takes.
 const TURN: Duration = Duration::from_secs(1);
-/// How many each gateway has.
-const TURNS: usize = 20;
+/// How many turns each gateway has: an even number, for whoever went before it in one cycle goes after it in the next.
+const CYCLES: usize = 20;
 
 /// A gateway, and what was done with it.
 struct Side {
+    kind: Kind,
     server: Server,
     account: Option<Account>,
     /// Processor time that it had used before.
@@ -25,7 +26,8 @@ struct Side {
 }
 
 /// Takes one at so many requests per second: microseconds of processor time per request, for each of these gateways. What spans cost when
-/// the load is over belongs to it, and every span must have arrived.
+/// the load is over belongs to it, and every span must have arrived. So does what a gateway uses while the others have their turns, which of
+/// one that has nothing to do is some hundredths of a microsecond (docs/bench.md).
 pub fn read<const N: usize>(
     bench: &Bench,
     kinds: [Kind; N],
@@ -38,6 +40,7 @@ pub fn read<const N: usize>(
         let server = kind.start(bench, bench.placement.server, Some(upstream.address))?;
         warm(bench, kind, &server, Visit::Constant)?;
         sides.push(Side {
+            kind,
             account: Account::open(kind, &server)?,
             before: server.processor_time(),
             server,
@@ -45,20 +48,57 @@ pub fn read<const N: usize>(
         });
     }
     let watch = bench.watch();
-    let turns = if bench.lengths.short { 1 } else { TURNS };
-    for number in 0..turns * N {
-        // Each round begins with another one.
-        let side = &mut sides[(number + number / N) % N];
+    let cycles = if bench.lengths.short { 1 } else { CYCLES };
+    for turn in turns(N).take(cycles * N) {
+        let side = &mut sides[turn];
         let sent = drive(bench, &side.server, rate, TURN)?;
-        let failed = || Trouble::Measured("something failed or was dropped".to_owned());
+        let failed =
+            || Trouble::Measured(format!("{:?}: something failed or was dropped", side.kind));
         side.sent += sent.ok_or_else(failed)?;
     }
-    let watched = watch.ends(());
     let mut costs = [0.0; N];
     for (cost, side) in costs.iter_mut().zip(sides) {
         side.account.map_or(Ok(()), Account::close)?;
         let used = side.server.processor_time().saturating_sub(side.before);
         *cost = used.as_secs_f64() * 1e6 / side.sent;
     }
-    Ok(watched.with(costs))
+    Ok(watch.ends(costs))
+}
+
+/// Whose turn it is of so many: each cycle begins with another one, and goes back by the way that the last one came.
+fn turns(sides: usize) -> impl Iterator<Item = usize> {
+    (0..).flat_map(move |cycle| {
+        (0..sides).map(move |place| {
+            let forth = cycle % 2 == 0;
+            let place = if forth { place } else { sides - 1 - place };
+            (place + cycle / 2) % sides
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_side_always_follows_the_same_one() {
+        let turns: Vec<usize> = turns(3).take(3 * CYCLES).collect();
+        assert_eq!(turns[..9], [0, 1, 2, 2, 1, 0, 1, 2, 0]);
+        let follows = |one, other| {
+            turns
+                .windows(2)
+                .filter(|pair| **pair == [other, one])
+                .count()
+        };
+        for side in 0..3 {
+            assert_eq!(turns.iter().filter(|turn| **turn == side).count(), CYCLES);
+            for other in (0..3).filter(|other| *other != side) {
+                let times = follows(side, other);
+                assert!(
+                    (6..=10).contains(&times),
+                    "{side} follows {other} {times} times"
+                );
+            }
+        }
+    }
 }

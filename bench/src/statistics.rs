@@ -56,9 +56,9 @@ impl Mean {
     }
 }
 
-/// Ours without a peer's, by round.
-pub fn differences(ours: &Rounds, peer: &Rounds) -> Rounds {
-    of_pairs(ours, peer, |ours, peer| ours - peer)
+/// What a side has more than the side without something, by round.
+pub fn differences(with: &Rounds, without: &Rounds) -> Rounds {
+    of_pairs(with, without, |with, without| with - without)
 }
 
 /// What a round's two figures come to; `None` where one is missing, or that is no number.

@@ -40,7 +40,7 @@ impl fmt::Display for Table {
         }
         writeln!(
             f,
-            "- rounds: {}; figures are medians over rounds, ratios geometric means with a t interval over rounds (docs/bench.md)\n",
+            "- rounds: {}; figures are medians over rounds, what is added is a mean of differences and ratios geometric means, with 95 % t intervals over rounds (docs/bench.md)\n",
             self.lengths.rounds
         )?;
         writeln!(f, "{HEADING}")?;

@@ -34,7 +34,6 @@ const ROWS: [(usize, &str, Bar); 2] = [
     (1, "1 % of requests", Bar::at_most(1.0)),
     (2, "100 % of requests", Bar::at_most(3.0)),
 ];
-const QUANTITY: Quantity = Quantity::Time("added CPU per request");
 
 fn run(bench: &Bench) -> Result<Findings, Trouble> {
     let name = |()| "three gateways by turns".to_owned();
@@ -48,9 +47,9 @@ fn run(bench: &Bench) -> Result<Findings, Trouble> {
         rows.push(match &absent {
             Some(reason) => {
                 let limit = Some(Limit::Figure(bar));
-                Row::absent(&work, QUANTITY, ("plimsoll", reason), limit)
+                Row::absent(&work, Quantity::AddedCost, ("plimsoll", reason), limit)
             }
-            None => Row::added(&work, QUANTITY, [&of(index), &of(0)], Some(bar)),
+            None => Row::added(&work, Quantity::AddedCost, [&of(index), &of(0)], Some(bar)),
         });
     }
     Ok(Findings::of(rows, &sides))
