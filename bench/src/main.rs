@@ -28,6 +28,7 @@ mod spans;
 mod spans_reading;
 mod statistics;
 mod table;
+mod together;
 mod transfer;
 
 use bench::{Bench, Lengths};

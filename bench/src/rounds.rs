@@ -71,6 +71,21 @@ impl<R> Side<R> {
     }
 }
 
+impl<R: Copy, const N: usize> Side<[R; N]> {
+    /// One of those that were measured together.
+    pub fn part(&self, index: usize, name: &str) -> Side<R> {
+        let of = |together: &Option<[R; N]>| together.map(|all| all[index]);
+        Side {
+            readings: self.readings.iter().map(of).collect(),
+            trouble: self
+                .trouble
+                .as_ref()
+                .map(|trouble| Trouble::Measured(trouble.to_string())),
+            ..Side::of(name.to_owned())
+        }
+    }
+}
+
 impl<R> Sides<R> {
     /// In the order in which they were named.
     pub fn iter(&self) -> impl Iterator<Item = &Side<R>> {

@@ -1,13 +1,14 @@
-//! One reading of a server or proxy: started afresh on a processor of its own, warmed up, then driven by wrk as fast as it can and
-//! by our generator at a common rate. Its processor time is taken before and after each; clients and upstream are on the other
+//! One reading of a server or proxy, or of several together: started afresh on a processor of its own, warmed up, then driven by wrk as fast
+//! as it can and by our generator at a common rate. Its processor time is taken before and after each; clients and upstream are on the other
 //! processor.
 
 use crate::Trouble;
 use crate::bench::{Bench, Reading};
-use crate::client::wrk::{self, Visit};
+use crate::client::wrk::{self, Said, Visit};
 use crate::client::{self, Job, Work, ours};
 use crate::program::Program;
 use crate::server::{Kind, Server};
+use crate::together::{TURN, by_turns, start, used};
 use std::time::Duration;
 
 /// How long a client may take beyond its load.
@@ -37,6 +38,12 @@ pub enum Common {
 }
 
 impl Common {
+    /// Of so many requests, which are `None` where something failed or was dropped.
+    fn of(sent: Option<f64>, used: Duration) -> Self {
+        let cost = |sent| Self::Cost(used.as_secs_f64() * 1e6 / sent);
+        sent.map_or(Self::NotKept, cost)
+    }
+
     /// Microseconds of processor time per request, where it kept up.
     pub fn cost_us(self) -> Option<f64> {
         match self {
@@ -55,6 +62,17 @@ pub struct Saturated {
     pub cost_us: f64,
     /// How much of its processor it used.
     pub busy: f64,
+}
+
+impl Saturated {
+    fn of(said: Said, used: Duration) -> Self {
+        let used = used.as_secs_f64();
+        Self {
+            per_s: said.requests / said.seconds,
+            cost_us: used * 1e6 / said.requests,
+            busy: used / said.seconds,
+        }
+    }
 }
 
 /// Takes one. `rate`: the common rate per second. `upstream`: what stands behind a proxy.
@@ -87,6 +105,44 @@ pub fn read(
     })
 }
 
+/// How many turns each of several servers has, as fast as it can and then at the common rate.
+const TURNS: usize = 8;
+
+/// Takes one of each of several proxies that run together and are driven by turns. What a proxy uses while the others have theirs counts.
+pub fn read_together<const N: usize>(
+    bench: &Bench,
+    kinds: [Kind; N],
+    rate: u32,
+) -> Result<Reading<[ServerReading; N]>, Trouble> {
+    let upstream = Kind::Mock.start(bench, bench.placement.clients, None)?;
+    let servers = start(bench, &kinds, &upstream)?;
+    let watch = bench.watch();
+    let before = used(&servers);
+    let said = by_turns(bench, &servers, TURNS, |server| {
+        run_wrk(bench, server, Visit::Constant, TURN)
+    })?;
+    let between = used(&servers);
+    let sent = by_turns(bench, &servers, TURNS, |server| {
+        drive(bench, server, rate, TURN)
+    })?;
+    let after = used(&servers);
+    let figures = std::array::from_fn(|index| {
+        let sum = |of: fn(&Said) -> f64| said[index].iter().map(of).sum::<f64>();
+        let all = Said {
+            requests: sum(|said| said.requests),
+            seconds: sum(|said| said.seconds),
+        };
+        ServerReading {
+            saturated: Saturated::of(all, between[index].saturating_sub(before[index])),
+            common: Common::of(
+                sent[index].iter().copied().sum(),
+                after[index].saturating_sub(between[index]),
+            ),
+        }
+    });
+    Ok(watch.ends(figures))
+}
+
 /// Drives a server before it is measured.
 pub fn warm(bench: &Bench, kind: Kind, server: &Server, visit: Visit) -> Result<(), Trouble> {
     saturate(bench, server, visit, kind.warmup(bench.lengths)).map(drop)
@@ -99,19 +155,25 @@ pub fn saturate(
     visit: Visit,
     length: Duration,
 ) -> Result<Reading<Saturated>, Trouble> {
-    let directory = bench.directory()?;
-    let command = wrk::visiting(bench, server, visit, length, directory.path())?;
     let watch = bench.watch();
     let before = server.processor_time();
+    let said = run_wrk(bench, server, visit, length)?;
+    let used = server.processor_time().saturating_sub(before);
+    Ok(watch.ends(Saturated::of(said, used)))
+}
+
+/// What wrk says of a server that it has driven.
+fn run_wrk(
+    bench: &Bench,
+    server: &Server,
+    visit: Visit,
+    length: Duration,
+) -> Result<Said, Trouble> {
+    let directory = bench.directory()?;
+    let command = wrk::visiting(bench, server, visit, length, directory.path())?;
     let mut client = Program::client(bench, &command, directory.path())?;
     client.wait(length + OVERHEAD)?;
-    let used = server.processor_time().saturating_sub(before).as_secs_f64();
-    let said = wrk::said(&client.messages(), visit)?;
-    Ok(watch.ends(Saturated {
-        per_s: said.requests / said.seconds,
-        cost_us: used * 1e6 / said.requests,
-        busy: used / said.seconds,
-    }))
+    wrk::said(&client.messages(), visit)
 }
 
 /// Drives a server at the common rate.
@@ -119,9 +181,7 @@ fn at_rate(bench: &Bench, server: &Server, rate: u32) -> Result<Common, Trouble>
     let before = server.processor_time();
     let sent = drive(bench, server, rate, bench.measured_time())?;
     let used = server.processor_time().saturating_sub(before);
-    Ok(sent.map_or(Common::NotKept, |sent| {
-        Common::Cost(used.as_secs_f64() * 1e6 / sent)
-    }))
+    Ok(Common::of(sent, used))
 }
 
 /// Drives a server at a rate; how many requests were sent, `None` where something failed or was dropped.

@@ -1,6 +1,6 @@
 //! The rows of two servers side by side: processor time when saturated and at the common rate, and throughput.
 
-use crate::rounds::{Side, Sides, counted};
+use crate::rounds::{Side, counted};
 use crate::row::{Bar, Limit, Quantity, Row};
 use crate::server_reading::{Common, SATURATED, ServerReading};
 use crate::statistics::median;
@@ -69,8 +69,8 @@ pub fn rows(beside: &Beside<'_>) -> Vec<Row> {
 }
 
 /// In how many rounds which sides failed or dropped something at the common rate and so have no figure there, for the foot of the table.
-pub fn not_kept(sides: &Sides<ServerReading>) -> Option<String> {
-    let each = sides.iter().map(|side| {
+pub fn not_kept<'a>(sides: impl Iterator<Item = &'a Side<ServerReading>>) -> Option<String> {
+    let each = sides.map(|side| {
         let readings = side.readings.iter().flatten();
         let count = readings.filter(|reading| reading.common == Common::NotKept);
         (&*side.name, count.count())

@@ -3,32 +3,34 @@
 use super::{Comparison, Findings, Round};
 use crate::Trouble;
 use crate::bench::Bench;
-use crate::rounds::{Turns, interleave};
+use crate::rounds::{Side, Turns, interleave};
 use crate::row::Bar;
 use crate::server::Kind;
-use crate::server_reading::read;
+use crate::server_reading::{ServerReading, read, read_together};
 use crate::server_rows::{Beside, not_kept, rows};
 
 pub const COMPARISON: Comparison = Comparison {
     name: "gateway",
     about: "reverse proxies, saturated and at 20,000/s",
     round: Round {
-        starts: 14,
+        starts: 20,
         leads: 5,
-        measured_times: 10,
+        measured_times: 18,
     },
     run,
 };
 
-const SIDES: [Kind; 5] = [
+/// They run together.
+const SIDES: [Kind; 4] = [
     Kind::GatewayPlain,
     Kind::NginxProxy,
     Kind::HaProxy,
     Kind::GatewayEverything,
-    Kind::GoProxy,
 ];
+/// By itself, for it does not serve the common rate, and what it owes at the end of its turn would be in the next one's.
+const ALONE: Kind = Kind::GoProxy;
 const TURNS: Turns = Turns {
-    judged: 4,
+    judged: 1,
     tolerated: 0.02,
 };
 const RATE: u32 = 20_000;
@@ -37,36 +39,47 @@ const PLAIN: Bar = Bar::new(1.0, 0.92);
 const EVERYTHING: Bar = Bar::new(1.2, 1.1);
 
 fn run(bench: &Bench) -> Result<Findings, Trouble> {
-    let name = |kind: Kind| kind.name().to_owned();
-    let sides = interleave(bench, &SIDES, TURNS, name, |kind| {
-        read(bench, kind, Some(Kind::Mock), Some(RATE))
+    let name = |()| "four proxies by turns".to_owned();
+    let together = interleave(bench, &[()], TURNS, name, |()| {
+        read_together(bench, SIDES, RATE)
     })?;
-    let plain = |index: usize, bar| Beside {
-        work: "gateway, plain",
-        rate: RATE,
-        ours: &sides[0],
-        name: SIDES[index].name(),
-        peer: &sides[index],
-        cost: bar,
-        throughput: None,
+    let alone = Turns { judged: 0, ..TURNS };
+    let alone = interleave(
+        bench,
+        &[ALONE],
+        alone,
+        |kind| kind.name().to_owned(),
+        |kind| read(bench, kind, Some(Kind::Mock), Some(RATE)),
+    )?;
+    let sides: [Side<ServerReading>; 4] =
+        std::array::from_fn(|index| together[0].part(index, SIDES[index].name()));
+    let beside = |[ours, peer]: [_; 2], work, cost| {
+        rows(&Beside {
+            work,
+            rate: RATE,
+            ours,
+            name: &peer.name,
+            peer,
+            cost,
+            throughput: None,
+        })
     };
-    let everything = Beside {
-        work: "gateway, key + limit + analytics",
-        rate: RATE,
-        ours: &sides[3],
-        name: SIDES[0].name(),
-        peer: &sides[0],
-        cost: Some(EVERYTHING),
-        throughput: None,
-    };
+    let [plain, nginx, haproxy, everything] = &sides;
+    let work = "gateway, plain";
     let rows = [
-        rows(&plain(1, Some(PLAIN))),
-        rows(&plain(2, Some(PLAIN))),
-        rows(&plain(4, None)),
-        rows(&everything),
-    ]
-    .concat();
-    let mut findings = Findings::of(rows, &sides);
-    findings.notes.extend(not_kept(&sides));
+        beside([plain, nginx], work, Some(PLAIN)),
+        beside([plain, haproxy], work, Some(PLAIN)),
+        beside([plain, &alone[0]], work, None),
+        beside(
+            [everything, plain],
+            "gateway, key + limit + analytics",
+            Some(EVERYTHING),
+        ),
+    ];
+    let mut findings = Findings::of(rows.concat(), &together);
+    findings.notes.push(alone.note());
+    findings
+        .notes
+        .extend(not_kept(sides.iter().chain(alone.iter())));
     Ok(findings)
 }

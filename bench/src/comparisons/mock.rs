@@ -68,6 +68,6 @@ fn run(bench: &Bench) -> Result<Findings, Trouble> {
     };
     let rows = [rows(&plain), rows(&journal), rows(&wiremock)].concat();
     let mut findings = Findings::of(rows, &sides);
-    findings.notes.extend(not_kept(&sides));
+    findings.notes.extend(not_kept(sides.iter()));
     Ok(findings)
 }

@@ -43,6 +43,6 @@ fn run(bench: &Bench) -> Result<Findings, Trouble> {
         throughput: None,
     });
     let mut findings = Findings::of(rows, &sides);
-    findings.notes.extend(not_kept(&sides));
+    findings.notes.extend(not_kept(sides.iter()));
     Ok(findings)
 }
