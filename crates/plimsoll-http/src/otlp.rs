@@ -52,14 +52,14 @@ impl Answer {
         (200..300).contains(&self.status)
     }
 
-    /// What of a request that was taken was not, if the answer says so.
+    /// What of a request that was taken was not, if the answer says so in binary Protobuf, as it must to a request of that form.
     #[must_use]
     pub fn rejected(&self) -> Option<Rejected> {
         let response = Response::decode(&self.body[..]).ok()?;
         let partial = response.partial_success?;
         let items = u64::try_from(partial.rejected).ok()?;
-        let said = partial.error_message.chars();
-        let said = said.filter(|c| !c.is_control());
+        let said = String::from_utf8_lossy(&partial.error_message);
+        let said = said.chars().filter(|c| !c.is_control());
         (items > 0).then(|| Rejected {
             items,
             why: said.take(MOST_SAID).collect(),
@@ -87,8 +87,9 @@ struct Response {
 struct PartialSuccess {
     #[prost(int64, tag = "1")]
     rejected: i64,
-    #[prost(string, tag = "2")]
-    error_message: String,
+    /// A text; the number counts also where it is none.
+    #[prost(bytes = "vec", tag = "2")]
+    error_message: Vec<u8>,
 }
 
 /// A collector's address.
@@ -214,12 +215,12 @@ mod tests {
         let rejected = |items| {
             let partial_success = Some(PartialSuccess {
                 rejected: items,
-                error_message: "too\nold".to_owned() + &"!".repeat(MOST_SAID),
+                error_message: [b"too\nold\xff", &[b'!'; MOST_SAID][..]].concat(),
             });
             let body = Response { partial_success }.encode_to_vec();
             Answer { status: 200, body }.rejected()
         };
-        let why = "tooold".to_owned() + &"!".repeat(MOST_SAID - 6);
+        let why = "tooold\u{fffd}".to_owned() + &"!".repeat(MOST_SAID - 7);
         assert_eq!(rejected(3), Some(Rejected { items: 3, why }));
         assert_eq!([rejected(0), rejected(-1)], [None, None]);
         for body in [&b""[..], b"{}", b"\x0a\x00", b"\x0a\xff"] {

@@ -545,23 +545,37 @@ fn a_collector_of_logs_gets_a_record_a_request() {
     let (got, records) = std::sync::mpsc::channel();
     let collector = crate::tracing::collector(got);
     let upstream = upstream();
+    let at = collector.address;
     let rest = format!(
-        "{}analytics: {{ otlp: {{ endpoint: \"http://{}\" }} }}\n",
-        to(upstream.address),
-        collector.address
+        "{}analytics: {{ otlp: {{ endpoint: \"http://{at}\" }} }}\ntracing: {{ endpoint: \"http://{at}\" }}\n",
+        to(upstream.address)
     );
     let gateway = Gateway::with_shards(1, &rest);
     requests(&gateway, 4);
     gateway.tell_to_stop();
     gateway.join();
-    let mut logs = Vec::new();
+    let (mut logs, mut spans) = (Vec::new(), Vec::new());
     while let Ok((path, body)) = records.try_recv() {
-        assert_eq!(path, "/v1/logs");
-        let all = body["resourceLogs"][0]["scopeLogs"][0]["logRecords"].clone();
-        logs.extend(all.as_array().unwrap().clone());
+        let found = crate::tracing::records;
+        match &*path {
+            "/v1/logs" => logs.extend(found(
+                &body["resourceLogs"][0]["scopeLogs"][0],
+                "logRecords",
+            )),
+            _ => spans.extend(found(&body["resourceSpans"][0]["scopeSpans"][0], "spans")),
+        }
     }
-    assert_eq!(logs.len(), 4);
-    let body: Value =
-        serde_json::from_str(logs[0]["body"]["stringValue"].as_str().unwrap()).unwrap();
-    assert_eq!(body["response_code"], 200);
+    assert_eq!((logs.len(), spans.len()), (4, 4));
+    for log in logs {
+        let body: Value =
+            serde_json::from_str(log["body"]["stringValue"].as_str().unwrap()).unwrap();
+        assert_eq!(body["response_code"], 200);
+        assert_eq!(log["severityNumber"], 9);
+        let span = spans
+            .iter()
+            .find(|span| span["spanId"] == log["spanId"])
+            .unwrap();
+        assert_eq!(span["traceId"], log["traceId"]);
+        assert_eq!(span["endTimeUnixNano"], log["timeUnixNano"]);
+    }
 }

@@ -4,7 +4,7 @@ use crate::support::{Gateway, Message, Upstream, field, to};
 use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use prost::Message as _;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
@@ -32,6 +32,14 @@ pub fn as_json(path: &str, request: &Message) -> Value {
         other => panic!("{other}"),
     };
     json.unwrap()
+}
+
+/// The records of a scope, which is ours.
+pub fn records(of_scope: &Value, name: &str) -> Vec<Value> {
+    let scope = &of_scope["scope"];
+    assert_eq!(scope["name"], "plimsoll-gateway");
+    assert_eq!(scope["version"], env!("CARGO_PKG_VERSION"));
+    of_scope[name].as_array().unwrap().clone()
 }
 
 struct Traced {
@@ -78,12 +86,7 @@ impl Traced {
                 attribute(&resource["resource"], "service.name"),
                 "shop-edge"
             );
-            spans.extend(
-                resource["scopeSpans"][0]["spans"]
-                    .as_array()
-                    .unwrap()
-                    .clone(),
-            );
+            spans.extend(records(&resource["scopeSpans"][0], "spans"));
         }
         spans
     }
@@ -254,6 +257,10 @@ fn what_fails_is_an_error() {
     let traced = Traced::before(&broken, SERVICE);
     assert_eq!(traced.ask("").status(), 503);
     let spans = traced.spans();
-    assert_eq!(spans[0]["status"]["code"], 2);
+    let status = &spans[0]["status"];
+    assert_eq!(
+        (&status["code"], &status["message"]),
+        (&json!(2), &json!("503"))
+    );
     assert_eq!(attribute(&spans[0], "error.type"), "503");
 }
