@@ -1,4 +1,5 @@
-//! A Redis server: where it is, a connection to it, on which nothing waits for long, and transactions that are not carried out late.
+//! A Redis server: where it is, a connection to it, which waits for a silent one once a request, and transactions that are not carried out
+//! late.
 
 use crate::secrets::password::Password;
 use redis::{
@@ -99,7 +100,8 @@ impl ConnectionLike for Connection {
     }
 
     /// # Errors
-    /// The first in Redis' own words, if it refuses a part of the request: then the connection can be used on. All others break it.
+    /// The first in Redis' own words, if it refuses a part of the request: then the connection can be used on. After all
+    /// others replies may be owed: whoever gets one lets go of the connection.
     fn req_packed_commands(
         &mut self,
         request: &[u8],
@@ -177,6 +179,7 @@ impl Fence {
     ///
     /// # Errors
     /// [`was_answered`]: none was carried out, or Redis refused some of them, in its words. Others: nothing is known.
+    /// After either the connection may stand in a transaction, if Redis refuses `WATCH`: let go of it.
     pub(crate) fn carry_out<T: FromRedisValue>(
         &self,
         connection: &mut Connection,
