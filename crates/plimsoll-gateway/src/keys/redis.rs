@@ -89,7 +89,7 @@ impl Link {
             missed: false,
             forgotten: false,
             quotas: Quotas::default(),
-            told_away: false,
+            told: None,
         };
         let thread = std::thread::Builder::new()
             .name("redis".to_owned())
@@ -157,8 +157,8 @@ struct Worker {
     /// Redis has lost changes, and is to be told everything.
     forgotten: bool,
     quotas: Quotas,
-    /// That Redis is away has been told.
-    told_away: bool,
+    /// What was told of a Redis that does not do what it should.
+    told: Option<&'static str>,
 }
 
 impl Worker {
@@ -195,8 +195,14 @@ impl Worker {
             state.changes().tell_everything();
         }
         let due = state.changes().due(&keys);
-        self.talk
-            .hand_on(due, &keys, |told| state.changes().told(told))?;
+        let heard = |told: &_| state.changes().told(told);
+        let said = self.talk.hand_on(due, &keys, heard);
+        // One that is full takes no key, and all else.
+        if let Err(error) = &said
+            && !is_full(error)
+        {
+            return said;
+        }
         self.keys.set_gateways(self.talk.heartbeat()?);
         if self.missed {
             self.read_all(now)?;
@@ -205,6 +211,7 @@ impl Worker {
         self.talk.changes(|word, session| {
             state.changes().hear(word, session, &keys, now);
         })?;
+        said?;
         self.quotas.share(&mut self.talk, &self.keys)
     }
 
@@ -232,31 +239,26 @@ impl Worker {
     }
 
     fn tell(&mut self, result: redis::RedisResult<()>) {
-        let was_up = self.state.up.swap(result.is_ok(), Ordering::Relaxed);
+        self.state.up.store(result.is_ok(), Ordering::Relaxed);
         let place = self.talk.place();
-        match result {
-            Ok(()) if self.told_away => {
-                self.told_away = false;
-                (self.log)(&format!("Redis at {place} is in reach again"));
+        let Err(error) = result else {
+            if self.told.take().is_some() {
+                (self.log)(&format!(
+                    "Redis at {place} is in reach again, and takes what it is told"
+                ));
             }
-            Err(error) => {
-                // A full one takes nothing of a new connection, and still lets go of withdrawn keys on the one that there is.
-                if !is_full(&error) {
-                    self.talk.disconnect();
-                }
-                if was_up || !self.told_away {
-                    self.told_away = true;
-                    let what = match was_answered(&error) {
-                        true => "refuses what it is told",
-                        false => "is not in reach",
-                    };
-                    let why = format!(
-                        "Redis at {place} {what}: keys and limits go on in memory ({error})"
-                    );
-                    (self.log)(&why);
-                }
-            }
-            Ok(()) => {}
+            return;
+        };
+        if !is_full(&error) {
+            self.talk.disconnect();
+        }
+        let what = match was_answered(&error) {
+            true => "refuses what it is told",
+            false => "is not in reach",
+        };
+        if self.told.replace(what) != Some(what) {
+            let why = format!("Redis at {place} {what}: keys and limits go on in memory ({error})");
+            (self.log)(&why);
         }
     }
 }

@@ -1,15 +1,15 @@
 //! A list in Redis, which whoever reads takes records from: tyk-pump, if it is Tyk's list in Tyk's form.
 //!
-//! Records are pushed together with a word of their own, in one transaction. A connection that breaks meanwhile leaves it open whether they
-//! arrived, and whether they will: so a [`Fence`] is raised before the word is looked up. What was not carried out by then never is, and the
-//! word says the rest. Where Redis answers with an error, nothing is open: it has taken none of them.
+//! Records are pushed, and a word of their own is left, with nothing in between. A connection that breaks meanwhile leaves it open whether they
+//! arrived, and whether they will: so each begins with raising a [`Fence`], and the word is looked up behind it. What was not carried out by
+//! then never is, and the word says the rest. Where Redis answers with an error, nothing is open.
 
 use crate::analytics::entry::Entry;
 use crate::analytics::form::tyk;
 use crate::analytics::sink::Failed;
 use crate::analytics::sink::parts::REMEMBERED;
 use crate::config::{RedisForm, RedisSink};
-use crate::redis_server::{Connection, Fence, was_answered};
+use crate::redis_server::{Connection, Fence, WhenFull, was_answered};
 use redis::RedisResult;
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -56,21 +56,22 @@ impl Sink {
         }
     }
 
-    /// Finds out whether the records that are in doubt have arrived.
+    /// Makes sure that there is a connection, and finds out on a new one whether the records that are in doubt have arrived.
     fn settle(&mut self) -> RedisResult<()> {
-        let connection = match &mut self.connection {
-            Some(connection) => connection,
-            none => none.insert(self.config.conf.dial()?),
-        };
-        if self.in_doubt.is_none() {
+        if self.connection.is_some() {
             return Ok(());
         }
-        self.fence.raise(connection)?;
-        let kept: Option<String> = redis::cmd("GET").arg(&self.word_key).query(connection)?;
-        let doubted = self.in_doubt.take();
-        let arrived = doubted.filter(|doubted| kept.as_ref() == Some(&doubted.word));
-        self.arrived
-            .extend(arrived.into_iter().flat_map(|doubted| doubted.ids));
+        let mut connection = self.config.conf.dial()?;
+        self.fence.raise(&mut connection)?;
+        if let Some(doubted) = &mut self.in_doubt {
+            let mut get = redis::cmd("GET");
+            let kept: Option<String> = get.arg(&self.word_key).query(&mut connection)?;
+            if kept.as_ref() == Some(&doubted.word) {
+                self.arrived.extend(doubted.ids.drain());
+            }
+        }
+        self.in_doubt = None;
+        self.connection = Some(connection);
         Ok(())
     }
 
@@ -78,7 +79,6 @@ impl Sink {
         let (Some(first), Some(connection)) = (entries.first(), &mut self.connection) else {
             return Ok(());
         };
-        // A word of an earlier push with the same records does not count: Redis may have kept it and refused them.
         let word = format!("{}-{}", first.id(), self.pushes);
         self.pushes += 1;
         let mut list = self.config.key.clone();
@@ -94,19 +94,32 @@ impl Sink {
                 RedisForm::Json => tyk::as_json(entry),
             });
         }
+        let set = request.cmd("SET").arg(&self.word_key).arg(&word);
+        set.arg("EX").arg(KEPT);
         let expires = self.config.expires.as_secs();
         if expires > 0 {
             request.cmd("EXPIRE").arg(&list).arg(expires);
         }
-        let set = request.cmd("SET").arg(&self.word_key).arg(&word);
-        set.arg("EX").arg(KEPT);
-        let pushed: RedisResult<()> = self.fence.carry_out(connection, &mut request);
-        // `EXEC` rolls nothing back: the word may be there without the records, which is what an answered error is about.
-        if pushed.as_ref().is_err_and(|error| !was_answered(error)) {
-            let ids = entries.iter().map(|entry| entry.id()).collect();
-            self.in_doubt = Some(InDoubt { word, ids });
+        let ids = || entries.iter().map(|entry| entry.id());
+        let answers = (self.fence).carry_out_one(connection, WhenFull::Refuse, request);
+        match answers {
+            Ok(answers) => {
+                let are_pushed = answers.of::<u64>(0).is_some();
+                let all = answers.all();
+                if are_pushed && all.is_err() {
+                    // Whatever else is refused, they are not pushed again.
+                    self.arrived.extend(ids());
+                }
+                all
+            }
+            Err(error) => {
+                if !was_answered(&error) {
+                    let ids = ids().collect();
+                    self.in_doubt = Some(InDoubt { word, ids });
+                }
+                Err(error)
+            }
         }
-        pushed
     }
 
     /// These records need not be known any more.

@@ -113,12 +113,10 @@ impl Changes {
         waiting.map(|(hash, waiting)| (*hash, *waiting)).collect()
     }
 
-    /// Redis has heard of these; of what changed meanwhile it has yet to hear.
-    pub(super) fn told(&mut self, told: &[(KeyHash, Waiting)]) {
-        for (hash, told) in told {
-            if self.waiting.get(hash) == Some(told) {
-                self.waiting.remove(hash);
-            }
+    /// Redis has heard of this; of what changed meanwhile it has yet to hear.
+    pub(super) fn told(&mut self, (hash, told): &(KeyHash, Waiting)) {
+        if self.waiting.get(hash) == Some(told) {
+            self.waiting.remove(hash);
         }
     }
 
@@ -213,13 +211,13 @@ mod tests {
         changes.hear(word(true), Some(SESSION), &keys, NOW);
         assert!(!is_there(&keys), "its removal is still to be told");
         let due = changes.due(&keys);
-        changes.told(&due);
+        due.iter().for_each(|told| changes.told(told));
         assert_eq!((due.len(), changes.len()), (1, 0));
         changes.hear(word(false), Some(SESSION), &keys, NOW);
         assert!(!is_there(&keys), "a gateway told all it had");
         assert_eq!(changes.len(), 1, "and is to hear of it");
         let due = changes.due(&keys);
-        changes.told(&due);
+        due.iter().for_each(|told| changes.told(told));
         changes.hear(word(true), Some(SESSION), &keys, NOW);
         assert!(is_there(&keys), "it was made again");
     }
@@ -231,7 +229,7 @@ mod tests {
         let due = changes.due(&keys);
         keys.remove(hash());
         changes.note(hash(), Becomes::Reset, &keys);
-        changes.told(&due);
+        due.iter().for_each(|told| changes.told(told));
         changes.hear(word(true), Some(SESSION), &keys, NOW);
         assert_eq!((is_there(&keys), changes.len()), (false, 1));
     }
@@ -243,7 +241,7 @@ mod tests {
         changes.is_missing(hash(), &keys, NOW);
         assert!(is_there(&keys), "it was not told yet");
         let due = changes.due(&keys);
-        changes.told(&due);
+        due.iter().for_each(|told| changes.told(told));
         changes.is_missing(hash(), &keys, NOW);
         assert!(!is_there(&keys));
         changes.hear(word(false), Some(SESSION), &keys, NOW);
@@ -271,7 +269,7 @@ mod tests {
         changes.tell_everything();
         assert_eq!(changes.due(&keys).len(), 1);
         let due = changes.due(&keys);
-        changes.told(&due);
+        due.iter().for_each(|told| changes.told(told));
         changes.hear_after_loss(word(false), None, &keys, NOW);
         assert!(!is_there(&keys), "it was withdrawn since");
         changes.tell_everything();

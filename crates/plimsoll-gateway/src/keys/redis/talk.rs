@@ -3,7 +3,7 @@
 use super::changes::{Waiting, Word};
 use crate::keys::store::Quotas as Becomes;
 use crate::keys::{KeyHash, KeyStore};
-use crate::redis_server::{Connection, Fence, RedisConf, is_full};
+use crate::redis_server::{Answers, Connection, Fence, RedisConf, WhenFull};
 use redis::{Pipeline, RedisResult};
 use std::collections::HashMap;
 
@@ -85,7 +85,7 @@ impl Talk {
         }
         let mut connection = self.conf.dial()?;
         self.fence.raise(&mut connection)?;
-        let epoch = epoch(&mut connection, &self.name)?;
+        let epoch = self.epoch_of(&mut connection)?;
         let stream = Stream::look(&mut connection, self.read.as_deref())?;
         match &self.read {
             None => news.missed = true,
@@ -106,86 +106,55 @@ impl Talk {
         Ok(news)
     }
 
+    /// The word that Redis keeps; a new one, if it had none.
+    fn epoch_of(&self, connection: &mut Connection) -> RedisResult<String> {
+        let now = crate::clock::since_epoch().as_nanos();
+        let mut request = redis::pipe();
+        let leave = request.cmd("SET").arg(EPOCH);
+        leave.arg(format!("{}-{now}", self.name)).arg("NX");
+        request.cmd("GET").arg(EPOCH);
+        let answers = (self.fence).carry_out_one(connection, WhenFull::CarryOut, request)?;
+        let ((), epoch) = answers.all()?;
+        Ok(epoch)
+    }
+
     fn ask<T: redis::FromRedisValue>(&mut self, request: &Pipeline) -> RedisResult<T> {
         request.query(self.connection.as_mut().expect(CONNECTED))
     }
 
-    /// Tells Redis what became of these keys, now or never, those that are gone first; `heard` gets those that it has heard of.
+    /// Tells Redis what became of these keys, now or never, those that are gone first; `heard` gets each that it has heard of.
+    ///
+    /// # Errors
+    /// What keeps those that are left from being told; or a refusal of one, when all others were told.
     pub(super) fn hand_on(
         &mut self,
-        mut due: Vec<(KeyHash, Waiting)>,
+        due: Vec<(KeyHash, Waiting)>,
         keys: &KeyStore,
-        mut heard: impl FnMut(&[(KeyHash, Waiting)]),
+        mut heard: impl FnMut(&(KeyHash, Waiting)),
     ) -> RedisResult<()> {
-        due.sort_by_cached_key(|(hash, _)| keys.with(*hash, |_| ()).is_some());
-        for changes in due.chunks(AT_ONCE) {
-            let mut request = redis::pipe();
-            for (hash, waiting) in changes {
-                let (hex, quota) = (hash.to_hex(), waiting.quotas);
-                let key = format!("apikey-{hex}");
-                let session = keys.with(*hash, |key| {
-                    let session = serde_json::Value::Object(key.shared()).to_string();
-                    (session, key.forgotten_at())
-                });
-                if quota == Becomes::Reset || session.is_none() {
-                    request.cmd("DEL").arg(format!("quota-{hex}"));
+        let is_there = |change: &(KeyHash, Waiting)| keys.with(change.0, |_| ()).is_some();
+        let (there, gone): (Vec<_>, Vec<_>) = due.into_iter().partition(is_there);
+        let gone = gone.chunks(AT_ONCE).map(|gone| (gone, WhenFull::CarryOut));
+        let there = there.chunks(AT_ONCE).map(|there| (there, WhenFull::Refuse));
+        let mut refused = Ok(());
+        for (changes, when_full) in gone.chain(there) {
+            let said =
+                |(hash, waiting): &(KeyHash, Waiting)| said_of(*hash, *waiting, keys, &self.name);
+            let said: Vec<Pipeline> = changes.iter().map(said).collect();
+            for (change, answer) in changes.iter().zip(self.tell(when_full, &said)?) {
+                match answer.all::<()>() {
+                    Ok(()) => heard(change),
+                    Err(error) => refused = Err(error),
                 }
-                let said = match (&session, quota) {
-                    (None, _) => WITHDRAWN,
-                    (Some(_), Becomes::Reset) => MADE,
-                    (Some(_), Becomes::Keep) => KEPT,
-                };
-                match session {
-                    Some((session, forgotten)) => {
-                        let set = request.cmd("SET").arg(key).arg(session);
-                        // Without it the key is there for good, whatever was said before.
-                        if let Some(at) = forgotten {
-                            set.arg("EXAT").arg(at);
-                        }
-                    }
-                    None => _ = request.cmd("DEL").arg(key),
-                }
-                let add = request.cmd("XADD").arg(CHANGES).arg("MAXLEN").arg("~");
-                add.arg(STREAM_LENGTH)
-                    .arg("*")
-                    .arg("k")
-                    .arg(hex)
-                    .arg("r")
-                    .arg(said);
-                request.arg("g").arg(&self.name);
-            }
-            if let Err(error) = self.tell::<()>(&mut request) {
-                if is_full(&error) {
-                    self.let_go(changes, keys)?;
-                }
-                return Err(error);
-            }
-            heard(changes);
-        }
-        Ok(())
-    }
-
-    /// Has a Redis that is full let go of those that are gone: of a transaction it takes nothing, and this by itself. Carried out late it
-    /// could take a key away that was made again, and never bring one back.
-    fn let_go(&mut self, changes: &[(KeyHash, Waiting)], keys: &KeyStore) -> RedisResult<()> {
-        let mut request = redis::pipe();
-        for (hash, _) in changes {
-            if keys.with(*hash, |_| ()).is_none() {
-                let hex = hash.to_hex();
-                let delete = request.cmd("DEL").arg(format!("apikey-{hex}"));
-                delete.arg(format!("quota-{hex}"));
             }
         }
-        if request.is_empty() {
-            return Ok(());
-        }
-        self.ask(&request)
+        refused
     }
 
     /// Tells Redis now or never.
-    fn tell<T: redis::FromRedisValue>(&mut self, request: &mut Pipeline) -> RedisResult<T> {
+    fn tell(&mut self, when_full: WhenFull, groups: &[Pipeline]) -> RedisResult<Vec<Answers>> {
         let connection = self.connection.as_mut().expect(CONNECTED);
-        self.fence.carry_out(connection, request)
+        self.fence.carry_out(connection, when_full, groups)
     }
 
     /// Says that this gateway lives; how many do.
@@ -195,21 +164,14 @@ impl Talk {
         request.cmd("TIME");
         let ((now, _),): ((u64, u64),) = self.ask(&request)?;
         let mut request = redis::pipe();
-        request
-            .cmd("ZADD")
-            .arg(GATEWAYS)
-            .arg(now)
-            .arg(&self.name)
-            .ignore();
+        request.cmd("ZADD").arg(GATEWAYS).arg(now).arg(&self.name);
         let gone = now.saturating_sub(GONE_AFTER);
-        request
-            .cmd("ZREMRANGEBYSCORE")
-            .arg(GATEWAYS)
-            .arg("-inf")
-            .arg(gone)
-            .ignore();
+        let forget = request.cmd("ZREMRANGEBYSCORE").arg(GATEWAYS);
+        forget.arg("-inf").arg(gone);
         request.cmd("ZCARD").arg(GATEWAYS);
-        let (count,): (u32,) = self.ask(&request)?;
+        let connection = self.connection.as_mut().expect(CONNECTED);
+        let answers = (self.fence).carry_out_one(connection, WhenFull::CarryOut, request)?;
+        let ((), (), count) = answers.all()?;
         Ok(count)
     }
 
@@ -291,34 +253,65 @@ impl Talk {
         Ok(hashes.iter().copied().zip(sessions).collect())
     }
 
-    /// Adds what was spent of quotas, now or never: for each the sum over all gateways, and when it ends in seconds since 1970, if it does.
-    pub(super) fn add_spent(&mut self, spent: &[Spending]) -> RedisResult<Vec<(u32, i64)>> {
-        let mut sums = Vec::new();
+    /// Adds what was spent of quotas, now or never; `added` gets each that Redis has added to, with the sum over all gateways and when it ends
+    /// in seconds since 1970, if it does.
+    ///
+    /// # Errors
+    /// What keeps those that are left from being added; or a refusal of one, when all others were added.
+    pub(super) fn add_spent(
+        &mut self,
+        spent: &[Spending],
+        mut added: impl FnMut(&Spending, u32, Option<u32>),
+    ) -> RedisResult<()> {
+        let mut refused = Ok(());
         for spent in spent.chunks(AT_ONCE) {
-            let mut request = redis::pipe();
-            for spending in spent {
-                let key = format!("quota-{}", spending.hash.to_hex());
-                request.cmd("INCRBY").arg(&key).arg(spending.used);
-                match (spending.is_last(), spending.forgotten) {
-                    // Only the first of a period says when it ends.
-                    (false, _) => {
-                        let end = request.cmd("EXPIREAT").arg(&key).arg(spending.renews);
-                        end.arg("NX")
-                    }
-                    // It goes with its key, which may have been given more time since.
-                    (true, Some(at)) => request.cmd("EXPIREAT").arg(&key).arg(at),
-                    (true, None) => request.cmd("PERSIST").arg(&key),
-                };
-                request.cmd("EXPIRETIME").arg(&key);
+            let requests: Vec<Pipeline> = spent.iter().map(Spending::said).collect();
+            let answers = self.tell(WhenFull::Refuse, &requests)?;
+            for (spending, answers) in spent.iter().zip(answers) {
+                if let Some(sum) = answers.of::<i64>(0) {
+                    let end = answers.of(2).filter(|_| !spending.is_last());
+                    added(spending, u32::try_from(sum).unwrap_or(u32::MAX), end);
+                }
+                refused = refused.and(answers.all::<()>());
             }
-            let answers: Vec<(i64, i64, i64)> = self.tell(&mut request)?;
-            sums.extend(spent.iter().zip(answers).map(|(spending, (sum, _, end))| {
-                let end = if spending.is_last() { -1 } else { end };
-                (u32::try_from(sum).unwrap_or(u32::MAX), end)
-            }));
         }
-        Ok(sums)
+        refused
     }
+}
+
+/// What Redis is told of a key that is there or gone.
+fn said_of(hash: KeyHash, waiting: Waiting, keys: &KeyStore, name: &str) -> Pipeline {
+    let mut request = redis::pipe();
+    let (hex, quota) = (hash.to_hex(), waiting.quotas);
+    let key = format!("apikey-{hex}");
+    let session = keys.with(hash, |key| {
+        let session = serde_json::Value::Object(key.shared()).to_string();
+        (session, key.forgotten_at())
+    });
+    if quota == Becomes::Reset || session.is_none() {
+        request.cmd("DEL").arg(format!("quota-{hex}"));
+    }
+    let said = match (&session, quota) {
+        (None, _) => WITHDRAWN,
+        (Some(_), Becomes::Reset) => MADE,
+        (Some(_), Becomes::Keep) => KEPT,
+    };
+    match session {
+        Some((session, forgotten)) => {
+            let set = request.cmd("SET").arg(key).arg(session);
+            // Without it the key is there for good, whatever was said before.
+            if let Some(at) = forgotten {
+                set.arg("EXAT").arg(at);
+            }
+        }
+        None => _ = request.cmd("DEL").arg(key),
+    }
+    let add = request.cmd("XADD").arg(CHANGES).arg("MAXLEN").arg("~");
+    add.arg(STREAM_LENGTH).arg("*");
+    for word in ["k", &hex, "r", said, "g", name] {
+        add.arg(word);
+    }
+    request
 }
 
 /// What was spent here of a key's quota since it was told last.
@@ -336,6 +329,25 @@ impl Spending {
     /// Whether the quota is never renewed.
     fn is_last(&self) -> bool {
         self.renews == u32::MAX
+    }
+
+    /// What Redis is told: it answers with the sum first, and third with when that ends.
+    fn said(&self) -> Pipeline {
+        let key = format!("quota-{}", self.hash.to_hex());
+        let mut request = redis::pipe();
+        request.cmd("INCRBY").arg(&key).arg(self.used);
+        match (self.is_last(), self.forgotten) {
+            // Only the first of a period says when it ends.
+            (false, _) => {
+                let end = request.cmd("EXPIREAT").arg(&key).arg(self.renews);
+                end.arg("NX")
+            }
+            // It goes with its key, which may have been given more time since.
+            (true, Some(at)) => request.cmd("EXPIREAT").arg(&key).arg(at),
+            (true, None) => request.cmd("PERSIST").arg(&key),
+        };
+        request.cmd("EXPIRETIME").arg(&key);
+        request
     }
 }
 
@@ -364,17 +376,6 @@ fn words(entries: Entries, own: &str) -> HashMap<KeyHash, Word> {
         }
     }
     words
-}
-
-/// The word that Redis keeps; a new one, if it had none.
-fn epoch(connection: &mut Connection, name: &str) -> RedisResult<String> {
-    let now = crate::clock::since_epoch().as_nanos();
-    let mut request = redis::pipe();
-    let leave = request.cmd("SET").arg(EPOCH).arg(format!("{name}-{now}"));
-    leave.arg("NX").ignore();
-    request.cmd("GET").arg(EPOCH);
-    let (epoch,): (String,) = request.query(connection)?;
-    Ok(epoch)
 }
 
 /// What a stream of changes has.
