@@ -17,7 +17,7 @@ use check::Verdict;
 use dial::{DialError, Way};
 use health::Health;
 use plimsoll_base::reason::Reason;
-use plimsoll_http::{ConnectError, Limits, Pool, PoolLimits, RequestHead, TcpClient};
+use plimsoll_http::{ConnectError, IdleConnections, Limits, PoolLimits, RequestHead, TcpClient};
 use retry_budget::RetryBudget;
 use std::cell::{Cell, RefCell};
 use std::net::SocketAddr;
@@ -50,8 +50,6 @@ pub(crate) struct Upstream {
     connect_timeout: Duration,
     pub(crate) response_head_timeout: Duration,
     limits: Limits,
-    /// By endpoint: two of one address may be known by different names.
-    pool: RefCell<Pool<usize>>,
 }
 
 #[derive(Debug)]
@@ -59,6 +57,8 @@ struct Endpoint {
     way: Way,
     authority: String,
     pending: Cell<u32>,
+    /// Of this endpoint alone: another of the same address may be known by another name.
+    idle: RefCell<IdleConnections>,
 }
 
 /// An endpoint that was chosen for an exchange; counts as pending until it is dropped, unless it is for what goes beside the exchanges.
@@ -101,6 +101,11 @@ impl Upstream {
         placement: &Placement,
         now: Instant,
     ) -> Self {
+        let shards = u32::try_from(placement.shards).unwrap_or(u32::MAX);
+        let kept = PoolLimits {
+            idle_per_endpoint: config.idle_connections.div_ceil(shards) as usize,
+            idle_timeout: config.idle_timeout,
+        };
         let endpoints = config.endpoints.iter().zip(addresses).enumerate();
         let endpoints: Vec<Endpoint> = endpoints
             .map(|(index, (endpoint, address))| Endpoint {
@@ -111,9 +116,9 @@ impl Upstream {
                 },
                 authority: endpoint.authority(),
                 pending: Cell::new(0),
+                idle: RefCell::new(IdleConnections::new(kept)),
             })
             .collect();
-        let shards = u32::try_from(placement.shards).unwrap_or(u32::MAX);
         let names: Vec<&str> = endpoints.iter().map(|e| e.authority.as_str()).collect();
         let ejection = config.ejection.as_ref();
         Self {
@@ -137,10 +142,6 @@ impl Upstream {
             connect_timeout: config.connect_timeout,
             response_head_timeout: config.response_head_timeout,
             limits,
-            pool: RefCell::new(Pool::new(PoolLimits {
-                idle_per_endpoint: config.idle_connections.div_ceil(shards) as usize,
-                idle_timeout: config.idle_timeout,
-            })),
         }
     }
 
@@ -232,12 +233,15 @@ impl Upstream {
 
     /// How many connections are idle.
     pub(crate) fn idle(&self) -> usize {
-        self.pool.borrow().idle()
+        let idle = self.endpoints.iter().map(|each| each.idle.borrow().len());
+        idle.sum()
     }
 
     /// Closes connections that have been idle too long.
     pub(crate) fn close_expired(&self, now: Instant) {
-        self.pool.borrow_mut().close_expired(now);
+        for endpoint in &self.endpoints {
+            endpoint.idle.borrow_mut().close_expired(now);
+        }
     }
 }
 
@@ -261,15 +265,18 @@ impl Slot<'_> {
     }
 
     /// An idle connection that its peer has not closed.
-    pub(crate) fn pooled(&self, now: Instant) -> Option<TcpClient> {
+    pub(crate) fn pooled(&self, now: Instant) -> Option<Box<TcpClient>> {
         if let Some(sessions) = &self.upstream.sessions {
-            return sessions.stream(self.index);
+            return sessions.stream(self.index).map(Box::new);
         }
-        self.upstream.pool.borrow_mut().take(&self.index, now)
+        self.endpoint().idle.borrow_mut().take(now)
     }
 
     /// A new connection; `connected` is told when only TLS is left to do.
-    pub(crate) async fn connect(&self, connected: impl FnOnce()) -> Result<TcpClient, DialError> {
+    pub(crate) async fn connect(
+        &self,
+        connected: impl FnOnce(),
+    ) -> Result<Box<TcpClient>, DialError> {
         let upstream = self.upstream;
         let connecting = async {
             let stream = self.endpoint().way.dial(connected).await?;
@@ -280,6 +287,7 @@ impl Slot<'_> {
         };
         let made = tokio::time::timeout(upstream.connect_timeout, connecting).await;
         made.unwrap_or_else(|_| Err(ConnectError::TimedOut.into()))
+            .map(Box::new)
     }
 
     /// What the endpoint had against us, if its connection of HTTP/2 has just ended for that.
@@ -317,9 +325,8 @@ impl Slot<'_> {
     }
 
     /// Gives a connection back for reuse, if it is fit for it.
-    pub(crate) fn give_back(&self, connection: TcpClient, now: Instant) {
-        let mut pool = self.upstream.pool.borrow_mut();
-        pool.put(self.index, connection, now);
+    pub(crate) fn give_back(&self, connection: Box<TcpClient>, now: Instant) {
+        self.endpoint().idle.borrow_mut().put(connection, now);
     }
 
     fn endpoint(&self) -> &Endpoint {

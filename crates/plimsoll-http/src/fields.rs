@@ -5,21 +5,57 @@ use std::ops::Range;
 /// Header or trailer fields. Names and values are slices of one text, which keeps its memory from message to message.
 #[derive(Debug, Default)]
 pub struct Fields {
-    text: Vec<u8>,
+    text: Text,
     entries: Vec<Entry>,
+}
+
+/// What stands in a section. Looked at once as a whole: most are UTF-8, and a name in one that is needs no further look.
+#[derive(Debug)]
+enum Text {
+    Utf8(String),
+    /// A value has other bytes (`obs-text`, RFC 9110, section 5.5).
+    Other(Vec<u8>),
+}
+
+impl Default for Text {
+    fn default() -> Self {
+        Self::Utf8(String::new())
+    }
+}
+
+impl Text {
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Utf8(text) => text.as_bytes(),
+            Self::Other(bytes) => bytes,
+        }
+    }
+
+    /// Takes these bytes over into the memory that there is.
+    fn set(&mut self, bytes: &[u8]) {
+        let mut memory = match std::mem::take(self) {
+            Self::Utf8(text) => text.into_bytes(),
+            Self::Other(memory) => memory,
+        };
+        memory.clear();
+        memory.extend_from_slice(bytes);
+        *self = match String::from_utf8(memory) {
+            Ok(text) => Self::Utf8(text),
+            Err(error) => Self::Other(error.into_bytes()),
+        };
+    }
 }
 
 impl Clone for Fields {
     fn clone(&self) -> Self {
-        Self {
-            text: self.text.clone(),
-            entries: self.entries.clone(),
-        }
+        let mut fields = Self::default();
+        fields.clone_from(self);
+        fields
     }
 
     /// Reuses the memory of what is overwritten.
     fn clone_from(&mut self, source: &Self) {
-        self.text.clone_from(&source.text);
+        self.text.set(source.text.bytes());
         self.entries.clone_from(&source.entries);
     }
 }
@@ -36,7 +72,7 @@ impl Fields {
     pub fn iter(&self) -> impl Iterator<Item = (&str, &[u8])> {
         self.entries
             .iter()
-            .map(|entry| (self.name(entry), &self.text[entry.value.clone()]))
+            .map(|entry| (self.name(entry), &self.text.bytes()[entry.value.clone()]))
     }
 
     /// The value of the first field of that name.
@@ -48,10 +84,10 @@ impl Fields {
     /// The values of all fields of that name, in order.
     pub fn get_all(&self, name: &str) -> impl Iterator<Item = &[u8]> {
         let is_named = move |entry: &&Entry| {
-            self.text[entry.name.clone()].eq_ignore_ascii_case(name.as_bytes())
+            self.text.bytes()[entry.name.clone()].eq_ignore_ascii_case(name.as_bytes())
         };
         let entries = self.entries.iter().filter(is_named);
-        entries.map(|entry| &self.text[entry.value.clone()])
+        entries.map(|entry| &self.text.bytes()[entry.value.clone()])
     }
 
     /// How many fields there are.
@@ -67,7 +103,7 @@ impl Fields {
     }
 
     pub(crate) fn clear(&mut self) {
-        self.text.clear();
+        self.text.set(&[]);
         self.entries.clear();
     }
 
@@ -78,23 +114,25 @@ impl Fields {
 
     /// Takes over the bytes to which the entries refer.
     pub(crate) fn set_text(&mut self, text: &[u8]) {
-        self.text.clear();
-        self.text.extend_from_slice(text);
+        self.text.set(text);
     }
 
     /// What the entries refer to, and what stands between.
     pub(crate) fn text(&self) -> &[u8] {
-        &self.text
+        self.text.bytes()
     }
 
     /// A part of the text that was checked to be ASCII.
     pub(crate) fn ascii(&self, range: Range<usize>) -> &str {
-        std::str::from_utf8(&self.text[range])
-            .expect("invariant: names and targets are checked to be ASCII")
+        match &self.text {
+            Text::Utf8(text) => &text[range],
+            Text::Other(bytes) => std::str::from_utf8(&bytes[range])
+                .expect("invariant: names and targets are checked to be ASCII"),
+        }
     }
 
     pub(crate) fn bytes(&self, range: Range<usize>) -> &[u8] {
-        &self.text[range]
+        &self.text.bytes()[range]
     }
 
     fn name(&self, entry: &Entry) -> &str {
@@ -109,4 +147,28 @@ pub fn list<'a>(fields: &'a Fields, name: &str) -> impl Iterator<Item = &'a [u8]
         .flat_map(|value| value.split(|byte| *byte == b','))
         .map(<[u8]>::trim_ascii)
         .filter(|element| !element.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_whatever_stands_in_values_and_what_was_there_before() {
+        let mut fields = Fields::default();
+        for value in [&b"plain"[..], b"\xff\xfe", b"m\xc3\xbcde", b"\xc3"] {
+            fields.clear();
+            fields.push(Entry {
+                name: 0..4,
+                value: 6..6 + value.len(),
+            });
+            fields.set_text(&[b"Name: ", value].concat());
+            let read: Vec<_> = fields.iter().collect();
+            assert_eq!(read, [("Name", value)]);
+            let mut copy = Fields::default();
+            copy.clone_from(&fields);
+            assert_eq!(copy.get("name"), Some(value));
+            assert_eq!(copy.text(), fields.text());
+        }
+    }
 }

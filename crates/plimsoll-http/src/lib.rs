@@ -52,7 +52,7 @@ pub use hop::ConnectionOptions;
 pub use limits::Limits;
 pub use listen::{Listener, accept, accept_or_tell};
 pub use patience::{Pace, Patience};
-pub use pool::{Pool, PoolLimits};
+pub use pool::{IdleConnections, Pool, PoolLimits};
 pub use shard::run_shards;
 pub use stream::{SharedStream, Stream, pipe};
 pub use url::Url;

@@ -20,32 +20,37 @@ pub struct PoolLimits {
 #[derive(Debug)]
 pub struct Pool<K = SocketAddr> {
     limits: PoolLimits,
-    idle: HashMap<K, Vec<Idle>>,
+    peers: HashMap<K, IdleConnections>,
+}
+
+/// Idle connections to one peer.
+#[derive(Debug)]
+pub struct IdleConnections {
+    limits: PoolLimits,
+    idle: Vec<Idle>,
 }
 
 #[derive(Debug)]
 struct Idle {
-    connection: TcpClient,
+    /// Boxed: it goes in and out with every exchange.
+    connection: Box<TcpClient>,
     since: Instant,
 }
 
-impl<K: Eq + Hash> Pool<K> {
-    /// An empty pool.
+impl IdleConnections {
+    /// None yet.
     #[must_use]
     pub fn new(limits: PoolLimits) -> Self {
-        Self {
-            limits,
-            idle: HashMap::new(),
-        }
+        let idle = Vec::new();
+        Self { limits, idle }
     }
 
-    /// The connection to `peer` that became idle last, if its peer has not closed it; dead and expired ones are dropped.
-    pub fn take(&mut self, peer: &K, now: Instant) -> Option<TcpClient> {
-        let idle = self.idle.get_mut(peer)?;
-        while let Some(newest) = idle.pop() {
+    /// The connection that became idle last, if its peer has not closed it; dead and expired ones are dropped.
+    pub fn take(&mut self, now: Instant) -> Option<Box<TcpClient>> {
+        while let Some(newest) = self.idle.pop() {
             if now.duration_since(newest.since) >= self.limits.idle_timeout {
                 // Everything below it is older still.
-                idle.clear();
+                self.idle.clear();
                 return None;
             }
             if newest.connection.is_reusable() {
@@ -56,13 +61,9 @@ impl<K: Eq + Hash> Pool<K> {
     }
 
     /// Keeps a connection if it may be used again and there is room, else closes it.
-    pub fn put(&mut self, peer: K, connection: TcpClient, now: Instant) {
-        if !connection.is_reusable() {
-            return;
-        }
-        let idle = self.idle.entry(peer).or_default();
-        if idle.len() < self.limits.idle_per_endpoint {
-            idle.push(Idle {
+    pub fn put(&mut self, connection: Box<TcpClient>, now: Instant) {
+        if connection.is_reusable() && self.idle.len() < self.limits.idle_per_endpoint {
+            self.idle.push(Idle {
                 connection,
                 since: now,
             });
@@ -71,15 +72,57 @@ impl<K: Eq + Hash> Pool<K> {
 
     /// Closes what has been idle too long; to be called now and then.
     pub fn close_expired(&mut self, now: Instant) {
-        for idle in self.idle.values_mut() {
-            idle.retain(|kept| now.duration_since(kept.since) < self.limits.idle_timeout);
+        let timeout = self.limits.idle_timeout;
+        self.idle
+            .retain(|kept| now.duration_since(kept.since) < timeout);
+    }
+
+    /// How many connections are idle.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.idle.len()
+    }
+
+    /// Whether none is.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.idle.is_empty()
+    }
+}
+
+impl<K: Eq + Hash> Pool<K> {
+    /// An empty pool.
+    #[must_use]
+    pub fn new(limits: PoolLimits) -> Self {
+        Self {
+            limits,
+            peers: HashMap::new(),
         }
-        self.idle.retain(|_, idle| !idle.is_empty());
+    }
+
+    /// As [`IdleConnections::take`], of those to `peer`.
+    pub fn take(&mut self, peer: &K, now: Instant) -> Option<Box<TcpClient>> {
+        self.peers.get_mut(peer)?.take(now)
+    }
+
+    /// As [`IdleConnections::put`], beside those to `peer`.
+    pub fn put(&mut self, peer: K, connection: Box<TcpClient>, now: Instant) {
+        let idle = self.peers.entry(peer);
+        let idle = idle.or_insert_with(|| IdleConnections::new(self.limits));
+        idle.put(connection, now);
+    }
+
+    /// Closes what has been idle too long; to be called now and then.
+    pub fn close_expired(&mut self, now: Instant) {
+        self.peers.retain(|_, idle| {
+            idle.close_expired(now);
+            !idle.is_empty()
+        });
     }
 
     /// How many connections are idle.
     #[must_use]
     pub fn idle(&self) -> usize {
-        self.idle.values().map(Vec::len).sum()
+        self.peers.values().map(IdleConnections::len).sum()
     }
 }

@@ -138,7 +138,7 @@ async fn a_pool_hands_out_the_newest_live_connection() {
     queue_answer(&mut server, "x");
     server.output.flush().await.unwrap();
     read_answer(&mut client).await;
-    pool.put(addr, client, now);
+    pool.put(addr, Box::new(client), now);
     assert_eq!(pool.idle(), 1);
     let client = pool.take(&addr, now).expect("alive");
     pool.put(addr, client, now);
@@ -165,7 +165,7 @@ async fn a_pool_drops_a_connection_whose_peer_has_closed() {
     read_answer(&mut client).await;
     // The close follows the answer on the same socket: wait until it has arrived.
     client.disturbed().await.unwrap();
-    pool.put(addr, client, Instant::now());
+    pool.put(addr, Box::new(client), Instant::now());
     assert!(pool.take(&addr, Instant::now()).is_none());
 }
 

@@ -188,7 +188,7 @@ fn explained(failure: Failure, slot: &Slot<'_>) -> Failure {
 async fn switch(
     under: Under<'_>,
     client: &mut Client,
-    connection: TcpClient,
+    connection: Box<TcpClient>,
     plan: &Plan,
     progress: &Progress,
 ) -> After {
@@ -201,7 +201,7 @@ async fn switch(
 }
 
 /// What becomes of the client's connection behind a whole answer; the upstream's is kept if the request was sent whole, too.
-fn whole(slot: &Slot<'_>, connection: TcpClient, keep: bool, progress: &Progress) -> After {
+fn whole(slot: &Slot<'_>, connection: Box<TcpClient>, keep: bool, progress: &Progress) -> After {
     let complete = matches!(progress.upload.get(), Upload::Complete(_));
     if complete {
         slot.give_back(connection, progress.received());
@@ -213,7 +213,7 @@ fn whole(slot: &Slot<'_>, connection: TcpClient, keep: bool, progress: &Progress
 }
 
 /// An idle connection to the endpoint, if there is one.
-fn pooled(slot: &Slot<'_>, timings: Timings, progress: &Progress) -> Option<TcpClient> {
+fn pooled(slot: &Slot<'_>, timings: Timings, progress: &Progress) -> Option<Box<TcpClient>> {
     if timings.any() {
         progress.enter(Phase::PoolWait, Instant::now());
     }
@@ -226,7 +226,7 @@ fn pooled(slot: &Slot<'_>, timings: Timings, progress: &Progress) -> Option<TcpC
 
 /// A connection to an endpoint.
 struct Found {
-    connection: TcpClient,
+    connection: Box<TcpClient>,
     /// It has carried an exchange before.
     reused: bool,
 }
@@ -234,7 +234,7 @@ struct Found {
 /// The `pooled` connection, or else a new one.
 async fn find(
     slot: &Slot<'_>,
-    pooled: Option<TcpClient>,
+    pooled: Option<Box<TcpClient>>,
     metrics: &UpstreamMetrics,
     progress: &Progress,
 ) -> Result<Found, DialError> {
@@ -262,7 +262,7 @@ async fn find(
     Ok(Found { connection, reused })
 }
 
-async fn new_connection(slot: &Slot<'_>, progress: &Progress) -> Result<TcpClient, DialError> {
+async fn new_connection(slot: &Slot<'_>, progress: &Progress) -> Result<Box<TcpClient>, DialError> {
     progress.enter(Phase::Connect, Instant::now());
     let connected = || progress.enter(Phase::UpstreamTls, Instant::now());
     let result = tokio::time::timeout_at(progress.end(), slot.connect(connected))

@@ -349,7 +349,7 @@ impl Copied {
         &self,
         slot: &Slot<'_>,
         patience: Duration,
-    ) -> Option<(TcpClient, Punctuality)> {
+    ) -> Option<(Box<TcpClient>, Punctuality)> {
         let last = Instant::now() + self.fate.generation.service.timeouts.total;
         let mut asked = pin!(self.ask(slot));
         if let Ok(answered) = timeout(patience, &mut asked).await {
@@ -361,7 +361,7 @@ impl Copied {
     }
 
     /// The connection on which the head of the answer has come.
-    async fn ask(&self, slot: &Slot<'_>) -> Option<TcpClient> {
+    async fn ask(&self, slot: &Slot<'_>) -> Option<Box<TcpClient>> {
         if let Some(mut pooled) = slot.pooled(Instant::now()) {
             match self.exchange(slot, &mut pooled).await {
                 Ok(()) => return Some(pooled),

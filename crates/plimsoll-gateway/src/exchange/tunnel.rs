@@ -26,7 +26,7 @@ pub(super) struct Moved<'a> {
 pub(super) async fn run(
     under: Under<'_>,
     client: &mut Client,
-    mut upstream: TcpClient,
+    mut upstream: Box<TcpClient>,
     route: usize,
     moved: &Moved<'_>,
 ) -> After {
@@ -35,7 +35,7 @@ pub(super) async fn run(
     let open = Open::new(metrics);
     let last = Cell::new(Instant::now());
     let ended = {
-        let TcpClient { responses, output } = &mut upstream;
+        let TcpClient { responses, output } = &mut *upstream;
         let connection = &mut client.connection;
         let up = one_way(&mut connection.requests, output, moved.from_client, &last);
         let down = one_way(responses, &mut connection.output, moved.to_client, &last);

@@ -167,7 +167,7 @@ impl Client {
         }
     }
 
-    fn keep(&self, origin: Origin, connection: TcpClient) {
+    fn keep(&self, origin: Origin, connection: Box<TcpClient>) {
         let mut pool = self.pool.borrow_mut();
         if pool.idle() < IDLE {
             pool.put(origin, connection, Instant::now());
@@ -175,7 +175,7 @@ impl Client {
     }
 
     /// A new connection to the first address of the host that is allowed and accepts one.
-    async fn connect(&self, origin: &Origin) -> Result<TcpClient, Failure> {
+    async fn connect(&self, origin: &Origin) -> Result<Box<TcpClient>, Failure> {
         let host = origin.host.as_str();
         let found = tokio::net::lookup_host((host, origin.port)).await;
         let found =
@@ -190,7 +190,7 @@ impl Client {
             }
             match self.connect_to(address, origin).await {
                 Err(refused) => failure = refused,
-                connected => return connected,
+                connected => return connected.map(Box::new),
             }
         }
         Err(failure)
