@@ -14,6 +14,7 @@ mod json;
 mod overlay;
 mod path;
 mod problem;
+mod rename;
 pub mod scalar;
 mod tree;
 mod yaml;
