@@ -388,6 +388,8 @@ pub(crate) struct RouteConfig {
     pub(crate) strip: bool,
     /// Put before the forwarded path; empty, or absolute and without a trailing slash.
     pub(crate) prepend: String,
+    /// What is forwarded where nothing but a slash is left of the path; `None`: that slash behind `prepend`.
+    pub(crate) root: Option<String>,
     pub(crate) serves: Serves,
     pub(crate) rules: Option<Rules>,
     /// Protocols that clients may switch to, lower case; none of them HTTP.
@@ -416,6 +418,9 @@ pub(crate) struct SessionConfig {
     pub(crate) hide: bool,
     /// Under which name keys open it.
     pub(crate) api: String,
+    pub(crate) organisation: String,
+    /// What is shorter is no key.
+    pub(crate) shortest: usize,
     pub(crate) counts: Counts,
 }
 

@@ -21,6 +21,7 @@ mod update_key;
 
 use crate::answer::Answer;
 use crate::clock;
+use crate::keys::lifetime::Lifetimes;
 use crate::keys::redis::Link;
 use crate::keys::store::Quotas;
 use crate::keys::terms::Policies;
@@ -28,7 +29,7 @@ use crate::keys::{KeyHash, KeyStore, Limits};
 use crate::policy::key::Digest;
 use crate::secrets::Secret;
 use crate::server::Log;
-use crate::tyk::{ApiEntry, Loaded, Settings};
+use crate::tyk::{self, ApiEntry, Loaded, Settings};
 use plimsoll_base::document::Problems;
 use serde_json::{Value, json};
 use std::io;
@@ -292,23 +293,52 @@ impl Control {
         Some(error(403, message))
     }
 
+    /// Whether there is such a key now.
+    fn has(&self, hash: KeyHash) -> bool {
+        let now = now();
+        self.keys.with(hash, |key| !key.has_left(now)) == Some(true)
+    }
+
+    /// How long keys are there that are made now.
+    fn lifetimes(&self) -> Lifetimes {
+        let apis = self.apis();
+        let each = apis.iter().map(|api| (api.id.clone(), api.lifetime));
+        Lifetimes {
+            apis: each.collect(),
+            ..self.settings.lifetimes()
+        }
+    }
+
     fn apis(&self) -> Arc<Vec<ApiEntry>> {
         Arc::clone(&self.apis.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The file of a definition: the one that it came from, or the one that it would be written to. `None` for an id that is no file's name.
+    /// The file that holds the definition of an API now, whatever the file is called.
     fn file_of(&self, id: &str) -> Option<PathBuf> {
-        let is_name = !id.is_empty()
-            && id.len() <= 128
-            && id
-                .bytes()
-                .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'));
-        let known = self
-            .apis()
-            .iter()
-            .find(|api| api.id == id)
-            .map(|api| api.file.clone());
-        known.or_else(|| is_name.then(|| self.settings.app_path().join(format!("{id}.json"))))
+        tyk::file_of(self.settings.app_path(), id)
+    }
+
+    /// Where a definition would be written: over its own file, or as a new one.
+    ///
+    /// # Errors
+    /// For an id that is no file's name, and where another API's file is in the way.
+    fn place_of(&self, id: &str) -> Result<PathBuf, Answer> {
+        if let Some(file) = self.file_of(id) {
+            return Ok(file);
+        }
+        let is_letter = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_');
+        if id.is_empty() || id.len() > 128 || !id.bytes().all(is_letter) {
+            let message = "`api_id` becomes the name of a file: write letters, digits, `-` and `_`";
+            return Err(error(400, message));
+        }
+        let file = self.settings.app_path().join(format!("{id}.json"));
+        match file.exists() {
+            true => Err(error(
+                500,
+                format!("`{id}.json` holds another API: rename that file"),
+            )),
+            false => Ok(file),
+        }
     }
 }
 

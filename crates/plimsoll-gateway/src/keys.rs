@@ -10,6 +10,8 @@
 
 pub(crate) mod allowance;
 pub(crate) mod hash;
+pub(crate) mod lifetime;
+mod merge;
 pub(crate) mod redis;
 pub(crate) mod session;
 pub(crate) mod store;

@@ -29,6 +29,7 @@ mod forwarded;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod generation;
+mod go_regex;
 mod handover;
 mod handshake;
 mod http2;

@@ -60,8 +60,8 @@ pub(crate) struct Refusal {
 
 /// Puts a request before every policy of its route. `now` is in nanoseconds since the gateway started.
 /// `watch` is told what it is about, if that is measured.
-pub(crate) fn admit(
-    policies: &[Policy],
+pub(crate) fn admit<'a>(
+    policies: impl IntoIterator<Item = &'a Policy>,
     head: &RequestHead,
     now: u64,
     watch: Option<&Stopwatch>,

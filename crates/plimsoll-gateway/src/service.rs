@@ -97,6 +97,7 @@ pub(crate) struct Route {
     pub(crate) strip: bool,
     /// Put before the forwarded path.
     pub(crate) prepend: String,
+    pub(crate) root: Option<String>,
     pub(crate) serves: Serves,
     /// Protocols that clients may switch to, lower case.
     pub(crate) upgrades: Vec<String>,
@@ -218,6 +219,8 @@ impl Route {
             Policy::Session(SessionPolicy {
                 header: session.header.clone(),
                 api: session.api.clone().into_boxed_str(),
+                organisation: session.organisation.clone().into_boxed_str(),
+                shortest: session.shortest,
                 keys: Arc::clone(&control.keys),
                 counts: session.counts,
                 started: u64::try_from(origin.since_epoch.as_nanos()).unwrap_or(u64::MAX),
@@ -241,6 +244,7 @@ impl Route {
             path: config.path.clone(),
             strip: config.strip,
             prepend: config.prepend.clone(),
+            root: config.root.clone(),
             rules: config.rules.clone(),
             serves: config.serves,
             upgrades: config.upgrades.clone(),

@@ -23,13 +23,16 @@ pub(crate) use conf::KeyRules;
 
 use crate::config::{GatewayConfig, Surroundings};
 use crate::control::{self, Control};
+use crate::keys::lifetime::{ApiLifetime, Lifetimes};
 use crate::keys::terms::Policies;
 use crate::redis_server::RedisConf;
 use crate::secrets::Secret;
 use compile::Api;
-use conf::Conf;
+use conf::{Conf, PolicyFiles};
 use files::File;
 use notes::{Account, Notes};
+use policies::Form;
+
 use plimsoll_base::document::{Document, Nulls, Problem, Problems, Rules};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -121,7 +124,8 @@ pub(crate) struct Loaded {
 #[derive(Debug, Clone)]
 pub(crate) struct ApiEntry {
     pub(crate) id: String,
-    pub(crate) file: PathBuf,
+    /// How long keys that open it are there.
+    pub(crate) lifetime: ApiLifetime,
     /// The file's content.
     pub(crate) text: Value,
 }
@@ -147,6 +151,7 @@ impl Settings {
         around: Surroundings<'_>,
     ) -> Result<Self, Problems> {
         let document = Document::parse_json(name, text)?;
+        let document = fields::spelled(fields::CONF, document, false)?;
         let (mut refused, account) = fields::judge(fields::CONF, &document).into_parts(name);
         let wire: Result<conf::Wire, Problems> = document.decode_with(RULES);
         match wire.and_then(|wire| conf::check(&document, wire, around)) {
@@ -175,6 +180,11 @@ impl Settings {
         self.conf.keys
     }
 
+    /// What holds for keys of all APIs.
+    pub(crate) fn lifetimes(&self) -> Lifetimes {
+        self.conf.lifetimes.clone()
+    }
+
     pub(crate) fn redis(&self) -> Option<&RedisConf> {
         self.conf.redis.as_ref()
     }
@@ -194,11 +204,19 @@ impl Settings {
     /// Every problem of all of them.
     pub(crate) fn load(&self) -> Result<Loaded, Problems> {
         let definitions = files::definitions(&self.conf.app_path)?;
-        let policies = self.conf.policies.as_deref().map(files::read).transpose()?;
-        self.compile(&definitions, policies.as_ref())
+        let (policies, form) = match &self.conf.policies {
+            None => (Vec::new(), Form::Named),
+            Some(PolicyFiles::One(path)) => (vec![files::read(path)?], Form::Named),
+            Some(PolicyFiles::Directory(path)) => (files::policies(path)?, Form::Single),
+        };
+        self.compile(&definitions, (&policies, form))
     }
 
-    fn compile(&self, files: &[File], policies: Option<&File>) -> Result<Loaded, Problems> {
+    fn compile(
+        &self,
+        files: &[File],
+        (policies, form): (&[File], Form),
+    ) -> Result<Loaded, Problems> {
         let mut problems = Problems::default();
         let mut notes = Notes::default();
         let mut apis = Vec::new();
@@ -211,18 +229,20 @@ impl Settings {
                 Err(wrong) => problems.extend(wrong),
             }
         }
-        let policies = match policies
-            .map(|file| self.policies(file, &mut notes))
-            .transpose()
-        {
-            Ok(policies) => policies.unwrap_or_default(),
-            Err(wrong) => {
-                problems.extend(wrong);
-                Policies::new()
+        let mut granted = Policies::new();
+        for file in policies {
+            match policies::read(file, form) {
+                Ok((policies, account)) => {
+                    notes.accounts.push(account);
+                    problems.extend(add(&mut granted, policies, file));
+                }
+                Err(wrong) => problems.extend(wrong),
             }
-        };
+        }
         problems.extend(same_ids(&apis));
-        let config = match compile::compile(&self.conf, &apis, self.strict) {
+        problems.extend(apis.iter().flat_map(Api::references));
+        problems.extend(apis.iter().flat_map(|api| self.scripts(api)));
+        let config = match compile::compile(&self.conf, &apis, self.strict, &mut notes.doubts) {
             Ok(config) => problems.or_ok(config)?,
             Err(wrong) => {
                 problems.extend(wrong);
@@ -232,17 +252,64 @@ impl Settings {
         Ok(Loaded {
             config,
             apis: entries(apis),
-            policies,
+            policies: granted,
             notes,
         })
     }
+}
 
-    fn policies(&self, file: &File, notes: &mut Notes) -> Result<Policies, Problems> {
-        let document = Document::parse_json(&file.name, &file.text)?;
-        let (policies, account) = policies::read(&file.name, &document)?;
-        notes.accounts.push(account);
-        Ok(policies)
+impl Settings {
+    /// Problems for scripts that lie where Tyk looks for an API's, whether its definition names any or not
+    /// (`gateway/server.go`, `loadCustomMiddleware`).
+    fn scripts(&self, api: &Api) -> Option<Problem> {
+        let directory = self.conf.middleware_path.join(&api.id);
+        let folders = ["pre", "auth", "post_auth", "post"];
+        let script = folders
+            .into_iter()
+            .find_map(|folder| files::script(&directory.join(folder)))?;
+        let message = format!(
+            "Tyk would run `{}` for this API, and scripts are not run here: remove it, or write what it does as rules",
+            script.display()
+        );
+        Some(api.document.problem("api_id", message))
     }
+}
+
+/// Adds the policies of one more file. No two have the same name.
+fn add(granted: &mut Policies, policies: Policies, file: &File) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for (name, policy) in policies {
+        if granted.contains_key(&name) {
+            let message = format!("another file has a policy `{name}` already");
+            problems.push(Problem::of_file(&file.name, message));
+        }
+        granted.insert(name, policy);
+    }
+    problems
+}
+
+/// The file of this directory that holds the definition of an API.
+pub(crate) fn file_of(app_path: &Path, id: &str) -> Option<PathBuf> {
+    let files = files::definitions(app_path).ok()?;
+    let holds = |file: &File| {
+        let own = written_id(&file.text);
+        own.or_else(|| stem(&file.name)).as_deref() == Some(id)
+    };
+    files.into_iter().find(holds).map(|file| file.name.into())
+}
+
+/// The id that a definition gives itself.
+pub(crate) fn written_id(text: &str) -> Option<String> {
+    let document = Document::parse_json("definition", text).ok()?;
+    let document = fields::spelled(fields::DEFINITION, document, false).ok()?;
+    let id = document.to_json().get("api_id")?.as_str()?.to_owned();
+    Some(id).filter(|id| !id.is_empty())
+}
+
+/// The id of a definition that gives itself none.
+fn stem(file: &str) -> Option<String> {
+    let stem = Path::new(file).file_stem()?;
+    Some(stem.to_string_lossy().into_owned())
 }
 
 /// Checks one definition for itself, as a file called `name`; what becomes of its fields.
@@ -256,13 +323,14 @@ pub fn check_definition(name: &str, text: &str) -> Result<Vec<String>, Problems>
         name: name.to_owned(),
         text: text.to_owned(),
     };
-    let loaded = settings.compile(&[file], None)?;
+    let loaded = settings.compile(&[file], (&[], Form::Named))?;
     Ok(loaded.notes.all())
 }
 
 /// A definition, and what of it is refused: what else is wrong with it is yet to be found.
 fn definition(file: &File, notes: &mut Notes) -> Result<(Api, Problems), Problems> {
     let document = Document::parse_json(&file.name, &file.text)?;
+    let document = fields::spelled(fields::DEFINITION, document, false)?;
     let verdict = fields::judge(fields::DEFINITION, &document);
     let (mut refused, account) = verdict.into_parts(&file.name);
     let definition: definition::Definition = match document.decode_with(RULES) {
@@ -275,19 +343,14 @@ fn definition(file: &File, notes: &mut Notes) -> Result<(Api, Problems), Problem
     notes.accounts.push(account);
     if definition.active == Some(false) {
         let name = &file.name;
-        notes.closed.push(format!(
+        notes.doubts.push(format!(
             "{name}: `active` is false, so this API is closed; Tyk would serve it"
         ));
     }
-    let stem = || {
-        PathBuf::from(&file.name)
-            .file_stem()
-            .map(|stem| stem.to_string_lossy().into_owned())
-    };
     let id = definition.api_id.clone().filter(|id| !id.is_empty());
     let api = Api {
         file: PathBuf::from(&file.name),
-        id: id.or_else(stem).unwrap_or_default(),
+        id: id.or_else(|| stem(&file.name)).unwrap_or_default(),
         document,
         definition,
     };
@@ -311,7 +374,13 @@ fn entries(apis: Vec<Api>) -> Vec<ApiEntry> {
     apis.into_iter()
         .map(|api| ApiEntry {
             text: api.document.to_json(),
-            file: api.file,
+            lifetime: ApiLifetime {
+                seconds: api.definition.session_lifetime.unwrap_or(0),
+                respects_expiry: api
+                    .definition
+                    .session_lifetime_respects_key_expiration
+                    .unwrap_or(false),
+            },
             id: api.id,
         })
         .collect()
@@ -331,7 +400,7 @@ fn decode_errors(kind: &fields::Kind, text: &str) -> String {
         let document = Document::parse_json("file", &text).unwrap();
         document.decode_with::<Entries<policies::Wire>>(RULES).err()
     } else {
-        crate::keys::session::read(&document).err()
+        crate::keys::session::read(document).err()
     };
     problems
         .map(|problems| problems.to_string())

@@ -358,6 +358,7 @@ fn routes(c: &mut Checker<'_>, wire: &GatewayFile) -> Vec<RouteConfig> {
             path: block.path.clone(),
             strip: block.strip,
             prepend: prepend(c, &at.key("prepend"), block.prepend.as_deref()),
+            root: None,
             rules: rules::rules(c, &at.key("rules"), &block.rules),
             serves: sharding::serves(c, &at, block, wire),
             upgrades: upgrades(c, &at.key("upgrades"), &block.upgrades),

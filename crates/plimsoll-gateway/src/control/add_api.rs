@@ -14,22 +14,23 @@ pub(super) fn answer(control: &Control, call: &Call, _: &str) -> Answer {
         Ok(read) => read,
         Err(refused) => return refused,
     };
-    let Some(file) = control.file_of(&id) else {
-        let message = "`api_id` becomes the name of a file: write letters, digits, `-` and `_`";
-        return error(400, message);
-    };
-    write(&file, text).unwrap_or_else(|| changed(&id, "added"))
+    match control.place_of(&id) {
+        Ok(file) => write(&file, text).unwrap_or_else(|| changed(&id, "added")),
+        Err(refused) => refused,
+    }
 }
 
 /// The definition that a call brings, which is sound, and its id.
 pub(super) fn definition(call: &Call) -> Result<(String, &str), Answer> {
     let text = std::str::from_utf8(&call.body).map_err(|_| error(400, "Request malformed"))?;
-    let json: Value = serde_json::from_str(text).map_err(|_| error(400, "Request malformed"))?;
+    if serde_json::from_str::<Value>(text).is_err() {
+        return Err(error(400, "Request malformed"));
+    }
     tyk::check_definition("definition", text)
         .map_err(|problems| error(400, problems.to_string()))?;
-    match json["api_id"].as_str() {
-        Some(id) if !id.is_empty() => Ok((id.to_owned(), text)),
-        _ => Err(error(400, "the definition has no `api_id`: add one")),
+    match tyk::written_id(text) {
+        Some(id) => Ok((id, text)),
+        None => Err(error(400, "the definition has no `api_id`: add one")),
     }
 }
 

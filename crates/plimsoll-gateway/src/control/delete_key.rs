@@ -5,7 +5,11 @@ use crate::answer::Answer;
 use crate::keys::store::Quotas;
 
 pub(super) fn answer(control: &Control, call: &Call, id: &str) -> Answer {
-    let remove = |hash| control.change(hash, Quotas::Reset, || control.keys.remove(hash));
+    // One that has left is not there, even where nobody has swept it away yet.
+    let remove = |hash| {
+        let is_there = control.has(hash);
+        control.change(hash, Quotas::Reset, || control.keys.remove(hash)) && is_there
+    };
     let removed = call.hash(id).is_some_and(remove);
     match (removed, call.parameter("api_id")) {
         (false, _) => error(404, "There is no such key found"),

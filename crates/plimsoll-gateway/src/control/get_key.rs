@@ -2,11 +2,16 @@
 
 use super::{Call, Control, error, json_answer, now};
 use crate::answer::Answer;
+use crate::keys::store::Key;
 
 pub(super) fn answer(control: &Control, call: &Call, id: &str) -> Answer {
     let hash = call.hash(id);
-    let session = hash.and_then(|hash| control.keys.with(hash, |key| key.session(now())));
-    match session {
+    let now = now();
+    let look = |key: &Key| (!key.has_left(now)).then(|| key.session(now));
+    match hash
+        .and_then(|hash| control.keys.with(hash, look))
+        .flatten()
+    {
         Some(session) => json_answer(200, &session.into()),
         None => error(404, "Key not found"),
     }

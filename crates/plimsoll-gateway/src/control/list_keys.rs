@@ -1,6 +1,6 @@
 //! `GET /tyk/keys`: every key, in clear or as its hash.
 
-use super::{Call, Control, error, json_answer};
+use super::{Call, Control, error, json_answer, now};
 use crate::answer::Answer;
 use serde_json::json;
 
@@ -10,5 +10,5 @@ pub(super) fn answer(control: &Control, _: &Call, _: &str) -> Answer {
         let message = "Hashed key listing is disabled in config (enable_hashed_keys_listing)";
         return error(404, message);
     }
-    json_answer(200, &json!({ "keys": control.keys.list() }))
+    json_answer(200, &json!({ "keys": control.keys.list(now()) }))
 }

@@ -3,6 +3,7 @@
 use super::{Call, Control, error, json_answer, now};
 use crate::answer::Answer;
 use crate::keys::KeyHash;
+use crate::keys::lifetime::AfterExpiry;
 use crate::keys::session::{self, Session};
 use crate::keys::store::{NewKey, Quotas};
 use plimsoll_base::document::Document;
@@ -14,7 +15,7 @@ pub(super) fn session(control: &Control, call: &Call) -> Result<Session, Answer>
     let document = Document::parse_json("session", text)
         .map_err(|problems| error(500, format!("Unmarshalling failed: {problems}")))?;
     let mut session =
-        session::read(&document).map_err(|problems| error(400, problems.to_string()))?;
+        session::read(document).map_err(|problems| error(400, problems.to_string()))?;
     let rules = control.settings.key_rules();
     if session.grant.access.is_empty() && session.grant.policies.is_empty() && !rules.master_keys {
         let message = "Failed to create key, keys must have at least one Access Rights record set.";
@@ -27,8 +28,15 @@ pub(super) fn session(control: &Control, call: &Call) -> Result<Session, Answer>
         };
         if session.expires == 0 && policy.key_expires_in > 0 {
             session.expires = now().saturating_add(policy.key_expires_in);
+            session.lifetime.expires = session.expires.into();
+        }
+        if policy.after_expiry != AfterExpiry::Unsaid {
+            session.lifetime.after_expiry = policy.after_expiry;
         }
     }
+    let opens = control.keys.opens(&session.grant);
+    let lifetimes = control.lifetimes();
+    session.leaves = lifetimes.leaves(session.lifetime, opens.as_deref(), now());
     Ok(session)
 }
 
@@ -62,8 +70,7 @@ pub(super) fn put(
     let mut full = None;
     let is_put = control.change(hash, quotas, || {
         // Looked up together with the change: it may have been withdrawn since the call came.
-        let is_there = || control.keys.with(hash, |_| ()).is_some();
-        if put != Put::Make && !is_there() {
+        if put != Put::Make && !control.has(hash) {
             return false;
         }
         full = control.keys.put(key, quotas).err();

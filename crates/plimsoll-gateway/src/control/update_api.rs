@@ -12,7 +12,7 @@ pub(super) fn answer(control: &Control, call: &Call, id: &str) -> Answer {
         let message = "Request APIID does not match that in Definition! For Update operations these must match.";
         return error(400, message);
     }
-    match control.file_of(id).filter(|file| file.is_file()) {
+    match control.file_of(id) {
         Some(file) => add_api::write(&file, text).unwrap_or_else(|| changed(id, "modified")),
         None => error(404, "API not found"),
     }

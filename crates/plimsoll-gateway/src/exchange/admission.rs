@@ -10,9 +10,9 @@ use crate::client::Client;
 use crate::config::Serves;
 use crate::fields;
 use crate::path;
-use crate::policy::rules::Effects;
 use crate::policy::rules::breaker::Passed;
-use crate::policy::{self, Caller, Refusal};
+use crate::policy::rules::{Effects, Exemption};
+use crate::policy::{self, Caller, Policy, Refusal};
 use crate::router;
 use crate::service::{Route, Service};
 use crate::shard_map::{Moving, Step};
@@ -199,8 +199,12 @@ fn judge(
         Some(rules) => rules.judge(head, path, below).map_err(plain)?,
     };
     let caller = match effects.exempt {
-        true => Caller::default(),
-        false => policy::admit(&route.policies, head, now, watch)?,
+        Some(Exemption::All) => Caller::default(),
+        Some(Exemption::Key) => {
+            let limits = |policy: &&Policy| matches!(policy, Policy::RateLimit(_));
+            policy::admit(route.policies.iter().filter(limits), head, now, watch)?
+        }
+        None => policy::admit(&route.policies, head, now, watch)?,
     };
     let breaker = effects.breaker.as_ref();
     let passed = breaker.map(|breaker| breaker.admit(now)).transpose();

@@ -59,8 +59,13 @@ impl Outgoing {
         out.clear();
         out.extend_from_slice(head.method().as_bytes());
         out.push(b' ');
-        out.extend_from_slice(route.prepend.as_bytes());
-        out.extend_from_slice(target.path.as_bytes());
+        match &route.root {
+            Some(root) if target.path == "/" => out.extend_from_slice(root.as_bytes()),
+            _ => {
+                out.extend_from_slice(route.prepend.as_bytes());
+                out.extend_from_slice(target.path.as_bytes());
+            }
+        }
         if let Some(query) = head.query() {
             out.push(b'?');
             out.extend_from_slice(query.as_bytes());

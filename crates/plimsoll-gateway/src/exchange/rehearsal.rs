@@ -57,6 +57,7 @@ fn write_head<R: AsyncRead + Unpin>(
         path: "/".to_owned(),
         strip: false,
         prepend: String::new(),
+        root: None,
         serves: Serves::Upstream(0),
         upgrades: vec!["websocket".to_owned()],
         rules: None,

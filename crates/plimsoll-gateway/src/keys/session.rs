@@ -1,6 +1,7 @@
 //! Tyk's session object (`user/session.go`): from JSON to terms and a key's own, and back.
 
-use super::terms::{Figures, Grant};
+use super::lifetime::{AfterExpiry, KeyLifetime};
+use super::terms::{ApiGrant, Figures, Grant};
 use crate::tyk::fields;
 use deserr::Deserr;
 use plimsoll_base::document::{Document, Entries, Nulls, Path, Problems, Rules};
@@ -30,6 +31,10 @@ pub(crate) struct Session {
     pub(crate) expires: u32,
     /// What is left of its quota until when, if it says so.
     pub(crate) quota: Option<(i64, u32)>,
+    /// How long it is to be there.
+    pub(crate) lifetime: KeyLifetime,
+    /// When it leaves, in seconds since 1970; `None`: never. Found when it is made.
+    pub(crate) leaves: Option<u32>,
 }
 
 #[derive(Debug, Deserr)]
@@ -49,6 +54,12 @@ struct Wire {
     #[deserr(default)]
     expires: Option<i64>,
     #[deserr(default)]
+    session_lifetime: Option<i64>,
+    #[deserr(default)]
+    post_expiry_action: Option<String>,
+    #[deserr(default)]
+    post_expiry_grace_period: Option<i64>,
+    #[deserr(default)]
     access_rights: Option<Entries<AccessWire>>,
     #[deserr(default)]
     is_inactive: Option<bool>,
@@ -63,6 +74,8 @@ struct Wire {
 pub(crate) struct AccessWire {
     #[deserr(default)]
     limit: Option<LimitWire>,
+    #[deserr(default)]
+    allowance_scope: Option<String>,
 }
 
 #[derive(Debug, Deserr)]
@@ -75,29 +88,65 @@ struct LimitWire {
     quota_max: Option<i64>,
     #[deserr(default)]
     quota_renewal_rate: Option<i64>,
+    #[deserr(default)]
+    quota_renews: Option<i64>,
+    #[deserr(default)]
+    quota_remaining: Option<i64>,
+    #[deserr(default)]
+    throttle_interval: Option<f64>,
+    #[deserr(default)]
+    throttle_retry_limit: Option<i64>,
+    #[deserr(default)]
+    max_query_depth: Option<i64>,
+}
+
+impl LimitWire {
+    fn figures(&self) -> Figures {
+        Figures {
+            rate: self.rate.unwrap_or(0.0),
+            per: self.per.unwrap_or(0.0),
+            quota_max: self.quota_max.unwrap_or(0),
+            quota_renewal: self.quota_renewal_rate.unwrap_or(0),
+        }
+    }
+
+    /// Whether it says anything, of whatever has an effect here or not.
+    fn says_anything(&self) -> bool {
+        let floats = [self.rate, self.per, self.throttle_interval];
+        let whole = [
+            self.quota_max,
+            self.quota_renewal_rate,
+            self.quota_renews,
+            self.quota_remaining,
+            self.throttle_retry_limit,
+            self.max_query_depth,
+        ];
+        floats.iter().flatten().any(|figure| *figure != 0.0)
+            || whole.iter().flatten().any(|figure| *figure != 0)
+    }
 }
 
 /// Access rights as a session or a policy writes them.
-pub(crate) fn access(written: Option<Entries<AccessWire>>) -> Vec<(String, Figures)> {
+pub(crate) fn access(written: Option<Entries<AccessWire>>) -> Vec<(String, ApiGrant)> {
     let entries = written.unwrap_or_default().0.into_iter();
-    entries
-        .map(|(api, access)| {
-            let limit = access.limit.map(|limit| Figures {
-                rate: limit.rate.unwrap_or(0.0),
-                per: limit.per.unwrap_or(0.0),
-                quota_max: limit.quota_max.unwrap_or(0),
-                quota_renewal: limit.quota_renewal_rate.unwrap_or(0),
-            });
-            (api, limit.unwrap_or_default())
-        })
-        .collect()
+    let grant = |access: AccessWire| ApiGrant {
+        limit: access
+            .limit
+            .as_ref()
+            .map(LimitWire::figures)
+            .unwrap_or_default(),
+        says_limit: access.limit.as_ref().is_some_and(LimitWire::says_anything),
+        scope: access.allowance_scope.unwrap_or_default(),
+    };
+    entries.map(|(api, access)| (api, grant(access))).collect()
 }
 
 /// Reads a session.
 ///
 /// # Errors
 /// Fields of the wrong type, fields that restrict and are not supported, figures beyond what can be counted.
-pub(crate) fn read(document: &Document) -> Result<Session, Problems> {
+pub(crate) fn read(document: Document) -> Result<Session, Problems> {
+    let document = &fields::spelled(fields::SESSION, document, false)?;
     fields::judge(fields::SESSION, document).refused_only()?;
     let rules = Rules {
         nulls: Nulls::Allowed,
@@ -134,13 +183,35 @@ pub(crate) fn read(document: &Document) -> Result<Session, Problems> {
             }
         }
     }
+    let action = wire.post_expiry_action.as_deref().unwrap_or("");
+    let grace = wire.post_expiry_grace_period.unwrap_or(0);
+    let lifetime = KeyLifetime {
+        seconds: wire.session_lifetime.unwrap_or(0),
+        expires: wire.expires.unwrap_or(0),
+        after_expiry: after_expiry(document, &Path::root(), action, grace)?,
+    };
     let renews = wire.quota_renews.and_then(|unix| u32::try_from(unix).ok());
     Ok(Session {
         grant,
         shape,
         own,
         expires: u32::try_from(wire.expires.unwrap_or(0).max(0)).unwrap_or(u32::MAX),
+        lifetime,
+        leaves: None,
         quota: wire.quota_remaining.zip(renews.filter(|unix| *unix > 0)),
+    })
+}
+
+/// What is written at `at` of a key that has expired.
+pub(crate) fn after_expiry(
+    document: &Document,
+    at: &Path,
+    action: &str,
+    grace: i64,
+) -> Result<AfterExpiry, Problems> {
+    AfterExpiry::parse(action, grace).ok_or_else(|| {
+        let message = "write `delete`, or `retain` with seconds in `post_expiry_grace_period`, of which -1 is for ever";
+        document.problem(at.key("post_expiry_action"), message).into()
     })
 }
 
@@ -149,7 +220,7 @@ pub(crate) fn beyond(document: &Document, at: &Path, grant: &Grant) -> Problems 
     let own = std::iter::once((at.clone(), grant.figures));
     let rights = at.key("access_rights");
     let limits = grant.access.iter();
-    let limits = limits.map(|(api, figures)| (rights.key(api).key("limit"), *figures));
+    let limits = limits.map(|(api, access)| (rights.key(api).key("limit"), access.limit));
     let of = |(at, figures): (Path, Figures)| {
         let problems = figures.problems().into_iter();
         problems.map(move |(name, message)| document.problem(at.key(name), message))
@@ -163,7 +234,7 @@ mod tests {
 
     fn check(text: &str, expected: &str) {
         let document = Document::parse_json("key", text).unwrap();
-        let actual = match read(&document) {
+        let actual = match read(document) {
             Ok(session) => format!("{session:?}"),
             Err(problems) => problems.to_string(),
         };
@@ -180,7 +251,7 @@ mod tests {
         );
         check(
             text,
-            r#"access: [("x", Figures { rate: 1.0, per: 1.0, quota_max: 0, quota_renewal: 0 })]"#,
+            r#"access: [("x", ApiGrant { limit: Figures { rate: 1.0, per: 1.0, quota_max: 0, quota_renewal: 0 }, says_limit: true, scope: "" })]"#,
         );
     }
 

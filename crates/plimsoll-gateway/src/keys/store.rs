@@ -11,7 +11,7 @@ use super::allowance::Spent;
 use super::session::{self, Session};
 use super::terms::{Effective, Policies, Terms};
 use hashbrown::HashTable;
-use plimsoll_base::document::Document;
+use plimsoll_base::document::{Document, Problems};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -38,6 +38,18 @@ impl Default for Limits {
     fn default() -> Self {
         Self { keys: 2_000_000 }
     }
+}
+
+/// Beside the fields of a session that gateways share: when the key leaves, in seconds since 1970.
+const LEAVES: &str = "plimsoll_leaves";
+
+/// A session as [`Key::shared_text`] writes it.
+fn shared_session(text: &str) -> Result<Session, Problems> {
+    let document = Document::parse_json("session", text)?;
+    let leaves = document.integer(LEAVES);
+    let mut session = session::read(document.without(&[LEAVES.into()]))?;
+    session.leaves = leaves.map(|leaves| u32::try_from(leaves).unwrap_or(u32::MAX));
+    Ok(session)
 }
 
 /// There are as many keys as there may be.
@@ -111,8 +123,10 @@ struct Extra {
     /// The key in plain text, where the operator wants keys listed.
     plain: Option<Box<str>>,
     own: Map<String, Value>,
-    /// For APIs with an allowance of their own.
+    /// For scopes that are counted for themselves.
     accounts: Box<[Spent]>,
+    /// When it is there no more, expired or not, in seconds since 1970.
+    leaves: Option<u32>,
 }
 
 /// What becomes of a quota when its key is changed.
@@ -178,8 +192,7 @@ impl KeyStore {
 
     /// Takes over a key that another gateway made or changed. What cannot be read opens nothing here.
     pub(crate) fn adopt(&self, hash: KeyHash, text: &str, quotas: Quotas, now: u32) {
-        let document = Document::parse_json("session", text);
-        let Ok(session) = document.and_then(|document| session::read(&document)) else {
+        let Ok(session) = shared_session(text) else {
             // What it opened before was more than nothing, and may be more than it is to open now.
             self.remove(hash);
             return;
@@ -332,12 +345,17 @@ impl KeyStore {
             before.map_or_else(Spent::default, Spent::copy_of)
         };
         let accounts: Box<[Spent]> = accounts.iter().map(|api| account(api)).collect();
-        let has_extra = new.plain.is_some() || !new.session.own.is_empty() || !accounts.is_empty();
+        let leaves = new.session.leaves;
+        let has_extra = new.plain.is_some()
+            || !new.session.own.is_empty()
+            || !accounts.is_empty()
+            || leaves.is_some();
         let extra = has_extra.then(|| {
             Box::new(Extra {
                 plain: new.plain.map(String::into_boxed_str),
                 own: new.session.own,
                 accounts,
+                leaves,
             })
         });
         let key = Key {
@@ -371,11 +389,12 @@ impl KeyStore {
     }
 
     /// Every key as it is listed: in plain text where that is kept, else its hash.
-    pub(crate) fn list(&self) -> Vec<String> {
+    pub(crate) fn list(&self, now: u32) -> Vec<String> {
         let mut names = Vec::new();
         for segment in &self.segments {
             let segment = segment.read().unwrap_or_else(PoisonError::into_inner);
-            names.extend(segment.keys.iter().map(Key::name));
+            let keys = segment.keys.iter().filter(|key| !key.has_left(now));
+            names.extend(keys.map(Key::name));
         }
         names.sort_unstable();
         names
@@ -408,6 +427,11 @@ impl KeyStore {
                 key.open_accounts();
             }
         }
+    }
+
+    /// The APIs that a grant opens now; `None`: all.
+    pub(crate) fn opens(&self, grant: &super::terms::Grant) -> Option<Vec<String>> {
+        super::terms::opens(grant, &self.policies())
     }
 
     /// The policies in force.
@@ -506,7 +530,20 @@ impl Key {
     /// when it has expired is known for as long from then on.
     pub(crate) fn forgotten_at(&self) -> Option<u32> {
         let end = self.expires.max(self.created).saturating_add(REMEMBERED);
-        (self.expires != 0 && end != u32::MAX).then_some(end)
+        let forgotten = (self.expires != 0 && end != u32::MAX).then_some(end);
+        match (self.leaves(), forgotten) {
+            (Some(leaves), Some(end)) => Some(leaves.min(end)),
+            (leaves, forgotten) => leaves.or(forgotten),
+        }
+    }
+
+    fn leaves(&self) -> Option<u32> {
+        self.extra.as_ref()?.leaves
+    }
+
+    /// Whether it is there no more, at `now` in seconds since 1970: it is as one that never was.
+    pub(crate) fn has_left(&self, now: u32) -> bool {
+        self.leaves().is_some_and(|leaves| now >= leaves)
     }
 
     pub(crate) fn is_forgotten(&self, now: u32) -> bool {
@@ -567,6 +604,15 @@ impl Key {
         session
     }
 
+    /// The same as text, with what its maker alone can know.
+    pub(crate) fn shared_text(&self) -> String {
+        let mut session = self.shared();
+        if let Some(leaves) = self.leaves() {
+            session.insert(LEAVES.to_owned(), leaves.into());
+        }
+        Value::Object(session).to_string()
+    }
+
     /// The session that it was made of, with what is left of its quota at `now` (seconds since 1970).
     pub(crate) fn session(&self, now: u32) -> Map<String, Value> {
         let mut session = self.shared();
@@ -599,7 +645,7 @@ mod tests {
         NewKey {
             hash: KeyHash::of(name.as_bytes()),
             plain: None,
-            session: session::read(&document).unwrap(),
+            session: session::read(document).unwrap(),
             now: NOW,
         }
     }
@@ -628,7 +674,7 @@ mod tests {
             let expected = (index % 3 != 0).then(|| hash(name));
             assert_eq!(found, expected, "{name}");
         }
-        assert_eq!((store.len(), store.list().len()), (666, 666));
+        assert_eq!((store.len(), store.list(NOW).len()), (666, 666));
     }
 
     #[test]
@@ -766,8 +812,8 @@ mod tests {
             let Access::Listed(apis) = &effective.access else {
                 return None;
             };
-            let own = apis.get(api).copied()??;
-            let left = key.spent(Some(own.account)).spend(&own.allowance, 1, now);
+            let own = apis.get(api).copied()?;
+            let left = key.spent(own.account).spend(&own.allowance, 1, now);
             left.ok()?.map(|left| left.remaining)
         };
         store.with(KeyHash::of(b"k"), look).flatten()
@@ -775,25 +821,26 @@ mod tests {
 
     #[test]
     fn an_apis_account_stays_its_own_through_changes_of_policies_and_sessions() {
-        use super::super::terms::{Figures, Grant, Parts, PolicyGrant};
+        use super::super::terms::{ApiGrant, Figures, Grant, PolicyGrant};
         let limit = Figures {
             quota_max: 9,
             quota_renewal: 60,
             ..Figures::default()
         };
         let policies = |apis: &[&str]| {
-            let access = apis.iter().map(|api| ((*api).to_owned(), limit));
+            let own = ApiGrant {
+                limit,
+                says_limit: true,
+                ..ApiGrant::default()
+            };
+            let access = apis.iter().map(|api| ((*api).to_owned(), own.clone()));
             let policy = PolicyGrant {
                 grant: Grant {
                     access: access.collect(),
                     ..Grant::default()
                 },
-                parts: Parts {
-                    rate: true,
-                    quota: true,
-                    access: true,
-                },
-                key_expires_in: 0,
+                per_api: true,
+                ..PolicyGrant::default()
             };
             Policies::from([("p".to_owned(), policy)])
         };
@@ -817,6 +864,30 @@ mod tests {
         assert_eq!(spent(["a", "b", "c"]), [Some(4), None, Some(5)]);
         store.put(new_key("k", &session), Quotas::Reset).unwrap();
         assert_eq!(spent(["a", "b", "c"]), [Some(8), None, Some(8)]);
+    }
+
+    #[test]
+    fn a_key_that_leaves_is_there_until_that_second_also_for_others() {
+        let store = KeyStore::new(Limits::default());
+        let mut key = new_key("k", PLAIN);
+        key.session.leaves = Some(NOW + 10);
+        let hash = key.hash;
+        store.put(key, Quotas::Reset).unwrap();
+        let text = store.with(hash, Key::shared_text).unwrap();
+        let other = KeyStore::new(Limits::default());
+        other.adopt(hash, &text, Quotas::Keep, NOW + 5);
+        for store in [&store, &other] {
+            let look = |at| store.with(hash, |key| (key.has_left(at), key.is_forgotten(at)));
+            assert_eq!(look(NOW + 9), Some((false, false)));
+            assert_eq!(look(NOW + 10), Some((true, true)));
+            assert_eq!(store.with(hash, Key::forgotten_at), Some(Some(NOW + 10)));
+            assert_eq!(
+                (store.list(NOW + 9).len(), store.list(NOW + 10).len()),
+                (1, 0)
+            );
+            let shown = store.with(hash, |key| key.session(NOW)).unwrap();
+            assert!(!shown.contains_key(LEAVES));
+        }
     }
 
     #[test]

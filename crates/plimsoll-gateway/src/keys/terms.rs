@@ -3,6 +3,8 @@
 //! Most keys have what many others have, so it is kept once. When policies change, what follows for each is made anew.
 
 use super::allowance::{Allowance, Quota, Rate};
+use super::lifetime::AfterExpiry;
+use super::merge::{Right, merge};
 use arc_swap::ArcSwap;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
@@ -14,9 +16,19 @@ pub(crate) struct Grant {
     pub(crate) inactive: bool,
     pub(crate) figures: Figures,
     /// By API, in the order of the file.
-    pub(crate) access: Vec<(String, Figures)>,
+    pub(crate) access: Vec<(String, ApiGrant)>,
     /// Names of policies that have the last word.
     pub(crate) policies: Vec<String>,
+}
+
+/// What a session or a policy says of one API, as written.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct ApiGrant {
+    pub(crate) limit: Figures,
+    /// Whether any limit is written, known here or not.
+    pub(crate) says_limit: bool,
+    /// In a session: APIs of one scope are counted together.
+    pub(crate) scope: String,
 }
 
 /// Rate and quota as written: zero and below mean none.
@@ -29,20 +41,42 @@ pub(crate) struct Figures {
 }
 
 /// A policy, and which of its parts it has a say in.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct PolicyGrant {
     pub(crate) grant: Grant,
+    /// Whose APIs it opens.
+    pub(crate) organisation: String,
+    /// None: all of them.
     pub(crate) parts: Parts,
+    /// Each API's limit is its own, or the policy's where it says none.
+    pub(crate) per_api: bool,
     /// Seconds that keys made with it live; 0: for ever.
     pub(crate) key_expires_in: u32,
+    /// What becomes of keys made with it that have expired, where it says so.
+    pub(crate) after_expiry: AfterExpiry,
 }
 
-/// Parts of a grant that a policy replaces.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Parts of a grant.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Parts {
     pub(crate) rate: bool,
     pub(crate) quota: bool,
     pub(crate) access: bool,
+    /// Of queries, which are not read; it counts as a part all the same.
+    pub(crate) complexity: bool,
+}
+
+impl Parts {
+    pub(crate) const ALL: Self = Self {
+        rate: true,
+        quota: true,
+        access: true,
+        complexity: true,
+    };
+
+    pub(crate) fn is_any(self) -> bool {
+        self != Self::default()
+    }
 }
 
 /// All policies by name.
@@ -56,8 +90,8 @@ pub(crate) struct Terms {
     grant: Grant,
     /// Read for every request, replaced when policies change.
     pub(super) effective: ArcSwap<Effective>,
-    /// APIs that have, or once had, an allowance of their own: the place of each is the number of its account, which stays. Blocking:
-    /// taken when a key is made and when policies change.
+    /// Scopes that are, or once were, counted for themselves: the place of each is the number of its account, which stays. Blocking: taken
+    /// when a key is made and when policies change.
     accounts: Mutex<Vec<Box<str>>>,
 }
 
@@ -65,23 +99,34 @@ pub(crate) struct Terms {
 #[derive(Debug, PartialEq)]
 pub(crate) struct Effective {
     pub(crate) inactive: bool,
-    /// Over all APIs that have none of their own.
+    /// Whose APIs it opens, if policies say so.
+    pub(crate) organisation: Organisation,
+    /// What is shown of the key as a whole, and holds for every API where none are listed.
     pub(crate) allowance: Allowance,
     pub(crate) access: Access,
+}
+
+/// Whose APIs a key opens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Organisation {
+    Any,
+    Only(Box<str>),
+    /// Its policies are of several.
+    None,
 }
 
 /// Which APIs a key may use.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Access {
     All,
-    Listed(HashMap<Box<str>, Option<OwnAllowance>>),
+    Listed(HashMap<Box<str>, Granted>),
 }
 
-/// What one API grants for itself.
+/// What one API grants.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct OwnAllowance {
-    /// Which of the key's further accounts it is charged to.
-    pub(crate) account: usize,
+pub(crate) struct Granted {
+    /// Which of the key's further accounts it is charged to; `None`: the one that it has in any case.
+    pub(crate) account: Option<usize>,
     pub(crate) allowance: Allowance,
 }
 
@@ -108,7 +153,7 @@ impl Terms {
         effective(&self.grant, policies, &mut accounts)
     }
 
-    /// The APIs for which a key has accounts besides its own, in their order.
+    /// The scopes for which a key has accounts besides its own, in their order.
     pub(super) fn accounts(&self) -> Vec<Box<str>> {
         let accounts = self.accounts.lock().unwrap_or_else(PoisonError::into_inner);
         accounts.clone()
@@ -122,11 +167,6 @@ impl Terms {
 }
 
 impl Figures {
-    /// Whether anything is said at all.
-    fn is_empty(self) -> bool {
-        self == Self::default()
-    }
-
     /// Fields that say a limit which could not be held to, and what to write instead: a limit that is not applied is none.
     pub(crate) fn problems(self) -> Vec<(&'static str, String)> {
         let most = i64::from(u32::MAX);
@@ -163,172 +203,79 @@ impl Figures {
             }),
         }
     }
-
-    /// Requests per second; without a rate there is no end to them.
-    fn per_second(self) -> f64 {
-        match self.allowance().rate {
-            Some(rate) => rate.requests / rate.seconds,
-            None => f64::INFINITY,
-        }
-    }
 }
 
-/// Policies in the order in which the session names them: of several, the most generous rate and quota count, and access to everything
-/// that any of them opens. One that is unknown or inactive closes the key. APIs that need an account and have none yet are added.
+/// What follows from a grant and the policies in force. Scopes that need an account and have none yet are added.
 fn effective(grant: &Grant, policies: &Policies, accounts: &mut Vec<Box<str>>) -> Effective {
-    let mut inactive = grant.inactive;
-    let mut figures = grant.figures;
-    let mut access = grant.access.clone();
-    let mut said = Parts {
-        rate: false,
-        quota: false,
-        access: false,
-    };
-    let mut unknown = false;
-    for name in &grant.policies {
-        let Some(PolicyGrant { grant, parts, .. }) = policies.get(name) else {
-            unknown = true;
-            continue;
-        };
-        inactive |= grant.inactive;
-        let theirs = grant.figures;
-        if parts.rate && (!said.rate || theirs.per_second() > figures.per_second()) {
-            (figures.rate, figures.per) = (theirs.rate, theirs.per);
-        }
-        let more = theirs.quota_max <= 0
-            || (figures.quota_max > 0 && theirs.quota_max > figures.quota_max);
-        if parts.quota && (!said.quota || more) {
-            (figures.quota_max, figures.quota_renewal) = (theirs.quota_max, theirs.quota_renewal);
-        }
-        if parts.access {
-            if !said.access {
-                access.clear();
-            }
-            access.extend(grant.access.iter().cloned());
-        }
-        said = Parts {
-            rate: said.rate || parts.rate,
-            quota: said.quota || parts.quota,
-            access: said.access || parts.access,
-        };
-    }
-    let open = access.is_empty() && grant.policies.is_empty();
+    let merged = merge(grant, policies);
+    let mut organisations = merged.organisations.into_iter();
     Effective {
-        inactive,
-        allowance: figures.allowance(),
-        access: match (unknown, open) {
-            (true, _) => Access::Listed(HashMap::new()),
-            (false, true) => Access::All,
-            (false, false) => listed(access, accounts),
+        inactive: merged.inactive,
+        organisation: match (organisations.next(), organisations.next()) {
+            (None, _) => Organisation::Any,
+            (Some(only), None) => Organisation::Only(only.into_boxed_str()),
+            (Some(_), Some(_)) => Organisation::None,
+        },
+        allowance: merged.root.allowance(),
+        access: match merged.rights {
+            None => Access::All,
+            Some(rights) => {
+                let granted = |(api, right): (String, Right)| {
+                    let granted = Granted {
+                        account: account(&right.scope, accounts),
+                        allowance: right.limit.allowance(),
+                    };
+                    (api.into_boxed_str(), granted)
+                };
+                Access::Listed(rights.into_iter().map(granted).collect())
+            }
         },
     }
 }
 
-fn listed(access: Vec<(String, Figures)>, accounts: &mut Vec<Box<str>>) -> Access {
-    let mut apis = HashMap::new();
-    for (api, figures) in access {
-        let own = (!figures.is_empty()).then(|| {
-            let known = accounts.iter().position(|known| **known == *api);
-            OwnAllowance {
-                account: known.unwrap_or_else(|| {
-                    accounts.push(api.as_str().into());
-                    accounts.len() - 1
-                }),
-                allowance: figures.allowance(),
-            }
-        });
-        apis.insert(api.into_boxed_str(), own);
+/// The APIs that a grant opens under these policies; `None`: all.
+pub(super) fn opens(grant: &Grant, policies: &Policies) -> Option<Vec<String>> {
+    let rights = merge(grant, policies).rights?;
+    Some(rights.into_keys().collect())
+}
+
+fn account(scope: &str, accounts: &mut Vec<Box<str>>) -> Option<usize> {
+    if scope.is_empty() {
+        return None;
     }
-    Access::Listed(apis)
+    let known = accounts.iter().position(|known| **known == *scope);
+    Some(known.unwrap_or_else(|| {
+        accounts.push(scope.into());
+        accounts.len() - 1
+    }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn figures(rate: f64, quota_max: i64) -> Figures {
-        Figures {
-            rate,
-            per: 1.0,
-            quota_max,
-            quota_renewal: 60,
-        }
-    }
-
-    fn policy(figures: Figures, apis: &[&str], parts: [bool; 3]) -> PolicyGrant {
-        let [rate, quota, access] = parts;
-        PolicyGrant {
-            grant: Grant {
-                figures,
-                access: apis
-                    .iter()
-                    .map(|api| ((*api).to_owned(), Figures::default()))
-                    .collect(),
-                ..Grant::default()
-            },
-            parts: Parts {
-                rate,
-                quota,
-                access,
-            },
-            key_expires_in: 0,
-        }
-    }
-
-    fn rate_quota_apis(effective: &Effective) -> (Option<f64>, Option<u32>, Vec<String>) {
-        let mut apis = match &effective.access {
-            Access::All => vec!["*".to_owned()],
-            Access::Listed(apis) => apis.keys().map(ToString::to_string).collect(),
-        };
-        apis.sort();
-        let rate = effective.allowance.rate.map(|rate| rate.requests);
-        (rate, effective.allowance.quota.map(|quota| quota.max), apis)
-    }
-
-    #[test]
-    fn policies_have_the_last_word_on_their_parts() {
-        let all = [true, true, true];
-        let policies: Policies = [
-            ("slow".to_owned(), policy(figures(1.0, 10), &["a"], all)),
-            ("fast".to_owned(), policy(figures(9.0, -1), &["b"], all)),
-            (
-                "rate".to_owned(),
-                policy(figures(5.0, 7), &["c"], [true, false, false]),
-            ),
-        ]
-        .into();
-        let check = |names: &[&str], expected: (Option<f64>, Option<u32>, &[&str])| {
-            let grant = Grant {
-                figures: figures(2.0, 3),
-                access: vec![("own".to_owned(), Figures::default())],
-                policies: names.iter().map(|name| (*name).to_owned()).collect(),
-                inactive: false,
-            };
-            let (rate, quota, apis) =
-                rate_quota_apis(&effective(&grant, &policies, &mut Vec::new()));
-            let apis: Vec<&str> = apis.iter().map(String::as_str).collect();
-            assert_eq!((rate, quota, &apis[..]), expected, "{names:?}");
-        };
-        check(&[], (Some(2.0), Some(3), &["own"]));
-        check(&["slow"], (Some(1.0), Some(10), &["a"]));
-        check(&["slow", "fast"], (Some(9.0), None, &["a", "b"]));
-        check(&["fast", "slow"], (Some(9.0), None, &["a", "b"]));
-        check(&["rate"], (Some(5.0), Some(3), &["own"]));
-        check(&["slow", "gone"], (Some(1.0), Some(10), &[]));
-    }
-
     #[test]
     fn without_any_list_a_key_opens_everything_unless_a_policy_was_to_say() {
         let open = effective(&Grant::default(), &Policies::new(), &mut Vec::new());
-        assert_eq!(open.access, Access::All);
+        assert_eq!(
+            (open.access, open.organisation),
+            (Access::All, Organisation::Any)
+        );
         let named = Grant {
             policies: vec!["empty".to_owned()],
             ..Grant::default()
         };
-        let policies = [("empty".to_owned(), policy(figures(0.0, 0), &[], [true; 3]))].into();
-        assert_eq!(
-            effective(&named, &policies, &mut Vec::new()).access,
-            Access::Listed(HashMap::new())
-        );
+        let policies = [("empty".to_owned(), PolicyGrant::default())].into();
+        let closed = effective(&named, &policies, &mut Vec::new());
+        assert_eq!(closed.access, Access::Listed(HashMap::new()));
+    }
+
+    #[test]
+    fn scopes_keep_their_accounts() {
+        let mut accounts = vec!["b".into()];
+        assert_eq!(account("", &mut accounts), None);
+        assert_eq!(account("a", &mut accounts), Some(1));
+        assert_eq!(account("b", &mut accounts), Some(0));
+        assert_eq!(account("a", &mut accounts), Some(1));
     }
 }

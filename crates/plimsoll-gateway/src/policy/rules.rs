@@ -15,6 +15,7 @@ pub(crate) mod reply;
 
 use crate::answer::Answer;
 use crate::cause::Cause;
+use body_limit::BodyLimit;
 use breaker::Breaker;
 use edits::FieldEdits;
 use matcher::PathMatcher;
@@ -27,7 +28,7 @@ use std::time::Duration;
 #[derive(Debug, Clone)]
 pub(crate) struct Rules {
     rules: Vec<Rule>,
-    /// Some rule allows: what none allows is denied.
+    /// What no rule allows is denied.
     closed: bool,
 }
 
@@ -45,12 +46,10 @@ pub(crate) struct Rule {
 pub(crate) enum What {
     /// Answer at once.
     Reply(Reply),
-    /// No key is demanded and no limit counts.
-    Exempt,
+    Exempt(Exemption),
     Deny,
     Allow,
-    /// Bytes that a request's body may have.
-    BodyLimit(u64),
+    BodyLimit(BodyLimit),
     /// How long the upstream may take until its response's head.
     Timeout(Duration),
     Breaker(Arc<Breaker>),
@@ -58,10 +57,19 @@ pub(crate) enum What {
     ResponseFields(Arc<FieldEdits>),
 }
 
+/// What a request need not bring.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exemption {
+    /// No key is demanded and no limit counts.
+    All,
+    /// No key is demanded; the route's own limit counts.
+    Key,
+}
+
 /// What the rules that match a request make of it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Effects {
-    pub(crate) exempt: bool,
+    pub(crate) exempt: Option<Exemption>,
     pub(crate) timeout: Option<Duration>,
     pub(crate) breaker: Option<Arc<Breaker>>,
     pub(crate) request: Option<Arc<FieldEdits>>,
@@ -69,9 +77,13 @@ pub(crate) struct Effects {
 }
 
 impl Rules {
-    pub(crate) fn new(rules: Vec<Rule>) -> Self {
-        let closed = rules.iter().any(|rule| matches!(rule.what, What::Allow));
-        Self { rules, closed }
+    /// `closed`: what no rule allows is denied, whether some rule allows or not.
+    pub(crate) fn new(rules: Vec<Rule>, closed: bool) -> Self {
+        let allows = rules.iter().any(|rule| matches!(rule.what, What::Allow));
+        Self {
+            rules,
+            closed: closed || allows,
+        }
     }
 
     /// Whether some of the route's paths are closed.
@@ -102,10 +114,15 @@ impl Rules {
             exempt: self.access(&matching)?,
             ..Effects::default()
         };
+        let mut limited = false;
         for what in matching {
             match what {
-                What::Reply(_) | What::Exempt | What::Deny | What::Allow => {}
-                What::BodyLimit(limit) => body_limit::check(head, *limit)?,
+                What::Reply(_) | What::Exempt(_) | What::Deny | What::Allow => {}
+                What::BodyLimit(limit) if limit.is_one_of_several && limited => {}
+                What::BodyLimit(limit) => {
+                    limited |= limit.is_one_of_several;
+                    limit.check(head)?;
+                }
                 What::Timeout(timeout) => effects.timeout = effects.timeout.or(Some(*timeout)),
                 What::Breaker(breaker) => {
                     effects.breaker.get_or_insert_with(|| Arc::clone(breaker));
@@ -126,21 +143,21 @@ impl Rules {
         Ok(effects)
     }
 
-    /// Whether the request is exempt from key and limits; the first rule about access decides.
-    fn access(&self, matching: &[&What]) -> Result<bool, Answer> {
+    /// What the request is exempt from; the first rule about access decides.
+    fn access(&self, matching: &[&What]) -> Result<Option<Exemption>, Answer> {
         for what in matching {
             match what {
                 What::Reply(reply) => return Err(reply.answer()),
-                What::Exempt => return Ok(true),
+                What::Exempt(exemption) => return Ok(Some(*exemption)),
                 What::Deny => return Err(forbidden()),
-                What::Allow => return Ok(false),
+                What::Allow => return Ok(None),
                 _ => {}
             }
         }
         if self.closed {
             return Err(forbidden());
         }
-        Ok(false)
+        Ok(None)
     }
 }
 

@@ -7,7 +7,7 @@ use crate::answer::Answer;
 use crate::cause::Cause;
 use crate::keys::allowance::{Allowance, Exceeded, Left, Moment};
 use crate::keys::store::Key;
-use crate::keys::terms::Access;
+use crate::keys::terms::{Access, Granted, Organisation};
 use crate::keys::{KeyHash, KeyStore};
 use plimsoll_http::Fields;
 use std::sync::Arc;
@@ -19,6 +19,10 @@ pub(crate) struct SessionPolicy {
     pub(crate) header: String,
     /// Under which name keys open it.
     pub(crate) api: Box<str>,
+    /// Policies of others open nothing here.
+    pub(crate) organisation: Box<str>,
+    /// What is shorter is no key.
+    pub(crate) shortest: usize,
     pub(crate) keys: Arc<KeyStore>,
     pub(crate) counts: Counts,
     /// When the gateway started, in nanoseconds since 1970.
@@ -64,6 +68,9 @@ impl SessionPolicy {
         if key.is_empty() {
             return Err(Unwanted::Missing);
         }
+        if key.len() < self.shortest {
+            return Err(Unwanted::Unknown);
+        }
         let hash = KeyHash::of(key);
         let unix = self.started.saturating_add(now) / 1_000_000_000;
         let moment = Moment {
@@ -79,23 +86,36 @@ impl SessionPolicy {
     }
 
     fn judge(&self, key: &Key, now: Moment) -> Result<Option<Left>, Unwanted> {
+        if key.has_left(now.unix) {
+            return Err(Unwanted::Unknown);
+        }
         let effective = key.effective();
+        let is_ours = match &effective.organisation {
+            Organisation::Any => true,
+            Organisation::Only(organisation) => *organisation == self.organisation,
+            Organisation::None => false,
+        };
+        if !is_ours {
+            return Err(Unwanted::Elsewhere);
+        }
         if effective.inactive {
             return Err(Unwanted::Inactive);
         }
         if key.has_expired(now.unix) {
             return Err(Unwanted::Expired);
         }
-        let own = match &effective.access {
-            Access::All => None,
+        let Granted { account, allowance } = match &effective.access {
+            Access::All => Granted {
+                account: None,
+                allowance: effective.allowance,
+            },
             Access::Listed(apis) => *apis.get(&self.api).ok_or(Unwanted::Elsewhere)?,
         };
-        let allowance = own.map_or(effective.allowance, |own| own.allowance);
         let allowance = Allowance {
             rate: allowance.rate.filter(|_| self.counts.rate),
             quota: allowance.quota.filter(|_| self.counts.quota),
         };
-        let spent = key.spent(own.map(|own| own.account));
+        let spent = key.spent(account);
         let spent = spent.spend(&allowance, self.keys.gateways(), now);
         spent.map_err(Unwanted::Exceeded)
     }

@@ -1,10 +1,11 @@
 //! From Tyk's files to the gateway's own configuration: each definition becomes a route and an upstream, with policies and rules.
 
+pub(super) mod pattern;
 mod rules;
 mod target;
 
 use super::conf::Conf;
-use super::definition::Definition;
+use super::definition::{AuthConfigs, Definition};
 use crate::config::{
     Balance, ConnectionLimits, GatewayConfig, ListenerConfig, Places, RateLimitConfig, Recording,
     RetryConfig, RouteConfig, Serves, SessionConfig, Timeouts, Timings, UpstreamConfig,
@@ -12,12 +13,12 @@ use crate::config::{
 use crate::identity::Kind;
 use crate::path;
 use crate::policy::rate_limit::Scope;
-use crate::policy::rules::Rules;
 use crate::policy::session::Counts;
 use crate::voice::{TykVoice, Voice};
 use plimsoll_base::document::{Document, Path, Problem, Problems};
 use plimsoll_base::units::Rate;
 use plimsoll_http::Limits;
+use serde_json::Value;
 use std::time::Duration;
 
 /// A definition that was read, with its place.
@@ -28,26 +29,95 @@ pub(super) struct Api {
     pub(super) file: std::path::PathBuf,
 }
 
+/// What Tyk puts values in the place of, wherever in a definition it stands, before it reads it (`gateway/api_definition.go`,
+/// `replaceSecrets`).
+const REFERENCES: [&str; 7] = [
+    "env://",
+    "secrets://",
+    "consul://",
+    "vault://",
+    "file://",
+    "kv://",
+    "$kv{",
+];
+
+impl Api {
+    /// Problems for texts in which Tyk would put something else.
+    pub(super) fn references(&self) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        self.refer(&Path::root(), &self.document.to_json(), &mut problems);
+        problems
+    }
+
+    fn refer(&self, at: &Path, value: &Value, problems: &mut Vec<Problem>) {
+        let found = |text: &str| {
+            REFERENCES
+                .into_iter()
+                .find(|reference| text.contains(reference))
+        };
+        let refused = |reference: &str| {
+            let message = format!(
+                "`{reference}` is not followed in definitions in this version: write the value itself"
+            );
+            self.document.problem(at.clone(), message)
+        };
+        match value {
+            Value::String(text) => problems.extend(found(text).map(refused)),
+            Value::Array(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    self.refer(&at.index(index), item, problems);
+                }
+            }
+            Value::Object(entries) => {
+                for (name, value) in entries {
+                    problems.extend(found(name).map(refused));
+                    self.refer(&at.key(name), value, problems);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
 /// Collects problems of one definition.
 struct Check<'a> {
+    /// The file's name.
+    name: &'a str,
     document: &'a Document,
     problems: Vec<Problem>,
+    notes: &'a mut Vec<String>,
 }
 
 impl Check<'_> {
     fn refuse(&mut self, path: impl Into<Path>, message: impl Into<String>) {
         self.problems.push(self.document.problem(path, message));
     }
+
+    /// Something that the operator should know.
+    fn note(&mut self, at: &Path, message: &str) {
+        let at = at.to_string();
+        self.notes.push(format!("{}: {at}: {message}", self.name));
+    }
 }
 
 /// The configuration that `tyk.conf` and its definitions mean, but for the routes of the control API.
-pub(super) fn compile(conf: &Conf, apis: &[Api], strict: bool) -> Result<GatewayConfig, Problems> {
+///
+/// What the operator should know is added to `notes`.
+pub(super) fn compile(
+    conf: &Conf,
+    apis: &[Api],
+    strict: bool,
+    notes: &mut Vec<String>,
+) -> Result<GatewayConfig, Problems> {
     let mut problems = Vec::new();
     let (mut routes, mut upstreams): (Vec<RouteConfig>, Vec<UpstreamConfig>) = Default::default();
     for (index, api) in apis.iter().enumerate() {
+        let name = api.file.display().to_string();
         let mut c = Check {
+            name: &name,
             document: &api.document,
             problems: Vec::new(),
+            notes: &mut *notes,
         };
         if !is_open(&api.definition) {
             continue;
@@ -64,14 +134,7 @@ pub(super) fn compile(conf: &Conf, apis: &[Api], strict: bool) -> Result<Gateway
             c.refuse("proxy.listen_path", message);
         }
         let target = target::target(&mut c, &api.definition.proxy);
-        routes.push(route(
-            &mut c,
-            api,
-            path,
-            target.prepend,
-            upstreams.len(),
-            conf,
-        ));
+        routes.push(route(&mut c, api, path, &target, upstreams.len(), conf));
         upstreams.push(upstream(api, target.endpoints, conf));
         problems.append(&mut c.problems);
     }
@@ -136,6 +199,7 @@ pub(super) fn control_route(path: &str) -> RouteConfig {
         path: path.to_owned(),
         strip: false,
         prepend: String::new(),
+        root: None,
         serves: Serves::Control,
         rules: None,
         key: None,
@@ -172,7 +236,7 @@ fn route(
     c: &mut Check<'_>,
     api: &Api,
     path: String,
-    prepend: String,
+    target: &target::Target,
     upstream: usize,
     conf: &Conf,
 ) -> RouteConfig {
@@ -180,17 +244,23 @@ fn route(
     let on = |flag: Option<bool>| flag.unwrap_or(false);
     let keyless = on(definition.use_keyless);
     let version = version(c, definition);
-    let rules = version.map_or_else(Vec::new, |(name, version)| {
-        rules::rules(c, name, version, conf.ignore_case)
+    let rules = version.and_then(|(name, version)| {
+        let reading = rules::Reading {
+            paths: conf.paths,
+            listen_path: &definition.proxy.listen_path,
+            response_head: conf.response_head,
+        };
+        rules::rules(c, name, version, reading)
     });
     RouteConfig {
         path,
         strip: on(definition.proxy.strip_listen_path),
-        prepend,
+        prepend: target.prepend.clone(),
+        root: target.root.clone(),
         serves: Serves::Upstream(upstream),
-        rules: (!rules.is_empty()).then(|| Rules::new(rules)),
+        rules,
         key: None,
-        session: (!keyless).then(|| session(c, api)),
+        session: (!keyless).then(|| session(c, api, conf)),
         rate_limit: (!on(definition.disable_rate_limit))
             .then(|| rate_limit(c, definition))
             .flatten(),
@@ -213,15 +283,21 @@ fn recording(api: &Api, conf: &Conf) -> Recording {
     }
 }
 
-/// The one version of an API.
+/// The one version of an API. One that has none is refused: Tyk would answer every request with 403.
 fn version<'a>(
     c: &mut Check<'_>,
     definition: &'a Definition,
 ) -> Option<(&'a str, &'a super::definition::Version)> {
-    let data = definition.version_data.as_ref()?;
-    let mut versions = data.versions.iter().flat_map(|versions| versions.iter());
+    let data = definition.version_data.as_ref();
+    let versions = data.and_then(|data| data.versions.as_ref());
+    let mut versions = versions.iter().flat_map(|versions| versions.iter());
     let first = versions.next();
-    if first.is_some() && data.not_versioned != Some(true) {
+    if first.is_none() {
+        c.refuse(
+            "version_data.versions",
+            "without a version Tyk answers no request: write `\"version_data\": { \"not_versioned\": true, \"versions\": { \"Default\": { \"name\": \"Default\" } } }`",
+        );
+    } else if data.and_then(|data| data.not_versioned) != Some(true) {
         c.refuse(
             "version_data.not_versioned",
             "an API has one version here: write `true`",
@@ -236,7 +312,7 @@ fn version<'a>(
     first
 }
 
-fn session(c: &mut Check<'_>, api: &Api) -> SessionConfig {
+fn session(c: &mut Check<'_>, api: &Api, conf: &Conf) -> SessionConfig {
     let definition = &api.definition;
     let configured = definition
         .auth_configs
@@ -251,14 +327,34 @@ fn session(c: &mut Check<'_>, api: &Api) -> SessionConfig {
     if let Some(message) = crate::policy::rules::edits::refusal(header, "") {
         c.refuse("auth.auth_header_name", message);
     }
+    if definition.strip_auth_data == Some(true) {
+        check_strip(c, definition);
+    }
     SessionConfig {
         header: header.to_owned(),
         hide: definition.strip_auth_data.unwrap_or(false),
         api: api.id.clone(),
+        organisation: definition.org_id.clone().unwrap_or_default(),
+        shortest: conf.keys.shortest,
         counts: Counts {
             rate: !definition.disable_rate_limit.unwrap_or(false),
             quota: !definition.disable_quota.unwrap_or(false),
         },
+    }
+}
+
+/// With `strip_auth_data` Tyk removes what every listed way of authentication would look at, whether it is switched on or not.
+fn check_strip(c: &mut Check<'_>, definition: &Definition) {
+    let configs = definition.auth_configs.as_ref();
+    let others = configs.is_some_and(AuthConfigs::has_others);
+    let own = configs.and_then(|configs| configs.auth_token.as_ref());
+    let ways = own.into_iter().chain(&definition.auth);
+    let cookie = ways.filter_map(|auth| auth.cookie_name.as_deref());
+    if others || cookie.into_iter().any(|name| !name.is_empty()) {
+        c.refuse(
+            "strip_auth_data",
+            "the field of the key alone is removed here: leave the other ways, and `cookie_name`, out of `auth_configs`",
+        );
     }
 }
 

@@ -1,9 +1,11 @@
 //! What of `tyk.conf` is read: wire structs of supported fields, and what they mean.
 
+use super::compile::pattern::PathRules;
 use crate::config::{
     AnalyticsConfig, ElsewhereBlock, Purpose, RECORDED_BODY, RedisForm, RedisSink, SecretText,
     SinkConfig, Surroundings, TYKS_LIST, secrets_of,
 };
+use crate::keys::lifetime::Lifetimes;
 use crate::redis_server::RedisConf;
 use crate::secrets::Secret;
 use crate::secrets::keeper::Keeping;
@@ -23,12 +25,16 @@ pub(super) struct Conf {
     pub(super) address: SocketAddr,
     pub(super) secret: Secret,
     pub(super) app_path: PathBuf,
-    pub(super) policies: Option<PathBuf>,
+    /// Where Tyk looks for scripts of APIs.
+    pub(super) middleware_path: PathBuf,
+    pub(super) policies: Option<PolicyFiles>,
     pub(super) redis: Option<RedisConf>,
     pub(super) analytics: Option<AnalyticsConfig>,
     /// Requests to every API are recorded in detail.
     pub(super) detailed: bool,
     pub(super) keys: KeyRules,
+    /// Without those of definitions.
+    pub(super) lifetimes: Lifetimes,
     pub(super) health: String,
     pub(super) readiness: String,
     /// From the moment it is told to stop until requests are not taken any more.
@@ -37,12 +43,21 @@ pub(super) struct Conf {
     pub(super) response_head: Duration,
     pub(super) idle_connections: u32,
     pub(super) hide_generator: bool,
-    pub(super) ignore_case: bool,
+    pub(super) paths: PathRules,
     pub(super) body: u64,
     /// Protocols that clients may switch to.
     pub(super) upgrades: Vec<String>,
     /// Secrets that are asked for beside the requests.
     pub(super) keeping: Option<Keeping>,
+}
+
+/// Where policies are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum PolicyFiles {
+    /// An object of policies by their names.
+    One(PathBuf),
+    /// A directory with a file for each, which names itself.
+    Directory(PathBuf),
 }
 
 /// What holds for keys that are made.
@@ -68,6 +83,8 @@ pub(super) struct Wire {
     #[deserr(default)]
     app_path: Option<String>,
     #[deserr(default)]
+    middleware_path: Option<String>,
+    #[deserr(default)]
     policies: Option<PoliciesWire>,
     #[deserr(default)]
     storage: Option<StorageWire>,
@@ -89,6 +106,12 @@ pub(super) struct Wire {
     min_token_length: Option<u32>,
     #[deserr(default)]
     allow_master_keys: Option<bool>,
+    #[deserr(default)]
+    force_global_session_lifetime: Option<bool>,
+    #[deserr(default)]
+    global_session_lifetime: Option<i64>,
+    #[deserr(default)]
+    session_lifetime_respects_key_expiration: Option<bool>,
     #[deserr(default)]
     health_check_endpoint_name: Option<String>,
     #[deserr(default)]
@@ -115,6 +138,8 @@ struct PoliciesWire {
     policy_source: Option<String>,
     #[deserr(default)]
     policy_record_name: Option<String>,
+    #[deserr(default)]
+    policy_path: Option<String>,
 }
 
 #[derive(Debug, Deserr)]
@@ -157,6 +182,10 @@ struct ServerWire {
     max_request_body_size: Option<u64>,
     #[deserr(default)]
     enable_websockets: Option<bool>,
+    #[deserr(default)]
+    enable_path_prefix_matching: Option<bool>,
+    #[deserr(default)]
+    enable_path_suffix_matching: Option<bool>,
 }
 
 /// What is wrong, collected.
@@ -201,6 +230,8 @@ pub(super) fn check(
     let detailed = detailed.and_then(|config| config.enable_detailed_recording);
     let analytics = analytics(c, &mut wire, redis.as_ref(), passwords.analytics);
     let server = wire.http_server_options.as_ref();
+    let on =
+        |flag: fn(&ServerWire) -> Option<bool>| server.and_then(flag).is_some_and(|is_on| is_on);
     let conf = Conf {
         analytics,
         detailed: detailed.unwrap_or(false),
@@ -209,6 +240,12 @@ pub(super) fn check(
         policies: policies(c, wire.policies.as_ref()),
         redis,
         keys,
+        lifetimes: Lifetimes {
+            forced: (wire.force_global_session_lifetime == Some(true))
+                .then(|| wire.global_session_lifetime.unwrap_or(0)),
+            respects_expiry: wire.session_lifetime_respects_key_expiration == Some(true),
+            ..Lifetimes::default()
+        },
         health: endpoint_name(
             c,
             "health_check_endpoint_name",
@@ -223,21 +260,29 @@ pub(super) fn check(
         ),
         leave: Duration::from_secs(u64::from(wire.graceful_shutdown_delay_seconds.unwrap_or(0))),
         drain: Duration::from_secs(u64::from(
-            wire.graceful_shutdown_timeout_duration.unwrap_or(30),
+            (wire
+                .graceful_shutdown_timeout_duration
+                .filter(|seconds| *seconds > 0))
+            .unwrap_or(30),
         )),
         response_head: Duration::from_secs_f64(seconds.unwrap_or(30.0).min(86_400.0)),
         idle_connections: idle_connections.unwrap_or(256).min(4096),
         hide_generator: wire.hide_generator_header.unwrap_or(false),
-        ignore_case: wire.ignore_endpoint_case.unwrap_or(false),
-        upgrades: match server.and_then(|server| server.enable_websockets) {
-            Some(true) => vec!["websocket".to_owned()],
-            _ => Vec::new(),
+        paths: PathRules {
+            ignore_case: wire.ignore_endpoint_case.unwrap_or(false),
+            prefix: on(|server| server.enable_path_prefix_matching),
+            suffix: on(|server| server.enable_path_suffix_matching),
+        },
+        upgrades: match on(|server| server.enable_websockets) {
+            true => vec!["websocket".to_owned()],
+            false => Vec::new(),
         },
         body: server
             .and_then(|server| server.max_request_body_size)
             .filter(|bytes| *bytes > 0)
             .unwrap_or(1 << 30),
         app_path: app_path(c, wire.app_path),
+        middleware_path: wire.middleware_path.unwrap_or_default().into(),
         keeping,
     };
     Problems::from_iter(std::mem::take(&mut c.problems)).or_ok(conf)
@@ -346,30 +391,19 @@ fn app_path(c: &mut Check<'_>, written: Option<String>) -> PathBuf {
     }
 }
 
-fn policies(c: &mut Check<'_>, wire: Option<&PoliciesWire>) -> Option<PathBuf> {
+/// Whatever the source is called, files are read but for the two that are elsewhere; without a name there are no policies.
+fn policies(c: &mut Check<'_>, wire: Option<&PoliciesWire>) -> Option<PolicyFiles> {
     let wire = wire?;
-    let source = wire.policy_source.as_deref().unwrap_or("");
-    let record = wire.policy_record_name.as_deref().unwrap_or("");
-    match (source, record) {
-        ("file", "") => {
-            c.refuse(
-                "policies.policy_record_name",
-                "the file of policies is missing: add it",
-            );
-            None
-        }
-        ("file", record) => Some(PathBuf::from(record)),
-        // Tyk's own default without a source is a file, too.
-        ("", "") => None,
-        ("", record) if record.ends_with(".json") => Some(PathBuf::from(record)),
-        _ => {
-            c.refuse(
-                "policies.policy_source",
-                "policies come from a file alone: write `file`",
-            );
-            None
-        }
+    let said = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
+    if let Some("service" | "rpc") = wire.policy_source.as_deref() {
+        c.refuse(
+            "policies.policy_source",
+            "policies come from files alone: write `file`",
+        );
+        return None;
     }
+    let directory = said(&wire.policy_path).map(|path| PolicyFiles::Directory(path.into()));
+    directory.or_else(|| said(&wire.policy_record_name).map(|path| PolicyFiles::One(path.into())))
 }
 
 /// Records of requests, which go to a list in Redis.

@@ -2,6 +2,7 @@
 
 use deserr::Deserr;
 use plimsoll_base::document::{Entries, Text};
+use serde_json::Value;
 
 #[derive(Debug, Deserr)]
 pub(super) struct Definition {
@@ -17,6 +18,10 @@ pub(super) struct Definition {
     pub(super) enable_detailed_recording: Option<bool>,
     #[deserr(default)]
     pub(super) expire_analytics_after: Option<i64>,
+    #[deserr(default)]
+    pub(super) session_lifetime: Option<i64>,
+    #[deserr(default)]
+    pub(super) session_lifetime_respects_key_expiration: Option<bool>,
     #[deserr(default)]
     pub(super) active: Option<bool>,
     #[deserr(default)]
@@ -50,12 +55,44 @@ pub(super) struct Definition {
 pub(super) struct AuthConfigs {
     #[deserr(default, rename = "authToken")]
     pub(super) auth_token: Option<Auth>,
+    #[deserr(default)]
+    jwt: Option<Value>,
+    #[deserr(default)]
+    hmac: Option<Value>,
+    #[deserr(default)]
+    basic: Option<Value>,
+    #[deserr(default)]
+    coprocess: Option<Value>,
+    #[deserr(default)]
+    oauth: Option<Value>,
+    #[deserr(default, rename = "externalOAuth")]
+    external_oauth: Option<Value>,
+    #[deserr(default)]
+    oidc: Option<Value>,
+}
+
+impl AuthConfigs {
+    /// Whether ways beside the token are there.
+    pub(super) fn has_others(&self) -> bool {
+        let others = [
+            &self.jwt,
+            &self.hmac,
+            &self.basic,
+            &self.coprocess,
+            &self.oauth,
+            &self.external_oauth,
+            &self.oidc,
+        ];
+        others.into_iter().any(Option::is_some)
+    }
 }
 
 #[derive(Debug, Deserr)]
 pub(super) struct Auth {
     #[deserr(default)]
     pub(super) auth_header_name: Option<String>,
+    #[deserr(default)]
+    pub(super) cookie_name: Option<String>,
 }
 
 #[derive(Debug, Deserr)]
@@ -71,6 +108,8 @@ pub(super) struct Proxy {
     pub(super) enable_load_balancing: Option<bool>,
     #[deserr(default)]
     pub(super) target_list: Option<Vec<String>>,
+    #[deserr(default)]
+    pub(super) disable_strip_slash: Option<bool>,
 }
 
 #[derive(Debug, Deserr)]

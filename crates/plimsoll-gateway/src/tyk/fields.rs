@@ -78,6 +78,16 @@ impl Verdict {
     }
 }
 
+/// The document with its fields spelled as they are listed. Go reads a field in any case, and of several the last one counts; which that is
+/// nobody sees, so they are refused. With `named` the document is an object of such documents.
+pub(crate) fn spelled(kind: &Kind, document: Document, named: bool) -> Result<Document, Problems> {
+    document.with_spelling(&|way, key| match (named, way) {
+        (true, []) => None,
+        (true, [_, way @ ..]) => kind.spelling(way, key),
+        (false, way) => kind.spelling(way, key),
+    })
+}
+
 /// Judges every field of a document.
 pub(crate) fn judge(kind: &Kind, document: &Document) -> Verdict {
     judge_below(kind, document, &Path::root(), &document.to_json())
@@ -105,18 +115,20 @@ struct Judge<'a> {
 impl Judge<'_> {
     /// `names` is the way from the top of the file to here, `path` the same as it is shown.
     fn node(&mut self, names: &mut Vec<String>, path: &Path, value: &Value) {
-        if !names.is_empty() && is_nothing(value) {
+        let goes_on =
+            matches!(value, Value::Object(_) | Value::Array(_)) && self.kind.goes_on(names);
+        if !goes_on && !names.is_empty() && self.says_nothing(names, value) {
             return;
         }
         match value {
-            Value::Object(entries) if self.kind.goes_on(names) => {
+            Value::Object(entries) if goes_on => {
                 for (name, value) in entries {
                     names.push(name.clone());
                     self.entry(names, &path.key(name), value);
                     names.pop();
                 }
             }
-            Value::Array(items) if self.kind.goes_on(names) => {
+            Value::Array(items) if goes_on => {
                 for (index, value) in items.iter().enumerate() {
                     names.push("*".to_owned());
                     self.node(names, &path.index(index), value);
@@ -124,6 +136,16 @@ impl Judge<'_> {
                 }
             }
             _ => self.leaf(names, path, value),
+        }
+    }
+
+    /// Whether a value says nothing. In a list that is refused any entry is something: an empty pattern matches every path.
+    fn says_nothing(&self, names: &[String], value: &Value) -> bool {
+        let covering = self.kind.covering(names);
+        let is_refused = covering.is_some_and(|field| matches!(field.1, Class::Refused(_)));
+        match value {
+            Value::Array(items) if is_refused => items.is_empty(),
+            value => is_nothing(value),
         }
     }
 
@@ -212,6 +234,19 @@ impl Kind {
         below.any(|field| field.1 == Class::Supported)
     }
 
+    /// How a field is listed that is the same to Go, if it is written otherwise. Names that a file chooses are as they are.
+    fn spelling(&self, above: &[String], name: &str) -> Option<String> {
+        let below = self.fields().filter(|field| field.begins_with(above));
+        let names: Vec<&str> = below
+            .filter_map(|field| field.way().nth(above.len()))
+            .collect();
+        if names.contains(&"*") || names.contains(&name) {
+            return None;
+        }
+        let listed = names.iter().find(|listed| folded(listed) == folded(name));
+        listed.map(|listed| (*listed).to_owned())
+    }
+
     fn names_below(&self, above: &[String]) -> Vec<String> {
         let fields = self.fields().filter(|field| field.begins_with(above));
         let names = fields.filter_map(|field| field.way().nth(above.len()));
@@ -235,6 +270,16 @@ impl Field {
             .iter()
             .all(|name| way.next().is_some_and(|own| own == "*" || own == name))
     }
+}
+
+/// A name as Go compares it: two letters outside of ASCII are folded to `k` and `s`, too (`encoding/json`, `foldName`).
+fn folded(name: &str) -> String {
+    let fold = |letter: char| match letter {
+        '\u{212a}' => 'k',
+        '\u{17f}' => 's',
+        letter => letter.to_ascii_lowercase(),
+    };
+    name.chars().map(fold).collect()
 }
 
 /// Whether a value is what a field has that nobody wrote.

@@ -1,10 +1,7 @@
 //! Finding and reading Tyk's files.
 
 use plimsoll_base::document::{Problem, Problems};
-use std::path::Path;
-
-/// Definitions beyond which none is read.
-const MOST_DEFINITIONS: usize = 10_000;
+use std::path::{Path, PathBuf};
 
 /// A file's name, as messages carry it, and its content.
 #[derive(Debug)]
@@ -24,6 +21,27 @@ pub(super) fn read(path: &Path) -> Result<File, Problems> {
 
 /// The definitions of a directory, in the order of their names. Companions of OAS and MCP definitions are none.
 pub(super) fn definitions(directory: &Path) -> Result<Vec<File>, Problems> {
+    let is_companion = |name: &str| name.ends_with("-oas.json") || name.ends_with("-mcp.json");
+    json_files(directory, |name| !is_companion(name))
+}
+
+/// The policies of a directory, in the order of their names.
+pub(super) fn policies(directory: &Path) -> Result<Vec<File>, Problems> {
+    json_files(directory, |_| true)
+}
+
+/// A script in a directory, if there is one.
+pub(super) fn script(directory: &Path) -> Option<PathBuf> {
+    let entries = std::fs::read_dir(directory).ok()?;
+    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    let mut scripts = paths.filter(|path| path.extension().is_some_and(|end| end == "js"));
+    scripts.next()
+}
+
+/// Files beyond which none of a directory is read.
+const MOST_FILES: usize = 10_000;
+
+fn json_files(directory: &Path, counts: impl Fn(&str) -> bool) -> Result<Vec<File>, Problems> {
     let refused = |message: String| {
         Problems::from(Problem::of_file(directory.display().to_string(), message))
     };
@@ -31,20 +49,15 @@ pub(super) fn definitions(directory: &Path) -> Result<Vec<File>, Problems> {
     let mut paths = Vec::new();
     for entry in entries {
         let path = entry.map_err(|error| refused(error.to_string()))?.path();
-        let name = path
-            .file_name()
-            .map(|name| name.to_string_lossy().into_owned())
-            .unwrap_or_default();
-        let is_companion = name.ends_with("-oas.json") || name.ends_with("-mcp.json");
-        if name.ends_with(".json") && !is_companion {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if name.ends_with(".json") && counts(&name) {
             paths.push(path);
         }
     }
-    if paths.len() > MOST_DEFINITIONS {
-        return Err(refused(format!(
-            "{} definitions: at most {MOST_DEFINITIONS} are read",
-            paths.len()
-        )));
+    if paths.len() > MOST_FILES {
+        let count = paths.len();
+        let message = format!("{count} files: at most {MOST_FILES} of a directory are read");
+        return Err(refused(message));
     }
     paths.sort();
     paths.iter().map(|path| read(path)).collect()

@@ -1,4 +1,5 @@
-//! What the operator is told of Tyk's files: how many of a file's fields count, which ones are ignored, and which APIs are closed.
+//! What the operator is told of Tyk's files: how many of a file's fields count, which ones are ignored, and
+//! what may not be meant as it is written.
 
 use std::fmt;
 
@@ -16,12 +17,12 @@ pub(crate) struct Account {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Notes {
     pub(super) accounts: Vec<Account>,
-    /// One line for each API that is closed.
-    pub(super) closed: Vec<String>,
+    /// A line for each thing that may not be meant as it is written: an API that is closed, a rule that holds for no request.
+    pub(super) doubts: Vec<String>,
 }
 
 impl Notes {
-    /// A line for each file, and one for each API that is closed.
+    /// A line for each file, and one for each doubt.
     pub(crate) fn all(&self) -> Vec<String> {
         self.lines(|_| true)
     }
@@ -34,7 +35,7 @@ impl Notes {
     fn lines(&self, counts: impl Fn(&&Account) -> bool) -> Vec<String> {
         let accounts = self.accounts.iter().filter(counts);
         let accounts = accounts.map(ToString::to_string);
-        accounts.chain(self.closed.iter().cloned()).collect()
+        accounts.chain(self.doubts.iter().cloned()).collect()
     }
 }
 

@@ -1,15 +1,23 @@
 //! `policies.json`: what keys are granted by name.
 
-use super::fields;
+use super::files::File;
 use super::notes::Account;
+use super::{RULES, fields};
+use crate::keys::lifetime::AfterExpiry;
 use crate::keys::session::{self, AccessWire, access};
 use crate::keys::terms::{Figures, Grant, Parts, Policies, PolicyGrant};
 use deserr::Deserr;
-use plimsoll_base::document::{Document, Entries, Nulls, Path, Problem, Problems, Rules};
+use plimsoll_base::document::{Document, Entries, Path, Problem, Problems};
 use serde_json::Value;
 
 #[derive(Debug, Deserr)]
 pub(super) struct Wire {
+    #[deserr(default)]
+    id: Option<String>,
+    #[deserr(default)]
+    _id: Option<String>,
+    #[deserr(default)]
+    org_id: Option<String>,
     #[deserr(default)]
     rate: Option<f64>,
     #[deserr(default)]
@@ -25,6 +33,10 @@ pub(super) struct Wire {
     #[deserr(default)]
     key_expires_in: Option<i64>,
     #[deserr(default)]
+    post_expiry_action: Option<String>,
+    #[deserr(default)]
+    post_expiry_grace_period: Option<i64>,
+    #[deserr(default)]
     partitions: Option<PartitionsWire>,
 }
 
@@ -37,11 +49,31 @@ struct PartitionsWire {
     #[deserr(default)]
     acl: Option<bool>,
     #[deserr(default)]
+    complexity: Option<bool>,
+    #[deserr(default)]
     per_api: Option<bool>,
 }
 
-/// The policies of the file called `file`, and what becomes of its fields.
-pub(super) fn read(file: &str, document: &Document) -> Result<(Policies, Account), Problems> {
+/// How a file holds policies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// An object of policies by their names.
+    Named,
+    /// One, which names itself.
+    Single,
+}
+
+/// The policies of a file, and what becomes of its fields.
+pub(super) fn read(file: &File, form: Form) -> Result<(Policies, Account), Problems> {
+    let document = Document::parse_json(&file.name, &file.text)?;
+    let document = fields::spelled(fields::POLICY, document, form == Form::Named)?;
+    match form {
+        Form::Named => named(&file.name, &document),
+        Form::Single => single(&file.name, &document),
+    }
+}
+
+fn named(file: &str, document: &Document) -> Result<(Policies, Account), Problems> {
     let Value::Object(entries) = document.to_json() else {
         let message = "policies are a mapping of names to policies: write `{ \"name\": { … } }`";
         return Err(Problem::clone(&document.problem(Path::root(), message)).into());
@@ -61,17 +93,13 @@ pub(super) fn read(file: &str, document: &Document) -> Result<(Policies, Account
         let ignored = own.ignored.iter();
         (account.ignored).extend(ignored.map(|path| format!("{name}.{path}")));
     }
-    let rules = Rules {
-        nulls: Nulls::Allowed,
-        ..Rules::default()
-    };
-    match document.decode_with::<Entries<Wire>>(rules) {
+    match document.decode_with::<Entries<Wire>>(RULES) {
         Ok(wires) => {
-            let policies = wires.0.into_iter().map(|(name, wire)| (name, policy(wire)));
-            let policies: Policies = policies.collect();
-            for (name, policy) in &policies {
-                let at = Path::root().key(name);
-                problems.extend(session::beyond(document, &at, &policy.grant));
+            let mut policies = Policies::new();
+            for (name, wire) in wires.0 {
+                let (policy, unfit) = policy(document, &Path::root().key(&name), wire);
+                problems.extend(unfit);
+                policies.insert(name, policy);
             }
             problems.or_ok((policies, account))
         }
@@ -82,36 +110,68 @@ pub(super) fn read(file: &str, document: &Document) -> Result<(Policies, Account
     }
 }
 
-fn policy(wire: Wire) -> PolicyGrant {
-    let on = |flag: Option<bool>| flag.unwrap_or(false);
-    let parts = wire.partitions.as_ref().map_or([false; 3], |parts| {
-        let access = on(parts.acl) || on(parts.per_api);
-        [on(parts.rate_limit), on(parts.quota), access]
-    });
-    let parts = if parts == [false; 3] {
-        [true; 3]
-    } else {
-        parts
+fn single(file: &str, document: &Document) -> Result<(Policies, Account), Problems> {
+    let (mut problems, account) = fields::judge(fields::POLICY, document).into_parts(file);
+    let wire: Wire = match document.decode_with(RULES) {
+        Ok(wire) => wire,
+        Err(wrong) => {
+            problems.extend(wrong);
+            return Err(problems);
+        }
     };
-    PolicyGrant {
-        grant: Grant {
-            inactive: on(wire.is_inactive),
-            figures: Figures {
-                rate: wire.rate.unwrap_or(0.0),
-                per: wire.per.unwrap_or(0.0),
-                quota_max: wire.quota_max.unwrap_or(0),
-                quota_renewal: wire.quota_renewal_rate.unwrap_or(0),
-            },
-            access: access(wire.access_rights),
-            policies: Vec::new(),
-        },
-        parts: Parts {
-            rate: parts[0],
-            quota: parts[1],
-            access: parts[2],
-        },
-        key_expires_in: u32::try_from(wire.key_expires_in.unwrap_or(0).max(0)).unwrap_or(u32::MAX),
+    let named = |name: &Option<String>| name.clone().filter(|name| !name.is_empty());
+    let name = named(&wire.id).or_else(|| named(&wire._id));
+    if name.is_none() {
+        let message = "a policy in a file of its own names itself: add `id`";
+        problems.extend([document.problem(Path::root(), message)]);
     }
+    let (policy, unfit) = policy(document, &Path::root(), wire);
+    problems.extend(unfit);
+    problems.or_ok(([(name.unwrap_or_default(), policy)].into(), account))
+}
+
+/// The policy that is written at `at`, and what of it could not be held to.
+fn policy(document: &Document, at: &Path, wire: Wire) -> (PolicyGrant, Problems) {
+    let on = |flag: Option<bool>| flag.unwrap_or(false);
+    let action = wire.post_expiry_action.as_deref().unwrap_or("");
+    let grace = wire.post_expiry_grace_period.unwrap_or(0);
+    let (after_expiry, mut problems) = match session::after_expiry(document, at, action, grace) {
+        Ok(after_expiry) => (after_expiry, Problems::default()),
+        Err(problems) => (AfterExpiry::Unsaid, problems),
+    };
+    let partitions = wire.partitions.as_ref();
+    let parts = partitions.map_or(Parts::default(), |parts| Parts {
+        rate: on(parts.rate_limit),
+        quota: on(parts.quota),
+        access: on(parts.acl),
+        complexity: on(parts.complexity),
+    });
+    let per_api = partitions.is_some_and(|parts| on(parts.per_api));
+    if per_api && parts.is_any() {
+        let message = "no key could use this policy: `per_api` stands alone among the partitions";
+        problems.extend([document.problem(at.key("partitions").key("per_api"), message)]);
+    }
+    let grant = Grant {
+        inactive: on(wire.is_inactive),
+        figures: Figures {
+            rate: wire.rate.unwrap_or(0.0),
+            per: wire.per.unwrap_or(0.0),
+            quota_max: wire.quota_max.unwrap_or(0),
+            quota_renewal: wire.quota_renewal_rate.unwrap_or(0),
+        },
+        access: access(wire.access_rights),
+        policies: Vec::new(),
+    };
+    problems.extend(session::beyond(document, at, &grant));
+    let policy = PolicyGrant {
+        grant,
+        organisation: wire.org_id.unwrap_or_default(),
+        parts,
+        per_api,
+        key_expires_in: u32::try_from(wire.key_expires_in.unwrap_or(0).max(0)).unwrap_or(u32::MAX),
+        after_expiry,
+    };
+    (policy, problems)
 }
 
 #[cfg(test)]
@@ -122,8 +182,11 @@ mod tests {
     fn limits_that_could_not_be_held_to_are_refused() {
         let told = |policy: &str| {
             let text = format!(r#"{{"p": {policy}}}"#);
-            let document = Document::parse_json("policies.json", &text).unwrap();
-            let read = read("policies.json", &document);
+            let file = File {
+                name: "policies.json".to_owned(),
+                text,
+            };
+            let read = read(&file, Form::Named);
             read.map_or_else(|problems| problems.to_string(), |_| String::new())
         };
         assert_eq!(told(r#"{"rate": 5, "per": 1, "quota_max": -1}"#), "");

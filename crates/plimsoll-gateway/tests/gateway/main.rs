@@ -36,5 +36,6 @@ mod timeouts;
 mod timings;
 mod tracing;
 mod tyk;
+mod tyk_meaning;
 mod upgrades;
 mod upstream_tls;

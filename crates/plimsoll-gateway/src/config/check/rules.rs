@@ -3,11 +3,12 @@
 use super::super::wire::rules::{BreakerBlock, FieldsBlock, ReplyBlock, RuleBlock};
 use super::super::wire::secrets::SecretText;
 use super::{Checker, secrets};
+use crate::policy::rules::body_limit::BodyLimit;
 use crate::policy::rules::breaker::{AfterRest, Breaker, BreakerLimits};
 use crate::policy::rules::edits::{self, FieldEdits};
 use crate::policy::rules::matcher::PathMatcher;
 use crate::policy::rules::reply::Reply;
-use crate::policy::rules::{Rule, Rules, What};
+use crate::policy::rules::{Exemption, Rule, Rules, What};
 use crate::secrets::kept::Purpose;
 use plimsoll_base::document::{Entries, Path, Text};
 use std::sync::Arc;
@@ -35,13 +36,13 @@ pub(super) fn rules(c: &mut Checker<'_>, at: &Path, blocks: &[RuleBlock]) -> Opt
             });
         }
     }
-    (!blocks.is_empty()).then(|| Rules::new(rules))
+    (!blocks.is_empty()).then(|| Rules::new(rules, false))
 }
 
 fn what(c: &mut Checker<'_>, at: &Path, block: &RuleBlock) -> Option<What> {
     let mut kinds: Vec<What> = Vec::new();
     for (name, flag, what) in [
-        ("exempt", block.exempt, What::Exempt),
+        ("exempt", block.exempt, What::Exempt(Exemption::All)),
         ("deny", block.deny, What::Deny),
         ("allow", block.allow, What::Allow),
     ] {
@@ -51,7 +52,11 @@ fn what(c: &mut Checker<'_>, at: &Path, block: &RuleBlock) -> Option<What> {
             None => {}
         }
     }
-    kinds.extend(block.body.map(|bytes| What::BodyLimit(*bytes)));
+    kinds.extend(
+        block
+            .body
+            .map(|bytes| What::BodyLimit(BodyLimit::of(*bytes))),
+    );
     kinds.extend(block.timeout.map(|timeout| What::Timeout(*timeout)));
     if let Some(block) = &block.reply {
         kinds.push(What::Reply(reply(c, &at.key("reply"), block)));

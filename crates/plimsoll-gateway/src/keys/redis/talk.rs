@@ -284,10 +284,7 @@ fn said_of(hash: KeyHash, waiting: Waiting, keys: &KeyStore, name: &str) -> Pipe
     let mut request = redis::pipe();
     let (hex, quota) = (hash.to_hex(), waiting.quotas);
     let key = format!("apikey-{hex}");
-    let session = keys.with(hash, |key| {
-        let session = serde_json::Value::Object(key.shared()).to_string();
-        (session, key.forgotten_at())
-    });
+    let session = keys.with(hash, |key| (key.shared_text(), key.forgotten_at()));
     if quota == Becomes::Reset || session.is_none() {
         request.cmd("DEL").arg(format!("quota-{hex}"));
     }

@@ -4,8 +4,36 @@ use crate::answer::Answer;
 use crate::cause::Cause;
 use plimsoll_http::{Framing, RequestHead};
 
-/// Refuses a request whose body is longer than `limit` bytes, or of unknown length.
-pub(super) fn check(head: &RequestHead, limit: u64) -> Result<(), Answer> {
+/// A limit of bodies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct BodyLimit {
+    pub(crate) bytes: u64,
+    /// Of several such limits that match, the first alone counts.
+    pub(crate) is_one_of_several: bool,
+    /// Methods that are not limited.
+    pub(crate) spared: &'static [&'static str],
+}
+
+impl BodyLimit {
+    /// For every method, whatever other limits there are.
+    pub(crate) fn of(bytes: u64) -> Self {
+        Self {
+            bytes,
+            is_one_of_several: false,
+            spared: &[],
+        }
+    }
+
+    /// Refuses a request whose body is longer, or of unknown length.
+    pub(super) fn check(self, head: &RequestHead) -> Result<(), Answer> {
+        match self.spared.contains(&head.method()) {
+            true => Ok(()),
+            false => check(head, self.bytes),
+        }
+    }
+}
+
+fn check(head: &RequestHead, limit: u64) -> Result<(), Answer> {
     match head.framing() {
         Framing::None => Ok(()),
         Framing::Length(bytes) if bytes <= limit => Ok(()),

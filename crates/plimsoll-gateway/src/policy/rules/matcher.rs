@@ -13,12 +13,14 @@ pub(crate) struct PathMatcher {
 }
 
 /// What a pattern is held against.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Against {
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Against {
     /// What follows the route's own path.
     Below,
     /// That, or the whole path: either will do.
     Either,
+    /// What follows the route's own path, or this prefix in it, which is taken off a second time: either will do.
+    BelowTwice(Box<str>),
 }
 
 /// A path with its escapes resolved.
@@ -66,28 +68,12 @@ impl PathMatcher {
         Self::compile(&pattern, Against::Below)
     }
 
-    /// A regular expression that is found anywhere, with `{name}` for one segment: as Tyk reads the paths of its definitions.
+    /// A regular expression that is found anywhere.
     ///
     /// # Errors
-    /// What is wrong with the text.
-    pub(crate) fn tyk(text: &str, ignore_case: bool) -> Result<Self, String> {
-        let mut pattern = if ignore_case { "(?i)" } else { "" }.to_owned();
-        let mut rest = text;
-        while let Some((before, after)) = rest.split_once('{') {
-            // Braces that hold digits repeat what is before them; all others name a segment.
-            let (name, behind) = after
-                .split_once('}')
-                .ok_or_else(|| format!("`{text}` has a brace that is not closed"))?;
-            pattern += before;
-            let repeats = !name.is_empty() && name.bytes().all(|b| b.is_ascii_digit() || b == b',');
-            match repeats {
-                true => pattern += &format!("{{{name}}}"),
-                false => pattern += "([^/]+)",
-            }
-            rest = behind;
-        }
-        pattern += rest;
-        Self::compile(&pattern, Against::Either)
+    /// What is wrong with it.
+    pub(crate) fn expression(pattern: &str, against: Against) -> Result<Self, String> {
+        Self::compile(pattern, against)
     }
 
     fn compile(pattern: &str, against: Against) -> Result<Self, String> {
@@ -113,8 +99,19 @@ impl PathMatcher {
     }
 
     fn is_one_of(&self, whole: &str, below: &str) -> bool {
-        self.pattern.is_match(below)
-            || (self.against == Against::Either && self.pattern.is_match(whole))
+        let is_match = |path: &str| self.pattern.is_match(path);
+        is_match(below)
+            || match &self.against {
+                Against::Below => false,
+                Against::Either => is_match(whole),
+                Against::BelowTwice(prefix) => below.strip_prefix(&**prefix).is_some_and(|rest| {
+                    // What is left begins with a slash, whether the prefix ended with one or not.
+                    match rest.starts_with('/') {
+                        true => is_match(rest),
+                        false => is_match(&format!("/{rest}")),
+                    }
+                }),
+            }
     }
 }
 
@@ -177,26 +174,20 @@ mod tests {
     }
 
     #[test]
-    fn paths_of_tyk_are_found_anywhere_in_either_form() {
-        let check = |pattern: &str, below: &str, expected: bool| {
-            let matcher = PathMatcher::tyk(pattern, false).unwrap();
+    fn expressions_are_found_anywhere_in_what_they_are_held_against() {
+        let check = |pattern: &str, against: Against, below: &str, expected: bool| {
+            let matcher = PathMatcher::expression(pattern, against.clone()).unwrap();
             let actual = matcher.matches(&Decoded::of(&format!("/api{below}"), below));
-            assert_eq!(actual, expected, "{pattern} {below}");
+            assert_eq!(actual, expected, "{pattern} {against:?} {below}");
         };
-        check("/admin", "/x/administrator", true);
-        check("^/admin", "/x/admin", false);
-        check("^/api/admin", "/admin", true);
-        check("/widgets/{id}$", "/widgets/7", true);
-        check("/widgets/{id}$", "/widgets/7/x", false);
-        check("/n/[0-9]{2,3}$", "/n/42", true);
-        check("/n/[0-9]{2}$", "/n/421", false);
-        check("/Admin", "/admin", false);
-        assert!(
-            PathMatcher::tyk("/Admin", true)
-                .unwrap()
-                .matches(&Decoded::of("/admin", "/admin"))
-        );
-        assert!(PathMatcher::tyk("/a(", false).is_err());
-        assert!(PathMatcher::tyk("/{a", false).is_err());
+        check("/admin", Against::Below, "/x/administrator", true);
+        check("^/admin", Against::Either, "/x/admin", false);
+        check("^/api/admin", Against::Either, "/admin", true);
+        check("^/api/admin", Against::Below, "/admin", false);
+        let twice = || Against::BelowTwice("/api/".into());
+        check("^/api/admin", twice(), "/admin", false);
+        check("^/admin", twice(), "/admin", true);
+        check("^/admin", twice(), "/api/admin", true);
+        assert!(PathMatcher::expression("/a(", Against::Below).is_err());
     }
 }

@@ -1,30 +1,44 @@
 //! A version's lists of paths as rules. Tyk looks for mocks, ignored, closed and open paths in this order; so the rules stand.
 
 use super::super::definition::{
-    ExtendedPaths, HeaderInjection, Listed, MethodAction, Mock, Version,
+    CircuitBreaker, ExtendedPaths, HardTimeout, HeaderInjection, Listed, MethodAction, Mock,
+    Version,
 };
 use super::Check;
+use super::pattern::PathRules;
+use crate::policy::rules::body_limit::BodyLimit;
 use crate::policy::rules::breaker::{AfterRest, Breaker, BreakerLimits};
 use crate::policy::rules::edits::{self, FieldEdits};
-use crate::policy::rules::matcher::PathMatcher;
+use crate::policy::rules::matcher::Against;
 use crate::policy::rules::reply::Reply;
-use crate::policy::rules::{Rule, What};
+use crate::policy::rules::{Exemption, Rule, Rules, What};
 use plimsoll_base::document::{Entries, Path, Text};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The rules of the version called `name`.
+/// What the paths of an API are read by.
+pub(super) struct Reading<'a> {
+    pub(super) paths: PathRules,
+    /// As it is written.
+    pub(super) listen_path: &'a str,
+    /// What a response's head may take in any case.
+    pub(super) response_head: Duration,
+}
+
+/// The rules of the version called `name`, if it has some.
 pub(super) fn rules(
     c: &mut Check<'_>,
     name: &str,
     version: &Version,
-    ignore_case: bool,
-) -> Vec<Rule> {
+    reading: Reading<'_>,
+) -> Option<Rules> {
     let at = Path::root().key("version_data").key("versions").key(name);
     let mut lists = Lists {
-        ignore_case: ignore_case || version.ignore_endpoint_case.unwrap_or(false),
+        ignore_case: version.ignore_endpoint_case.unwrap_or(false),
+        reading,
         global: Globals::of(c, &at, version),
         rules: Vec::new(),
+        closed: false,
     };
     match (
         version.use_extended_paths.unwrap_or(false),
@@ -35,7 +49,8 @@ pub(super) fn rules(
         (false, _) => lists.plain(c, &at.key("paths"), version),
     }
     lists.everywhere(c, &at, version);
-    lists.rules
+    let is_empty = lists.rules.is_empty() && !lists.closed;
+    (!is_empty).then(|| Rules::new(lists.rules, lists.closed))
 }
 
 /// Edits that hold for every path.
@@ -75,53 +90,102 @@ impl Globals {
     }
 }
 
-struct Lists {
+struct Lists<'a> {
+    /// Of the lists that open and close, and of mocks.
     ignore_case: bool,
+    reading: Reading<'a>,
     global: Globals,
     rules: Vec<Rule>,
+    /// There is a `white_list`: what it does not open is closed, even where none of its entries ever matches.
+    closed: bool,
 }
 
 /// One entry of a list, as it says which requests it is about.
 struct Entry<'a> {
     at: Path,
     path: &'a str,
+    /// Any, if left out.
     method: Option<&'a str>,
-    ignore_case: Option<bool>,
+    against: Against,
+    ignore_case: bool,
 }
 
-impl Lists {
-    fn add(&mut self, c: &mut Check<'_>, entry: &Entry<'_>, what: What) {
-        let ignore_case = self.ignore_case || entry.ignore_case.unwrap_or(false);
-        match PathMatcher::tyk(entry.path, ignore_case) {
+impl<'a> Entry<'a> {
+    /// Held against the whole path, too, by its case.
+    fn plain(at: Path, path: &'a str, method: Option<&'a str>) -> Self {
+        Self {
+            at,
+            path,
+            method,
+            against: Against::Either,
+            ignore_case: false,
+        }
+    }
+}
+
+impl Lists<'_> {
+    fn add(&mut self, c: &mut Check<'_>, entry: Entry<'_>, what: What) {
+        let mut rules = self.reading.paths;
+        rules.ignore_case |= entry.ignore_case;
+        match rules.matcher(entry.path, entry.against) {
             Err(message) => c.refuse(entry.at.key("path"), message),
             Ok(paths) => self.rules.push(Rule {
                 paths,
-                methods: entry
-                    .method
-                    .filter(|method| !method.is_empty())
-                    .map(str::to_owned)
-                    .into_iter()
-                    .collect(),
+                methods: entry.method.map(str::to_owned).into_iter().collect(),
                 what,
             }),
         }
     }
 
+    /// Of a list that opens or closes, or of mocks. Those are held against the whole path, too.
+    fn access<'a>(
+        &self,
+        at: Path,
+        path: &'a str,
+        method: Option<&'a str>,
+        ignore_case: Option<bool>,
+    ) -> Entry<'a> {
+        Entry {
+            ignore_case: self.ignore_case || ignore_case.unwrap_or(false),
+            ..Entry::plain(at, path, method)
+        }
+    }
+
+    /// Of another list, whose entries hold for one method each. Without one Tyk never finds it.
+    fn limited<'a>(
+        &self,
+        c: &mut Check<'_>,
+        at: Path,
+        path: &'a str,
+        method: Option<&'a str>,
+    ) -> Option<Entry<'a>> {
+        let method = method.filter(|method| !method.is_empty());
+        if method.is_none() {
+            c.note(
+                &at,
+                "names no `method`, so it holds for no request, as in Tyk",
+            );
+        }
+        method.map(|method| Entry {
+            at,
+            path,
+            method: Some(method),
+            against: Against::BelowTwice(self.reading.listen_path.into()),
+            ignore_case: false,
+        })
+    }
+
     fn plain(&mut self, c: &mut Check<'_>, at: &Path, version: &Version) {
         let Some(paths) = &version.paths else { return };
         for (name, list, what) in [
-            ("ignored", &paths.ignored, What::Exempt),
+            ("ignored", &paths.ignored, What::Exempt(Exemption::Key)),
             ("black_list", &paths.black_list, What::Deny),
             ("white_list", &paths.white_list, What::Allow),
         ] {
             for (index, path) in list.iter().flatten().enumerate() {
-                let entry = Entry {
-                    at: at.key(name).index(index),
-                    path,
-                    method: None,
-                    ignore_case: None,
-                };
-                self.add(c, &entry, what.clone());
+                self.closed |= matches!(what, What::Allow);
+                let entry = Entry::plain(at.key(name).index(index), path, None);
+                self.add(c, entry, what.clone());
             }
         }
     }
@@ -131,7 +195,7 @@ impl Lists {
             self.mock(c, at.key("mock_response").index(index), mock);
         }
         for (name, list, what) in [
-            ("ignored", &paths.ignored, What::Exempt),
+            ("ignored", &paths.ignored, What::Exempt(Exemption::Key)),
             ("black_list", &paths.black_list, What::Deny),
             ("white_list", &paths.white_list, What::Allow),
         ] {
@@ -157,10 +221,11 @@ impl Lists {
         if mock.disabled == Some(true) {
             return;
         }
-        if mock.method.as_deref().is_none_or(str::is_empty) {
-            c.refuse(
-                at.key("method"),
-                "a mock response is for one method: write for instance `GET`",
+        let method = mock.method.as_deref().filter(|method| !method.is_empty());
+        if method.is_none() {
+            return c.note(
+                &at,
+                "names no `method`, so it holds for no request, as in Tyk",
             );
         }
         let reply = reply(
@@ -171,111 +236,92 @@ impl Lists {
             mock.headers.as_ref(),
             mock.body.as_deref(),
         );
-        let entry = Entry {
-            at,
-            path: &mock.path,
-            method: mock.method.as_deref(),
-            ignore_case: mock.ignore_case,
-        };
-        self.add(c, &entry, What::Reply(reply));
+        let entry = self.access(at, &mock.path, method, mock.ignore_case);
+        self.add(c, entry, What::Reply(reply));
     }
 
     fn listed(&mut self, c: &mut Check<'_>, at: &Path, listed: &Listed, what: &What) {
         if listed.disabled == Some(true) {
             return;
         }
-        let entry = |method| Entry {
-            at: at.clone(),
-            path: &listed.path,
-            method,
-            ignore_case: listed.ignore_case,
+        self.closed |= matches!(what, What::Allow);
+        let Some(actions) = &listed.method_actions else {
+            let method = listed.method.as_deref().filter(|method| !method.is_empty());
+            let entry = self.access(at.clone(), &listed.path, method, listed.ignore_case);
+            return self.add(c, entry, what.clone());
         };
-        let actions = listed.method_actions.iter().flat_map(Entries::iter);
-        let mut by_action = false;
-        for (method, action) in actions {
-            by_action = true;
-            let what = self.action(c, &at.key("method_actions").key(method), action, what);
-            self.add(c, &entry(Some(method)), what);
-        }
-        if !by_action {
-            self.add(c, &entry(listed.method.as_deref()), what.clone());
-        }
-    }
-
-    fn action(&self, c: &mut Check<'_>, at: &Path, action: &MethodAction, what: &What) -> What {
-        match action.action.as_deref() {
-            Some("no_action") => what.clone(),
-            Some("reply") => What::Reply(reply(
-                c,
+        if actions.iter().next().is_none() {
+            c.note(
                 at,
-                "code",
-                action.code,
-                action.headers.as_ref(),
-                action.data.as_deref(),
-            )),
-            _ => {
-                c.refuse(at.key("action"), "write `no_action` or `reply`");
-                what.clone()
-            }
+                "has `method_actions` for no method, so it holds for no request, as in Tyk",
+            );
+        }
+        for (method, action) in actions.iter() {
+            let what = action_of(c, &at.key("method_actions").key(method), action, what);
+            let entry = self.access(at.clone(), &listed.path, Some(method), listed.ignore_case);
+            self.add(c, entry, what);
         }
     }
 
     fn limits(&mut self, c: &mut Check<'_>, at: &Path, paths: &ExtendedPaths) {
         for (index, limit) in paths.size_limits.iter().flatten().enumerate() {
-            let entry = Entry::new(
-                at.key("size_limits").index(index),
-                &limit.path,
-                limit.method.as_deref(),
-            );
-            if limit.disabled != Some(true) {
-                self.add(c, &entry, What::BodyLimit(limit.size_limit.unwrap_or(0)));
+            let at = at.key("size_limits").index(index);
+            if limit.disabled != Some(true)
+                && let Some(entry) = self.limited(c, at, &limit.path, limit.method.as_deref())
+            {
+                let limit = BodyLimit {
+                    is_one_of_several: true,
+                    ..body_limit(limit.size_limit.unwrap_or(0))
+                };
+                self.add(c, entry, What::BodyLimit(limit));
             }
         }
         for (index, limit) in paths.hard_timeouts.iter().flatten().enumerate() {
-            let entry = Entry::new(
-                at.key("hard_timeouts").index(index),
-                &limit.path,
-                limit.method.as_deref(),
-            );
-            let seconds = limit
-                .timeout
-                .filter(|seconds| *seconds > 0.0 && *seconds < 86_400.0);
-            match seconds {
-                _ if limit.disabled == Some(true) => {}
-                Some(seconds) => {
-                    self.add(c, &entry, What::Timeout(Duration::from_secs_f64(seconds)))
-                }
-                None => c.refuse(entry.at.key("timeout"), "write seconds above 0"),
-            }
+            self.timeout(c, at.key("hard_timeouts").index(index), limit);
         }
         for (index, limit) in paths.circuit_breakers.iter().flatten().enumerate() {
-            let entry = Entry::new(
-                at.key("circuit_breakers").index(index),
-                &limit.path,
-                limit.method.as_deref(),
+            self.breaker(c, at.key("circuit_breakers").index(index), limit);
+        }
+    }
+
+    fn timeout(&mut self, c: &mut Check<'_>, at: Path, limit: &HardTimeout) {
+        if limit.disabled == Some(true) {
+            return;
+        }
+        let seconds = limit
+            .timeout
+            .filter(|seconds| *seconds > 0.0 && *seconds < 86_400.0);
+        let Some(seconds) = seconds else {
+            return c.refuse(at.key("timeout"), "write seconds above 0");
+        };
+        if let Some(entry) = self.limited(c, at, &limit.path, limit.method.as_deref()) {
+            let timeout = Duration::from_secs_f64(seconds).min(self.reading.response_head);
+            self.add(c, entry, What::Timeout(timeout));
+        }
+    }
+
+    fn breaker(&mut self, c: &mut Check<'_>, at: Path, limit: &CircuitBreaker) {
+        if limit.disabled == Some(true) {
+            return;
+        }
+        let share = limit.threshold_percent.unwrap_or(0.0);
+        if share <= 0.0 || share > 1.0 {
+            c.refuse(
+                at.key("threshold_percent"),
+                "a share lies above 0 and up to 1: write `0.5` for half",
             );
-            if limit.disabled == Some(true) {
-                continue;
-            }
-            let share = limit.threshold_percent.unwrap_or(0.0);
-            if share <= 0.0 || share > 1.0 {
-                c.refuse(
-                    entry.at.key("threshold_percent"),
-                    "a share lies above 0 and up to 1: write `0.5` for half",
-                );
-            }
-            let breaker = Breaker::new(BreakerLimits {
-                share,
-                samples: limit.samples.unwrap_or(1).max(1),
-                rest: Duration::from_secs(u64::from(
-                    limit.return_to_service_after.unwrap_or(0).max(1),
-                )),
-                after: match limit.disable_half_open_state {
-                    Some(true) => AfterRest::Close,
-                    _ => AfterRest::Try,
-                },
-            });
-            self.add(c, &entry, What::Breaker(Arc::new(breaker)));
+        }
+        let breaker = Breaker::new(BreakerLimits {
+            share,
+            samples: limit.samples.unwrap_or(1).max(1),
+            rest: Duration::from_secs(u64::from(limit.return_to_service_after.unwrap_or(0).max(1))),
+            after: match limit.disable_half_open_state {
+                Some(true) => AfterRest::Close,
+                _ => AfterRest::Try,
+            },
+        });
+        if let Some(entry) = self.limited(c, at, &limit.path, limit.method.as_deref()) {
+            self.add(c, entry, What::Breaker(Arc::new(breaker)));
         }
     }
 
@@ -293,38 +339,59 @@ impl Lists {
         );
         let what = match list {
             "transform_headers" => What::RequestFields(Arc::new(own.after(&self.global.request))),
-            _ => What::ResponseFields(Arc::new(own.after(&self.global.response))),
+            // What holds for all responses comes after what holds for one path.
+            _ => What::ResponseFields(Arc::new(self.global.response.after(&own))),
         };
-        let entry = Entry::new(at, &injection.path, injection.method.as_deref());
-        self.add(c, &entry, what);
+        if let Some(entry) = self.limited(c, at, &injection.path, injection.method.as_deref()) {
+            self.add(c, entry, what);
+        }
     }
 
     /// What holds for every path comes last: the first of each kind counts, and those of single paths contain it.
     fn everywhere(&mut self, c: &mut Check<'_>, at: &Path, version: &Version) {
-        let entry = Entry::new(at.clone(), "", None);
+        let everywhere = || Entry {
+            at: at.clone(),
+            path: "",
+            method: None,
+            against: Against::Below,
+            ignore_case: false,
+        };
         if self.global.request != FieldEdits::default() {
             let edits = Arc::new(self.global.request.clone());
-            self.add(c, &entry, What::RequestFields(edits));
+            self.add(c, everywhere(), What::RequestFields(edits));
         }
         if self.global.response != FieldEdits::default() {
             let edits = Arc::new(self.global.response.clone());
-            self.add(c, &entry, What::ResponseFields(edits));
+            self.add(c, everywhere(), What::ResponseFields(edits));
         }
         let limit = version.global_size_limit.filter(|limit| *limit > 0);
         if let Some(limit) = limit.filter(|_| version.global_size_limit_disabled != Some(true)) {
-            self.add(c, &entry, What::BodyLimit(limit));
+            self.add(c, everywhere(), What::BodyLimit(body_limit(limit)));
         }
     }
 }
 
-impl<'a> Entry<'a> {
-    fn new(at: Path, path: &'a str, method: Option<&'a str>) -> Self {
-        Self {
+/// Requests that usually have no body are not asked for one's length.
+fn body_limit(bytes: u64) -> BodyLimit {
+    BodyLimit {
+        spared: &["GET", "DELETE", "TRACE", "OPTIONS", "HEAD"],
+        ..BodyLimit::of(bytes)
+    }
+}
+
+/// What an entry of a list does with requests of one method. Without an action that it knows Tyk closes the path.
+fn action_of(c: &mut Check<'_>, at: &Path, action: &MethodAction, what: &What) -> What {
+    match action.action.as_deref() {
+        Some("no_action") => what.clone(),
+        Some("reply") => What::Reply(reply(
+            c,
             at,
-            path,
-            method,
-            ignore_case: None,
-        }
+            "code",
+            action.code,
+            action.headers.as_ref(),
+            action.data.as_deref(),
+        )),
+        _ => What::Deny,
     }
 }
 

@@ -10,6 +10,8 @@ use plimsoll_base::document::Path;
 pub(super) struct Target {
     pub(super) endpoints: Vec<EndpointConfig>,
     pub(super) prepend: String,
+    /// What is forwarded where nothing else is left of a request's path, if that is not a slash.
+    pub(super) root: Option<String>,
 }
 
 pub(super) fn target(c: &mut Check<'_>, proxy: &Proxy) -> Target {
@@ -42,14 +44,22 @@ pub(super) fn target(c: &mut Check<'_>, proxy: &Proxy) -> Target {
     let mut target = Target {
         endpoints: Vec::new(),
         prepend: String::new(),
+        root: None,
     };
     for (index, (at, url)) in urls.into_iter().enumerate() {
         match split(url) {
             Err(message) => c.refuse(at, message),
-            Ok((endpoint, prepend)) => {
+            Ok((endpoint, path)) => {
+                let prepend = path.trim_end_matches('/').to_owned();
                 if index > 0 && prepend != target.prepend {
                     c.refuse(at, "the targets of one API have the same path here");
                 }
+                // As the target has it, or without the slash at its end.
+                let root = match proxy.disable_strip_slash {
+                    Some(true) => path,
+                    _ => prepend.clone(),
+                };
+                target.root = Some(root).filter(|_| !prepend.is_empty());
                 target.prepend = prepend;
                 target.endpoints.push(endpoint);
             }
@@ -58,7 +68,7 @@ pub(super) fn target(c: &mut Check<'_>, proxy: &Proxy) -> Target {
     target
 }
 
-/// `http://host:port/path` as an endpoint and a path without a slash at its end.
+/// `http://host:port/path` as an endpoint and a path.
 fn split(url: &str) -> Result<(EndpointConfig, String), String> {
     // A target without a scheme is plain HTTP to Tyk, too, in a list of several.
     let with_scheme = match url.contains("://") {
@@ -82,7 +92,7 @@ fn split(url: &str) -> Result<(EndpointConfig, String), String> {
             "TLS to upstreams is not available with Tyk's files in this version: write `http://…`"
                 .to_owned(),
         ),
-        false => Ok((endpoint, prepend.to_owned())),
+        false => Ok((endpoint, path.to_owned())),
     }
 }
 
@@ -100,8 +110,8 @@ mod tests {
             assert_eq!(actual, expected, "{url}");
         };
         check("http://a", Some(("a", 80, "")));
-        check("http://A:9000/", Some(("a", 9000, "")));
-        check("http://a:9000/v1/x/", Some(("a", 9000, "/v1/x")));
+        check("http://A:9000/", Some(("a", 9000, "/")));
+        check("http://a:9000/v1/x/", Some(("a", 9000, "/v1/x/")));
         check("a:9000", Some(("a", 9000, "")));
         check("https://a", None);
         check("http://a/x?y=1", None);

@@ -18,7 +18,7 @@ pub(super) const FIELDS: &[Field] = &[
     Field(
         "access_rights.*.limit.rate",
         Supported,
-        "an account of its own",
+        "with an account of its own; in a policy with `partitions.per_api` alone",
     ),
     Field("access_rights.*.limit.per", Supported, ""),
     Field("access_rights.*.limit.quota_max", Supported, ""),
@@ -52,11 +52,6 @@ pub(super) const FIELDS: &[Field] = &[
         "access_rights.*.limit.smoothing",
         Refused(&[]),
         "limits are what is written",
-    ),
-    Field(
-        "access_rights.*.allowance_scope",
-        Refused(&[]),
-        "an API's own allowance is its own alone",
     ),
     Field(
         "access_rights.*.allowed_urls",

@@ -30,12 +30,20 @@ pub(super) const KIND: Kind = Kind {
             Supported,
             "a file that is not JSON is refused; Tyk skips it",
         ),
-        Field("policies.policy_source", Supported, "`file` alone"),
-        Field("policies.policy_record_name", Supported, "the file"),
+        Field(
+            "policies.policy_source",
+            Supported,
+            "`service` and `rpc` are refused; whatever else is written, policies come from files",
+        ),
+        Field(
+            "policies.policy_record_name",
+            Supported,
+            "the file; without it and `policy_path` there are no policies",
+        ),
         Field(
             "policies.policy_path",
-            Refused(&[]),
-            "policies come from one file, `policy_record_name`",
+            Supported,
+            "a directory with a file for each policy; comes before `policy_record_name`",
         ),
         Field(
             "policies.policy_connection_string",
@@ -94,7 +102,11 @@ pub(super) const KIND: Kind = Kind {
             "only whether there is one: keys are hashed with SHA-256",
         ),
         Field("enable_hashed_keys_listing", Supported, ""),
-        Field("min_token_length", Supported, "3 when left out"),
+        Field(
+            "min_token_length",
+            Supported,
+            "3 when left out; what is shorter is no key, whenever it was made",
+        ),
         Field("allow_master_keys", Supported, ""),
         Field(
             "enable_analytics",
@@ -141,7 +153,7 @@ pub(super) const KIND: Kind = Kind {
         Field(
             "graceful_shutdown_timeout_duration",
             Supported,
-            "seconds that what is under way has; 30 when left out",
+            "seconds that what is under way has; 30 when left out or 0",
         ),
         Field(
             "graceful_shutdown_delay_seconds",
@@ -220,8 +232,8 @@ pub(super) const KIND: Kind = Kind {
         ),
         Field(
             "http_server_options.xff_depth",
-            Refused(&[]),
-            "a client's `X-Forwarded-For` is not believed",
+            Ignored,
+            "a client's `X-Forwarded-For` is not believed: records name the peer",
         ),
         Field(
             "http_server_options.enable_strict_routes",
@@ -230,13 +242,13 @@ pub(super) const KIND: Kind = Kind {
         ),
         Field(
             "http_server_options.enable_path_prefix_matching",
-            Refused(&[]),
-            "paths of lists are found anywhere in a path",
+            Supported,
+            "paths of lists that begin with `/` are looked for at the beginning",
         ),
         Field(
             "http_server_options.enable_path_suffix_matching",
-            Refused(&[]),
-            "paths of lists are found anywhere in a path",
+            Supported,
+            "paths of lists are looked for at the end",
         ),
         Field(
             "http_server_options.skip_url_cleaning",
@@ -277,18 +289,18 @@ pub(super) const KIND: Kind = Kind {
         ),
         Field(
             "force_global_session_lifetime",
-            Refused(&[]),
-            "keys live until a day after they expire, or are deleted",
+            Supported,
+            "keys of every API have `global_session_lifetime`",
         ),
         Field(
             "global_session_lifetime",
-            Ignored,
-            "counts with `force_global_session_lifetime` alone",
+            Supported,
+            "seconds; -1 and 0: for ever",
         ),
         Field(
             "session_lifetime_respects_key_expiration",
-            Ignored,
-            "keys live until a day after they expire, or are deleted",
+            Supported,
+            "a key that expires later stays until then",
         ),
         Field(
             "enforce_org_quotas",
@@ -434,8 +446,8 @@ pub(super) const KIND: Kind = Kind {
         ),
         Field(
             "middleware_path",
-            Ignored,
-            "a definition with custom middleware is refused",
+            Supported,
+            "scripts are not run: a definition is refused for whose `api_id` there are some",
         ),
         Field(
             "coprocess_options",

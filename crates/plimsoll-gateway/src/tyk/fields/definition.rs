@@ -19,7 +19,11 @@ pub(super) const KIND: Kind = Kind {
         Field("name", Supported, "in records"),
         Field("slug", Ignored, NAMING),
         Field("api_id", Supported, "the file's name when left out"),
-        Field("org_id", Supported, "in records"),
+        Field(
+            "org_id",
+            Supported,
+            "in records; policies of other organisations open nothing here",
+        ),
         Field(
             "active",
             Supported,
@@ -94,7 +98,7 @@ pub(super) const KIND: Kind = Kind {
         Field(
             "auth_configs.authToken.cookie_name",
             Ignored,
-            "counts with `use_cookie` alone",
+            "counts with `use_cookie` alone; refused beside `strip_auth_data`, which in Tyk removes that cookie",
         ),
         Field(
             "auth_configs.authToken.disable_header",
@@ -119,7 +123,11 @@ pub(super) const KIND: Kind = Kind {
         Field("auth_configs.oauth", Ignored, WITH_SWITCH),
         Field("auth_configs.externalOAuth", Ignored, WITH_SWITCH),
         Field("auth_configs.oidc", Ignored, WITH_SWITCH),
-        Field("strip_auth_data", Supported, ""),
+        Field(
+            "strip_auth_data",
+            Supported,
+            "the field of the key; refused beside other ways of `auth_configs` whose fields Tyk removes, too",
+        ),
         Field("base_identity_provided_by", Refused(&["auth_token"]), AUTH),
         Field("use_jwt", Refused(&[]), AUTH),
         Field("enable_jwt", Refused(&[]), AUTH),
@@ -158,7 +166,17 @@ pub(super) const KIND: Kind = Kind {
         Field("use_go_plugin_auth", Refused(&[]), AUTH),
         Field("enable_coprocess_auth", Refused(&[]), AUTH),
         Field("custom_plugin_auth_enabled", Refused(&[]), AUTH),
+        Field(
+            "auth_provider.storage_engine",
+            Refused(&["redis"]),
+            "keys are this gateway's own",
+        ),
         Field("auth_provider", Ignored, "keys are this gateway's own"),
+        Field(
+            "session_provider.storage_engine",
+            Refused(&["redis"]),
+            "keys are this gateway's own",
+        ),
         Field("session_provider", Ignored, "keys are this gateway's own"),
         Field("security_requirements", Refused(&[]), AUTH),
         Field(
@@ -202,8 +220,8 @@ pub(super) const KIND: Kind = Kind {
         ),
         Field(
             "proxy.disable_strip_slash",
-            Ignored,
-            "a path keeps the slash at its end",
+            Supported,
+            "a target's path is asked for as it is written, where nothing else is left of the request's",
         ),
         Field(
             "proxy.check_host_against_uptime_tests",
@@ -260,14 +278,28 @@ pub(super) const KIND: Kind = Kind {
         Field("certificates", Ignored, "served in clear"),
         Field("expiration", Refused(&[]), "an API does not expire"),
         Field("definition.enabled", Refused(&[]), "one version alone"),
+        Field(
+            "definition.strip_path",
+            Refused(&[]),
+            "paths are held against lists with their first segment, and without it",
+        ),
+        Field(
+            "definition.strip_versioning_data",
+            Refused(&[]),
+            "paths are held against lists with their first segment, and without it",
+        ),
         Field("definition", Ignored, "counts with several versions alone"),
-        Field("version_data.not_versioned", Supported, "`true` alone"),
+        Field(
+            "version_data.not_versioned",
+            Supported,
+            "`true` alone; without a version Tyk refuses every request, and the file is refused here",
+        ),
         Field("version_data.default_version", Ignored, "one version alone"),
         Field("version_data.versions.*.name", Ignored, NAMING),
         Field(
             "version_data.versions.*.expires",
-            Refused(&["-1", "1", "never", "Never"]),
-            "an API does not expire",
+            Ignored,
+            "counts with several versions alone; Tyk names the date in a response field",
         ),
         Field("version_data.versions.*.use_extended_paths", Supported, ""),
         Field(
@@ -288,7 +320,7 @@ pub(super) const KIND: Kind = Kind {
         Field(
             "version_data.versions.*.ignore_endpoint_case",
             Supported,
-            "",
+            "of `ignored`, `white_list`, `black_list` and `mock_response` of `extended_paths`, as in Tyk",
         ),
         Field(
             "version_data.versions.*.global_headers",
@@ -323,7 +355,7 @@ pub(super) const KIND: Kind = Kind {
         Field(
             "version_data.versions.*.global_size_limit",
             Supported,
-            "a request without a body passes; Tyk answers 411",
+            "not for GET, DELETE, TRACE, OPTIONS and HEAD; a request without a body passes; Tyk answers 411",
         ),
         Field(
             "version_data.versions.*.global_size_limit_disabled",
@@ -338,7 +370,7 @@ pub(super) const KIND: Kind = Kind {
         Field(
             "version_data.versions.*.extended_paths.ignored.*.path",
             Supported,
-            "a regular expression, found anywhere in the decoded path with or without the listen path",
+            "`{name}` and `/*/` are one segment, a closing `/*` any number; else an expression of Go, found anywhere in the decoded path with or without the listen path",
         ),
         Field(
             "version_data.versions.*.extended_paths.ignored.*.method",
@@ -348,7 +380,7 @@ pub(super) const KIND: Kind = Kind {
         Field(
             "version_data.versions.*.extended_paths.ignored.*.method_actions",
             Supported,
-            "`no_action` and `reply`",
+            "`no_action`, `reply`, and whatever else closes the path; an empty object holds for no request",
         ),
         Field(
             "version_data.versions.*.extended_paths.ignored.*.ignore_case",
@@ -373,7 +405,7 @@ pub(super) const KIND: Kind = Kind {
         Field(
             "version_data.versions.*.extended_paths.white_list.*.method_actions",
             Supported,
-            "`no_action` and `reply`",
+            "`no_action`, `reply`, and whatever else closes the path; an empty object holds for no request",
         ),
         Field(
             "version_data.versions.*.extended_paths.white_list.*.ignore_case",
@@ -398,7 +430,7 @@ pub(super) const KIND: Kind = Kind {
         Field(
             "version_data.versions.*.extended_paths.black_list.*.method_actions",
             Supported,
-            "`no_action` and `reply`",
+            "`no_action`, `reply`, and whatever else closes the path; an empty object holds for no request",
         ),
         Field(
             "version_data.versions.*.extended_paths.black_list.*.ignore_case",
@@ -418,7 +450,7 @@ pub(super) const KIND: Kind = Kind {
         Field(
             "version_data.versions.*.extended_paths.mock_response.*.method",
             Supported,
-            "",
+            "without one the entry holds for no request",
         ),
         Field(
             "version_data.versions.*.extended_paths.mock_response.*.code",
@@ -448,17 +480,17 @@ pub(super) const KIND: Kind = Kind {
         Field(
             "version_data.versions.*.extended_paths.hard_timeouts.*.path",
             Supported,
-            "as in `ignored`",
+            "as in `ignored`, but without the listen path alone",
         ),
         Field(
             "version_data.versions.*.extended_paths.hard_timeouts.*.method",
             Supported,
-            "",
+            "without one the entry holds for no request",
         ),
         Field(
             "version_data.versions.*.extended_paths.hard_timeouts.*.timeout",
             Supported,
-            "seconds until the response's head",
+            "seconds until the response's head, at most `proxy_default_timeout`",
         ),
         Field(
             "version_data.versions.*.extended_paths.hard_timeouts.*.disabled",
@@ -468,12 +500,12 @@ pub(super) const KIND: Kind = Kind {
         Field(
             "version_data.versions.*.extended_paths.circuit_breakers.*.path",
             Supported,
-            "as in `ignored`",
+            "as in `ignored`, but without the listen path alone",
         ),
         Field(
             "version_data.versions.*.extended_paths.circuit_breakers.*.method",
             Supported,
-            "",
+            "without one the entry holds for no request",
         ),
         Field(
             "version_data.versions.*.extended_paths.circuit_breakers.*.threshold_percent",
@@ -503,12 +535,12 @@ pub(super) const KIND: Kind = Kind {
         Field(
             "version_data.versions.*.extended_paths.transform_headers.*.path",
             Supported,
-            "as in `ignored`",
+            "as in `ignored`, but without the listen path alone",
         ),
         Field(
             "version_data.versions.*.extended_paths.transform_headers.*.method",
             Supported,
-            "",
+            "without one the entry holds for no request",
         ),
         Field(
             "version_data.versions.*.extended_paths.transform_headers.*.delete_headers",
@@ -533,12 +565,12 @@ pub(super) const KIND: Kind = Kind {
         Field(
             "version_data.versions.*.extended_paths.transform_response_headers.*.path",
             Supported,
-            "as in `ignored`",
+            "as in `ignored`, but without the listen path alone",
         ),
         Field(
             "version_data.versions.*.extended_paths.transform_response_headers.*.method",
             Supported,
-            "",
+            "without one the entry holds for no request",
         ),
         Field(
             "version_data.versions.*.extended_paths.transform_response_headers.*.delete_headers",
@@ -563,17 +595,17 @@ pub(super) const KIND: Kind = Kind {
         Field(
             "version_data.versions.*.extended_paths.size_limits.*.path",
             Supported,
-            "as in `ignored`",
+            "as in `ignored`, but without the listen path alone",
         ),
         Field(
             "version_data.versions.*.extended_paths.size_limits.*.method",
             Supported,
-            "",
+            "without one the entry holds for no request",
         ),
         Field(
             "version_data.versions.*.extended_paths.size_limits.*.size_limit",
             Supported,
-            "a request without a body passes; Tyk answers 411",
+            "of several the first alone; not for GET, DELETE, TRACE, OPTIONS and HEAD; a request without a body passes; Tyk answers 411",
         ),
         Field(
             "version_data.versions.*.extended_paths.size_limits.*.disabled",
@@ -676,13 +708,13 @@ pub(super) const KIND: Kind = Kind {
         Field("global_rate_limit.disabled", Supported, ""),
         Field(
             "session_lifetime",
-            Ignored,
-            "how long Tyk keeps a session in Redis; keys live until a day after they expire, or are deleted",
+            Supported,
+            "seconds from the making or change of a key that opens this API, after which it is unknown; of several APIs the longest counts; Tyk begins anew with each request that counts against a quota",
         ),
         Field(
             "session_lifetime_respects_key_expiration",
-            Ignored,
-            "keys live until a day after they expire, or are deleted",
+            Supported,
+            "a key that expires later stays until then",
         ),
         Field(
             "dont_set_quota_on_create",
@@ -725,12 +757,22 @@ pub(super) const KIND: Kind = Kind {
         ),
         Field("cache_options", Ignored, "nothing is cached"),
         Field(
+            "CORS.options_passthrough",
+            Refused(&[]),
+            "`OPTIONS` is judged like every method, whether `enable` is on or not",
+        ),
+        Field(
             "CORS.enable",
             Refused(&[]),
             "the gateway answers no preflight requests",
         ),
         Field("CORS", Ignored, "counts with `enable` alone"),
         Field("graphql.enabled", Refused(&[]), "plain HTTP alone"),
+        Field(
+            "graphql.playground.enabled",
+            Refused(&[]),
+            "a page that nobody needs a key for, whether `enabled` is on or not",
+        ),
         Field("graphql", Ignored, WITH_SWITCH),
         Field(
             "enable_batch_request_support",

@@ -7,25 +7,42 @@ pub(super) const KIND: Kind = Kind {
     name: "a policy",
     fields: &[
         &[
-            Field("_id", Ignored, "a policy goes by its name in the file"),
-            Field("id", Ignored, "a policy goes by its name in the file"),
+            Field("_id", Supported, "in place of `id` that is left out"),
+            Field(
+                "id",
+                Supported,
+                "names a policy that has a file for itself; else its name in the file counts",
+            ),
             Field("name", Ignored, "a name for people"),
             Field(
                 "org_id",
-                Ignored,
-                "a policy holds for keys of every organisation",
+                Supported,
+                "keys with this policy open APIs of this organisation alone",
             ),
             Field(
                 "rate",
                 Supported,
-                "of several policies the most generous counts",
+                "of several policies the fastest of each API",
             ),
             Field("per", Supported, "seconds"),
-            Field("quota_max", Supported, "-1 and 0: none"),
-            Field("quota_renewal_rate", Supported, "seconds"),
+            Field(
+                "quota_max",
+                Supported,
+                "of several policies the largest of each API; -1 is the largest, 0 says nothing",
+            ),
+            Field(
+                "quota_renewal_rate",
+                Supported,
+                "seconds; of several policies the longest of each API",
+            ),
         ],
         access_rights::FIELDS,
         &[
+            Field(
+                "access_rights.*.allowance_scope",
+                Ignored,
+                "Tyk sets it itself",
+            ),
             Field("active", Ignored, "Tyk looks at `is_inactive`"),
             Field("is_inactive", Supported, ""),
             Field(
@@ -36,16 +53,20 @@ pub(super) const KIND: Kind = Kind {
             Field(
                 "partitions.quota",
                 Supported,
-                "none of the four: all of them",
+                "none of `quota`, `rate_limit`, `acl` and `complexity`: all of them",
             ),
             Field("partitions.rate_limit", Supported, ""),
             Field("partitions.acl", Supported, ""),
             Field(
                 "partitions.per_api",
                 Supported,
-                "as `acl`: an API's allowance counts where it is written",
+                "each API has its own limit, or the policy's where it says none; refused beside the others, as Tyk refuses the keys",
             ),
-            Field("partitions.complexity", Ignored, "queries are not read"),
+            Field(
+                "partitions.complexity",
+                Supported,
+                "queries are not read, but a policy of this part alone says nothing of the others",
+            ),
             Field(
                 "throttle_interval",
                 Ignored,
@@ -80,13 +101,13 @@ pub(super) const KIND: Kind = Kind {
             ),
             Field(
                 "post_expiry_action",
-                Ignored,
-                "an expired key stays until it is deleted",
+                Supported,
+                "`delete`, or `retain` for `post_expiry_grace_period`",
             ),
             Field(
                 "post_expiry_grace_period",
-                Ignored,
-                "an expired key stays until it is deleted",
+                Supported,
+                "seconds that a key is known after it has expired; -1: for ever, by which a day is meant here",
             ),
         ],
     ],

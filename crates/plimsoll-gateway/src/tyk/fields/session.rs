@@ -28,12 +28,21 @@ pub(super) const KIND: Kind = Kind {
             Field(
                 "expires",
                 Supported,
-                "seconds since 1970; 0 and -1: never; known for a day more, in which it is refused with 401 and may be renewed",
+                "seconds since 1970; 0 and -1: never; known for a day more, unless a lifetime ends before, in which it is refused with 401 and may be renewed",
             ),
         ],
         access_rights::FIELDS,
         &[
-            Field("is_inactive", Supported, ""),
+            Field(
+                "access_rights.*.allowance_scope",
+                Supported,
+                "APIs of one scope that say no limit are counted together",
+            ),
+            Field(
+                "is_inactive",
+                Supported,
+                "also where policies are active, which alone decide in Tyk",
+            ),
             Field(
                 "apply_policies",
                 Supported,
@@ -78,8 +87,8 @@ pub(super) const KIND: Kind = Kind {
             ),
             Field(
                 "session_lifetime",
-                Ignored,
-                "keys live until a day after they expire, or are deleted",
+                Supported,
+                "seconds; before what APIs say",
             ),
             Field("id_extractor_deadline", Ignored, RECORDED),
             Field(
@@ -94,13 +103,13 @@ pub(super) const KIND: Kind = Kind {
             ),
             Field(
                 "post_expiry_action",
-                Ignored,
-                "an expired key stays until it is deleted",
+                Supported,
+                "`delete`, or `retain` for `post_expiry_grace_period`",
             ),
             Field(
                 "post_expiry_grace_period",
-                Ignored,
-                "an expired key stays until it is deleted",
+                Supported,
+                "seconds that a key is known after it has expired; -1: for ever, by which a day is meant here",
             ),
             Field("max_query_depth", Refused(&["-1"]), "queries are not read"),
             Field("smoothing", Refused(&[]), "limits are what is written"),

@@ -1,0 +1,427 @@
+//! What Tyk's files mean, where reading them by the letter would mean something else: who gets in, how often and for how long.
+
+use crate::support::{Gateway, Upstream, field};
+use crate::tyk::{Files, ask, call, session, target};
+use serde_json::{Value, json};
+
+/// An API whose version says this, before `upstream`.
+fn versioned(files: &Files, id: &str, upstream: &Upstream, version: Value, more: Value) {
+    let mut api = json!({
+        "proxy": target(upstream.address),
+        "version_data": { "versions": { "Default": version } },
+    });
+    for (name, value) in more.as_object().into_iter().flatten() {
+        api[name] = value.clone();
+    }
+    files.api(id, api);
+}
+
+fn status(gateway: &Gateway, path: &str) -> u16 {
+    ask(gateway, path, "").status()
+}
+
+#[test]
+fn wildcards_close_open_and_exempt_what_they_do_in_tyk() {
+    let upstream = Upstream::echo();
+    let files = Files::new();
+    let lists = |list: &str, path: &str| json!({ "extended_paths": { list: [{ "path": path }] } });
+    versioned(
+        &files,
+        "closed",
+        &upstream,
+        lists("black_list", "/users/*/secret"),
+        json!({}),
+    );
+    versioned(
+        &files,
+        "open",
+        &upstream,
+        lists("white_list", "/v1/*/read"),
+        json!({}),
+    );
+    let keyed = json!({ "use_keyless": false });
+    versioned(
+        &files,
+        "keyed",
+        &upstream,
+        lists("ignored", "/public/*"),
+        keyed,
+    );
+    let gateway = files.start();
+    for (path, expected) in [
+        ("/closed/users/42/secret", 403),
+        ("/closed/users/42/7/secret", 200),
+        ("/closed/users/42", 200),
+        ("/open/v1/7/read", 200),
+        ("/open/v1/7/write", 403),
+        ("/keyed/public/x", 200),
+        ("/keyed/public-internal/keys", 401),
+    ] {
+        assert_eq!(status(&gateway, path), expected, "{path}");
+    }
+}
+
+#[test]
+fn paths_are_anchored_where_the_configuration_says_so() {
+    let upstream = Upstream::echo();
+    let files = Files::new();
+    files.conf(json!({ "http_server_options": { "enable_path_prefix_matching": true, "enable_path_suffix_matching": true } }));
+    let version = json!({ "extended_paths": { "black_list": [{ "path": "/admin" }] } });
+    versioned(&files, "a", &upstream, version, json!({}));
+    let gateway = files.start();
+    for (path, expected) in [("/a/admin", 403), ("/a/x/admin", 200), ("/a/admin/x", 200)] {
+        assert_eq!(status(&gateway, path), expected, "{path}");
+    }
+}
+
+#[test]
+fn lists_are_closed_by_what_they_hold_and_not_by_what_matches() {
+    let upstream = Upstream::echo();
+    let files = Files::new();
+    let listed = |list: &str, entry: Value| json!({ "extended_paths": { list: [entry] } });
+    let reply = json!({ "GET": { "action": "reply", "code": 201, "data": "made up" } });
+    let unknown = json!({ "GET": { "action": "" } });
+    for (id, version, more) in [
+        (
+            "replies",
+            listed(
+                "white_list",
+                json!({ "path": "/x", "method_actions": reply }),
+            ),
+            json!({}),
+        ),
+        (
+            "nothing",
+            listed("white_list", json!({ "path": "/x", "method_actions": {} })),
+            json!({}),
+        ),
+        (
+            "unlisted",
+            listed("black_list", json!({ "path": "/x", "method_actions": {} })),
+            json!({}),
+        ),
+        (
+            "stopped",
+            listed(
+                "ignored",
+                json!({ "path": "/x", "method_actions": unknown }),
+            ),
+            json!({}),
+        ),
+        (
+            "exempt",
+            listed("ignored", json!({ "path": "/x", "method_actions": {} })),
+            json!({ "use_keyless": false }),
+        ),
+        (
+            "nobody",
+            listed("mock_response", json!({ "path": "/x", "code": 200 })),
+            json!({}),
+        ),
+    ] {
+        versioned(&files, id, &upstream, version, more);
+    }
+    let gateway = files.start();
+    for (path, expected) in [
+        ("/replies/x", 201),
+        ("/replies/y", 403),
+        ("/nothing/x", 403),
+        ("/unlisted/x", 200),
+        ("/stopped/x", 403),
+        ("/stopped/y", 200),
+        ("/exempt/x", 401),
+        ("/nobody/x", 200),
+    ] {
+        assert_eq!(status(&gateway, path), expected, "{path}");
+    }
+    let (_, _, notes) = files.open(false).unwrap();
+    let told = |about: &str| notes.iter().filter(|note| note.contains(about)).count();
+    assert_eq!(
+        (
+            told("`method_actions` for no method"),
+            told("names no `method`")
+        ),
+        (3, 1),
+        "{notes:?}"
+    );
+}
+
+#[test]
+fn plain_lists_know_no_case_of_their_version_and_exempt_paths_are_counted_by_their_api() {
+    let upstream = Upstream::echo();
+    let files = Files::new();
+    let plain = json!({ "use_extended_paths": false, "ignore_endpoint_case": true, "paths": { "ignored": ["/Public"] } });
+    let keyed = json!({ "use_keyless": false, "global_rate_limit": { "rate": 2, "per": 3600 } });
+    versioned(&files, "a", &upstream, plain, keyed);
+    let gateway = files.start();
+    assert_eq!(status(&gateway, "/a/public"), 401);
+    let statuses: Vec<u16> = (0..3).map(|_| status(&gateway, "/a/Public")).collect();
+    assert_eq!(statuses, [200, 200, 429]);
+}
+
+#[test]
+fn limits_and_edits_hold_for_one_method_and_below_the_listen_path() {
+    let upstream = Upstream::echo();
+    let files = Files::new();
+    let version = json!({
+        "global_response_headers_remove": ["X-Gone"],
+        "extended_paths": {
+            "transform_headers": [
+                { "path": "/t", "add_headers": { "X-Any": "1" } },
+                { "path": "^/a/t", "method": "GET", "add_headers": { "X-Whole": "1" } },
+                { "path": "^/t", "method": "GET", "add_headers": { "X-Below": "1" } },
+            ],
+            "transform_response_headers": [{ "path": "/t", "method": "GET", "add_headers": { "X-Gone": "back", "X-Stays": "1" } }],
+            "size_limits": [
+                { "path": "/s/large", "method": "POST", "size_limit": 100 },
+                { "path": "/s", "method": "POST", "size_limit": 3 },
+                { "path": "/s", "method": "DELETE", "size_limit": 3 },
+            ],
+        },
+    });
+    versioned(&files, "a", &upstream, version, json!({}));
+    let gateway = files.start();
+    let answer = ask(&gateway, "/a/t", "");
+    let sent = answer.body_text();
+    let fields = ["x-any", "x-whole", "x-below"].map(|name| field(&sent, name));
+    assert_eq!(fields, [None, None, Some("1")]);
+    assert_eq!(
+        (answer.field("x-gone"), answer.field("x-stays")),
+        (None, Some("1"))
+    );
+    let post = |method: &str, path: &str| {
+        let text = format!("{method} {path} HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n12345");
+        gateway.connect().ask(&text).status()
+    };
+    assert_eq!(post("POST", "/a/s/large"), 200);
+    // Tyk's own status for it.
+    assert_eq!(post("POST", "/a/s"), 400);
+    assert_eq!(post("DELETE", "/a/s"), 200);
+}
+
+/// How many of a dozen requests with a key are let through.
+fn admitted(gateway: &Gateway, path: &str, key: &str) -> usize {
+    let passes = |_: &i32| ask(gateway, path, key).status() == 200;
+    (0..12).filter(passes).count()
+}
+
+#[test]
+fn a_policys_limit_is_each_apis_alone_or_nobodys() {
+    let upstream = Upstream::echo();
+    let files = Files::new();
+    for id in ["a", "b"] {
+        files.api(
+            id,
+            json!({ "use_keyless": false, "proxy": target(upstream.address) }),
+        );
+    }
+    let limited = json!({ "rate": 100, "per": 1 });
+    let policy = |figures: Value, access: Value, more: Value| {
+        let mut policy = json!({ "org_id": "default", "access_rights": access });
+        for part in [figures, more] {
+            for (name, value) in part.as_object().into_iter().flatten() {
+                policy[name] = value.clone();
+            }
+        }
+        policy
+    };
+    let two = json!({ "rate": 2, "per": 60 });
+    let fast = json!({ "rate": 1000, "per": 1 });
+    let policies = json!({
+        "per-api": policy(two.clone(), json!({ "a": {}, "b": {} }), json!({ "partitions": { "per_api": true } })),
+        "over": policy(two.clone(), json!({ "a": { "limit": limited } }), json!({})),
+        "slow": policy(two.clone(), json!({ "a": {} }), json!({})),
+        "elsewhere": policy(fast.clone(), json!({ "b": {} }), json!({})),
+        "foreign": policy(fast.clone(), json!({ "a": {} }), json!({ "org_id": "other" })),
+        "both": policy(fast, json!({ "a": {} }), json!({ "partitions": { "per_api": true, "quota": false } })),
+    });
+    files.write("policies.json", &policies.to_string());
+    let gateway = files.start();
+    let make = |key: &str, policies: &[&str]| {
+        let named = json!({ "apply_policies": policies }).to_string();
+        let (status, told) = call(&gateway, "POST", &format!("/tyk/keys/{key}"), &named);
+        assert_eq!(status, 200, "{told}");
+    };
+    make("per-api", &["per-api"]);
+    assert_eq!(admitted(&gateway, "/a/", "per-api"), 2);
+    assert_eq!(
+        admitted(&gateway, "/b/", "per-api"),
+        0,
+        "counted together: the policy's limit"
+    );
+    make("over", &["over"]);
+    assert_eq!(admitted(&gateway, "/a/", "over"), 2);
+    make("several", &["slow", "elsewhere"]);
+    assert_eq!(admitted(&gateway, "/a/", "several"), 2);
+    assert_eq!(admitted(&gateway, "/b/", "several"), 12);
+    make("foreign", &["foreign"]);
+    assert_eq!(ask(&gateway, "/a/", "foreign").status(), 403);
+    make("mixed", &["slow", "foreign"]);
+    assert_eq!(ask(&gateway, "/a/", "mixed").status(), 403);
+}
+
+#[test]
+fn keys_leave_when_their_lifetime_is_over() {
+    let upstream = Upstream::echo();
+    let files = Files::new();
+    files.api(
+        "keyed",
+        json!({ "use_keyless": false, "session_lifetime": 2, "proxy": target(upstream.address) }),
+    );
+    let gateway = files.start();
+    let made = std::time::Instant::now();
+    assert_eq!(
+        call(&gateway, "POST", "/tyk/keys/short", &session(json!({}))).0,
+        200
+    );
+    let longer = session(json!({ "session_lifetime": 600 }));
+    assert_eq!(call(&gateway, "POST", "/tyk/keys/longer", &longer).0, 200);
+    assert_eq!(ask(&gateway, "/keyed/", "short").status(), 200);
+    let is_gone = || ask(&gateway, "/keyed/", "short").status() == 403;
+    while !is_gone() {
+        assert!(made.elapsed().as_secs() < 10, "it does not leave");
+    }
+    let lived = made.elapsed().as_secs_f64();
+    assert!((1.0..3.0).contains(&lived), "{lived}");
+    assert_eq!(call(&gateway, "GET", "/tyk/keys/short", "").0, 404);
+    assert_eq!(
+        call(&gateway, "PUT", "/tyk/keys/short", &session(json!({}))).0,
+        404
+    );
+    assert_eq!(call(&gateway, "DELETE", "/tyk/keys/short", "").0, 404);
+    assert_eq!(ask(&gateway, "/keyed/", "longer").status(), 200);
+}
+
+#[test]
+fn fields_count_in_any_case_and_once() {
+    let upstream = Upstream::echo();
+    let files = Files::new();
+    files.api(
+        "a",
+        json!({ "use_keyless": null, "USE_KEYLESS": true, "proxy": target(upstream.address) }),
+    );
+    let told = files.open(false).map(|_| ()).unwrap_err();
+    assert!(
+        told.contains("USE_KEYLESS: this is `use_keyless` once more: keep one")
+            || told.contains("use_keyless: this is `USE_KEYLESS` once more: keep one"),
+        "{told}"
+    );
+    let text = json!({
+        "API_ID": "a", "Use_Keyless": false, "VERSION_DATA": { "Not_Versioned": true, "versions": { "Default": { "NAME": "Default", "Paths": { "Ignored": ["/x"] } } } },
+        "proxy": { "Listen_Path": "/a/", "target_URL": format!("http://{}/", upstream.address) },
+    });
+    files.write("apps/a.json", &text.to_string());
+    let gateway = files.start();
+    assert_eq!(
+        (status(&gateway, "/a/x"), status(&gateway, "/a/y")),
+        (200, 401)
+    );
+}
+
+#[test]
+fn an_api_goes_by_its_id_and_not_by_its_files_name() {
+    let files = Files::new();
+    files.api("first", json!({}));
+    let text = |id: &str| {
+        json!({
+            "api_id": id, "use_keyless": true, "proxy": { "listen_path": format!("/{id}/"), "target_url": "http://127.0.0.1:9/" },
+            "version_data": { "not_versioned": true, "versions": { "Default": { "name": "Default" } } },
+        })
+        .to_string()
+    };
+    files.write("apps/second.json", &text("third"));
+    let gateway = files.start();
+    assert_eq!(call(&gateway, "DELETE", "/tyk/apis/second", "").0, 404);
+    let (status, told) = call(&gateway, "POST", "/tyk/apis", &text("second"));
+    assert_eq!(status, 500, "{told}");
+    assert!(
+        told["message"]
+            .as_str()
+            .unwrap()
+            .contains("holds another API"),
+        "{told}"
+    );
+    assert_eq!(
+        call(&gateway, "PUT", "/tyk/apis/third", &text("third")).0,
+        200
+    );
+    assert_eq!(call(&gateway, "DELETE", "/tyk/apis/third", "").0, 200);
+    assert_eq!(call(&gateway, "GET", "/tyk/reload", "").0, 200);
+    assert_eq!(call(&gateway, "GET", "/tyk/apis/third", "").0, 404);
+    assert_eq!(call(&gateway, "GET", "/tyk/apis/first", "").0, 200);
+}
+
+#[test]
+fn without_a_name_there_are_no_policies_and_a_directory_has_one_in_each_file() {
+    let files = Files::new();
+    files.conf(json!({ "policies": { "policy_source": "file", "policy_record_name": "" } }));
+    files.api("first", json!({}));
+    files.open(false).unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(directory.path().join(name), text).unwrap();
+    write(
+        "one.json",
+        r#"{ "id": "p", "org_id": "default", "access_rights": { "first": {} } }"#,
+    );
+    files.conf(json!({ "policies": { "policy_path": directory.path(), "policy_record_name": "nowhere.json" } }));
+    files.open(false).unwrap();
+    write("two.json", r#"{ "ID": "p", "access_rights": {} }"#);
+    let told = files.open(false).map(|_| ()).unwrap_err();
+    assert!(
+        told.contains("another file has a policy `p` already"),
+        "{told}"
+    );
+    write("two.json", r#"{ "access_rights": {} }"#);
+    let told = files.open(false).map(|_| ()).unwrap_err();
+    assert!(told.contains("add `id`"), "{told}");
+}
+
+#[test]
+fn what_tyk_would_do_and_is_not_done_here_is_refused_by_name() {
+    let files = Files::new();
+    let scripts = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(scripts.path().join("a/post_auth")).unwrap();
+    std::fs::write(scripts.path().join("a/post_auth/check.js"), "").unwrap();
+    files.conf(json!({ "middleware_path": scripts.path() }));
+    let check = |more: Value, expected: &str| {
+        files.api("a", more);
+        let told = files.open(false).map(|_| ()).expect_err(expected);
+        assert!(told.contains(expected), "{expected}: {told}");
+    };
+    check(json!({}), "check.js");
+    files.conf(json!({ "middleware_path": "" }));
+    files.api("a", json!({}));
+    files.open(false).unwrap();
+    check(
+        json!({ "version_data": { "versions": null } }),
+        "without a version Tyk answers no request",
+    );
+    check(
+        json!({ "version_data": { "not_versioned": false } }),
+        "an API has one version here",
+    );
+    check(
+        json!({ "CORS": { "options_passthrough": true } }),
+        "CORS.options_passthrough",
+    );
+    check(
+        json!({ "definition": { "strip_path": true } }),
+        "definition.strip_path",
+    );
+    check(
+        json!({ "version_data": { "versions": { "Default": { "global_headers": { "X-A": "env://KEY" } } } } }),
+        "`env://` is not followed",
+    );
+    check(
+        json!({ "strip_auth_data": true, "use_keyless": false, "auth_configs": { "jwt": {} } }),
+        "strip_auth_data",
+    );
+    check(
+        json!({ "cache_options": { "enable_cache": true, "cache_all_safe_requests": true } }),
+        "cache_all_safe_requests",
+    );
+    check(
+        json!({ "version_data": { "versions": { "Default": { "extended_paths": { "cache": [""] } } } } }),
+        "extended_paths.cache",
+    );
+}
