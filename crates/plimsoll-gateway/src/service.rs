@@ -10,6 +10,7 @@ use crate::control::Control;
 use crate::exchange::sketch::Drawing;
 use crate::forwarded::Network;
 use crate::identity::Kind;
+use crate::path::readings;
 use crate::policy::Policy;
 use crate::policy::key::KeyPolicy;
 use crate::policy::rate_limit::RateLimitPolicy;
@@ -27,6 +28,8 @@ use tokio::time::Instant;
 #[derive(Debug)]
 pub(crate) struct Service {
     pub(crate) router: Router,
+    /// The same routes by their decoded paths.
+    decoded_router: Router,
     pub(crate) routes: Vec<Route>,
     trusted_proxies: Vec<Network>,
     pub(crate) entrances: Vec<Entrance>,
@@ -126,8 +129,11 @@ impl Service {
             let before = before.and_then(|before| before.routes.iter().find(same));
             Route::new(route, config, origin, before)
         };
+        let decoded = config.routes.iter().map(|r| readings::decode(&r.path));
+        let decoded: Vec<_> = decoded.collect();
         Self {
             router: Router::new(config.routes.iter().map(|route| route.path.as_str())),
+            decoded_router: Router::new(decoded.iter().map(|path| &**path)),
             routes: config.routes.iter().map(route).collect(),
             trusted_proxies: config.trusted_proxies.clone(),
             entrances: (config.listeners.iter())
@@ -157,6 +163,22 @@ impl Service {
     pub(crate) fn within(mut self, connections: u32) -> Self {
         self.limits.connections = connections;
         self
+    }
+
+    /// Whether some upstream may take a normalised path, which this route has, for one that another route has or none. A route whose own path
+    /// can be read in several ways says itself what it means.
+    pub(crate) fn is_torn(&self, path: &str, route: usize) -> bool {
+        let is_single = |path: &str| readings::others(path).is_ok_and(|others| others.is_empty());
+        if readings::is_plain(path) || !is_single(&self.routes[route].path) {
+            return false;
+        }
+        match readings::others(path) {
+            Ok(others) => {
+                let strays = |other: &String| self.decoded_router.find(other) != Some(route);
+                others.iter().any(strays)
+            }
+            Err(readings::TooMany) => true,
+        }
     }
 
     /// Version of the shard map, if there is one.

@@ -172,6 +172,10 @@ fn find<'a>(
         let answer = Answer::new(404, "no route for this path").because(Cause::NoRoute);
         return Err(refused(None, answer));
     };
+    if service.is_torn(&path, index) {
+        let message = "servers differ about this path, and it is another route's to some";
+        return Err(refused(None, Answer::new(400, message)));
+    }
     Ok((index, path, options))
 }
 

@@ -165,12 +165,18 @@ impl Rule {
     fn covers(&self, method: &str, decoded: &matcher::Decoded<'_>) -> bool {
         let of_method = self.methods.is_empty() || self.methods.iter().any(|own| own == method);
         of_method
-            && (self.paths.matches(decoded) || self.restricts() && self.paths.matches_bare(decoded))
-    }
-
-    /// Whether getting past it would be a gain, for instance by `/admin;x` where the upstream sees `/admin`.
-    fn restricts(&self) -> bool {
-        matches!(self.what, What::Deny | What::BodyLimit(_))
+            && match self.what {
+                // Getting past it would be a gain, for instance by `/admin;x` where the upstream sees `/admin`.
+                What::Reply(_) | What::Deny | What::BodyLimit(_) => {
+                    self.paths.matches_somehow(decoded)
+                }
+                // Getting into it would be.
+                What::Exempt | What::Allow => self.paths.matches_however(decoded),
+                What::Timeout(_)
+                | What::Breaker(_)
+                | What::RequestFields(_)
+                | What::ResponseFields(_) => self.paths.matches(decoded),
+            }
     }
 }
 

@@ -62,6 +62,127 @@ fn the_first_rule_about_access_decides() {
     assert_eq!(gone.field("content-type"), Some("text/plain"));
 }
 
+/// A gateway with a rule of each kind that restricts or permits, and a route that demands nothing.
+fn spelled(upstream: &Upstream) -> Gateway {
+    Gateway::start(&format!(
+        r#"
+upstreams: {{ up: {{ endpoints: ["http://{}"] }} }}
+routes:
+  - path: /
+    upstream: up
+    policies: {{ key: {{ keys: [{{ name: a, key: k }}] }} }}
+    rules:
+      - {{ at: /deny, deny: true }}
+      - {{ at: /gone, reply: {{ status: 410 }} }}
+      - {{ at: /small, body: 1 }}
+      - {{ at: /exempt, exempt: true }}
+  - {{ path: /closed, upstream: up, weaker: true, rules: [{{ at: /pub, allow: true }}] }}
+  - {{ path: /spaced%20out, upstream: up, weaker: true }}
+"#,
+        upstream.address
+    ))
+}
+
+#[test]
+fn no_spelling_gets_past_a_rule_that_restricts() {
+    let upstream = Upstream::echo();
+    let gateway = spelled(&upstream);
+    let check = |spelling: &str, refused: Option<u16>| {
+        for (rule, expected) in [("deny", 403), ("gone", 410), ("small", 413)] {
+            let line = format!("POST {}", spelling.replace('X', rule));
+            let fields = "Authorization: k\r\nContent-Length: 2\r\n\r\nab";
+            let request = format!("{line} HTTP/1.1\r\nHost: a\r\n{fields}");
+            let response = gateway.connect().ask(&request);
+            assert_eq!(response.status(), refused.unwrap_or(expected), "{line}");
+        }
+    };
+    for spelling in [
+        "/X",
+        "/X/x",
+        "/X;",
+        "/X;a=b/x",
+        "/;/X",
+        "/;a=b/X/x",
+        "/;/;/X",
+        "/X;/;",
+        "/%3B/X",
+        "/%3Bx/X%3by",
+        "/%253Bx/X",
+        "/X%253Bx",
+        "/X.",
+        "/X..;y/x",
+        "/X%20",
+        "/X.%20.",
+        "/%20X",
+        "/X%3Fx",
+        "/X%23x",
+        "/X%2500.txt",
+        "/X%255Cx",
+        "/%255CX",
+        "/x%252F..%252FX",
+        "/X%252Fx",
+        "/X%25u002fx",
+        "/X%C0%AFx",
+        "/x/%252e%252e/X",
+        "/x/%252E.;y/X",
+        "/x/..%20/X",
+        "/%252e;x/X",
+        "/x/y;/%252e%252e/;/%252E%252E/X",
+    ] {
+        check(spelling, None);
+    }
+    // What every server reads as something else is refused before.
+    for spelling in [
+        "//X",
+        "/..;/X",
+        "/x/..;a=b/X",
+        "/x/../X",
+        "/%5CX",
+        "/x\\..\\X",
+        "/x%2FX",
+        "/X%00",
+    ] {
+        check(spelling, Some(400));
+    }
+    for other in ["/Xy", "/x/X", "/Xy;X", "/x/;/X", "/x;/X", "/DX"] {
+        check(other, Some(200));
+    }
+}
+
+#[test]
+fn no_spelling_gets_into_a_rule_that_permits_or_into_another_route() {
+    let upstream = Upstream::echo();
+    let gateway = spelled(&upstream);
+    let check = |path: &str, expected: u16| {
+        assert_eq!(
+            ask(&gateway, &format!("GET {path}"), "").status(),
+            expected,
+            "{path}"
+        );
+    };
+    check("/exempt", 200);
+    check("/exempt/;/x;y", 200);
+    check("/exempt/x%20y.", 200);
+    check("/exempt;x", 401);
+    check("/;/exempt", 401);
+    check("/exempt/%252e%252e/x", 401);
+    check("/exempt/;/..%20/x", 401);
+    check("/exempt/x%252F..%252F..%252Fx", 401);
+    check("/closed/pub/x", 200);
+    check("/closed/pub;x", 403);
+    check("/closed/pub/%252e%252e/x", 403);
+    check("/closed/x/%252e%252e/pub", 403);
+    // A path that is another route's to some.
+    check("/closed;x/pub", 400);
+    check("/;/closed/pub", 400);
+    check("/closed/%252e%252e/x", 400);
+    check("/exempt/%252e%252e/closed/pub", 400);
+    check("/spaced%20out/x", 200);
+    check("/spaced%20out/x;y", 200);
+    check("/spaced%20out%20/x;y", 400);
+    check("/a;b%253Bc/d./%252E%252E%20/%3F%255C/;/c%C0%AFd", 400);
+}
+
 #[test]
 fn bodies_beyond_a_limit_are_refused_before_they_are_read() {
     let upstream = Upstream::echo();

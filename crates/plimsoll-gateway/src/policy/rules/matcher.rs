@@ -1,7 +1,10 @@
 //! Which paths a rule is about.
 //!
-//! Patterns are held against the decoded path, so that no spelling of it gets past them.
+//! Patterns are held against the decoded path, so that no spelling of it gets past them, and where a rule restricts or permits against every
+//! other reading of it, too, see [`crate::path::readings`].
 
+use crate::path::readings::{self, decode};
+use crate::router;
 use regex::Regex;
 use std::borrow::Cow;
 
@@ -23,22 +26,45 @@ pub(crate) enum Against {
     BelowTwice(Box<str>),
 }
 
-/// A path with its escapes resolved.
+/// A path with its escapes resolved, and what else an upstream may take it for.
 #[derive(Debug)]
 pub(crate) struct Decoded<'a> {
     whole: Cow<'a, str>,
     below: Cow<'a, str>,
-    /// Both without the parameters of their segments, if they have any: `/a;x/b` is `/a/b` to some upstreams.
-    bare: Option<[String; 2]>,
+    others: Others,
+}
+
+/// Other readings of a path.
+#[derive(Debug)]
+enum Others {
+    /// Whole, and below the route's own path.
+    Known(Vec<[String; 2]>),
+    TooMany,
 }
 
 impl<'a> Decoded<'a> {
     /// `below` is what follows the route's own path in `path`.
     pub(crate) fn of(path: &'a str, below: &'a str) -> Self {
-        let (whole, below) = (decode(path), decode(below));
-        let bare = whole.contains(';').then(|| [bare(&whole), bare(&below)]);
-        Self { whole, below, bare }
+        let others = match readings::is_plain(path) {
+            true => Others::Known(Vec::new()),
+            false => others(path, below).unwrap_or(Others::TooMany),
+        };
+        Self {
+            whole: decode(path),
+            below: decode(below),
+            others,
+        }
     }
+}
+
+/// Whatever the upstream gets, the whole path or what is below the route's own.
+fn others(path: &str, below: &str) -> Result<Others, readings::TooMany> {
+    let own = decode(path.strip_suffix(below).unwrap_or(path));
+    let whole = readings::others(path)?.into_iter();
+    let whole = whole.map(|whole| [whole.clone(), router::strip(&own, &whole).to_owned()]);
+    let below = readings::others(below)?.into_iter();
+    let below = below.map(|below| [format!("{own}{below}"), below]);
+    Ok(Others::Known(whole.chain(below).collect()))
 }
 
 impl PathMatcher {
@@ -87,15 +113,28 @@ impl PathMatcher {
         Ok(Self { pattern, against })
     }
 
-    /// Whether a path is one of these.
+    /// Whether a path, read as it was sent, is one of these.
     pub(crate) fn matches(&self, path: &Decoded<'_>) -> bool {
         self.is_one_of(&path.whole, &path.below)
     }
 
-    /// Whether it is one of these when the parameters of its segments are left out.
-    pub(crate) fn matches_bare(&self, path: &Decoded<'_>) -> bool {
-        let bare = path.bare.as_ref();
-        bare.is_some_and(|[whole, below]| self.is_one_of(whole, below))
+    /// Whether some upstream may take it for one of these.
+    pub(crate) fn matches_somehow(&self, path: &Decoded<'_>) -> bool {
+        self.matches(path)
+            || match &path.others {
+                Others::Known(others) => others.iter().any(|[w, b]| self.is_one_of(w, b)),
+                Others::TooMany => true,
+            }
+    }
+
+    /// Whether every upstream takes it for one of these. A pattern that speaks of parameters says itself what they mean.
+    pub(crate) fn matches_however(&self, path: &Decoded<'_>) -> bool {
+        self.matches(path)
+            && match &path.others {
+                _ if self.pattern.as_str().contains(';') => true,
+                Others::Known(others) => others.iter().all(|[w, b]| self.is_one_of(w, b)),
+                Others::TooMany => false,
+            }
     }
 
     fn is_one_of(&self, whole: &str, below: &str) -> bool {
@@ -113,36 +152,6 @@ impl PathMatcher {
                 }),
             }
     }
-}
-
-/// A path without the parameters of its segments.
-fn bare(path: &str) -> String {
-    let segments = path.split('/').map(|segment| segment.split(';').next());
-    segments.flatten().collect::<Vec<_>>().join("/")
-}
-
-/// Escapes resolved once, as a server does that looks for a file or a handler.
-fn decode(path: &str) -> Cow<'_, str> {
-    if !path.contains('%') {
-        return Cow::Borrowed(path);
-    }
-    let bytes = path.as_bytes();
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while let Some(byte) = bytes.get(at) {
-        let digits = (*byte == b'%').then(|| path.get(at + 1..at + 3)).flatten();
-        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            Some(octet) => {
-                out.push(octet);
-                at += 3;
-            }
-            None => {
-                out.push(*byte);
-                at += 1;
-            }
-        }
-    }
-    Cow::Owned(String::from_utf8_lossy(&out).into_owned())
 }
 
 #[cfg(test)]
