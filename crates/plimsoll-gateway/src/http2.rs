@@ -10,6 +10,7 @@
 
 pub(crate) mod carrying;
 mod form;
+mod frames;
 #[cfg(feature = "fuzzing")]
 pub(crate) mod rehearsal;
 mod resets;

@@ -1,9 +1,11 @@
 //! A client's connection of HTTP/2: each of its streams is an exchange in a task of its own.
 //!
 //! What a client can make it hold is bounded: by the number of exchanges, which those of streams that it has reset count towards until they are
-//! over; by how many streams it may cut off ([`super::resets`]); by the windows of what it sends; and, in the crate `h2`, by the frames of a
-//! header block, by data frames of next to nothing, and by how many streams may be reset unseen or by mistakes of its own.
+//! over; by how many streams it may cut off ([`super::resets`]); by how many frames may carry nothing ([`super::frames`]); by the windows of what
+//! it sends; and, in the crate `h2`, by the frames of a header block, by data frames of next to nothing, and by how many streams may be reset
+//! unseen or by mistakes of its own.
 
+use super::frames::{Budget, Counted};
 use super::resets::{Ending, Resets};
 use super::stream;
 use crate::client::{Arrival, Peer};
@@ -12,11 +14,12 @@ use bytes::Bytes;
 use h2::Reason;
 use h2::server::{Builder, Connection};
 use plimsoll_http::{SharedStream, Stream};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::Instant;
@@ -59,6 +62,8 @@ pub(crate) async fn serve(shard: Rc<Shard>, stream: Stream, front: Vec<u8>, call
     let head_bytes = u32::try_from(service.limits.request.head_bytes).unwrap_or(u32::MAX);
     let patience = service.timeouts.request_head;
     drop(service);
+    let budget = Rc::new(RefCell::new(Budget::new(Instant::now())));
+    let stream = Counted::new(SharedStream::new(stream, front), Rc::clone(&budget));
     let handshake = Builder::new()
         .max_concurrent_streams(limits.streams)
         .max_pending_accept_reset_streams(UNSEEN_RESETS)
@@ -67,7 +72,7 @@ pub(crate) async fn serve(shard: Rc<Shard>, stream: Stream, front: Vec<u8>, call
         .initial_connection_window_size(super::CONNECTION_WINDOW)
         .max_send_buffer_size(super::SEND_BUFFER)
         .max_header_list_size(head_bytes)
-        .handshake::<_, Bytes>(SharedStream::new(stream, front));
+        .handshake::<_, Bytes>(stream);
     match tokio::time::timeout(patience, handshake).await {
         Ok(Ok(connection)) => {
             let streams = Streams {
@@ -75,6 +80,7 @@ pub(crate) async fn serve(shard: Rc<Shard>, stream: Stream, front: Vec<u8>, call
                 cut_off: Rc::default(),
                 most: MOST_EXCHANGES * limits.streams as usize,
                 resets: Resets::new(limits.resets, Instant::now()),
+                budget,
                 caller,
             };
             converse(connection, shard, streams).await;
@@ -93,6 +99,8 @@ pub(crate) async fn serve(shard: Rc<Shard>, stream: Stream, front: Vec<u8>, call
 enum Event {
     /// A stream has begun.
     Begun,
+    /// More frames came that carry nothing than may.
+    Noise,
     Answered(Result<Ending, JoinError>),
     Drain,
     Quiet,
@@ -109,12 +117,23 @@ struct Streams {
     /// How many exchanges there may be.
     most: usize,
     resets: Resets,
+    /// What the client has left of frames that carry nothing.
+    budget: Rc<RefCell<Budget>>,
     caller: Caller,
+}
+
+impl Streams {
+    /// Whether the client has cut off too many of them, or sent too much that carries nothing.
+    fn are_a_flood(&mut self) -> bool {
+        let cut_off = self.cut_off.take();
+        (cut_off > 0 && !self.resets.cut_off(cut_off, Instant::now()))
+            || self.budget.borrow().is_spent()
+    }
 }
 
 /// Serves streams until the connection is over.
 async fn converse(
-    mut connection: Connection<SharedStream, Bytes>,
+    mut connection: Connection<Counted<SharedStream>, Bytes>,
     shard: Rc<Shard>,
     mut streams: Streams,
 ) {
@@ -131,14 +150,13 @@ async fn converse(
                 next(&mut connection, &mut streams, &shard, began, leaving, quiet).await
             }
         };
-        let cut_off = streams.cut_off.take();
-        if cut_off > 0 && !streams.resets.cut_off(cut_off, Instant::now()) {
+        if streams.are_a_flood() {
             shard.metrics.ended.flood.add(1);
             calm(&mut connection).await;
             break;
         }
         match event {
-            Event::Begun => {}
+            Event::Begun | Event::Noise => {}
             Event::Answered(ended) => {
                 // One exchange's defect is not the others' end; the panic has told where it happened.
                 shard.metrics.panicked.add(u64::from(ended.is_err()));
@@ -175,7 +193,7 @@ async fn converse(
 }
 
 /// Tells the client why its connection ends, if it reads that.
-async fn calm(connection: &mut Connection<SharedStream, Bytes>) {
+async fn calm(connection: &mut Connection<Counted<SharedStream>, Bytes>) {
     connection.abrupt_shutdown(Reason::ENHANCE_YOUR_CALM);
     let closed = poll_fn(|context| connection.poll_closed(context));
     if tokio::time::timeout(LEAVE, closed).await.is_err() {
@@ -184,7 +202,7 @@ async fn calm(connection: &mut Connection<SharedStream, Bytes>) {
 }
 
 async fn next(
-    connection: &mut Connection<SharedStream, Bytes>,
+    connection: &mut Connection<Counted<SharedStream>, Bytes>,
     streams: &mut Streams,
     shard: &Rc<Shard>,
     drained: Pin<&mut impl Future<Output = ()>>,
@@ -195,9 +213,15 @@ async fn next(
         exchanges,
         cut_off,
         most,
+        budget,
         caller,
         ..
     } = streams;
+    // Whoever reads finds that out, and reads no further.
+    let spent = poll_fn(|_| match budget.borrow().is_spent() {
+        true => Poll::Ready(()),
+        false => Poll::Pending,
+    });
     let quiet = exchanges.is_empty();
     tokio::select! {
         biased;
@@ -222,6 +246,7 @@ async fn next(
             // Streams that are under way end with it.
             Some(Err(_)) | None => Event::Over,
         },
+        () = spent => Event::Noise,
         () = drained, if !leaving => Event::Drain,
         () = tokio::time::sleep_until(quiet_until), if quiet => Event::Quiet,
     }
