@@ -49,6 +49,7 @@ pub struct GatewayConfig {
     pub(crate) listeners: Vec<ListenerConfig>,
     pub(crate) admin: Option<AdminConfig>,
     pub(crate) trusted_proxies: Vec<Network>,
+    pub(crate) underscores: Underscores,
     pub(crate) certificate_fields: Vec<CertificateField>,
     /// What identifies a client, the first that there is.
     pub(crate) identity_order: Arc<[Kind]>,
@@ -182,6 +183,14 @@ impl GatewayConfig {
         let lead_on = |route: &&RouteConfig| matches!(route.serves, Serves::Upstream(_));
         self.routes.iter().filter(lead_on).count()
     }
+}
+
+/// What becomes of clients' fields whose names have a `_`, which servers may take for fields with a `-` there.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Underscores {
+    Drop,
+    #[default]
+    Pass,
 }
 
 /// What a client may do on a connection of HTTP/2.

@@ -31,6 +31,7 @@ mod secrecy;
 pub(crate) mod sketch;
 mod tunnel;
 mod upgrade;
+mod withheld;
 
 use crate::analytics::{Part, Record, Words};
 use crate::answer::{Answer, Delivery};

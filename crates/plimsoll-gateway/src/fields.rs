@@ -10,7 +10,7 @@ pub(crate) enum Kind {
     /// Belongs to one connection: never forwarded. Framing fields are among them, because framing is made anew.
     HopByHop,
     Host,
-    /// `X-Forwarded-For`: replaced, or appended to for a trusted peer.
+    /// `X-Forwarded-For`: replaced, or appended to for a trusted peer. So are twins of what is [`Kind::Forwarded`], see [`are_twins`].
     ForwardedFor,
     /// Other words about where a request came from: believed only from a trusted peer.
     Forwarded,
@@ -39,11 +39,11 @@ pub(crate) fn kind(name: &str) -> Kind {
         "content-encoding",
         "www-authenticate",
     ];
-    if name.contains('_') {
-        // Some servers see `X_Forwarded_For` and `X-Forwarded-For` as the same variable.
-        return match kind(&name.replace('_', "-")) {
-            Kind::ForwardedFor | Kind::Forwarded => Kind::Forwarded,
-            Kind::Identity => Kind::Identity,
+    if name.bytes().any(|byte| is_separator(byte) && byte != b'-') {
+        // Nobody sends a twin of these that means well, trusted or not, and the gateway writes the field itself.
+        return match kind(&name.replace(|c: char| !c.is_ascii_alphanumeric(), "-")) {
+            Kind::ForwardedFor | Kind::Forwarded => Kind::ForwardedFor,
+            kind @ (Kind::Identity | Kind::HopByHop) => kind,
             _ => Kind::EndToEnd,
         };
     }
@@ -75,6 +75,17 @@ pub(crate) fn kind(name: &str) -> Kind {
     } else {
         Kind::EndToEnd
     }
+}
+
+/// Whether servers that make variables of fields (CGI, WSGI, PHP) may take one for the other: `X-Role`, `X_Role` and `x.role`.
+pub(crate) fn are_twins(one: &str, other: &str) -> bool {
+    let alike = |(a, b): (u8, u8)| a.eq_ignore_ascii_case(&b) || is_separator(a) && is_separator(b);
+    one.len() == other.len() && one.bytes().zip(other.bytes()).all(alike)
+}
+
+/// Whether this octet of a name becomes `_` in a variable.
+fn is_separator(byte: u8) -> bool {
+    !byte.is_ascii_alphanumeric()
 }
 
 /// Whether the gateway writes the field itself, or takes it away: nobody else can set it on the way, and nothing can be told to it there.
@@ -185,8 +196,12 @@ mod tests {
             ("Cookie2", Kind::EndToEnd),
             ("Forwarded", Kind::Forwarded),
             ("X-Real-IP", Kind::Forwarded),
-            ("X_Forwarded_For", Kind::Forwarded),
-            ("x_real-ip", Kind::Forwarded),
+            ("X_Forwarded_For", Kind::ForwardedFor),
+            ("x_real-ip", Kind::ForwardedFor),
+            ("X.Forwarded-Proto", Kind::ForwardedFor),
+            ("Transfer_Encoding", Kind::HopByHop),
+            ("content.length", Kind::HopByHop),
+            ("X+Shard", Kind::Identity),
             ("X_Own", Kind::EndToEnd),
             ("Authorization", Kind::Protected),
             ("Trailer", Kind::Trailer),

@@ -4,7 +4,7 @@
 
 use crate::config::{
     CertificateField, ConnectionLimits, GatewayConfig, Http2, ListenerConfig, ListenerTls,
-    RouteConfig, Serves, Sharding, Timeouts, Timings,
+    RouteConfig, Serves, Sharding, Timeouts, Timings, Underscores,
 };
 use crate::control::Control;
 use crate::exchange::sketch::Drawing;
@@ -32,6 +32,8 @@ pub(crate) struct Service {
     decoded_router: Router,
     pub(crate) routes: Vec<Route>,
     trusted_proxies: Vec<Network>,
+    /// Of clients' fields.
+    pub(crate) underscores: Underscores,
     pub(crate) entrances: Vec<Entrance>,
     /// What upstreams are told of clients' certificates.
     pub(crate) certificate_fields: Vec<CertificateField>,
@@ -136,6 +138,7 @@ impl Service {
             decoded_router: Router::new(decoded.iter().map(|path| &**path)),
             routes: config.routes.iter().map(route).collect(),
             trusted_proxies: config.trusted_proxies.clone(),
+            underscores: config.underscores,
             entrances: (config.listeners.iter())
                 .map(|listener| Entrance::new(listener, before))
                 .collect(),

@@ -10,10 +10,10 @@ mod tls;
 mod upstreams;
 
 use super::Surroundings;
-use super::wire::{GatewayFile, LimitsBlock, RouteBlock, UpstreamBlock};
+use super::wire::{GatewayFile, LimitsBlock, RouteBlock, UnderscoresWord, UpstreamBlock};
 use super::{
     AdminConfig, ConnectionLimits, EndpointConfig, GatewayConfig, Http2, ListenerConfig, Places,
-    Recording, RouteConfig, Timeouts, Timings, UpstreamConfig,
+    Recording, RouteConfig, Timeouts, Timings, Underscores, UpstreamConfig,
 };
 use crate::forwarded::Network;
 use crate::path;
@@ -97,6 +97,10 @@ pub(super) fn check(
         listeners: listeners(c, &wire),
         admin: admin(c, &wire),
         trusted_proxies: trusted_proxies(c, &wire.trusted_proxies),
+        underscores: match wire.underscores {
+            UnderscoresWord::Drop => Underscores::Drop,
+            UnderscoresWord::Pass => Underscores::Pass,
+        },
         upstreams: upstreams(c, &wire.upstreams, connect, response_head),
         routes: routes(c, &wire),
         analytics: analytics::analytics(c, wire.analytics.as_ref()),

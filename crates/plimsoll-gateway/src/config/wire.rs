@@ -27,6 +27,10 @@ pub(super) struct GatewayFile {
     #[deserr(default)]
     #[schemars(default)]
     pub(super) trusted_proxies: Vec<String>,
+    /// What becomes of clients' fields whose names have a `_`: some servers cannot tell `X_Role` from `X-Role`.
+    #[deserr(default)]
+    #[schemars(default)]
+    pub(super) underscores: UnderscoresWord,
     /// Who clients are by their certificates, and what upstreams are told of them.
     #[deserr(default)]
     pub(super) identity: Option<IdentityBlock>,
@@ -58,6 +62,18 @@ pub(super) struct GatewayFile {
     /// How secrets are kept that are written as `{ aws: … }`.
     #[deserr(default)]
     pub(super) secrets: Option<secrets::SecretsBlock>,
+}
+
+/// What becomes of clients' fields whose names have a `_`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserr, JsonSchema)]
+#[deserr(rename_all = lowercase)]
+#[schemars(rename_all = "lowercase")]
+pub(super) enum UnderscoresWord {
+    /// They are not forwarded.
+    #[default]
+    Drop,
+    /// They are, but for those that servers may take for fields which the gateway removes, sets or drops.
+    Pass,
 }
 
 /// An address that clients connect to.

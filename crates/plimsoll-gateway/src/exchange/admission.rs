@@ -98,9 +98,8 @@ pub(super) fn admit(
     } = destination(service, index, client.standing.as_deref(), changes)?;
     let below = router::strip(&route.path, &path);
     let judged = judge(route, head, (&path, below), service.nanos(now), watch);
-    if let Some(watch) = watch {
-        watch.enter(Phase::Gateway, Instant::now());
-    }
+    let own_work = |watch: &Stopwatch| watch.enter(Phase::Gateway, Instant::now());
+    watch.into_iter().for_each(own_work);
     let Judged {
         effects,
         caller,
@@ -126,6 +125,7 @@ pub(super) fn admit(
         route,
         preserve_host: service.preserve_host[upstream],
         edits: effects.request.as_deref(),
+        underscores: service.underscores,
     };
     outgoing.write(head, target, &options, origin);
     Ok(Admitted::Forward(Plan {

@@ -8,6 +8,7 @@ use super::progress::{Party, Progress, Upload};
 use super::pump::{Coding, Flow, PumpError, pump};
 use super::relay::{RelayError, Relayed, Terms, relay};
 use super::tunnel::{self, Moved};
+use super::withheld::Withheld;
 use super::{After, Ended, Under, answer, may_discard_body};
 use crate::answer::Answer;
 use crate::cause::Cause;
@@ -308,6 +309,11 @@ async fn attempt(
         source: Party::Client,
         bytes: &progress.bytes_in,
         copy: plan.mirror.as_deref(),
+        withheld: Withheld {
+            edits: plan.effects.request.as_deref(),
+            key_field: generation.service.routes[plan.route].key_field.as_ref(),
+            underscores: generation.service.underscores,
+        },
         patience: Cell::new(progress.patience()),
         progress,
     };

@@ -1,6 +1,8 @@
 //! The head of a forwarded request, made from the client's: never a copy of its bytes, always written anew.
 
 use super::upgrade;
+use super::withheld::Withheld;
+use crate::config::Underscores;
 use crate::fields::{Kind, accepts_trailers, kind};
 use crate::policy::rules::edits::FieldEdits;
 use crate::service::Route;
@@ -43,6 +45,17 @@ pub(super) struct Target<'a> {
     pub(super) preserve_host: bool,
     /// What a rule does to the request's fields.
     pub(super) edits: Option<&'a FieldEdits>,
+    pub(super) underscores: Underscores,
+}
+
+impl<'a> Target<'a> {
+    fn withheld(&self) -> Withheld<'a> {
+        Withheld {
+            edits: self.edits,
+            key_field: self.route.key_field.as_ref(),
+            underscores: self.underscores,
+        }
+    }
 }
 
 impl Outgoing {
@@ -148,8 +161,9 @@ fn write_passing(
     options: &ConnectionOptions<'_>,
     origin: Origin<'_>,
 ) {
+    let withheld = target.withheld();
     for (name, value) in head.fields().iter() {
-        if target.edits.is_some_and(|edits| edits.drops(name)) {
+        if withheld.holds(name) {
             continue;
         }
         if origin.traceparent.is_some() && name.eq_ignore_ascii_case("traceparent") {
@@ -162,7 +176,7 @@ fn write_passing(
             .filter(|field| field.name.eq_ignore_ascii_case(name));
         let passes = match (kind(name), key_field) {
             (Kind::HopByHop | Kind::Host | Kind::ForwardedFor | Kind::Identity, _) => false,
-            (_, Some(field)) => !field.hide,
+            (_, Some(_)) => true,
             (Kind::Forwarded, None) => origin.trusted,
             (Kind::Trailer, None) => head.framing() == Framing::Chunked,
             (Kind::Expect, None) => head.expects_continue() && head.version() == Version::Http11,

@@ -5,6 +5,7 @@
 
 use super::mirror::Mirror;
 use super::progress::{Party, Progress};
+use super::withheld::Withheld;
 use crate::fields::{Kind, kind};
 use plimsoll_http::{Fields, Output, Patience, ReadError, RequestReader, ResponseReader, encode};
 use std::cell::Cell;
@@ -43,6 +44,8 @@ pub(super) struct Flow<'a> {
     pub(super) bytes: &'a Cell<u64>,
     /// What gets a copy of it.
     pub(super) copy: Option<&'a Mirror>,
+    /// Which of its trailers are left out.
+    pub(super) withheld: Withheld<'a>,
     /// How long the client is waited for, whichever end of the flow it is.
     pub(super) patience: Cell<Patience>,
     pub(super) progress: &'a Progress,
@@ -143,17 +146,17 @@ pub(super) async fn pump<W: AsyncWrite + Unpin>(
         }
     }
     if flow.coding == Coding::Chunked {
-        last_chunk(sink.buffer(), source.trailers());
+        last_chunk(sink.buffer(), source.trailers(), flow.withheld);
     }
     flush(sink, flow).await
 }
 
-/// Ends a chunked body. Trailers that could pass for fields of the head are left out.
-fn last_chunk(out: &mut Vec<u8>, trailers: &Fields) {
+/// Ends a chunked body. Trailers that could pass for fields of the head are left out, and so are those that no head may have.
+fn last_chunk(out: &mut Vec<u8>, trailers: &Fields, withheld: Withheld<'_>) {
     out.extend_from_slice(b"0\r\n");
     for (name, value) in trailers
         .iter()
-        .filter(|(name, _)| kind(name) == Kind::EndToEnd)
+        .filter(|(name, _)| kind(name) == Kind::EndToEnd && !withheld.holds(name))
     {
         encode::field(out, name, value);
     }

@@ -4,7 +4,8 @@ use super::admission::check_target;
 use super::outgoing::{Origin, Outgoing, Target};
 use super::progress::{Party, Progress};
 use super::pump::{Coding, Flow, pump};
-use crate::config::{Serves, Timeouts};
+use super::withheld::Withheld;
+use crate::config::{Serves, Timeouts, Underscores};
 use crate::service::Route;
 use plimsoll_http::{ConnectionOptions, Framing, Limits, RequestReader, ServerConnection};
 use std::cell::Cell;
@@ -34,6 +35,7 @@ pub(crate) async fn rehearse<R: AsyncRead + Unpin>(
         source: Party::Client,
         bytes: &progress.bytes_in,
         copy: None,
+        withheld: Withheld::default(),
         patience: Cell::new(progress.patience()),
         progress: &progress,
     };
@@ -71,6 +73,7 @@ fn write_head<R: AsyncRead + Unpin>(
         route: &route,
         preserve_host: false,
         edits: None,
+        underscores: Underscores::Pass,
     };
     let origin = Origin {
         peer: "192.0.2.7",

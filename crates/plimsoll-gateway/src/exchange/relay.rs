@@ -4,6 +4,7 @@ use super::admission::Plan;
 use super::progress::{Party, Progress, Upload};
 use super::pump::{Coding, Flow, PumpError, pump};
 use super::upgrade;
+use super::withheld::Withheld;
 use crate::fields::{Kind, kind};
 use crate::keys::allowance::Left;
 use crate::policy::rules::edits::FieldEdits;
@@ -98,6 +99,10 @@ pub(super) async fn relay<R: AsyncRead + Unpin, W: AsyncWrite + Unpin>(
         source: Party::Upstream,
         bytes: &progress.bytes_out,
         copy: None,
+        withheld: Withheld {
+            edits: terms.plan.effects.response.as_deref(),
+            ..Withheld::default()
+        },
         patience: Cell::new(progress.patience()),
         progress,
     };

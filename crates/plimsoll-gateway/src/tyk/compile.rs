@@ -146,6 +146,7 @@ pub(super) fn compile(
         }],
         admin: None,
         trusted_proxies: Vec::new(),
+        underscores: crate::config::Underscores::Pass,
         certificate_fields: Vec::new(),
         identity_order: Kind::ALL.into(),
         sharding: None,

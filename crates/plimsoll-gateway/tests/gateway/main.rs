@@ -35,6 +35,7 @@ mod support;
 mod timeouts;
 mod timings;
 mod tracing;
+mod twins;
 mod tyk;
 mod tyk_meaning;
 mod upgrades;

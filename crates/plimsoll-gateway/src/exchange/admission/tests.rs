@@ -396,6 +396,7 @@ impl Request {
             route: &service.routes[index],
             preserve_host: false,
             edits: None,
+            underscores: service.underscores,
         };
         let origin = Origin {
             peer: "192.0.2.1",

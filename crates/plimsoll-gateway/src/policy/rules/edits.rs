@@ -26,9 +26,9 @@ pub(crate) fn refusal(name: &str, value: &str) -> Option<String> {
 }
 
 impl FieldEdits {
-    /// Whether a field of the message as it came is left out.
+    /// Whether a field of the message as it came is left out, or one that servers may take for it.
     pub(crate) fn drops(&self, name: &str) -> bool {
-        let is = |own: &String| own.eq_ignore_ascii_case(name);
+        let is = |own: &String| fields::are_twins(own, name);
         self.remove.iter().any(is) || self.set.iter().any(|(own, _)| is(own))
     }
 
