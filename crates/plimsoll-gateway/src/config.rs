@@ -58,6 +58,8 @@ pub struct GatewayConfig {
     pub(crate) routes: Vec<RouteConfig>,
     pub(crate) analytics: Option<AnalyticsConfig>,
     pub(crate) tracing: Option<TracingConfig>,
+    /// Names, or words of names, of fields and parameters whose values are not recorded besides those that never are.
+    pub(crate) redacted: Vec<String>,
     pub(crate) timings: Timings,
     /// Whether clients may speak HTTP/2, and within which limits.
     pub(crate) http2: Option<Http2>,
@@ -175,6 +177,12 @@ impl GatewayConfig {
         };
         let analytics = self.analytics.get_or_insert_with(AnalyticsConfig::empty);
         analytics.sinks.push(sink);
+    }
+
+    /// Leaves values of fields and parameters out of records whose names are these, or have one of these for a word, besides those that never are
+    /// recorded.
+    pub fn redact(&mut self, names: &[String]) {
+        self.redacted.extend_from_slice(names);
     }
 
     /// How many routes there are to upstreams.

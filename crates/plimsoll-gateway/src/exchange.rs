@@ -27,7 +27,7 @@ mod pump;
 #[cfg(feature = "fuzzing")]
 pub(crate) mod rehearsal;
 mod relay;
-mod secrecy;
+pub(crate) mod secrecy;
 pub(crate) mod sketch;
 mod tunnel;
 mod upgrade;

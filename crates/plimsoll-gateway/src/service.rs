@@ -7,6 +7,7 @@ use crate::config::{
     RouteConfig, Serves, Sharding, Timeouts, Timings, Underscores,
 };
 use crate::control::Control;
+use crate::exchange::secrecy;
 use crate::exchange::sketch::Drawing;
 use crate::forwarded::Network;
 use crate::identity::Kind;
@@ -47,6 +48,8 @@ pub(crate) struct Service {
     pub(crate) timings: Timings,
     /// What is taken down of requests for their records, if there are any.
     pub(crate) records: Option<Drawing>,
+    /// Names whose values are not recorded, as [`secrecy::plain`] has them.
+    pub(crate) redacted: Arc<[String]>,
     /// Which requests get spans, if any do.
     pub(crate) tracing: Option<Sampling>,
     /// Whether clients may speak HTTP/2, and within which limits.
@@ -149,6 +152,9 @@ impl Service {
             timeouts: config.timeouts,
             timings: config.timings,
             records: config.analytics.as_ref().map(Drawing::of),
+            redacted: (config.redacted.iter())
+                .map(|name| secrecy::plain(name.as_bytes()))
+                .collect(),
             tracing: config.tracing.as_ref().map(|tracing| Sampling {
                 share: tracing.share,
                 propagate: tracing.propagate,

@@ -105,6 +105,7 @@ pub(super) fn check(
         routes: routes(c, &wire),
         analytics: analytics::analytics(c, wire.analytics.as_ref()),
         tracing: analytics::tracing(c, wire.tracing.as_ref()),
+        redacted: analytics::redacted(c, wire.analytics.as_ref()),
         timings: timings(c, &wire),
         http2: http2(c, &wire),
         counters: None,

@@ -1,7 +1,7 @@
 //! A request and its response in full, for a record: heads without what proves who somebody is, and of bodies as much as is recorded.
 
 use super::progress::Party;
-use super::secrecy;
+use super::secrecy::Secrecy;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use plimsoll_http::{Fields, RequestHead, ResponseHead, encode};
@@ -15,8 +15,7 @@ const FORM: &[u8] = b"application/x-www-form-urlencoded";
 pub(crate) struct Detail {
     /// Bytes of each body.
     most: usize,
-    /// The field in which keys of this route travel.
-    key_field: Option<String>,
+    secrecy: Secrecy,
     request: RefCell<Message>,
     response: RefCell<Message>,
 }
@@ -31,20 +30,21 @@ struct Message {
 
 impl Detail {
     /// Of a request with this head.
-    pub(super) fn new(head: &RequestHead, key_field: Option<&str>, most: usize) -> Self {
+    pub(super) fn new(head: &RequestHead, secrecy: Secrecy, most: usize) -> Self {
         let detail = Self {
             most,
-            key_field: key_field.map(str::to_owned),
+            secrecy,
             request: RefCell::default(),
             response: RefCell::default(),
         };
         let mut out = Vec::new();
         let query = head
             .query()
-            .map(|query| secrecy::parameters(query.as_bytes()));
+            .map(|query| detail.secrecy.parameters(query.as_bytes()));
+        let path = detail.secrecy.path(head.path());
         let target = match &query {
-            Some(query) => format!("{}?{}", head.path(), String::from_utf8_lossy(query)),
-            None => head.path().to_owned(),
+            Some(query) => format!("{path}?{}", String::from_utf8_lossy(query)),
+            None => path.into_owned(),
         };
         encode::request_line(&mut out, head.method(), &target);
         if !head.authority().is_empty() && head.fields().get("host").is_none() {
@@ -92,7 +92,7 @@ impl Detail {
                 is_form,
             } = &*message.borrow();
             BASE64_STANDARD.encode(match is_form {
-                true => [head.as_slice(), &secrecy::parameters(body)].concat(),
+                true => [head.as_slice(), &self.secrecy.parameters(body)].concat(),
                 false => [head.as_slice(), body].concat(),
             })
         })
@@ -100,7 +100,7 @@ impl Detail {
 
     fn fields(&self, out: &mut Vec<u8>, fields: &Fields) {
         for (name, value) in fields.iter() {
-            let value = secrecy::field(name, value, self.key_field.as_deref());
+            let value = self.secrecy.field(name, value);
             encode::field(out, name, value);
         }
         encode::end_head(out);

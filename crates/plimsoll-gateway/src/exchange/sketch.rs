@@ -3,6 +3,7 @@
 use super::admission::{Admitted, Refused};
 use super::detail::Detail;
 use super::progress::Progress;
+use super::secrecy::Secrecy;
 use crate::analytics::{Part, Words};
 use crate::client::Client;
 use crate::config::{AnalyticsConfig, Serves};
@@ -13,6 +14,7 @@ use crate::service::{Route, Service};
 use crate::tracing::Context;
 use plimsoll_http::{Framing, fields};
 use serde_json::Value;
+use std::sync::Arc;
 
 /// What records say.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -96,7 +98,12 @@ pub(super) fn sketch(
     words.clear();
     let head = client.connection.requests.head();
     words.put(Part::Method, &client.scratch.method);
-    words.put(Part::Path, &client.scratch.path);
+    let secrecy = Secrecy {
+        key_field: (route.and_then(|route| route.key_field.as_ref()))
+            .map(|field| field.name.clone()),
+        added: Arc::clone(&service.redacted),
+    };
+    words.put(Part::Path, &secrecy.path(&client.scratch.path));
     if span.is_some() || drawing.is_some_and(|drawing| drawing.wide) {
         words.put(Part::Host, head.authority());
         let agent = head.fields().get("user-agent").unwrap_or_default();
@@ -109,8 +116,7 @@ pub(super) fn sketch(
     if let (Some(drawing), Some(route), true) = (drawing, route, recorded)
         && route.detailed
     {
-        let key_field = route.key_field.as_ref().map(|field| field.name.as_str());
-        let detail = Detail::new(head, key_field, drawing.body);
+        let detail = Detail::new(head, secrecy, drawing.body);
         if progress.detail.set(Box::new(detail)).is_err() {
             // It has been begun already.
         }

@@ -154,6 +154,7 @@ pub(super) fn compile(
         routes,
         analytics: conf.analytics.clone(),
         tracing: None,
+        redacted: Vec::new(),
         timings: Timings::default(),
         http2: None,
         counters: None,

@@ -112,7 +112,9 @@ fn detail_leaves_out_what_a_server_would_read_as_a_secret() {
     let file = dir.path().join("analytics.jsonl");
     let gateway = Gateway::before(
         upstream.address,
-        &format!("analytics: {{ file: {file:?}, form: tyk, detailed: {{ body: 1KiB }} }}\n"),
+        &format!(
+            "analytics: {{ file: {file:?}, form: tyk, detailed: {{ body: 1KiB }}, redact: [iban] }}\n"
+        ),
     );
     let check = |target: &str, fields: &str, body: &str| {
         let request = format!(
@@ -130,6 +132,11 @@ fn detail_leaves_out_what_a_server_would_read_as_a_secret() {
     );
     let form = "Content-Type: Application/X-WWW-Form-Urlencoded; charset=utf-8\r\n";
     check("/", form, "user=seen&pass%77ord=hidden&new-password=hidden");
+    check(
+        "/a;jsessionid=hidden/b?sessionId=hidden",
+        "X-Session-Id: hidden\r\nDPoP: hidden\r\nX-Iban: hidden\r\n",
+        "",
+    );
     // What the documents say of other bodies.
     let json = "Content-Type: application/json\r\n";
     check("/", json, "{\"token\":\"in clear\"}");
@@ -146,7 +153,11 @@ fn detail_leaves_out_what_a_server_would_read_as_a_secret() {
     });
     let shown: String = shown.collect();
     assert!(!shown.contains("hidden"), "{shown}");
-    assert_eq!(shown.matches("[redacted]").count(), 5 * 3 + 6, "{shown}");
+    assert_eq!(
+        shown.matches("[redacted]").count(),
+        6 * 3 + 6 + 5,
+        "{shown}"
+    );
     for kept in ["&p+=1", "user=seen&", "in clear", "/cb?state=1&"] {
         assert!(shown.contains(kept), "{kept}: {shown}");
     }

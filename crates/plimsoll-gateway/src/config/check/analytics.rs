@@ -75,6 +75,19 @@ pub(super) fn analytics(
     })
 }
 
+/// Names whose values are not recorded.
+pub(super) fn redacted(c: &mut Checker<'_>, block: Option<&AnalyticsBlock>) -> Vec<String> {
+    let names = block.map_or(&[][..], |block| &block.redact);
+    let at = Path::root().key("analytics").key("redact");
+    for (index, name) in names.iter().enumerate() {
+        if !name.bytes().any(|byte| byte.is_ascii_alphanumeric()) {
+            let message = format!("`{name}` has no letter that names are compared by");
+            c.refuse(at.index(index), message);
+        }
+    }
+    names.to_vec()
+}
+
 /// What of each body is recorded in detail.
 fn body(c: &mut Checker<'_>, at: &Path, block: &AnalyticsBlock) -> usize {
     let Some(detailed) = &block.detailed else {

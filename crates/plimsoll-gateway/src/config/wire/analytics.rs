@@ -33,6 +33,11 @@ pub(in crate::config) struct AnalyticsBlock {
     /// Record whole requests and responses, in Tyk's form and in PostgreSQL. What proves who a client is, is left out of them.
     #[deserr(default)]
     pub(in crate::config) detailed: Option<DetailedBlock>,
+    /// Names of fields and parameters, or words of such names, whose values are not recorded besides those that never are: `iban` is `X-Iban` and
+    /// `senderIban`.
+    #[deserr(default)]
+    #[schemars(default)]
+    pub(in crate::config) redact: Vec<String>,
     /// Where records wait on disk for a server that is away; without this in memory alone, up to 65,536 for each.
     #[deserr(default)]
     pub(in crate::config) spool: Option<SpoolBlock>,
