@@ -5,6 +5,7 @@
 
 mod analytics;
 mod check;
+mod limit;
 mod schema;
 mod surroundings;
 mod wire;
@@ -15,6 +16,7 @@ pub(crate) use analytics::{
 };
 pub(crate) use check::endpoint;
 pub(crate) use check::secrets::of_another as secrets_of;
+pub use limit::Limit;
 pub use schema::{schema, shard_map_schema};
 pub(crate) use wire::secrets::{ElsewhereBlock, SecretText};
 

@@ -54,7 +54,9 @@ mod tyk;
 mod upstream;
 mod voice;
 
-pub use config::{GatewayConfig, ReadFile, ReadVariable, Surroundings, schema, shard_map_schema};
+pub use config::{
+    GatewayConfig, Limit, ReadFile, ReadVariable, Surroundings, schema, shard_map_schema,
+};
 pub use controls::{Controls, Output, Reload, Source};
 pub use error::GatewayError;
 pub use handover::{Handover, Serving, Socket, Sockets};

@@ -13,8 +13,8 @@ use crate::{clock, out, signals};
 use arrival::{Arrival, Traces};
 use plimsoll_base::document::{Problem, Problems};
 use plimsoll_gateway::{
-    Controls, GatewayConfig, GatewayError, Handover, Output, Reload, Sockets, Source, Surroundings,
-    Tyk,
+    Controls, GatewayConfig, GatewayError, Handover, Limit, Output, Reload, Sockets, Source,
+    Surroundings, Tyk,
 };
 use predecessor::Predecessor;
 use std::io;
@@ -46,6 +46,13 @@ pub struct Args {
     /// Write a line of JSON for each request to an API: to this file, or to `stdout`.
     #[arg(long, value_name = "FILE", requires = "tyk")]
     access_log: Option<PathBuf>,
+    /// Leave values of fields and parameters that are called so, or have this for a word, out of records: what `analytics.redact` is in
+    /// `gateway.yaml`. May be repeated.
+    #[arg(long, value_name = "NAME")]
+    redact: Vec<String>,
+    /// Set a limit by the name that it has in `gateway.yaml`, such as `connections_per_address=100` or `max_pending=256`. May be repeated.
+    #[arg(long, value_name = "NAME=VALUE")]
+    limit: Vec<Limit>,
     /// Keys that are there from the start, as JSON: `{"<key>": { … }}`, a session for each, as `POST /tyk/keys/{id}` takes it.
     #[arg(long, value_name = "KEYS.JSON", requires = "tyk")]
     keys: Option<PathBuf>,
@@ -156,6 +163,10 @@ fn with_surroundings<T>(path: &Path, read: impl FnOnce(Surroundings<'_>) -> T) -
 
 /// The configuration, and how it is read anew, as often as it is asked to.
 fn read(args: &Args) -> Result<(Source, GatewayConfig), Problems> {
+    if args.tyk.is_none() {
+        refuse_what_the_file_says(args)?;
+    }
+    let (limits, redacted) = (args.limit.clone(), args.redact.clone());
     let (port, spool) = (args.port, args.spool.clone());
     let (admin, access_log) = (args.admin, args.access_log.clone());
     let placed = move |mut config: GatewayConfig| {
@@ -168,6 +179,8 @@ fn read(args: &Args) -> Result<(Source, GatewayConfig), Problems> {
         if let Some(file) = &access_log {
             config.log_requests(Some(file.clone()).filter(|file| file != Path::new("stdout")));
         }
+        limits.iter().for_each(|limit| config.limit(limit));
+        config.redact(&redacted);
         let refused = |why: &str| Problem::of_file("--admin", why);
         let served = admin.map(|admin| config.serve_admin(admin).map_err(refused));
         served.transpose()?;
@@ -187,6 +200,20 @@ fn read(args: &Args) -> Result<(Source, GatewayConfig), Problems> {
     let source: Source = Box::new(move || read_text(&path, &text_of(&path)?).and_then(&placed));
     let config = source()?;
     Ok((source, config))
+}
+
+/// Flags that stand for what Tyk's files cannot say: `gateway.yaml` can.
+fn refuse_what_the_file_says(args: &Args) -> Result<(), Problems> {
+    let refused = |flag: &str, instead: String| {
+        let message = format!("this goes with `--tyk` alone: in `gateway.yaml` write {instead}");
+        Problem::of_file(flag, message)
+    };
+    let limits = args.limit.iter();
+    let limits = limits.map(|limit| refused("--limit", limit.in_yaml()));
+    let names = args.redact.iter();
+    let names =
+        names.map(|name| refused("--redact", format!("`analytics: {{ redact: [{name}] }}`")));
+    Problems::from_iter(limits.chain(names)).or_ok(())
 }
 
 fn text_of(path: &Path) -> Result<String, Problems> {

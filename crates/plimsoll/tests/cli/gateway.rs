@@ -4,6 +4,8 @@ use crate::program::{Server, Workspace, exchange, get, signal};
 use plimsoll_base::counters::{Counter, Totals};
 use plimsoll_testbed::authority::Authority;
 use serde_json::Value;
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 
 fn config(upstream: &str, more: &str) -> String {
     format!(
@@ -192,10 +194,14 @@ fn tyks_files_have_metrics_and_an_access_log_if_asked() {
     let everywhere = ["gateway", "--tyk", "tyk.conf", "--admin", "0.0.0.0:0"];
     let refused = workspace.run(&everywhere).ended_with(2);
     refused.saying("--admin: the admin listener binds loopback only");
-    let args = "gateway --tyk tyk.conf --shards 2 --admin 127.0.0.1:0 --access-log requests.log";
+    let args = "gateway --tyk tyk.conf --shards 2 --admin 127.0.0.1:0 --access-log requests.log --redact visitor";
     let args: Vec<&str> = args.split(' ').collect();
     let gateway = Server::start(&workspace, &args);
     assert!(get(gateway.main(), "/open/json/valid").starts_with("HTTP/1.1 200 "));
+    get(
+        gateway.main(),
+        "/open/json;visitorId=hidden;sid=hidden/valid",
+    );
     let admin = gateway.listening["admin"];
     // It is the same gateway after a reload, with the same listener.
     let reloaded = exchange(
@@ -208,8 +214,112 @@ fn tyks_files_have_metrics_and_an_access_log_if_asked() {
     assert_eq!(gateway.stop(), Some(0));
     let log = workspace.read("requests.log");
     let lines: Vec<_> = log.lines().collect();
-    assert_eq!(lines.len(), 1, "{log}");
+    assert_eq!(lines.len(), 2, "{log}");
     assert!(lines[0].contains(r#""path":"/open/json/valid""#), "{log}");
+    let path = "/open/json;visitorId=[redacted]/valid";
+    assert!(lines[1].contains(path), "{log}");
+}
+
+/// An upstream that answers every GET, and of everything else waits for the body.
+fn patient_upstream() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            std::thread::spawn(move || {
+                let mut read = Vec::new();
+                let mut piece = [0; 4096];
+                while let Ok(count @ 1..) = stream.read(&mut piece) {
+                    read.extend_from_slice(&piece[..count]);
+                    if read.starts_with(b"GET ") && read.ends_with(b"\r\n\r\n") {
+                        let answer = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+                        stream.write_all(answer.as_bytes()).unwrap();
+                        read.clear();
+                    }
+                }
+            });
+        }
+    });
+    address
+}
+
+/// A connection from another address than everybody's.
+fn connect_from(source: &str, to: SocketAddr) -> TcpStream {
+    let runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = { runtime }.enable_all().build().unwrap();
+    let connected = runtime.block_on(async {
+        let socket = tokio::net::TcpSocket::new_v4().unwrap();
+        socket.bind(format!("{source}:0").parse().unwrap()).unwrap();
+        socket.connect(to).await.unwrap().into_std().unwrap()
+    });
+    connected.set_nonblocking(false).unwrap();
+    let patience = std::time::Duration::from_secs(20);
+    connected.set_read_timeout(Some(patience)).unwrap();
+    connected
+}
+
+#[test]
+fn uploads_of_one_address_leave_room_for_others_with_tyks_files() {
+    const UPLOADS: usize = 40;
+    let workspace = Workspace::new();
+    tyk_files(&workspace, &patient_upstream().to_string());
+    let limited = |limits: &str| {
+        let args = format!("gateway --tyk tyk.conf --shards 1 --limit max_pending=16{limits}");
+        Server::start(&workspace, &args.split(' ').collect::<Vec<_>>())
+    };
+    let uploads = |gateway: &Server| -> Vec<TcpStream> {
+        let begun = (0..UPLOADS).map(|_| {
+            let mut stream = connect_from("127.0.0.2", gateway.main());
+            let head = "POST /open/x HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n";
+            // It may be refused already.
+            let _written = stream.write_all(head.as_bytes());
+            stream
+        });
+        begun.collect()
+    };
+    let status = |gateway: &Server| get(gateway.main(), "/open/x")[9..12].to_owned();
+    let gateway = limited("");
+    let held = uploads(&gateway);
+    let met = (0..10_000).any(|_| status(&gateway) == "503");
+    assert!(met, "uploads take no places");
+    drop(held);
+    assert_eq!(gateway.stop(), Some(0));
+    let gateway = limited(" --limit connections_per_address=8");
+    let held = uploads(&gateway);
+    for mut refused in &held[8..] {
+        let mut answer = String::new();
+        match refused.read_to_string(&mut answer) {
+            Ok(_) => assert!(answer.starts_with("HTTP/1.1 503 "), "{answer}"),
+            // What it had sent was not read.
+            Err(error) => assert_eq!(error.kind(), ErrorKind::ConnectionReset),
+        }
+    }
+    assert_eq!(status(&gateway), "200");
+    drop(held);
+    assert_eq!(gateway.stop(), Some(0));
+}
+
+#[test]
+fn what_gateway_yaml_can_say_itself_is_no_flag_beside_it() {
+    let workspace = Workspace::new();
+    workspace.write("gateway.yaml", &config("127.0.0.1:1", "routes: []\n"));
+    let check = |flags: &str, told: &str| {
+        let args = format!("gateway --config gateway.yaml {flags}");
+        let refused = workspace.run(&args.split(' ').collect::<Vec<_>>());
+        refused.ended_with(2).saying(told);
+    };
+    check(
+        "--limit connections_per_address=8",
+        "--limit: this goes with `--tyk` alone: in `gateway.yaml` write `limits: { connections_per_address: 8 }`",
+    );
+    check(
+        "--limit max_pending=8 --limit idle=1s",
+        "write `max_pending: 8` at each upstream",
+    );
+    check("--limit idle=1s", "write `timeouts: { idle: 1s }`");
+    check("--redact iban", "write `analytics: { redact: [iban] }`");
+    check("--limit drain=1s", "`drain` is no limit");
 }
 
 #[test]
