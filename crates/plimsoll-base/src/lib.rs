@@ -1,4 +1,4 @@
-//! Types that every Plimsoll crate shares: units, seeded randomness, histograms, outcomes and their reasons, counters and located documents.
+//! Types that every Plimsoll crate shares: units, seeded randomness, histograms, outcomes and their reasons, counters, located documents and what a terminal may be shown.
 //!
 //! Pure by rule: nothing here does I/O, reads a clock or holds a lock. What a type means for one part of the
 //! program (a plan, a stub, a route) is left to that part's crate.
@@ -13,3 +13,4 @@ pub mod reason;
 pub mod tally;
 pub mod time_kind;
 pub mod units;
+pub mod visible;

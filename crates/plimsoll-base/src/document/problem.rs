@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::visible::in_line;
+
 /// Something in a user's file that is refused, with its place and what to write instead.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Problem {
@@ -31,16 +33,17 @@ impl Problem {
     }
 }
 
+/// One line, whatever the names and values of the file hold.
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.file)?;
+        f.write_str(&in_line(&self.file))?;
         if self.line > 0 {
             write!(f, ":{}:{}", self.line, self.column)?;
         }
         if !self.path.is_empty() {
-            write!(f, ": {}", self.path)?;
+            write!(f, ": {}", in_line(&self.path))?;
         }
-        write!(f, ": {}", self.message)
+        write!(f, ": {}", in_line(&self.message))
     }
 }
 

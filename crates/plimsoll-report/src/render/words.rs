@@ -13,6 +13,7 @@ use crate::view::RunView;
 use plimsoll_base::outcome::OutcomeClass;
 use plimsoll_base::reason::Reason;
 use plimsoll_base::units::{format_bytes, format_number, format_seconds};
+use plimsoll_base::visible::in_line;
 use std::collections::BTreeSet;
 
 /// What stands where there is no sample.
@@ -361,9 +362,7 @@ pub(super) fn headline(summary: &Summary) -> &'static str {
 
 /// Text from outside as one line that cannot steer a terminal.
 pub(super) fn plain(text: &str) -> String {
-    text.chars()
-        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
-        .collect()
+    in_line(text).into_owned()
 }
 
 fn short_percent(share: f64) -> String {
@@ -388,7 +387,7 @@ pub(super) mod tests {
             (failures(12, Some(0.012)), "12 (1.20 %)"),
             (cores(Some(0.5)), "0.50"),
             (bytes(Some(3 << 20)), "3 MiB"),
-            (plain("a\u{1b}[31mb\n"), "a\u{fffd}[31mb\u{fffd}"),
+            (plain("a\u{1b}[31mb\n"), r"a\u{1b}[31mb\n"),
         ] {
             assert_eq!(actual, expected);
         }

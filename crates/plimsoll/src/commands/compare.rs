@@ -50,10 +50,10 @@ pub fn run(args: Args) -> Result<Ending, Failure> {
     if let Some(effect) = args.effect {
         let effect = effect.as_secs_f64();
         let needed = across::needed(&entries, effect);
-        out::print(&match args.format {
-            Format::Text => text::render_needed(&needed, effect),
-            Format::Json => format!("{:#}\n", json!(needed)),
-        })?;
+        match args.format {
+            Format::Text => out::print(&text::render_needed(&needed, effect))?,
+            Format::Json => out::document(&format!("{:#}\n", json!(needed)))?,
+        }
         return Ok(if needed.is_empty() {
             Ending::Inconclusive
         } else {
@@ -67,10 +67,10 @@ pub fn run(args: Args) -> Result<Ending, Failure> {
         )));
     }
     let across = across::compare(&entries);
-    out::print(&match args.format {
-        Format::Text => text::render(&across),
-        Format::Json => format!("{:#}\n", across.to_json()),
-    })?;
+    match args.format {
+        Format::Text => out::print(&text::render(&across))?,
+        Format::Json => out::document(&format!("{:#}\n", across.to_json()))?,
+    }
     Ok(ending(&across))
 }
 

@@ -41,6 +41,10 @@ pub fn run(args: Args) -> Result<Ending, Failure> {
         std::fs::read_to_string(&args.file).map_err(|e| Failure::Input(format!("{name}: {e}")))?;
     let figures =
         Figures::parse(&name, &written).map_err(|problems| Failure::Input(problems.to_string()))?;
-    out::print(&args.format.render(&diagnose(&figures)))?;
+    let rendered = args.format.render(&diagnose(&figures));
+    match args.format {
+        Format::Text => out::print(&rendered)?,
+        Format::Json => out::document(&rendered)?,
+    }
     Ok(Ending::Passed)
 }

@@ -49,11 +49,10 @@ pub fn run(args: Args) -> Result<Ending, Failure> {
     let stored = stored();
     let mut facts = doctor::look();
     facts.push(stored.fact());
-    let said = match args.format {
-        Format::Text => text::render(&facts, &stored),
-        Format::Json => as_json(&facts, &stored),
-    };
-    out::print(&said)?;
+    match args.format {
+        Format::Text => out::print(&text::render(&facts, &stored))?,
+        Format::Json => out::document(&as_json(&facts, &stored))?,
+    }
     Ok(Ending::Passed)
 }
 

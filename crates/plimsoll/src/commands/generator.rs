@@ -31,7 +31,7 @@ pub fn run() -> Result<Ending, Failure> {
 
 /// Writes one message; whether that was possible.
 fn say(message: &Message) -> bool {
-    serde_json::to_string(message).is_ok_and(|line| out::print(&format!("{line}\n")).is_ok())
+    serde_json::to_string(message).is_ok_and(|line| out::document(&format!("{line}\n")).is_ok())
 }
 
 /// Turns true when standard input ends. The thread lives as long as the process.

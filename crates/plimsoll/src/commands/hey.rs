@@ -68,7 +68,7 @@ pub fn run(args: Args) -> Result<Ending, Failure> {
         Refused::Wrong(message) => Failure::AsHey(message),
     })?;
     if flags.csv {
-        out::print(csv::HEADER)?;
+        out::document(csv::HEADER)?;
     }
     let said = carry_out(&flags, plan)?;
     if !flags.csv {
@@ -99,7 +99,7 @@ fn carry_out(flags: &Flags, plan: Plan) -> Result<Said, Failure> {
             let requests = chains.ended(exchanges);
             results.add(&requests, describe);
             if flags.csv && printed.is_ok() {
-                printed = out::print(&csv::rows(&requests));
+                printed = out::document(&csv::rows(&requests));
             }
         },
     );

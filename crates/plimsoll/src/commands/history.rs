@@ -54,11 +54,11 @@ pub fn run(args: Args) -> Result<Ending, Failure> {
     let arms = of_it.flat_map(|run| run.summary.arms.keys().cloned());
     let arm = only(args.arm, arms, "arm", &args.dir)?;
     let history: History = history(&runs, &experiment, &arm, &args.metric);
-    out::print(&match args.format {
-        Format::Text => text::render(&history),
-        Format::Html => html::render(&history),
-        Format::Json => format!("{:#}\n", history.to_json()),
-    })?;
+    match args.format {
+        Format::Text => out::print(&text::render(&history))?,
+        Format::Html => out::document(&html::render(&history))?,
+        Format::Json => out::document(&format!("{:#}\n", history.to_json()))?,
+    }
     Ok(Ending::Passed)
 }
 

@@ -47,7 +47,7 @@ fn write(output: Option<&Path>, draft: &Draft) -> Result<(), Failure> {
     }
     let text = draft.to_yaml();
     match output {
-        None => out::print(&text),
+        None => out::document(&text),
         Some(path) => create(path, &text),
     }
 }

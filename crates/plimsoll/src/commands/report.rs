@@ -66,6 +66,10 @@ pub fn run(args: Args) -> Result<Ending, Failure> {
     if let Some(ranges) = &args.ranges {
         view.set_ranges(ranges);
     }
-    out::print(&args.format.render(&view))?;
+    let rendered = args.format.render(&view);
+    match args.format {
+        Format::Text => out::print(&rendered)?,
+        _ => out::document(&rendered)?,
+    }
     Ok(Ending::Passed)
 }

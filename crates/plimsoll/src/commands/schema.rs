@@ -35,6 +35,6 @@ pub fn run(args: Args) -> Result<Ending, Failure> {
         Format::ShardMap => plimsoll_gateway::shard_map_schema(),
         Format::Summary => format!("{:#}\n", plimsoll_report::schema::summary()),
     };
-    out::print(&text)?;
+    out::document(&text)?;
     Ok(Ending::Passed)
 }

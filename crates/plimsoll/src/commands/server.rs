@@ -30,7 +30,7 @@ impl Args {
                 .map(|(name, addr)| (name.clone(), addr.to_string().into()));
             let line =
                 serde_json::json!({ "listening": addresses.collect::<serde_json::Map<_, _>>() });
-            if out::print(&format!("{line}\n")).is_err() {
+            if out::document(&format!("{line}\n")).is_err() {
                 // Whoever started this process went away; its shim ends us.
             }
         } else {

@@ -1,5 +1,6 @@
 //! What the board knows: the last second and a bounded history.
 
+use plimsoll_base::visible::in_line;
 use plimsoll_lab::{Numbered, Progress, SecondProgress};
 
 /// Seconds of history for the sparklines.
@@ -38,7 +39,7 @@ impl Board {
     #[must_use]
     pub fn new(experiment: &str) -> Self {
         Self {
-            experiment: experiment.to_owned(),
+            experiment: shown(experiment),
             ..Self::default()
         }
     }
@@ -48,23 +49,29 @@ impl Board {
         match progress {
             Progress::ComponentStarting { name } => {
                 self.second = None;
-                self.phase = format!("starting {name}");
+                self.phase = format!("starting {}", in_line(name));
             }
-            Progress::ComponentReady { name } => self.phase = format!("{name} is ready"),
+            Progress::ComponentReady { name } => {
+                self.phase = format!("{} is ready", in_line(name));
+            }
             Progress::BlockStarted { label, arm } => {
                 self.second = None;
                 self.phase = "starting the load".to_owned();
                 self.place = Some(Place {
-                    label: label.clone(),
-                    arm: arm.clone(),
+                    label: shown(label),
+                    arm: shown(arm),
                 });
             }
             Progress::Second(second) => {
                 remember(&mut self.throughput, second.achieved_per_s);
                 remember(&mut self.p99_us, second.p99.unwrap_or(0.0) * 1e6);
-                self.second = Some(second.clone());
+                let mut second = second.clone();
+                for component in &mut second.components {
+                    component.name = shown(&component.name);
+                }
+                self.second = Some(second);
             }
-            Progress::Note(note) => self.note.clone_from(note),
+            Progress::Note(note) => self.note = shown(note),
             Progress::Finished => self.phase = "writing the report".to_owned(),
         }
     }
@@ -79,6 +86,11 @@ impl Board {
         };
         self.second.as_ref().map_or(0.0, share).clamp(0.0, 1.0)
     }
+}
+
+/// What the file and others have named, as it may stand on the board.
+fn shown(name: &str) -> String {
+    in_line(name).into_owned()
 }
 
 fn remember(history: &mut Vec<u64>, value: f64) {

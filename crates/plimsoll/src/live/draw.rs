@@ -248,6 +248,19 @@ mod tests {
     }
 
     #[test]
+    fn names_and_notes_cannot_steer_the_terminal() {
+        let began = Progress::BlockStarted {
+            label: "block\u{202e}1".to_owned(),
+            arm: "a\u{9b}2J".to_owned(),
+        };
+        let drawn = drawn(&[began, Progress::Note("\u{1b}]0;x\u{7}".to_owned())]);
+        assert!(!drawn.contains(['\u{202e}', '\u{9b}', '\u{1b}', '\u{7}']));
+        for written in [r"block\u{202e}1", r"a\u{9b}2J", r"\u{1b}]0;x\u{7}"] {
+            assert!(drawn.contains(written), "{drawn}");
+        }
+    }
+
+    #[test]
     fn a_board_before_any_load() {
         let starting = Progress::ComponentStarting {
             name: "upstream".to_owned(),

@@ -26,6 +26,7 @@ mod searches;
 mod secrets;
 mod servers;
 mod several_runs;
+mod steering;
 mod swap;
 mod tokens;
 mod transports;

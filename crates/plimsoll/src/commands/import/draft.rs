@@ -1,5 +1,6 @@
 //! An experiment that is about to be written: what every importer fills in, and its text.
 
+use plimsoll_base::visible::in_line;
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
@@ -96,7 +97,7 @@ impl Draft {
     }
 
     fn write(&self, text: &mut String) -> std::fmt::Result {
-        writeln!(text, "# Imported from {}.", self.source)?;
+        writeln!(text, "# Imported from {}.", in_line(&self.source))?;
         writeln!(text, "version: 1")?;
         writeln!(text, "name: {}", scalar(&self.name))?;
         writeln!(text, "components:")?;
