@@ -1,12 +1,13 @@
 //! Reads and writes body files: only below `__files`, links included.
 
+use plimsoll_files::Limit;
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
 
-/// The largest body file, in bytes. Bodies are held in memory, ready to send.
-const LONGEST: u64 = 64 << 20;
+/// The largest body file. Bodies are held in memory, ready to send.
+const LONGEST: Limit = Limit::CONTENT;
 
 /// By what a file that has changed is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -150,18 +151,7 @@ impl BodyFiles {
         if !path.starts_with(&directory) {
             return Err(format!("\"{name}\" lies outside __files"));
         }
-        let metadata = fs::metadata(&path).map_err(missing)?;
-        if !metadata.is_file() {
-            // Reading a pipe would wait for a writer that may never come.
-            return Err(format!("\"{name}\" is not a regular file"));
-        }
-        let size = metadata.len();
-        if size > LONGEST {
-            return Err(format!(
-                "\"{name}\" has {size} bytes, more than the limit of {LONGEST}"
-            ));
-        }
-        fs::read(&path).map_err(missing)
+        plimsoll_files::read(&path, LONGEST).map_err(missing)
     }
 }
 
@@ -229,8 +219,8 @@ mod tests {
             (actual, expected) => panic!("{name}: {actual:?}, expected {expected:?}"),
         };
         check("sub/a.txt", Ok("a"));
-        check("sub/pipe", Err("is not a regular file"));
-        check("sub", Err("is not a regular file"));
+        check("sub/pipe", Err("this is a pipe, not a file"));
+        check("sub", Err("this is a directory, not a file"));
         check("/sub/a.txt", Ok("a"));
         check("sub/../sub/a.txt", Ok("a"));
         check("sub/inner.txt", Ok("a"));

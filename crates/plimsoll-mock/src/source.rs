@@ -7,6 +7,7 @@ use crate::error::MockError;
 use crate::stub::problem::{FileProblem, StubProblem};
 use crate::stub::surroundings::Surroundings;
 use crate::stub::{Stub, StubMapping, read_document, read_mapping};
+use plimsoll_files::{Limit, read_text};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -75,7 +76,7 @@ pub(crate) fn load(root: &Path, around: &Surroundings) -> Result<Loaded, MockErr
     };
     let mut ids = BTreeMap::new();
     let files: Vec<&PathBuf> = found.files.iter().collect();
-    let documents = read_all(&files, |path| match fs::read_to_string(path) {
+    let documents = read_all(&files, |path| match read_text(path, Limit::DOCUMENT) {
         Ok(text) => read_document(&text, &around),
         Err(error) => vec![Err(vec![StubProblem::invalid("", error.to_string())])],
     });

@@ -10,14 +10,17 @@ use std::path::{Path, PathBuf};
 const EDGES: &[(&str, &[&str])] = &[
     (
         "plimsoll",
-        &["base", "gateway", "http", "lab", "load", "mock", "report"],
+        &[
+            "base", "files", "gateway", "http", "lab", "load", "mock", "report",
+        ],
     ),
-    ("plimsoll-lab", &["base", "load", "report"]),
+    ("plimsoll-lab", &["base", "files", "load", "report"]),
     ("plimsoll-load", &["base", "http"]),
-    ("plimsoll-mock", &["base", "http"]),
-    ("plimsoll-gateway", &["base", "http"]),
+    ("plimsoll-mock", &["base", "files", "http"]),
+    ("plimsoll-gateway", &["base", "files", "http"]),
     ("plimsoll-report", &["base"]),
     ("plimsoll-http", &["base"]),
+    ("plimsoll-files", &[]),
     ("plimsoll-base", &[]),
 ];
 

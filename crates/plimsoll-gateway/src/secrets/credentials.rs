@@ -1,6 +1,7 @@
 //! With what calls are signed: credentials that were read with the configuration, or those that a container's host hands out.
 
 use super::{ANSWER, PATIENCE, Secret};
+use plimsoll_files::Limit;
 use plimsoll_http::{Call, Url, call};
 use serde_json::Value;
 use std::path::PathBuf;
@@ -64,7 +65,7 @@ impl Token {
                 .reveal()
                 .ok_or_else(|| "the token is withheld".to_owned()),
             Self::File(path) => {
-                let text = std::fs::read_to_string(path);
+                let text = plimsoll_files::read_text(path, Limit::DOCUMENT);
                 let text = text.map_err(|error| format!("{}: {error}", path.display()))?;
                 Ok(text.trim().into())
             }

@@ -1,6 +1,7 @@
 //! Finding and reading Tyk's files.
 
 use plimsoll_base::document::{Problem, Problems};
+use plimsoll_files::Limit;
 use std::path::{Path, PathBuf};
 
 /// A file's name, as messages carry it, and its content.
@@ -13,7 +14,7 @@ pub(super) struct File {
 /// Reads one file.
 pub(super) fn read(path: &Path) -> Result<File, Problems> {
     let name = path.display().to_string();
-    match std::fs::read_to_string(path) {
+    match plimsoll_files::read_text(path, Limit::DOCUMENT) {
         Ok(text) => Ok(File { name, text }),
         Err(error) => Err(Problem::of_file(name, error.to_string()).into()),
     }

@@ -7,6 +7,7 @@ use crate::error::LabError;
 use crate::host;
 use crate::rundir::write_atomically;
 use plimsoll_base::units::{format_number, format_seconds};
+use plimsoll_files::{Limit, read_text};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io;
@@ -172,7 +173,7 @@ impl Stored {
     #[must_use]
     pub fn read(directory: &Path) -> Self {
         let file = directory.join(FILE);
-        match fs::read_to_string(&file) {
+        match read_text(&file, Limit::DOCUMENT) {
             Ok(text) => Self::of(&file.display().to_string(), &text, &Identity::here()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Self::Absent,
             Err(error) => Self::Ignored(format!("{}: {error}", file.display())),

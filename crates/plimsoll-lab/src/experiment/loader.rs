@@ -356,7 +356,7 @@ fn unreadable(error: &io::Error) -> String {
         io::ErrorKind::FileTooLarge => {
             format!("the file is too large: at most {MAX_FILE_BYTES} bytes are read")
         }
-        io::ErrorKind::IsADirectory => "this is a directory, not a file".to_owned(),
+        io::ErrorKind::IsADirectory | io::ErrorKind::InvalidInput => error.to_string(),
         _ => format!("the file cannot be read: {error}"),
     }
 }

@@ -1,18 +1,18 @@
 //! What an experiment file refers to beyond itself, as one interface, so that loading is a function of its inputs.
 
-use std::fs::File;
-use std::io::{self, Read as _};
+use plimsoll_files::Limit;
+use std::io;
 use std::path::Path;
 
 /// The longest file that an experiment may name, in bytes: bodies are held in memory.
-pub const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
+pub const MAX_FILE_BYTES: u64 = Limit::CONTENT.bytes();
 
 /// Files and environment variables as seen by the loader.
 pub trait Surroundings {
     /// The content of a file.
     ///
     /// # Errors
-    /// As of [`std::fs::read`]; [`io::ErrorKind::FileTooLarge`] beyond [`MAX_FILE_BYTES`].
+    /// As of [`plimsoll_files::read`]; [`io::ErrorKind::FileTooLarge`] beyond [`MAX_FILE_BYTES`].
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
 
     /// Whether `path` is a directory.
@@ -38,16 +38,7 @@ pub struct Disk<F>(
 
 impl<F: Fn(&str) -> Option<String>> Surroundings for Disk<F> {
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        // One byte more tells a file of the limit's length from a longer one, also where lengths are unknown (pipes, devices).
-        File::open(path)?
-            .take(MAX_FILE_BYTES + 1)
-            .read_to_end(&mut bytes)?;
-        if u64::try_from(bytes.len()).is_ok_and(|length| length <= MAX_FILE_BYTES) {
-            Ok(bytes)
-        } else {
-            Err(io::ErrorKind::FileTooLarge.into())
-        }
+        plimsoll_files::read(path, Limit::CONTENT)
     }
 
     fn is_directory(&self, path: &Path) -> bool {

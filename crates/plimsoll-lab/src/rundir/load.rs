@@ -4,11 +4,11 @@ use super::{EVENTS, HISTOGRAMS, MANIFEST, SERIES, SUMMARY, TRIALS, interval_log,
 use crate::error::LabError;
 use crate::experiment::Experiment;
 use indexmap::IndexMap;
+use plimsoll_files::{Limit, read_text};
 use plimsoll_report::record::{Manifest, MethodName, Summary, TrialRow};
 use plimsoll_report::view::{ArmTimes, RunView};
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
-use std::fs;
 use std::io;
 use std::path::Path;
 
@@ -76,7 +76,7 @@ fn histograms(dir: &Path, summary: &Summary) -> Result<IndexMap<String, ArmTimes
             _ => name.clone(),
         };
         let path = dir.join(HISTOGRAMS).join(format!("{log}.hlog"));
-        match fs::read(&path) {
+        match plimsoll_files::read(&path, Limit::RECORD) {
             Ok(bytes) => {
                 histograms.insert(name.clone(), interval_log::read(&path, &bytes)?);
             }
@@ -88,12 +88,12 @@ fn histograms(dir: &Path, summary: &Summary) -> Result<IndexMap<String, ArmTimes
 }
 
 fn json<T: DeserializeOwned>(path: &Path) -> Result<T, LabError> {
-    let bytes = fs::read(path).map_err(unreadable(path))?;
+    let bytes = plimsoll_files::read(path, Limit::RECORD).map_err(unreadable(path))?;
     serde_json::from_slice(&bytes).map_err(|error| damaged(path, &error))
 }
 
 fn rows<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, LabError> {
-    let text = fs::read_to_string(path).map_err(unreadable(path))?;
+    let text = read_text(path, Limit::RECORD).map_err(unreadable(path))?;
     let rows = text.lines().map(serde_json::from_str);
     rows.collect::<Result<_, _>>()
         .map_err(|error| damaged(path, &error))

@@ -3,6 +3,7 @@
 use crate::exit::{Ending, Failure};
 use crate::out;
 use clap::ValueEnum;
+use plimsoll_files::{Limit, read_text};
 use plimsoll_report::diagnosis::{Diagnosis, Figures, diagnose, text};
 use std::path::PathBuf;
 
@@ -37,8 +38,8 @@ impl Format {
 /// Reads the figures and prints what follows.
 pub fn run(args: Args) -> Result<Ending, Failure> {
     let name = args.file.display().to_string();
-    let written =
-        std::fs::read_to_string(&args.file).map_err(|e| Failure::Input(format!("{name}: {e}")))?;
+    let written = read_text(&args.file, Limit::DOCUMENT)
+        .map_err(|e| Failure::Input(format!("{name}: {e}")))?;
     let figures =
         Figures::parse(&name, &written).map_err(|problems| Failure::Input(problems.to_string()))?;
     let rendered = args.format.render(&diagnose(&figures));

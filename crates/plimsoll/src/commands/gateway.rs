@@ -12,6 +12,7 @@ use crate::signals::Signals;
 use crate::{clock, out, signals};
 use arrival::{Arrival, Traces};
 use plimsoll_base::document::{Problem, Problems};
+use plimsoll_files::Limit;
 use plimsoll_gateway::{
     Controls, GatewayConfig, GatewayError, Handover, Limit, Output, Reload, Sockets, Source,
     Surroundings, Tyk,
@@ -155,7 +156,7 @@ pub fn open_tyk(path: &Path, strict: bool) -> Result<(Tyk, GatewayConfig, Vec<St
 fn with_surroundings<T>(path: &Path, read: impl FnOnce(Surroundings<'_>) -> T) -> T {
     let directory = path.parent().unwrap_or(Path::new(""));
     read(Surroundings {
-        files: &|name| std::fs::read(directory.join(name)),
+        files: &|name| plimsoll_files::read(&directory.join(name), Limit::CONTENT),
         variables: &variable,
         now: Duration::from_nanos(u64::try_from(clock::unix_nanos()).unwrap_or(u64::MAX)),
     })
@@ -223,7 +224,7 @@ fn text_of(path: &Path) -> Result<String, Problems> {
             error.to_string(),
         ))
     };
-    std::fs::read_to_string(path).map_err(refused)
+    plimsoll_files::read_text(path, Limit::DOCUMENT).map_err(refused)
 }
 
 fn failure(error: GatewayError) -> Failure {

@@ -11,8 +11,9 @@ mod pattern;
 use crate::exit::{Ending, Failure};
 use crate::out;
 use draft::Draft;
+use plimsoll_files::{Limit, read_text};
 use std::io::{ErrorKind, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Write an experiment file from what another tool has recorded or described: judge it with `plimsoll validate`, then edit it.
 ///
@@ -68,8 +69,8 @@ fn create(path: &Path, text: &str) -> Result<(), Failure> {
 }
 
 /// A foreign file's text, without the mark that some programs put before it.
-fn read(path: &PathBuf) -> Result<String, Failure> {
-    let text = std::fs::read_to_string(path)
+fn read(path: &Path, limit: Limit) -> Result<String, Failure> {
+    let text = read_text(path, limit)
         .map_err(|e| Failure::Input(format!("{}: {e}", path.display())))?;
     Ok(match text.strip_prefix('\u{feff}') {
         Some(unmarked) => unmarked.to_owned(),

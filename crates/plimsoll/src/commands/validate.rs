@@ -5,6 +5,7 @@ use crate::commands::{gateway, mock, run};
 use crate::exit::{Ending, Failure};
 use crate::out;
 use plimsoll_base::document::Document;
+use plimsoll_files::{Limit, read_text};
 use std::path::{Path, PathBuf};
 
 /// Judge input without executing it: an experiment (file, or directory with `experiment.yaml`), a gateway's configuration, Tyk's
@@ -25,7 +26,8 @@ pub fn run(args: Args) -> Result<Ending, Failure> {
         return experiment(path);
     }
     let name = path.display().to_string();
-    let text = std::fs::read_to_string(path).map_err(|e| Failure::Input(format!("{name}: {e}")))?;
+    let text =
+        read_text(path, Limit::DOCUMENT).map_err(|e| Failure::Input(format!("{name}: {e}")))?;
     let document = Document::parse_yaml(&name, &text)
         .map_err(|problems| Failure::Input(problems.to_string()))?;
     // Tyk's files are JSON, and have these at their top level.

@@ -31,4 +31,5 @@ mod swap;
 mod tokens;
 mod transports;
 mod unread;
+mod unreadable;
 mod validity;

@@ -4,11 +4,13 @@ use super::agreed;
 use super::flags::{Flags, Refused};
 use super::request::MOST_EXCHANGES;
 use crate::out;
+use plimsoll_files::{Kinds, Limit, read_of};
 use plimsoll_http::Url;
 use plimsoll_load::plan::*;
 use plimsoll_load::reach::reach;
 use std::fmt::Display;
 use std::net::SocketAddr;
+use std::path::Path;
 use std::time::Duration;
 
 /// As long as a plan may last: a run that has a number ends by it.
@@ -190,7 +192,10 @@ fn steps(flags: &Flags, url: &Url) -> Result<Vec<Step>, String> {
 
 fn step(flags: &Flags, url: &Url) -> Result<Step, String> {
     let body = match (&flags.body_file, &flags.body) {
-        (Some(file), _) => std::fs::read(file).map_err(|e| format!("-D {file}: {e}"))?,
+        (Some(file), _) => {
+            let read = read_of(Path::new(file), Limit::CONTENT, Kinds::FilesAndPipes);
+            read.map_err(|e| format!("-D {file}: {e}"))?
+        }
         (None, Some(text)) => text.clone().into_bytes(),
         (None, None) => Vec::new(),
     };

@@ -9,6 +9,7 @@ use super::draft::{Body, Draft, METHODS, Step, literal, sendable, slug};
 use super::pattern;
 use crate::commands::fields::combined;
 use crate::exit::Failure;
+use plimsoll_files::Limit;
 use plimsoll_http::Url;
 use secret::Secrets;
 use std::collections::BTreeMap;
@@ -50,10 +51,13 @@ const OF_THE_CONNECTION: [&str; 9] = [
     "upgrade-insecure-requests",
 ];
 
+/// Recordings hold what was answered, too, of which nothing is kept.
+const LONGEST: Limit = Limit::mebibytes(256);
+
 /// Reads the recording.
 pub fn import(args: &Args) -> Result<Draft, Failure> {
     let name = args.file.display().to_string();
-    let text = super::read(&args.file)?;
+    let text = super::read(&args.file, LONGEST)?;
     draft(&name, &text, args).map_err(|why| Failure::Input(format!("{name}: {why}")))
 }
 

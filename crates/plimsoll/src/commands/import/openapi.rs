@@ -14,6 +14,7 @@ use crate::exit::Failure;
 use description::Description;
 use operation::Operation;
 use plimsoll_base::document::{Document, Problems};
+use plimsoll_files::Limit;
 use plimsoll_http::Url;
 use serde_json::Value;
 use std::path::PathBuf;
@@ -40,7 +41,7 @@ pub struct Args {
 /// Reads the description.
 pub fn import(args: &Args) -> Result<Draft, Failure> {
     let name = args.file.display().to_string();
-    let text = super::read(&args.file)?;
+    let text = super::read(&args.file, Limit::DOCUMENT)?;
     let value = parse(&name, &text).map_err(|problems| Failure::Input(problems.to_string()))?;
     draft(&name, value, args).map_err(|why| Failure::Input(format!("{name}: {why}")))
 }

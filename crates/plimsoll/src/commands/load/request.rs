@@ -3,8 +3,10 @@
 use super::{Args, Security, curl};
 use crate::commands::fields::combined;
 use crate::exit::Failure;
+use plimsoll_files::{Kinds, Limit, read_of};
 use plimsoll_http::Url;
 use serde_json::{Map, Value};
+use std::path::Path;
 
 /// What is sent, again and again.
 #[derive(Debug, PartialEq, Eq)]
@@ -113,7 +115,9 @@ fn tls(
 fn copied(command: &str) -> Result<Request, Failure> {
     let refuse = |why: String| Failure::Input(format!("--curl: {why}"));
     let copied = curl::parse(command, &|file| {
-        std::fs::read_to_string(file).map_err(|e| format!("{file}: {e}"))
+        let content = read_of(Path::new(file), Limit::CONTENT, Kinds::FilesAndPipes);
+        let text = content.and_then(plimsoll_files::text);
+        text.map_err(|e| format!("{file}: {e}"))
     })
     .map_err(refuse)?;
     let url = Url::parse(&copied.url).map_err(refuse)?;

@@ -1,6 +1,7 @@
 //! The experiment that a command line spells out, as if it were a file of the current directory.
 
 use crate::commands::run;
+use plimsoll_files::{Kinds, Limit, read_of};
 use plimsoll_lab::experiment::Surroundings;
 use std::io;
 use std::path::Path;
@@ -8,7 +9,7 @@ use std::path::Path;
 /// What problems of the arguments are located at.
 pub const SOURCE: &str = "(command line)";
 
-/// Its text. Files that it names are those on disk.
+/// Its text. Files that it names are those on disk, and pipes.
 pub struct Spelled(pub String);
 
 impl Surroundings for Spelled {
@@ -16,7 +17,8 @@ impl Surroundings for Spelled {
         if path == Path::new(SOURCE) {
             Ok(self.0.clone().into_bytes())
         } else {
-            run::surroundings().read(path)
+            // Named on a command line, where a shell may have made it: `-b @<(…)`.
+            read_of(path, Limit::CONTENT, Kinds::FilesAndPipes)
         }
     }
 

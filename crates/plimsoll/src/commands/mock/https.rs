@@ -1,6 +1,7 @@
 //! The mock's flags about TLS and HTTP/2: WireMock's, with PEM files in place of its keystores.
 
 use crate::exit::Failure;
+use plimsoll_files::Limit;
 use plimsoll_http::tls::{
     Clientele, Clients, Demand, Identity, ServerSettings, ServerTls, TlsError,
 };
@@ -114,7 +115,7 @@ fn own_identity(address: IpAddr) -> Result<Identity, Failure> {
 }
 
 fn read(path: &Path) -> Result<String, Failure> {
-    let bytes = std::fs::read(path);
+    let bytes = plimsoll_files::read(path, Limit::CONTENT);
     let bytes = bytes.map_err(|error| Failure::Input(format!("{}: {error}", path.display())))?;
     // What is no text holds no PEM, and is refused for that.
     Ok(String::from_utf8(bytes).unwrap_or_default())

@@ -2,6 +2,7 @@
 
 use crate::exit::Failure;
 use plimsoll_base::units;
+use plimsoll_files::{Limit, read_text};
 use plimsoll_mock::{
     HostField, OutgoingConfig, TargetTrust, Targets, UserAgentField, Verification,
 };
@@ -52,7 +53,7 @@ impl Args {
     pub fn config(self) -> Result<OutgoingConfig, Failure> {
         let targets = Targets::new(&self.allow_proxy_targets, &self.deny_proxy_targets);
         let authorities = self.proxy_ca.map(|path| {
-            std::fs::read_to_string(&path)
+            read_text(&path, Limit::CONTENT)
                 .map_err(|error| Failure::Input(format!("--proxy-ca {}: {error}", path.display())))
         });
         let encodings = self.supported_proxy_encodings;
