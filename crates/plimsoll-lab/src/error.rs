@@ -1,5 +1,6 @@
 //! Why a run ended early, and which kind of reason that is. Exit codes are the binary's decision: it maps [`ErrorKind`].
 
+use crate::mask::Mask;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -91,6 +92,26 @@ impl LabError {
             Self::Internal(_) => ErrorKind::Internal,
             Self::Died { .. } => ErrorKind::ComponentDied,
         }
+    }
+
+    /// The same, with the run's secrets masked in what components and servers of others have said.
+    pub(crate) fn masked(mut self, mask: &Mask) -> Self {
+        let hide = |text: &mut String| *text = mask.text(text).into_owned();
+        match &mut self {
+            Self::Input(said) | Self::Environment(said) | Self::Internal(said) => hide(said),
+            Self::NotStarted { reason, log, .. } => {
+                hide(reason);
+                let lines = log.iter_mut().flat_map(|log| &mut log.0);
+                lines.for_each(hide);
+            }
+            Self::RefusedInput { log, .. } => log.0.iter_mut().for_each(hide),
+            Self::Died { reason, log, .. } => {
+                hide(reason);
+                log.0.iter_mut().for_each(hide);
+            }
+            Self::Storage { .. } | Self::OutOfRows { .. } => {}
+        }
+        self
     }
 
     /// A function that turns an I/O error on `path` into [`LabError::Storage`]; `action` follows "cannot".

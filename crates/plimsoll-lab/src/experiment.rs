@@ -86,6 +86,8 @@ pub struct Experiment {
     pub ranges: Ranges,
     /// The files that were read, the experiment's own first.
     pub inputs: Vec<Input>,
+    /// Every secret that stands anywhere in it.
+    pub secrets: Vec<Reference>,
 }
 
 impl Experiment {

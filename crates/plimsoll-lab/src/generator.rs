@@ -2,6 +2,7 @@
 
 use crate::child::{BoundedLines, Child, STOP_GRACE};
 use crate::error::{LabError, LogTail};
+use crate::mask::Mask;
 use crate::shim::{Spec, Stdout};
 use plimsoll_load::fragment::Message;
 use plimsoll_load::plan::Plan;
@@ -27,6 +28,8 @@ pub struct GeneratorSpec<'a> {
     pub environment: BTreeMap<String, String>,
     /// The file to which its standard error is appended.
     pub log: PathBuf,
+    /// What is masked in it.
+    pub mask: &'a Mask,
 }
 
 /// A running generator.
@@ -55,6 +58,7 @@ impl Generator {
             stdin_line: Some(line),
             stdout: Stdout::Inherit,
             stderr: spec.log.clone(),
+            secrets: spec.mask.secrets().to_vec(),
         };
         let mut child = Child::start(spec.executable, &shim)
             .await

@@ -21,6 +21,7 @@ mod health;
 mod host;
 mod load;
 mod manifest;
+mod mask;
 mod method;
 pub mod preflight;
 mod probe;

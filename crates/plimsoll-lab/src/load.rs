@@ -104,12 +104,14 @@ pub async fn run(
     let plan = plan(spec, topology, recorder).await?;
     let counted_before = counted(&spec.arm.target, topology)?;
     let environment = inherited(topology.values().0);
+    let mask = topology.values().0.mask().clone();
     let placement = &spec.experiment.generator;
     let generator = GeneratorSpec {
         executable: spec.executable,
         cpus: placement.cpus.iter().map(|&cpu| cpu as usize).collect(),
         environment,
         log: recorder.dir().log(GENERATOR),
+        mask: &mask,
     };
     let generator = Generator::start(generator, &plan).await?;
     let both_ends = end_times(spec, &plan, topology);

@@ -3,6 +3,7 @@
 use crate::clock::RunClock;
 use crate::collect::{Collector, covered};
 use crate::error::LabError;
+use crate::mask::Mask;
 use crate::progress::{ComponentProgress, Numbered, Progress, SecondProgress};
 use crate::rundir::RunDir;
 use plimsoll_load::fragment::Fragment;
@@ -21,6 +22,8 @@ pub struct Recorder<'a> {
     totals: Option<&'a Mutex<Totals>>,
     /// What [`Recorder::warn_once`] has said.
     warned: BTreeSet<String>,
+    /// What no message shows.
+    mask: Mask,
 }
 
 /// An arm's load in a block, as events and progress name it.
@@ -57,6 +60,7 @@ impl<'a> Recorder<'a> {
         clock: RunClock,
         watcher: &'a mut dyn FnMut(Progress),
         totals: Option<&'a Mutex<Totals>>,
+        mask: Mask,
     ) -> Self {
         Self {
             dir,
@@ -64,6 +68,7 @@ impl<'a> Recorder<'a> {
             watcher,
             totals,
             warned: BTreeSet::new(),
+            mask,
         }
     }
 
@@ -81,7 +86,10 @@ impl<'a> Recorder<'a> {
 
     /// Tells whoever watches.
     pub fn tell(&mut self, progress: Progress) {
-        (self.watcher)(progress);
+        (self.watcher)(match progress {
+            Progress::Note(note) => Progress::Note(self.mask.text(&note).into_owned()),
+            other => other,
+        });
     }
 
     /// Records an event of the run.
@@ -250,7 +258,7 @@ impl<'a> Recorder<'a> {
         EventRow {
             t: self.now(),
             kind,
-            message: message.to_owned(),
+            message: self.mask.text(message).into_owned(),
             component: None,
             arm: None,
             block: None,

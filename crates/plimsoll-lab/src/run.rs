@@ -84,14 +84,22 @@ pub async fn run(
         logs: dir.logs(),
         run_id: manifest.id.clone(),
     };
-    let values = Values::new(options.surroundings, &experiment.directory, options.seed);
+    let mut values = Values::new(options.surroundings, &experiment.directory, options.seed);
+    values.gather(&experiment.secrets);
+    let mask = values.mask().clone();
     let mut session = Session {
         experiment,
         executable: &options.executable,
         seed: options.seed,
         cpus: manifest.host.cpus,
         topology: Topology::new(experiment, places, values),
-        recorder: Recorder::new(dir, RunClock::start(), progress, options.totals),
+        recorder: Recorder::new(
+            dir,
+            RunClock::start(),
+            progress,
+            options.totals,
+            mask.clone(),
+        ),
         stop,
         arms: conclude::empty(experiment, options.warnings),
         breaches: BTreeMap::new(),
@@ -102,6 +110,7 @@ pub async fn run(
     let ending = carry_out(&mut session, options.warnings).await;
     session.topology.stop_all().await;
     let outcome = ending.and_then(|ending| finish(&mut session, ending, &mut manifest));
+    let outcome = outcome.map_err(|error| error.masked(&mask));
     outcome.inspect_err(|error| note_failure(&mut session, &mut manifest, error))
 }
 

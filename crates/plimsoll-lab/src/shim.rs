@@ -6,12 +6,14 @@
 //! when it counts as ready and what it prints are the lab's business ([`crate::child`]).
 
 mod cgroup;
+mod filter;
 mod lines;
 mod reaper;
 mod spec;
 
 pub use spec::{Cgroup, Command, Failure, Report, Spec, Stdout};
 
+use filter::Filter;
 use lines::Lines;
 use reaper::Reaper;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -21,7 +23,8 @@ use rustix::time::{
 };
 use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::PathBuf;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, Stdio};
 
 /// The longest line that a shim takes, in bytes: a plan carries the rows of its feeders and the bodies of its requests.
@@ -78,6 +81,7 @@ struct Supervised {
     grace: Option<OwnedFd>,
     cgroup: Option<cgroup::Joined>,
     scratch: Option<PathBuf>,
+    filters: Vec<Filter>,
 }
 
 /// Why the shim stops waiting.
@@ -96,7 +100,8 @@ impl Supervised {
             .map_err(Failure::setup("become a subreaper"))?;
         pin(&spec.cpus).map_err(Failure::setup("pin to the CPUs asked for"))?;
         let cgroup = spec.cgroup.as_ref().map(cgroup::Joined::join).transpose()?;
-        let mut child = command(spec)?
+        let mut filters = Vec::new();
+        let mut child = command(spec, &mut filters)?
             .spawn()
             .map_err(|e| Failure::of_spawn(spec, &e))?;
         let reaper = Reaper::new(child.id());
@@ -114,6 +119,7 @@ impl Supervised {
             grace: None,
             cgroup,
             scratch: spec.scratch.clone(),
+            filters,
         })
     }
 
@@ -131,6 +137,9 @@ impl Supervised {
             if ready.command && !lines.fill()? {
                 return Ok(Ending::LabGone);
             }
+            for filter in &mut self.filters {
+                filter.pass();
+            }
         }
     }
 
@@ -144,6 +153,9 @@ impl Supervised {
                 .iter()
                 .map(|timer| PollFd::new(timer, PollFlags::IN)),
         );
+        // They come last: the others are known by their places.
+        let output = self.filters.iter().filter_map(Filter::readable);
+        fds.extend(output.map(|pipe| PollFd::from_borrowed_fd(pipe, PollFlags::IN)));
         // Wakes now and then to reap orphans that were handed to this process.
         let second = Timespec {
             tv_sec: 1,
@@ -157,7 +169,7 @@ impl Supervised {
         Ok(Ready {
             ended: ready(0),
             command: ready(1),
-            grace_over: ready(2),
+            grace_over: self.grace.is_some() && ready(2),
         })
     }
 
@@ -179,6 +191,7 @@ impl Supervised {
     /// Kills whatever is left and gives the exit code.
     fn finish(mut self, ending: io::Result<Ending>) -> u8 {
         let status = self.reaper.kill_all();
+        self.filters.iter_mut().for_each(Filter::finish);
         drop(self.cgroup);
         if let (Ok(Ending::LabGone), Some(scratch)) = (&ending, &self.scratch) {
             // Nobody is left to tell; the parent goes with the last of its directories.
@@ -199,15 +212,17 @@ struct Ready {
     grace_over: bool,
 }
 
-fn command(spec: &Spec) -> Result<std::process::Command, Failure> {
-    let log = |path: &std::path::Path| {
-        let opened = std::fs::OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(path);
-        opened
-            .map(Stdio::from)
-            .map_err(Failure::setup("open its log"))
+/// The command, and beside it what has to be done for its output while it runs.
+fn command(spec: &Spec, filters: &mut Vec<Filter>) -> Result<std::process::Command, Failure> {
+    let stderr = log(&spec.stderr, &spec.secrets, filters)?;
+    let stdout = match &spec.stdout {
+        Stdout::Inherit => Stdio::inherit(),
+        // The same pipe, so that lines keep their order.
+        Stdout::Log(path) if *path == spec.stderr => {
+            let same = stderr.try_clone();
+            Stdio::from(same.map_err(Failure::setup("open its log"))?)
+        }
+        Stdout::Log(path) => Stdio::from(log(path, &spec.secrets, filters)?),
     };
     let mut command = std::process::Command::new(&spec.program);
     command
@@ -215,15 +230,28 @@ fn command(spec: &Spec) -> Result<std::process::Command, Failure> {
         .env_clear()
         .envs(&spec.environment)
         .stdin(Stdio::piped())
-        .stderr(log(&spec.stderr)?);
-    match &spec.stdout {
-        Stdout::Inherit => command.stdout(Stdio::inherit()),
-        Stdout::Log(path) => command.stdout(log(path)?),
-    };
+        .stdout(stdout)
+        .stderr(stderr);
     if let Some(dir) = &spec.dir {
         command.current_dir(dir);
     }
     Ok(command)
+}
+
+/// Where a child writes for its log: the file, which is its owner's alone, or a filter into it if there are secrets to be kept out.
+fn log(path: &Path, secrets: &[String], filters: &mut Vec<Filter>) -> Result<OwnedFd, Failure> {
+    let opened = std::fs::OpenOptions::new()
+        .create(true)
+        .append(true)
+        .mode(0o600)
+        .open(path);
+    let file = opened.map_err(Failure::setup("open its log"))?;
+    if secrets.is_empty() {
+        return Ok(file.into());
+    }
+    let (filter, writer) = Filter::open(file, secrets).map_err(Failure::setup("open its log"))?;
+    filters.push(filter);
+    Ok(writer)
 }
 
 fn pin(cpus: &[usize]) -> rustix::io::Result<()> {

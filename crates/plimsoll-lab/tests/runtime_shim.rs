@@ -280,6 +280,7 @@ fn sh(script: &str) -> Spec {
         stdin_line: None,
         stdout: Stdout::Inherit,
         stderr: "/dev/null".into(),
+        secrets: Vec::new(),
     }
 }
 

@@ -65,6 +65,7 @@ pub(super) fn prepare(
         }
     };
     let cpus = component.placement.cpus.iter();
+    launch.spec.secrets = preparation.values.mask().secrets().to_vec();
     launch.spec.cpus = cpus.filter_map(|&cpu| usize::try_from(cpu).ok()).collect();
     Ok(launch)
 }
@@ -208,6 +209,7 @@ impl Preparation<'_, '_> {
             stdin_line: None,
             stdout: Stdout::Inherit,
             stderr: absolute(self.log),
+            secrets: Vec::new(),
         }
     }
 

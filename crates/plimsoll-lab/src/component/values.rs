@@ -3,6 +3,7 @@
 use super::address::{Addresses, MAIN};
 use crate::error::LabError;
 use crate::experiment::{Reference, Secret, Surroundings, Template, Value};
+use crate::mask::Mask;
 use crate::token;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,6 +17,7 @@ pub struct Values<'a> {
     directory: PathBuf,
     seed: u64,
     secrets: BTreeMap<String, Secret>,
+    mask: Mask,
 }
 
 /// The component in whose text a substitution stands.
@@ -36,7 +38,24 @@ impl<'a> Values<'a> {
             directory: directory.to_owned(),
             seed,
             secrets: BTreeMap::new(),
+            mask: Mask::default(),
         }
+    }
+
+    /// Looks up every secret among these, so that whatever runs from now on is kept from showing them. What cannot be read is refused
+    /// where it is used.
+    pub fn gather<'r>(&mut self, references: impl IntoIterator<Item = &'r Reference>) {
+        let none = Addresses::default();
+        let secrets = references.into_iter().filter(|it| it.is_secret());
+        let values = secrets.filter_map(|reference| self.lookup(reference, None, &none).ok());
+        let texts: Vec<String> = values.map(|value| value.expose().to_owned()).collect();
+        self.mask = Mask::of(texts);
+    }
+
+    /// The secrets that were gathered.
+    #[must_use]
+    pub fn mask(&self) -> &Mask {
+        &self.mask
     }
 
     /// The run's seed.

@@ -139,6 +139,7 @@ impl Loader<'_> {
             hosts: connections::hosts(self, wire.hosts.as_ref()),
             ranges: report::ranges(self, wire.report.as_ref()),
             inputs: std::mem::take(&mut self.inputs),
+            secrets: self.secrets(),
         }
     }
 
@@ -175,6 +176,18 @@ impl Loader<'_> {
     /// Substitutions noted so far.
     pub(super) fn uses(&self) -> &[Use] {
         &self.uses
+    }
+
+    /// What was noted that may not be shown, each once.
+    fn secrets(&self) -> Vec<Reference> {
+        let references = self.uses.iter().map(|used| &used.reference);
+        let mut secrets: Vec<Reference> = Vec::new();
+        for reference in references.filter(|reference| reference.is_secret()) {
+            if !secrets.contains(reference) {
+                secrets.push(reference.clone());
+            }
+        }
+        secrets
     }
 
     /// Resolves a path that the file names.

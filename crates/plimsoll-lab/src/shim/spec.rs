@@ -29,6 +29,8 @@ pub struct Spec {
     pub stdout: Stdout,
     /// The file to which its standard error is appended.
     pub stderr: PathBuf,
+    /// What is masked in its logs; with none, it writes into them itself.
+    pub secrets: Vec<String>,
 }
 
 /// Where a child's standard output goes.

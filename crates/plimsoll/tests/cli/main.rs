@@ -14,6 +14,7 @@ mod import;
 mod interrupted;
 mod levels;
 mod load;
+mod masked;
 mod metrics;
 mod mock;
 mod nginx;
