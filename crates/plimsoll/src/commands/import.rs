@@ -15,6 +15,9 @@ use plimsoll_files::{Limit, read_text};
 use std::io::{ErrorKind, Write as _};
 use std::path::Path;
 
+/// Notes beyond this are counted.
+const MOST_NOTES: usize = 200;
+
 /// Write an experiment file from what another tool has recorded or described: judge it with `plimsoll validate`, then edit it.
 ///
 /// Secrets become `${env:NAME}`. What cannot be carried over is named on standard error.
@@ -43,8 +46,11 @@ pub fn run(args: Args) -> Result<Ending, Failure> {
 }
 
 fn write(output: Option<&Path>, draft: &Draft) -> Result<(), Failure> {
-    for note in &draft.notes {
+    for note in draft.notes.iter().take(MOST_NOTES) {
         out::note(&format!("note: {note}"));
+    }
+    if let Some(further @ 1..) = draft.notes.len().checked_sub(MOST_NOTES) {
+        out::note(&format!("note: {further} further notes are not shown"));
     }
     let text = draft.to_yaml();
     match output {
@@ -70,8 +76,8 @@ fn create(path: &Path, text: &str) -> Result<(), Failure> {
 
 /// A foreign file's text, without the mark that some programs put before it.
 fn read(path: &Path, limit: Limit) -> Result<String, Failure> {
-    let text = read_text(path, limit)
-        .map_err(|e| Failure::Input(format!("{}: {e}", path.display())))?;
+    let text =
+        read_text(path, limit).map_err(|e| Failure::Input(format!("{}: {e}", path.display())))?;
     Ok(match text.strip_prefix('\u{feff}') {
         Some(unmarked) => unmarked.to_owned(),
         None => text,

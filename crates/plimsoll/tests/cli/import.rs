@@ -1,7 +1,7 @@
 //! `plimsoll import`: foreign files become experiments that `plimsoll validate` accepts, and nothing is lost without a word.
 
 use crate::program::{Finished, Server, Workspace};
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 
 fn data(name: &str) -> PathBuf {
@@ -416,4 +416,63 @@ fn every_refused_file_says_what_is_wrong() {
     error: openapi-without-a-server.yaml: names no server: say where it is with --server http://host:port/base
     error: openapi-without-paths.yaml: has no paths: there is nothing to request
     ");
+}
+
+/// A description of one operation whose schemas hold each other, level by level and so many times each, without a circle.
+fn nested(levels: usize, times: usize, how: &str) -> String {
+    let schema = |level: usize| {
+        let below = json!({ "$ref": format!("#/components/schemas/S{}", level + 1) });
+        let schema = match how {
+            "allOf" => json!({ "allOf": vec![below; times] }),
+            _ => {
+                let names = (0..times).map(|number| format!("p{number}"));
+                let fields: Map<String, Value> = names.map(|name| (name, below.clone())).collect();
+                let names: Vec<&String> = fields.keys().collect();
+                json!({ "type": "object", "required": names, "properties": fields })
+            }
+        };
+        (format!("S{level}"), schema)
+    };
+    let mut schemas: Map<String, Value> = (0..levels).map(schema).collect();
+    let last = json!({ "type": "object", "example": { "text": "x".repeat(1000) } });
+    schemas.insert(format!("S{levels}"), last);
+    let body = json!({ "content": { "application/json": { "schema": { "$ref": "#/components/schemas/S0" } } } });
+    json!({
+        "openapi": "3.0.0",
+        "servers": [{ "url": "http://localhost:1" }],
+        "paths": { "/a": { "get": {} }, "/b": { "post": { "requestBody": body } } },
+        "components": { "schemas": schemas },
+    })
+    .to_string()
+}
+
+#[test]
+fn schemas_that_stand_for_too_many_are_refused_by_the_operation() {
+    let workspace = Workspace::new();
+    for how in ["allOf", "properties"] {
+        workspace.write("nested.json", &nested(7, 12, how));
+        // As much memory as the program needs for anything, and little more.
+        let args = ["import", "openapi", "nested.json"];
+        let refused = workspace.run_within("60000", &args).ended_with(2);
+        let place = "nested.json: POST /b: the schemas hold each other so often that they stand for more than ";
+        refused.saying(place).saying("--exclude");
+        let without = ["--exclude", "POST /b"];
+        workspace.run(&[&args[..], &without].concat()).ended_with(0);
+        workspace.write("nested.json", &nested(3, 12, how));
+        workspace.run(&args).ended_with(0);
+    }
+}
+
+#[test]
+fn notes_beyond_many_are_counted() {
+    let workspace = Workspace::new();
+    let entry = json!({ "request": { "method": "BREW", "url": "http://localhost:1/" } });
+    let other = json!({ "request": { "method": "GET", "url": "http://localhost:1/" } });
+    let mut entries = vec![entry; 1000];
+    entries.push(other);
+    let archive = json!({ "log": { "entries": entries } });
+    workspace.write("many.har", &archive.to_string());
+    let finished = workspace.run(&["import", "har", "many.har"]).ended_with(0);
+    assert_eq!(finished.stderr.lines().count(), 201);
+    finished.saying("note: 800 further notes are not shown");
 }

@@ -1,7 +1,7 @@
 //! An experiment that is about to be written: what every importer fills in, and its text.
 
 use plimsoll_base::visible::in_line;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
 /// Methods that a step has keys for.
@@ -20,6 +20,9 @@ pub struct Draft {
     /// What the reader must know, one line each.
     pub notes: Vec<String>,
 }
+
+/// A name and its value.
+type Field = (String, String);
 
 /// One exchange. Texts are as the experiment file has them: a dollar sign that means itself is doubled.
 #[derive(Debug, Default, Clone)]
@@ -104,7 +107,7 @@ impl Draft {
         writeln!(text, "  server: {{ external: {} }}", scalar(&self.origin))?;
         writeln!(text, "scenario:")?;
         let shared = self.shared_headers();
-        let mut names = HashSet::new();
+        let mut names = Names::default();
         for step in &self.steps {
             step.write(text, &shared, &mut names)?;
         }
@@ -112,7 +115,8 @@ impl Draft {
             writeln!(text, "arms:")?;
             writeln!(text, "  main:")?;
             writeln!(text, "    headers:                       # of every step")?;
-            write_fields(text, &shared, "      ")?;
+            let first = self.steps.iter().take(1).flat_map(|step| &step.headers);
+            write_fields(text, first.filter(|field| shared.contains(field)), "      ")?;
         }
         writeln!(
             text,
@@ -121,13 +125,16 @@ impl Draft {
     }
 
     /// The fields that all steps have alike: said once, for the arm.
-    fn shared_headers(&self) -> Vec<(String, String)> {
-        let (Some(first), true) = (self.steps.first(), self.steps.len() > 1) else {
-            return Vec::new();
+    fn shared_headers(&self) -> HashSet<&Field> {
+        let Some((first, others)) = self.steps.split_first().filter(|it| !it.1.is_empty()) else {
+            return HashSet::new();
         };
-        let everywhere =
-            |field: &&(String, String)| self.steps.iter().all(|step| step.headers.contains(field));
-        first.headers.iter().filter(everywhere).cloned().collect()
+        let mut shared: HashSet<&Field> = first.headers.iter().collect();
+        for step in others {
+            let own: HashSet<&Field> = step.headers.iter().collect();
+            shared.retain(|field| own.contains(field));
+        }
+        shared
     }
 }
 
@@ -135,8 +142,8 @@ impl Step {
     fn write(
         &self,
         text: &mut String,
-        shared: &[(String, String)],
-        names: &mut HashSet<String>,
+        shared: &HashSet<&Field>,
+        names: &mut Names,
     ) -> std::fmt::Result {
         writeln!(
             text,
@@ -144,19 +151,15 @@ impl Step {
             self.method.to_lowercase(),
             scalar(&self.target)
         )?;
-        writeln!(text, "    name: {}", scalar(&unused(names, &self.name)))?;
+        writeln!(text, "    name: {}", scalar(&names.unused(&self.name)))?;
         if self.pause_ms > 0 {
             writeln!(text, "    pause: {}ms", self.pause_ms)?;
         }
-        let own: Vec<_> = self
-            .headers
-            .iter()
-            .filter(|field| !shared.contains(field))
-            .cloned()
-            .collect();
-        if !own.is_empty() {
+        let fields = self.headers.iter();
+        let mut own = fields.filter(|field| !shared.contains(field)).peekable();
+        if own.peek().is_some() {
             writeln!(text, "    headers:")?;
-            write_fields(text, &own, "      ")?;
+            write_fields(text, own, "      ")?;
         }
         match &self.body {
             Body::None => {}
@@ -174,21 +177,16 @@ impl Step {
 /// Parts by name, in the order in which the names come first; several of one name are a list.
 fn write_parts(text: &mut String, parts: &[Part]) -> std::fmt::Result {
     writeln!(text, "    multipart:")?;
-    let mut written = HashSet::new();
-    for part in parts.iter().filter(|part| written.insert(&part.name)) {
-        let of_name: Vec<String> = parts
-            .iter()
-            .filter(|other| other.name == part.name)
-            .map(Part::to_yaml)
-            .collect();
-        match of_name.as_slice() {
-            [one] => writeln!(text, "      {}: {one}", scalar(&part.name))?,
-            several => writeln!(
-                text,
-                "      {}: [{}]",
-                scalar(&part.name),
-                several.join(", ")
-            )?,
+    let mut by_name: HashMap<&str, Vec<String>> = HashMap::new();
+    for part in parts {
+        by_name.entry(&part.name).or_default().push(part.to_yaml());
+    }
+    for part in parts {
+        let name = part.name.as_str();
+        match by_name.remove(name).unwrap_or_default().as_slice() {
+            [] => {}
+            [one] => writeln!(text, "      {}: {one}", scalar(name))?,
+            several => writeln!(text, "      {}: [{}]", scalar(name), several.join(", "))?,
         }
     }
     Ok(())
@@ -209,24 +207,42 @@ impl Part {
     }
 }
 
-fn write_fields(text: &mut String, fields: &[(String, String)], indent: &str) -> std::fmt::Result {
+fn write_fields<'a>(
+    text: &mut String,
+    fields: impl IntoIterator<Item = &'a Field>,
+    indent: &str,
+) -> std::fmt::Result {
     for (name, value) in fields {
         writeln!(text, "{indent}{}: {}", scalar(name), scalar(value))?;
     }
     Ok(())
 }
 
-/// A name that no earlier step has; long ones are cut, as reports would.
-fn unused(names: &mut HashSet<String>, name: &str) -> String {
-    const LONGEST: usize = 90;
-    let name: String = name.chars().take(LONGEST).collect();
-    let numbered = (2..).map(|number| format!("{name} ({number})"));
-    let name = std::iter::once(name.clone())
-        .chain(numbered)
-        .find(|candidate| !names.contains(candidate))
-        .unwrap_or(name);
-    names.insert(name.clone());
-    name
+/// The names of steps so far.
+#[derive(Debug, Default)]
+struct Names {
+    taken: HashSet<String>,
+    /// The number behind which to look further, by name: smaller ones are taken.
+    numbers: HashMap<String, u64>,
+}
+
+impl Names {
+    /// A name that no earlier step has; long ones are cut, as reports would.
+    fn unused(&mut self, name: &str) -> String {
+        const LONGEST: usize = 90;
+        let name: String = name.chars().take(LONGEST).collect();
+        if self.taken.insert(name.clone()) {
+            return name;
+        }
+        let number = self.numbers.entry(name.clone()).or_insert(1);
+        loop {
+            *number += 1;
+            let numbered = format!("{name} ({number})");
+            if self.taken.insert(numbered.clone()) {
+                return numbered;
+            }
+        }
+    }
 }
 
 /// A scalar of YAML: as it is when no reader could take it for anything else, in double quotes otherwise.

@@ -43,7 +43,7 @@ pub fn import(args: &Args) -> Result<Draft, Failure> {
     let name = args.file.display().to_string();
     let text = super::read(&args.file, Limit::DOCUMENT)?;
     let value = parse(&name, &text).map_err(|problems| Failure::Input(problems.to_string()))?;
-    draft(&name, value, args).map_err(|why| Failure::Input(format!("{name}: {why}")))
+    draft(&name, value, text.len(), args).map_err(|why| Failure::Input(format!("{name}: {why}")))
 }
 
 /// JSON as such, since not everything that is JSON is YAML to every reader: escapes of surrogate pairs, for instance. What is neither is told
@@ -55,8 +55,8 @@ fn parse(name: &str, text: &str) -> Result<Value, Problems> {
     }
 }
 
-fn draft(name: &str, value: Value, args: &Args) -> Result<Draft, String> {
-    let description = Description::of(value)?;
+fn draft(name: &str, value: Value, bytes: usize, args: &Args) -> Result<Draft, String> {
+    let description = Description::of(value, bytes)?;
     let mut notes = Vec::new();
     let server = Url::parse(&match &args.server {
         Some(server) => server.clone(),
@@ -88,6 +88,7 @@ fn draft(name: &str, value: Value, args: &Args) -> Result<Draft, String> {
         }
         match operation.step(&description, &server, &mut notes) {
             Ok(step) => steps.push(step),
+            Err(why) if description.is_exhausted() => return Err(format!("{title}: {why}")),
             Err(why) => notes.push(format!("{title} is left out: {why}")),
         }
     }

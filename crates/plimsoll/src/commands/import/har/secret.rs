@@ -2,6 +2,7 @@
 
 use crate::commands::import::draft::{Body, slug};
 use plimsoll_http::Url;
+use std::collections::HashMap;
 
 /// Fields whose values are secrets.
 const FIELDS: [&str; 6] = [
@@ -25,8 +26,10 @@ const PARAMETERS: [&str; 6] = [
 /// Those of one recording.
 #[derive(Debug, Default)]
 pub struct Secrets {
-    /// Variable and value.
-    found: Vec<(String, String)>,
+    /// Variables, in the order in which they came.
+    found: Vec<String>,
+    /// The same by the name of the field, in capitals, and the value.
+    variables: HashMap<String, HashMap<String, String>>,
     /// Entries whose query or body seems to hold one.
     in_sight: Vec<String>,
 }
@@ -38,25 +41,17 @@ impl Secrets {
             return None;
         }
         let stem = slug(&name.to_ascii_uppercase(), '_');
-        let known = self
-            .found
-            .iter()
-            .find(|(variable, known)| known == value && variable.starts_with(&stem));
-        if let Some((variable, _)) = known {
+        let variables = self.variables.entry(stem.clone()).or_default();
+        if let Some(variable) = variables.get(value) {
             return Some(format!("${{env:{variable}}}"));
         }
-        let taken = self
-            .found
-            .iter()
-            .filter(|(variable, _)| variable.starts_with(&stem))
-            .count();
-        let variable = if taken == 0 {
-            stem
-        } else {
-            format!("{stem}_{}", taken + 1)
+        let variable = match variables.len() {
+            0 => stem,
+            taken => format!("{stem}_{}", taken + 1),
         };
         let reference = format!("${{env:{variable}}}");
-        self.found.push((variable, value.to_owned()));
+        variables.insert(value.to_owned(), variable.clone());
+        self.found.push(variable);
         Some(reference)
     }
 
@@ -90,7 +85,7 @@ impl Secrets {
 
     /// What to do about them.
     pub fn notes(&self) -> Vec<String> {
-        let replaced = self.found.iter().map(|(variable, _)| {
+        let replaced = self.found.iter().map(|variable| {
             format!("a recorded secret is replaced by ${{env:{variable}}}: set {variable} before validating or running")
         });
         replaced.chain(self.in_sight.iter().cloned()).collect()

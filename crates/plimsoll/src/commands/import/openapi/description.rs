@@ -1,18 +1,34 @@
 //! The description as a whole: its version, its server, and what its references stand for.
 
 use serde_json::Value;
+use std::cell::Cell;
 
 /// How many references may follow each other.
 const MOST_REFERENCES: usize = 32;
 
+/// Schemas, values and references that may be looked at, whatever the description's length, and one more for so many of its bytes. Schemas
+/// that hold each other stand for exponentially many without a circle.
+const MOST_SCHEMAS: usize = 50_000;
+const BYTES_PER_SCHEMA: usize = 10;
+/// Bytes of a text that count as a schema, where one is taken over.
+const BYTES_PER_STEP: usize = 64;
+
 /// A description of a version that is understood.
 #[derive(Debug)]
-pub struct Description(Value);
+pub struct Description {
+    value: Value,
+    /// What may be looked at at all.
+    most: usize,
+    /// How much of it is left; `None` once more was asked for.
+    left: Cell<Option<usize>>,
+}
 
 impl Description {
+    /// The description that was written in so many bytes.
+    ///
     /// # Errors
     /// What is not a description, or one of another version.
-    pub fn of(value: Value) -> Result<Self, String> {
+    pub fn of(value: Value, bytes: usize) -> Result<Self, String> {
         if let Some(version) = value.get("swagger") {
             return Err(format!(
                 "is Swagger {}: convert it to OpenAPI 3 first",
@@ -33,12 +49,68 @@ impl Description {
         {
             return Err("has no paths: there is nothing to request".to_owned());
         }
-        Ok(Self(value))
+        let most = MOST_SCHEMAS + bytes / BYTES_PER_SCHEMA;
+        Ok(Self {
+            value,
+            most,
+            left: Cell::new(Some(most)),
+        })
+    }
+
+    /// Looks at so many schemas.
+    ///
+    /// # Errors
+    /// When that is more than may be looked at.
+    pub fn spend(&self, schemas: usize) -> Result<(), String> {
+        let left = self.left.get().and_then(|left| left.checked_sub(schemas));
+        self.left.set(left);
+        match left {
+            Some(_) => Ok(()),
+            None => Err(format!(
+                "the schemas hold each other so often that they stand for more than {} schemas, values and references: give it an `example`, or leave it out with --exclude",
+                self.most
+            )),
+        }
+    }
+
+    /// Looks at a text that is taken over.
+    ///
+    /// # Errors
+    /// As of [`Self::spend`].
+    pub fn spend_text(&self, bytes: usize) -> Result<(), String> {
+        self.spend(1 + bytes / BYTES_PER_STEP)
+    }
+
+    /// Whether more was asked for than may be looked at.
+    pub fn is_exhausted(&self) -> bool {
+        self.left.get().is_none()
+    }
+
+    /// Looks at a value and all that is in it.
+    ///
+    /// # Errors
+    /// As of [`Self::spend`].
+    pub fn spend_value(&self, value: &Value) -> Result<(), String> {
+        match value {
+            Value::String(text) => self.spend_text(text.len()),
+            Value::Array(items) => {
+                self.spend(1)?;
+                items.iter().try_for_each(|item| self.spend_value(item))
+            }
+            Value::Object(fields) => {
+                self.spend(1)?;
+                fields.iter().try_for_each(|(name, value)| {
+                    self.spend_text(name.len())?;
+                    self.spend_value(value)
+                })
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => self.spend(1),
+        }
     }
 
     /// What the service is called.
     pub fn title(&self) -> &str {
-        self.0
+        self.value
             .pointer("/info/title")
             .and_then(Value::as_str)
             .unwrap_or_default()
@@ -49,7 +121,7 @@ impl Description {
     /// # Errors
     /// When it says none that stands alone.
     pub fn server(&self, notes: &mut Vec<String>) -> Result<String, String> {
-        let servers = self.0.get("servers").and_then(Value::as_array);
+        let servers = self.value.get("servers").and_then(Value::as_array);
         let first = servers.and_then(|servers| servers.first());
         let url = first
             .and_then(|server| server.get("url"))
@@ -62,6 +134,7 @@ impl Description {
             .and_then(Value::as_object);
         for (name, variable) in variables.into_iter().flatten() {
             let default = variable.get("default").map(text_of).unwrap_or_default();
+            self.spend_text(url.len())?;
             url = url.replace(&format!("{{{name}}}"), &default);
         }
         if !url.contains("://") {
@@ -81,7 +154,7 @@ impl Description {
 
     /// Paths and what stands below them.
     pub fn paths(&self) -> impl Iterator<Item = (&str, &Value)> {
-        let paths = self.0.get("paths").and_then(Value::as_object);
+        let paths = self.value.get("paths").and_then(Value::as_object);
         paths
             .into_iter()
             .flatten()
@@ -90,12 +163,12 @@ impl Description {
 
     /// What is required of callers where an operation says nothing of its own.
     pub fn security(&self) -> Option<&Value> {
-        self.0.get("security")
+        self.value.get("security")
     }
 
     /// A security scheme by name.
     pub fn security_scheme(&self, name: &str) -> Option<&Value> {
-        let schemes = self.0.pointer("/components/securitySchemes")?;
+        let schemes = self.value.pointer("/components/securitySchemes")?;
         self.resolve(schemes.get(name)?).ok()
     }
 
@@ -112,8 +185,9 @@ impl Description {
             let pointer = reference
                 .strip_prefix('#')
                 .ok_or_else(|| format!("`{reference}` is in another file"))?;
+            self.spend_text(pointer.len())?;
             value = self
-                .0
+                .value
                 .pointer(pointer)
                 .ok_or_else(|| format!("`{reference}` leads nowhere"))?;
         }

@@ -2,6 +2,7 @@
 
 use super::description::Description;
 use serde_json::{Map, Value, json};
+use std::collections::HashSet;
 
 /// How deep a made-up value goes: schemas may contain themselves.
 const DEEPEST: usize = 8;
@@ -17,12 +18,13 @@ pub struct Example {
 }
 
 impl Example {
-    fn given(value: &Value) -> Self {
-        Self {
+    fn given(description: &Description, value: &Value) -> Result<Self, String> {
+        description.spend_value(value)?;
+        Ok(Self {
             value: value.clone(),
             made_up: false,
             partial: false,
-        }
+        })
     }
 
     fn made_up(value: Value) -> Self {
@@ -56,7 +58,7 @@ pub fn is_given(description: &Description, holder: &Value) -> bool {
 /// `example`, or the first of `examples`.
 fn beside(description: &Description, holder: &Value) -> Result<Option<Example>, String> {
     if let Some(example) = holder.get("example") {
-        return Ok(Some(Example::given(example)));
+        return Example::given(description, example).map(Some);
     }
     let first = match holder.get("examples") {
         Some(Value::Object(named)) => named.values().next(),
@@ -65,10 +67,14 @@ fn beside(description: &Description, holder: &Value) -> Result<Option<Example>, 
     let Some(first) = first else {
         return Ok(None);
     };
-    Ok(description.resolve(first)?.get("value").map(Example::given))
+    let value = description.resolve(first)?.get("value");
+    value
+        .map(|value| Example::given(description, value))
+        .transpose()
 }
 
 fn of_schema(description: &Description, schema: &Value, depth: usize) -> Result<Example, String> {
+    description.spend(1)?;
     let schema = description.resolve(schema)?;
     let first_example = schema
         .get("examples")
@@ -81,14 +87,14 @@ fn of_schema(description: &Description, schema: &Value, depth: usize) -> Result<
         schema.get("default"),
     ];
     if let Some(given) = given.into_iter().flatten().next() {
-        return Ok(Example::given(given));
+        return Example::given(description, given);
     }
     if let Some(first) = schema
         .get("enum")
         .and_then(Value::as_array)
         .and_then(|values| values.first())
     {
-        return Ok(Example::given(first));
+        return Example::given(description, first);
     }
     if depth >= DEEPEST {
         return Ok(Example::made_up(Value::Null));
@@ -126,8 +132,12 @@ fn of_schema(description: &Description, schema: &Value, depth: usize) -> Result<
         )),
         "number" => Ok(Example::made_up(json!(bounded(schema, 1.5)))),
         "boolean" => Ok(Example::made_up(json!(true))),
-        "null" => Ok(Example::given(&Value::Null)),
-        _ => Ok(Example::made_up(json!(text(schema)))),
+        "null" => Example::given(description, &Value::Null),
+        _ => {
+            let text = text(schema);
+            description.spend_text(text.len())?;
+            Ok(Example::made_up(json!(text)))
+        }
     }
 }
 
@@ -147,7 +157,7 @@ fn kind(schema: &Value) -> &str {
 
 /// Properties that are required, and those that have an example.
 fn object(description: &Description, schema: &Value, depth: usize) -> Result<Example, String> {
-    let required: Vec<&str> = schema
+    let required: HashSet<&str> = schema
         .get("required")
         .and_then(Value::as_array)
         .map(|names| names.iter().filter_map(Value::as_str).collect())
@@ -164,7 +174,8 @@ fn object(description: &Description, schema: &Value, depth: usize) -> Result<Exa
             continue;
         }
         let example = of_schema(description, property, depth + 1)?;
-        if required.contains(&name.as_str()) || !example.made_up {
+        description.spend_text(name.len())?;
+        if required.contains(name.as_str()) || !example.made_up {
             made_up |= example.made_up;
             partial |= example.partial;
             object.insert(name.clone(), example.value);

@@ -7,6 +7,7 @@ use super::style::{self, joined, pairs};
 use crate::commands::import::draft::{Body, Part, Step, literal, sendable};
 use plimsoll_http::Url;
 use serde_json::Value;
+use std::collections::HashSet;
 
 /// One operation of the description.
 #[derive(Debug)]
@@ -117,6 +118,7 @@ impl Operation<'_> {
     /// Its parameters, and those of its path that it does not replace.
     fn parameters<'a>(&'a self, description: &'a Description) -> Result<Vec<&'a Value>, String> {
         let mut found: Vec<&Value> = Vec::new();
+        let mut known = HashSet::new();
         for holder in [self.value, self.item] {
             for parameter in holder
                 .get("parameters")
@@ -125,12 +127,7 @@ impl Operation<'_> {
                 .flatten()
             {
                 let parameter = description.resolve(parameter)?;
-                let is_same = |other: &&Value| {
-                    ["name", "in"]
-                        .iter()
-                        .all(|key| other.get(key) == parameter.get(key))
-                };
-                if !found.iter().any(is_same) {
+                if known.insert(["name", "in"].map(|key| parameter.get(key))) {
                     found.push(parameter);
                 }
             }
@@ -275,6 +272,7 @@ impl Parts {
         match place {
             "path" => {
                 let value = style::in_path(parameter, name, &example.value)?;
+                description.spend_text(self.path.len())?;
                 self.path = self.path.replace(&format!("{{{name}}}"), &value);
             }
             "query" => self
@@ -335,17 +333,19 @@ fn best<'a>(kinds: &[(&'a String, &'a Value)]) -> Option<(&'a str, &'a Value, Fo
 
 /// Whether a field of a form is a file, by its schema.
 fn is_file(description: &Description, holder: &Value, name: &str) -> bool {
-    let below = |schema: &Value, key: &str| -> Option<Value> {
-        let schema = description.resolve(schema).ok()?;
-        description.resolve(schema.get(key)?).ok().cloned()
-    };
-    let field = below(holder, "schema")
-        .and_then(|schema| below(&schema, "properties"))
-        .and_then(|properties| below(&properties, name));
-    let is_binary = |schema: &Value| schema.get("format") == Some(&Value::from("binary"));
+    let field = below(description, holder, "schema")
+        .and_then(|schema| below(description, schema, "properties"))
+        .and_then(|properties| below(description, properties, name));
+    let is_binary = |schema: &Value| schema.get("format").and_then(Value::as_str) == Some("binary");
     field.is_some_and(|field| {
-        is_binary(&field) || below(&field, "items").is_some_and(|items| is_binary(&items))
+        is_binary(field) || below(description, field, "items").is_some_and(is_binary)
     })
+}
+
+/// What a schema has at a key, references followed.
+fn below<'a>(description: &'a Description, schema: &'a Value, key: &str) -> Option<&'a Value> {
+    let schema = description.resolve(schema).ok()?;
+    description.resolve(schema.get(key)?).ok()
 }
 
 /// A field of a form as its parts: each value of a list is one, and what has fields of its own is JSON (OpenAPI, special considerations
