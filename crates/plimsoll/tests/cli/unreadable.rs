@@ -114,6 +114,6 @@ fn bodies_for_a_moment_may_come_from_a_pipe() {
         assert!(bodies.contains(&sent.to_owned()), "{sent}: {bodies:?}");
     }
     // As hey ends.
-    let endless = ["hey", "-n", "1", "-D", "/dev/zero", &url];
+    let endless = ["hey", "-n", "1", "-c", "1", "-D", "/dev/zero", &url];
     workspace.run(&endless).ended_with(1).saying(DEVICE);
 }
