@@ -171,7 +171,7 @@ impl Rule {
                     self.paths.matches_somehow(decoded)
                 }
                 // Getting into it would be.
-                What::Exempt | What::Allow => self.paths.matches_however(decoded),
+                What::Exempt(_) | What::Allow => self.paths.matches_however(decoded),
                 What::Timeout(_)
                 | What::Breaker(_)
                 | What::RequestFields(_)

@@ -12,7 +12,6 @@ use crate::signals::Signals;
 use crate::{clock, out, signals};
 use arrival::{Arrival, Traces};
 use plimsoll_base::document::{Problem, Problems};
-use plimsoll_files::Limit;
 use plimsoll_gateway::{
     Controls, GatewayConfig, GatewayError, Handover, Limit, Output, Reload, Sockets, Source,
     Surroundings, Tyk,
@@ -156,7 +155,7 @@ pub fn open_tyk(path: &Path, strict: bool) -> Result<(Tyk, GatewayConfig, Vec<St
 fn with_surroundings<T>(path: &Path, read: impl FnOnce(Surroundings<'_>) -> T) -> T {
     let directory = path.parent().unwrap_or(Path::new(""));
     read(Surroundings {
-        files: &|name| plimsoll_files::read(&directory.join(name), Limit::CONTENT),
+        files: &|name| plimsoll_files::read(&directory.join(name), plimsoll_files::Limit::CONTENT),
         variables: &variable,
         now: Duration::from_nanos(u64::try_from(clock::unix_nanos()).unwrap_or(u64::MAX)),
     })
@@ -224,7 +223,7 @@ fn text_of(path: &Path) -> Result<String, Problems> {
             error.to_string(),
         ))
     };
-    plimsoll_files::read_text(path, Limit::DOCUMENT).map_err(refused)
+    plimsoll_files::read_text(path, plimsoll_files::Limit::DOCUMENT).map_err(refused)
 }
 
 fn failure(error: GatewayError) -> Failure {
