@@ -98,12 +98,16 @@ pub(super) fn sketch(
     words.clear();
     let head = client.connection.requests.head();
     words.put(Part::Method, &client.scratch.method);
-    let secrecy = Secrecy {
+    // Only paths with parameters and details have what may be a secret.
+    let secrecy = || Secrecy {
         key_field: (route.and_then(|route| route.key_field.as_ref()))
             .map(|field| field.name.clone()),
         added: Arc::clone(&service.redacted),
     };
-    words.put(Part::Path, &secrecy.path(&client.scratch.path));
+    match client.scratch.path.contains(';') {
+        true => words.put(Part::Path, &secrecy().path(&client.scratch.path)),
+        false => words.put(Part::Path, &client.scratch.path),
+    }
     if span.is_some() || drawing.is_some_and(|drawing| drawing.wide) {
         words.put(Part::Host, head.authority());
         let agent = head.fields().get("user-agent").unwrap_or_default();
@@ -116,7 +120,7 @@ pub(super) fn sketch(
     if let (Some(drawing), Some(route), true) = (drawing, route, recorded)
         && route.detailed
     {
-        let detail = Detail::new(head, secrecy, drawing.body);
+        let detail = Detail::new(head, secrecy(), drawing.body);
         if progress.detail.set(Box::new(detail)).is_err() {
             // It has been begun already.
         }

@@ -183,3 +183,43 @@ impl Rule {
 fn forbidden() -> Answer {
     Answer::new(403, "this path is closed").because(Cause::PathForbidden)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::path::normalise;
+    use crate::path::readings::tests::{SPELLINGS, upstreams};
+    use crate::router::covers;
+    use plimsoll_http::Version;
+
+    /// What a rule for `/admin` makes of a GET of this path, which is normalised: the status that refuses it, or whether it is exempt.
+    fn judged(what: What, path: &str) -> Result<bool, u16> {
+        let rules = Rules::new(vec![Rule {
+            paths: PathMatcher::below("/admin").unwrap(),
+            methods: Vec::new(),
+            what,
+        }]);
+        let text = format!("GET {path} HTTP/1.1\r\nHost: a\r\n\r\n");
+        let head = RequestHead::from_text(text.as_bytes(), Version::Http11).unwrap();
+        let judged = rules.judge(&head, path, path);
+        judged
+            .map(|effects| effects.exempt)
+            .map_err(|answer| answer.status())
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(1024))]
+        #[test]
+        fn no_upstream_gets_what_is_denied_or_what_it_takes_for_something_else(path in SPELLINGS) {
+            let Ok(path) = normalise(&path) else { return Ok(()) };
+            let read = upstreams(&path);
+            if read.iter().any(|path| covers("/admin", path)) {
+                proptest::prop_assert_eq!(judged(What::Deny, &path), Err(403));
+            }
+            if !read.iter().all(|path| covers("/admin", path)) {
+                proptest::prop_assert_ne!(judged(What::Exempt, &path), Ok(true));
+                proptest::prop_assert_eq!(judged(What::Allow, &path), Err(403));
+            }
+        }
+    }
+}
