@@ -61,4 +61,4 @@ pub use controls::{Controls, Output, Reload, Source};
 pub use error::GatewayError;
 pub use handover::{Handover, Serving, Socket, Sockets};
 pub use server::run;
-pub use tyk::{Tyk, check_definition};
+pub use tyk::{Tyk, TykFile, check_definition, check_policies};

@@ -18,8 +18,10 @@ pub(crate) mod notes;
 mod policies;
 #[cfg(feature = "fuzzing")]
 pub(crate) mod rehearsal;
+mod sort;
 
 pub(crate) use conf::KeyRules;
+pub use sort::TykFile;
 
 use crate::config::{GatewayConfig, Surroundings};
 use crate::control::{self, Control};
@@ -325,6 +327,23 @@ pub fn check_definition(name: &str, text: &str) -> Result<Vec<String>, Problems>
     };
     let loaded = settings.compile(&[file], (&[], Form::Named))?;
     Ok(loaded.notes.all())
+}
+
+/// Checks a file of policies for itself, by their names or a single one; what becomes of its fields.
+///
+/// # Errors
+/// Every problem of it.
+pub fn check_policies(name: &str, text: &str, sort: TykFile) -> Result<Vec<String>, Problems> {
+    let form = match sort {
+        TykFile::Policy => Form::Single,
+        _ => Form::Named,
+    };
+    let file = File {
+        name: name.to_owned(),
+        text: text.to_owned(),
+    };
+    let (_, account) = policies::read(&file, form)?;
+    Ok(vec![account.to_string()])
 }
 
 /// A definition, and what of it is refused: what else is wrong with it is yet to be found.

@@ -1,5 +1,6 @@
 //! From Tyk's files to the gateway's own configuration: each definition becomes a route and an upstream, with policies and rules.
 
+mod code;
 pub(super) mod pattern;
 mod rules;
 mod target;
@@ -133,6 +134,8 @@ pub(super) fn compile(
             let message = format!("the API `{}` listens on this path already", other.id);
             c.refuse("proxy.listen_path", message);
         }
+        code::check(&mut c, &api.definition, conf);
+        domain(&mut c, &api.definition, conf);
         let target = target::target(&mut c, &api.definition.proxy);
         routes.push(route(&mut c, api, path, &target, upstreams.len(), conf));
         upstreams.push(upstream(api, target.endpoints, conf));
@@ -232,6 +235,14 @@ fn listen_path(c: &mut Check<'_>, written: &str, conf: &Conf) -> String {
         );
     }
     path.to_owned()
+}
+
+/// Without custom domains Tyk serves every API under every name.
+fn domain(c: &mut Check<'_>, definition: &Definition, conf: &Conf) {
+    let domain = definition.domain.as_deref().unwrap_or_default();
+    if conf.domains && !domain.is_empty() && definition.domain_disabled != Some(true) {
+        c.refuse("domain", "every API answers to every name here: remove it");
+    }
 }
 
 fn route(

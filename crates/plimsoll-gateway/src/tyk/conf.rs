@@ -11,7 +11,7 @@ use crate::secrets::Secret;
 use crate::secrets::keeper::Keeping;
 use crate::secrets::password::Password;
 use deserr::Deserr;
-use plimsoll_base::document::{Document, Path, Problem, Problems};
+use plimsoll_base::document::{Document, Entries, Path, Problem, Problems, Text};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -44,6 +44,10 @@ pub(super) struct Conf {
     pub(super) idle_connections: u32,
     pub(super) hide_generator: bool,
     pub(super) paths: PathRules,
+    /// APIs have names of their own.
+    pub(super) domains: bool,
+    /// Tyk would run code in processes beside it.
+    pub(super) coprocess: bool,
     pub(super) body: u64,
     /// Protocols that clients may switch to.
     pub(super) upgrades: Vec<String>,
@@ -127,6 +131,10 @@ pub(super) struct Wire {
     #[deserr(default)]
     hide_generator_header: Option<bool>,
     #[deserr(default)]
+    enable_custom_domains: Option<bool>,
+    #[deserr(default)]
+    coprocess_options: Option<CoprocessWire>,
+    #[deserr(default)]
     ignore_endpoint_case: Option<bool>,
     #[deserr(default)]
     http_server_options: Option<ServerWire>,
@@ -143,6 +151,12 @@ struct PoliciesWire {
 }
 
 #[derive(Debug, Deserr)]
+struct CoprocessWire {
+    #[deserr(default)]
+    enable_coprocess: Option<bool>,
+}
+
+#[derive(Debug, Deserr)]
 struct StorageWire {
     #[deserr(default, rename = "type")]
     kind: Option<String>,
@@ -152,6 +166,9 @@ struct StorageWire {
     port: Option<u16>,
     #[deserr(default)]
     addrs: Option<Vec<String>>,
+    /// Ports by hosts.
+    #[deserr(default)]
+    hosts: Option<Entries<Text>>,
     #[deserr(default)]
     username: Option<String>,
     #[deserr(default)]
@@ -268,6 +285,9 @@ pub(super) fn check(
         response_head: Duration::from_secs_f64(seconds.unwrap_or(30.0).min(86_400.0)),
         idle_connections: idle_connections.unwrap_or(256).min(4096),
         hide_generator: wire.hide_generator_header.unwrap_or(false),
+        domains: wire.enable_custom_domains == Some(true),
+        coprocess: (wire.coprocess_options)
+            .is_some_and(|options| options.enable_coprocess == Some(true)),
         paths: PathRules {
             ignore_case: wire.ignore_endpoint_case.unwrap_or(false),
             prefix: on(|server| server.enable_path_prefix_matching),
@@ -417,7 +437,7 @@ fn analytics(
         return None;
     }
     let config = wire.analytics_config.take().unwrap_or_default();
-    if !matches!(config.kind.as_deref(), None | Some("" | "redis")) {
+    if config.kind.as_deref() == Some("rpc") {
         c.refuse(
             "analytics_config.type",
             "records go to Redis: write `redis`",
@@ -480,7 +500,18 @@ fn redis(
             "keys are kept in memory, or in `redis`",
         );
     }
-    let first = wire.addrs.unwrap_or_default().into_iter().next();
+    let hosts = wire.hosts.unwrap_or_default().0;
+    if hosts.len() > 1 {
+        c.refuse(
+            &format!("{at}.hosts"),
+            "one Redis server alone is spoken to",
+        );
+    }
+    let mut hosts = hosts
+        .into_iter()
+        .map(|(host, port)| format!("{host}:{}", &*port));
+    let mut addrs = wire.addrs.unwrap_or_default().into_iter();
+    let first = addrs.next().or_else(|| hosts.next());
     let (host, port) = match first {
         Some(address) => match address
             .rsplit_once(':')

@@ -29,6 +29,20 @@ pub(super) struct Definition {
     #[deserr(default)]
     pub(super) use_keyless: Option<bool>,
     #[deserr(default)]
+    pub(super) enable_coprocess_auth: Option<bool>,
+    #[deserr(default)]
+    pub(super) custom_plugin_auth_enabled: Option<bool>,
+    #[deserr(default)]
+    pub(super) custom_middleware: Option<CustomMiddleware>,
+    #[deserr(default)]
+    pub(super) custom_middleware_bundle: Option<String>,
+    #[deserr(default)]
+    pub(super) custom_middleware_bundle_disabled: Option<bool>,
+    #[deserr(default)]
+    pub(super) domain: Option<String>,
+    #[deserr(default)]
+    pub(super) domain_disabled: Option<bool>,
+    #[deserr(default)]
     #[expect(
         dead_code,
         reason = "the way of authentication when none is switched on, too; read for its type"
@@ -49,6 +63,28 @@ pub(super) struct Definition {
     pub(super) disable_quota: Option<bool>,
     #[deserr(default)]
     pub(super) global_rate_limit: Option<GlobalRateLimit>,
+}
+
+/// Code that Tyk would run.
+#[derive(Debug, Deserr)]
+pub(super) struct CustomMiddleware {
+    #[deserr(default)]
+    pub(super) driver: Option<String>,
+    #[deserr(default)]
+    pub(super) pre: Option<Vec<Hook>>,
+    #[deserr(default)]
+    pub(super) post: Option<Vec<Hook>>,
+    #[deserr(default)]
+    pub(super) post_key_auth: Option<Vec<Hook>>,
+    #[deserr(default)]
+    pub(super) response: Option<Vec<Hook>>,
+}
+
+/// One piece of it.
+#[derive(Debug, Deserr)]
+pub(super) struct Hook {
+    #[deserr(default)]
+    pub(super) disabled: Option<bool>,
 }
 
 #[derive(Debug, Deserr)]

@@ -273,7 +273,7 @@ impl Field {
 }
 
 /// A name as Go compares it: two letters outside of ASCII are folded to `k` and `s`, too (`encoding/json`, `foldName`).
-fn folded(name: &str) -> String {
+pub(super) fn folded(name: &str) -> String {
     let fold = |letter: char| match letter {
         '\u{212a}' => 'k',
         '\u{17f}' => 's',

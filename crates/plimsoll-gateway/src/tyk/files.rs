@@ -20,9 +20,14 @@ pub(super) fn read(path: &Path) -> Result<File, Problems> {
     }
 }
 
-/// The definitions of a directory, in the order of their names. Companions of OAS and MCP definitions are none.
+/// The definitions of a directory, in the order of their names. Companions of OAS and MCP definitions, which lie beside these, are none.
 pub(super) fn definitions(directory: &Path) -> Result<Vec<File>, Problems> {
-    let is_companion = |name: &str| name.ends_with("-oas.json") || name.ends_with("-mcp.json");
+    let is_companion = |name: &str| {
+        let stem = ["-oas.json", "-mcp.json"]
+            .into_iter()
+            .find_map(|end| name.strip_suffix(end));
+        stem.is_some_and(|stem| directory.join(format!("{stem}.json")).exists())
+    };
     json_files(directory, |name| !is_companion(name))
 }
 

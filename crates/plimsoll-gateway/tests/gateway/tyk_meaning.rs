@@ -425,3 +425,78 @@ fn what_tyk_would_do_and_is_not_done_here_is_refused_by_name() {
         "extended_paths.cache",
     );
 }
+
+#[test]
+fn code_is_refused_unless_tyk_would_not_run_it_either() {
+    let upstream = Upstream::echo();
+    let files = Files::new();
+    let code = |driver: &str, hook: Value| json!({ "use_keyless": false, "proxy": target(upstream.address), "custom_middleware": { "driver": driver, "pre": [hook] } });
+    let problem = |more: Value| {
+        files.api("a", more);
+        files.open(false).map(|_| ()).err().unwrap_or_default()
+    };
+    let hook = json!({ "name": "check", "path": "check.py" });
+    let disabled = json!({ "name": "check", "path": "check.js", "disabled": true });
+    for driver in ["", "otto", "goplugin", "javascript"] {
+        let told = problem(code(driver, hook.clone()));
+        assert!(
+            told.contains("custom_middleware.pre: code is not run here"),
+            "{driver}: {told}"
+        );
+        assert_eq!(problem(code(driver, disabled.clone())), "", "{driver}");
+    }
+    assert_eq!(problem(code("python", hook.clone())), "");
+    let mut checking = code("python", hook.clone());
+    checking["enable_coprocess_auth"] = json!(true);
+    assert_eq!(problem(checking.clone()), "");
+    let (_, _, notes) = files.open(false).unwrap();
+    let told = notes
+        .iter()
+        .filter(|note| note.contains("`coprocess_options.enable_coprocess` is off"))
+        .count();
+    assert_eq!(told, 2, "{notes:?}");
+    assert_eq!(
+        status(&files.start(), "/a/"),
+        401,
+        "keys are asked for instead"
+    );
+    files.conf(json!({ "coprocess_options": { "enable_coprocess": true } }));
+    let told = problem(checking);
+    assert!(
+        told.contains("enable_coprocess_auth: code is not run")
+            && told.contains("custom_middleware.pre"),
+        "{told}"
+    );
+    let bundle = json!({ "custom_middleware": null, "custom_middleware_bundle": "b.zip" });
+    assert!(problem(bundle.clone()).contains("custom_middleware_bundle"));
+}
+
+#[test]
+fn a_domain_counts_where_domains_are_on() {
+    let files = Files::new();
+    let domain = json!({ "domain": "a.example" });
+    files.api("a", domain.clone());
+    files.open(false).unwrap();
+    files.conf(json!({ "enable_custom_domains": true }));
+    let told = files.open(false).map(|_| ()).unwrap_err();
+    assert!(
+        told.contains("domain: every API answers to every name here"),
+        "{told}"
+    );
+    files.api(
+        "a",
+        json!({ "domain": "a.example", "domain_disabled": true }),
+    );
+    files.open(false).unwrap();
+}
+
+#[test]
+fn companions_lie_beside_their_definitions() {
+    let files = Files::new();
+    files.api("a", json!({}));
+    files.write("apps/a-oas.json", "{}");
+    files.open(false).unwrap();
+    files.write("apps/b-oas.json", "{}");
+    let told = files.open(false).map(|_| ()).unwrap_err();
+    assert!(told.contains("b-oas.json"), "{told}");
+}

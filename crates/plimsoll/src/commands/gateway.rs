@@ -5,7 +5,7 @@ mod channel;
 mod predecessor;
 mod successor;
 
-use crate::commands::run::variable;
+use crate::commands::run::{variable, variables_of};
 use crate::commands::server;
 use crate::exit::{Ending, Failure};
 use crate::signals::Signals;
@@ -148,6 +148,11 @@ pub fn read_text(path: &Path, text: &str) -> Result<GatewayConfig, Problems> {
 
 /// Reads `tyk.conf` and what it names; its secrets are looked for where it is.
 pub fn open_tyk(path: &Path, strict: bool) -> Result<(Tyk, GatewayConfig, Vec<String>), Problems> {
+    let unread = variables_of("TYK_GW_").into_iter().map(|name| {
+        let message = "Tyk reads this variable after the file, and it is not read here: write it into the file, and unset it";
+        Problem::of_file(name, message)
+    });
+    Problems::from_iter(unread).or_ok(())?;
     with_surroundings(path, |around| Tyk::open(path, strict, around))
 }
 

@@ -79,6 +79,18 @@ pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
+/// The names of variables that begin so, in order.
+pub fn variables_of(prefix: &str) -> Vec<String> {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the environment is read here, in the binary"
+    )]
+    let names = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned());
+    let mut names: Vec<String> = names.filter(|name| name.starts_with(prefix)).collect();
+    names.sort();
+    names
+}
+
 /// Runs a loaded experiment, shows it while it runs, and prints its summary.
 pub fn experiment(experiment: &Experiment, common: &Common) -> Result<Ending, Failure> {
     go_on(experiment, common, Earlier::new())

@@ -6,10 +6,11 @@ use crate::exit::{Ending, Failure};
 use crate::out;
 use plimsoll_base::document::Document;
 use plimsoll_files::{Limit, read_text};
+use plimsoll_gateway::TykFile;
 use std::path::{Path, PathBuf};
 
 /// Judge input without executing it: an experiment (file, or directory with `experiment.yaml`), a gateway's configuration, Tyk's
-/// `tyk.conf` or one of its API definitions, or a directory of stub mappings (with `mappings/` in it).
+/// `tyk.conf`, one of its API definitions or its policies, or a directory of stub mappings (with `mappings/` in it).
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The file or directory.
@@ -30,12 +31,15 @@ pub fn run(args: Args) -> Result<Ending, Failure> {
         read_text(path, Limit::DOCUMENT).map_err(|e| Failure::Input(format!("{name}: {e}")))?;
     let document = Document::parse_yaml(&name, &text)
         .map_err(|problems| Failure::Input(problems.to_string()))?;
-    // Tyk's files are JSON, and have these at their top level.
-    if document.contains("app_path") {
-        return tyk(path);
-    }
-    if document.contains("proxy.listen_path") {
-        return definition(&name, &text);
+    if let Some(sort) = TykFile::of(&document) {
+        return match sort {
+            TykFile::Conf => tyk(path),
+            TykFile::Definition => definition(&name, &text),
+            TykFile::Policies | TykFile::Policy => policies(&name, &text, sort),
+            TykFile::OpenApi => Err(Failure::Input(format!(
+                "{name}: an OpenAPI description with Tyk's extension: only classic API definitions are read"
+            ))),
+        };
     }
     // An experiment has neither of these at its top level.
     let is_gateway = ["routes", "listeners"]
@@ -90,6 +94,15 @@ fn definition(name: &str, text: &str) -> Result<Ending, Failure> {
         .map_err(|problems| Failure::Input(problems.to_string()))?;
     notes.iter().for_each(|note| out::note(note));
     out::print(&format!("{name}: a valid API definition of Tyk's\n"))?;
+    Ok(Ending::Passed)
+}
+
+/// Policies of Tyk's.
+fn policies(name: &str, text: &str, sort: TykFile) -> Result<Ending, Failure> {
+    let notes = plimsoll_gateway::check_policies(name, text, sort)
+        .map_err(|problems| Failure::Input(problems.to_string()))?;
+    notes.iter().for_each(|note| out::note(note));
+    out::print(&format!("{name}: valid policies of Tyk's\n"))?;
     Ok(Ending::Passed)
 }
 

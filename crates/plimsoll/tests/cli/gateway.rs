@@ -152,6 +152,48 @@ fn tyk_files(workspace: &Workspace, upstream: &str) {
 }
 
 #[test]
+fn tyks_files_are_judged_one_by_one_and_variables_that_are_not_read_are_refused() {
+    let workspace = Workspace::new();
+    tyk_files(&workspace, "127.0.0.1:9");
+    let valid = |name: &str| workspace.run(&["validate", name]);
+    valid("tyk.conf").ended_with(0);
+    valid("apps/open.json").ended_with(0);
+    workspace.write(
+        "policies.json",
+        r#"{ "gold": { "rate": 1, "per": 1, "access_rights": {} } }"#,
+    );
+    let judged = valid("policies.json").ended_with(0);
+    assert!(
+        judged.stdout.contains("valid policies of Tyk's"),
+        "{}",
+        judged.stdout
+    );
+    workspace.write(
+        "policies.json",
+        r#"{ "gold": { "rate": 1, "access_rights": {} } }"#,
+    );
+    valid("policies.json")
+        .ended_with(2)
+        .saying("a rate needs `per`");
+    workspace.write(
+        "oas.json",
+        r#"{ "openapi": "3.0.3", "x-tyk-api-gateway": {} }"#,
+    );
+    valid("oas.json")
+        .ended_with(2)
+        .saying("only classic API definitions are read");
+    let mut gateway = workspace.command(&["gateway", "--tyk", "tyk.conf"]);
+    let refused = gateway.env("TYK_GW_SECRET", "hidden").output().unwrap();
+    let told = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(2), "{told}");
+    assert!(
+        told.contains("TYK_GW_SECRET: Tyk reads this variable after the file"),
+        "{told}"
+    );
+    assert!(!told.contains("hidden"), "{told}");
+}
+
+#[test]
 fn tyks_files_are_served_and_keys_made() {
     let workspace = Workspace::new();
     let mock = Server::start(&workspace, &["mock", "--port", "0"]);

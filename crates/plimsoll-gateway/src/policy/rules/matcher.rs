@@ -108,8 +108,13 @@ impl PathMatcher {
         let built = regex::RegexBuilder::new(pattern)
             .size_limit(COMPILED_BYTES)
             .build();
-        let pattern =
-            built.map_err(|error| format!("`{pattern}` is not a regular expression: {error}"))?;
+        let pattern = built.map_err(|error| {
+            // It draws where it stumbled, and says why in its last line.
+            let text = error.to_string();
+            let why = text.lines().last().unwrap_or_default();
+            let why = why.strip_prefix("error: ").unwrap_or(why);
+            format!("`{pattern}` is not a regular expression: {why}")
+        })?;
         Ok(Self { pattern, against })
     }
 

@@ -11,6 +11,8 @@ const LIMITER: &str =
 const TLS: &str = "counts with `use_ssl` alone";
 const DASHBOARD: &str = "definitions come from `app_path` alone";
 
+const UNREAD: &str = "Tyk has no such field here";
+
 pub(super) const KIND: Kind = Kind {
     name: "tyk.conf",
     fields: &[&[
@@ -85,7 +87,11 @@ pub(super) const KIND: Kind = Kind {
             Refused(&[]),
             "Redis is spoken to in clear",
         ),
-        Field("storage.hosts", Refused(&[]), "write `host`, or `addrs`"),
+        Field(
+            "storage.hosts",
+            Supported,
+            "one alone, with its port, where there are no `addrs`",
+        ),
         Field(
             "storage",
             Ignored,
@@ -113,7 +119,11 @@ pub(super) const KIND: Kind = Kind {
             Supported,
             "records of requests to APIs go to Redis, as tyk-pump reads them",
         ),
-        Field("analytics_config.type", Supported, "`redis`"),
+        Field(
+            "analytics_config.type",
+            Supported,
+            "`rpc` is refused; whatever else is written, records go to Redis",
+        ),
         Field(
             "analytics_config.ignored_ips",
             Supported,
@@ -274,8 +284,8 @@ pub(super) const KIND: Kind = Kind {
         ),
         Field(
             "enable_custom_domains",
-            Ignored,
-            "a definition with `domain` is refused",
+            Supported,
+            "a definition with `domain` is refused then",
         ),
         Field(
             "control_api_hostname",
@@ -450,6 +460,11 @@ pub(super) const KIND: Kind = Kind {
             "scripts are not run: a definition is refused for whose `api_id` there are some",
         ),
         Field(
+            "coprocess_options.enable_coprocess",
+            Supported,
+            "a definition whose code it would run is refused",
+        ),
+        Field(
             "coprocess_options",
             Ignored,
             "a definition with custom middleware is refused",
@@ -528,6 +543,8 @@ pub(super) const KIND: Kind = Kind {
             Ignored,
             "a definition with a port of its own is refused",
         ),
+        Field("enable_context_vars", Ignored, UNREAD),
+        Field("enable_batch_request_support", Ignored, UNREAD),
         Field("log_level", Ignored, ELSEWHERE),
         Field("log_format", Ignored, ELSEWHERE),
         Field(

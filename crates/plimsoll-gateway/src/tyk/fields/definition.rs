@@ -11,6 +11,11 @@ const EVENTS: &str = "nobody is told of events";
 const NAMING: &str = "a name for people";
 const BODIES: &str = "bodies are passed on unread";
 
+const INERT: &str = "`disabled` entries, and those of `python`, `lua` and `grpc` while `coprocess_options.enable_coprocess` is off, when Tyk runs none either; all others are refused";
+const INERT_AUTH: &str =
+    "refused, but for code that Tyk does not run either: it asks for keys then";
+const UNREAD: &str = "Tyk has no such field";
+
 pub(super) const KIND: Kind = Kind {
     name: "an API definition",
     fields: &[&[
@@ -164,8 +169,8 @@ pub(super) const KIND: Kind = Kind {
         Field("use_mutual_tls_auth", Refused(&[]), AUTH),
         Field("client_certificates", Refused(&[]), AUTH),
         Field("use_go_plugin_auth", Refused(&[]), AUTH),
-        Field("enable_coprocess_auth", Refused(&[]), AUTH),
-        Field("custom_plugin_auth_enabled", Refused(&[]), AUTH),
+        Field("enable_coprocess_auth", Supported, INERT_AUTH),
+        Field("custom_plugin_auth_enabled", Supported, INERT_AUTH),
         Field(
             "auth_provider.storage_engine",
             Refused(&["redis"]),
@@ -273,8 +278,12 @@ pub(super) const KIND: Kind = Kind {
         ),
         Field("application_protocol", Refused(&[]), "plain HTTP alone"),
         Field("json_rpc_version", Refused(&[]), "plain HTTP alone"),
-        Field("domain", Refused(&[]), "every API answers to every name"),
-        Field("domain_disabled", Ignored, "there is none"),
+        Field(
+            "domain",
+            Supported,
+            "every API answers to every name, as in Tyk without `enable_custom_domains`; with it a domain is refused",
+        ),
+        Field("domain_disabled", Supported, ""),
         Field("certificates", Ignored, "served in clear"),
         Field("expiration", Refused(&[]), "an API does not expire"),
         Field("definition.enabled", Refused(&[]), "one version alone"),
@@ -723,16 +732,36 @@ pub(super) const KIND: Kind = Kind {
         ),
         Field(
             "custom_middleware.driver",
-            Ignored,
-            "for code, which is refused",
+            Supported,
+            "says whose code it is",
         ),
-        Field("custom_middleware", Refused(&[]), CODE),
-        Field("custom_middleware_bundle", Refused(&[]), CODE),
+        Field("custom_middleware.pre", Supported, INERT),
+        Field("custom_middleware.post", Supported, INERT),
+        Field("custom_middleware.post_key_auth", Supported, INERT),
         Field(
-            "custom_middleware_bundle_disabled",
-            Ignored,
-            "a bundle is refused either way",
+            "custom_middleware.response",
+            Supported,
+            "`disabled` entries alone; all others are refused",
         ),
+        Field(
+            "custom_middleware.auth_check",
+            Ignored,
+            "counts with its switch alone",
+        ),
+        Field(
+            "custom_middleware.id_extractor",
+            Ignored,
+            "counts with `auth_check` alone",
+        ),
+        Field(
+            "custom_middleware_bundle",
+            Supported,
+            "refused, unless `custom_middleware_bundle_disabled`",
+        ),
+        Field("custom_middleware_bundle_disabled", Supported, ""),
+        Field("custom_middleware_", Ignored, UNREAD),
+        Field("extended_paths", Ignored, UNREAD),
+        Field("check_host_against_uptime_tests", Ignored, UNREAD),
         Field("analytics_plugin.enable", Refused(&[]), CODE),
         Field("analytics_plugin", Ignored, WITH_SWITCH),
         Field(

@@ -92,6 +92,8 @@ pub(super) const KIND: Kind = Kind {
                 Ignored,
                 "a value that would use them is refused",
             ),
+            Field("state", Ignored, "something of Tyk's dashboard"),
+            Field("quota_renews", Ignored, "Tyk has no such field here"),
             Field("last_updated", Ignored, "something of Tyk's dashboard"),
             Field("date_created", Ignored, "something of Tyk's dashboard"),
             Field(

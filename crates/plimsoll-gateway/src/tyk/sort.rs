@@ -1,0 +1,99 @@
+//! Which of Tyk's files a file is, by what stands in it.
+
+use super::fields::folded;
+use plimsoll_base::document::Document;
+use serde_json::{Map, Value};
+
+/// A sort of file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TykFile {
+    /// `tyk.conf`, which says where the others are.
+    Conf,
+    /// A classic API definition.
+    Definition,
+    /// Policies by their names, as in `policies.json`.
+    Policies,
+    /// One policy, as in a directory of them.
+    Policy,
+    /// An OpenAPI description with Tyk's extension, which is not read.
+    OpenApi,
+}
+
+impl TykFile {
+    /// Which one this is, if it is one.
+    #[must_use]
+    pub fn of(document: &Document) -> Option<Self> {
+        let Value::Object(fields) = document.to_json() else {
+            return None;
+        };
+        let listens =
+            |proxy: &Value| matches!(proxy, Value::Object(proxy) if has(proxy, "listen_path"));
+        let is_policy = |fields: &Map<String, Value>| {
+            ["access_rights", "partitions", "quota_max"]
+                .into_iter()
+                .any(|name| has(fields, name))
+        };
+        let are_policies =
+            |value: &Value| matches!(value, Value::Object(fields) if is_policy(fields));
+        if has(&fields, "app_path") {
+            Some(Self::Conf)
+        } else if get(&fields, "proxy").is_some_and(listens) {
+            Some(Self::Definition)
+        } else if fields.keys().any(|name| name.starts_with("x-tyk-")) {
+            Some(Self::OpenApi)
+        } else if is_policy(&fields) {
+            Some(Self::Policy)
+        } else if !fields.is_empty() && fields.values().all(are_policies) {
+            Some(Self::Policies)
+        } else {
+            None
+        }
+    }
+}
+
+fn has(fields: &Map<String, Value>, name: &str) -> bool {
+    get(fields, name).is_some()
+}
+
+/// The field that Go would take for this one.
+fn get<'a>(fields: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
+    let mut fields = fields.iter();
+    fields.find_map(|(own, value)| (folded(own) == name).then_some(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_known_by_what_stands_in_them() {
+        let check = |text: &str, expected: Option<TykFile>| {
+            let document = Document::parse_json("file", text).unwrap();
+            assert_eq!(TykFile::of(&document), expected, "{text}");
+        };
+        check(
+            r#"{"secret": "s", "App_Path": "apps"}"#,
+            Some(TykFile::Conf),
+        );
+        check(
+            r#"{"PROXY": {"listen_path": "/"}}"#,
+            Some(TykFile::Definition),
+        );
+        check(r#"{"proxy": {}}"#, None);
+        check(
+            r#"{"gold": {"rate": 1, "access_rights": {}}, "b": {"quota_max": 1}}"#,
+            Some(TykFile::Policies),
+        );
+        check(
+            r#"{"id": "p", "access_rights": {"a": {}}}"#,
+            Some(TykFile::Policy),
+        );
+        check(
+            r#"{"openapi": "3.0.3", "x-tyk-api-gateway": {}}"#,
+            Some(TykFile::OpenApi),
+        );
+        check(r#"{"routes": []}"#, None);
+        check("{}", None);
+        check("[]", None);
+    }
+}
