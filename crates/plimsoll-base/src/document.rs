@@ -21,7 +21,7 @@ mod yaml;
 
 pub use decode::{Faults, Nulls, Rules, list, nearest, suggestion};
 pub use path::{Path, Segment};
-pub use problem::{Problem, Problems};
+pub use problem::{MOST_PROBLEMS, Problem, Problems};
 pub use scalar::{
     BytesText, DurationText, EdgeRateText, Entries, OneOrMany, RateText, Scalar, ShareText, Text,
 };
@@ -239,6 +239,26 @@ extra: 1
         insta::assert_snapshot!(decode("name: x\nload:\n"), @"f.yaml:2:1: load: has no value: write one, or remove the key");
         insta::assert_snapshot!(decode("[]"), @"f.yaml:1:1: found a list: write a mapping, `{ key: value }`");
         insta::assert_snapshot!(decode("name: x\nload: { rate: 1/s }\n"), @"f.yaml:2:1: load: the key `duration` is missing: add it");
+    }
+
+    #[test]
+    fn problems_beyond_many_are_counted() {
+        let keys: String = (0..500).map(|key| format!("k{key}: 1\n")).collect();
+        let nulls: String = (0..500).map(|key| format!("k{key}:\n")).collect();
+        let twice = "k: 1\n".repeat(501);
+        let steps = format!("status: [{}ok]\n", "ok,".repeat(499));
+        let decoded = |text: &str| match Document::parse_yaml("f.yaml", text) {
+            Ok(document) => document.decode::<Wire>().unwrap_err(),
+            Err(problems) => problems,
+        };
+        // Two keys are missing beside the unknown ones; one without a value is not named again for being unknown, as far as both are listed.
+        for (text, count) in [(keys, 502), (nulls, 902), (twice, 500), (steps, 502)] {
+            let problems = decoded(&text);
+            assert_eq!(problems.iter().count(), MOST_PROBLEMS, "{problems}");
+            assert_eq!(problems.len(), count, "{problems}");
+            let last = format!("\nand {} further problems", count - MOST_PROBLEMS);
+            assert!(problems.to_string().ends_with(&last), "{problems}");
+        }
     }
 
     #[test]

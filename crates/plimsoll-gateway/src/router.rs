@@ -58,7 +58,8 @@ pub(crate) fn strip<'a>(prefix: &str, path: &'a str) -> &'a str {
     }
 }
 
-fn stem(prefix: &str) -> &str {
+/// A prefix without a slash at its end: what covers a path is the path up to one of its slashes, or all of it.
+pub(crate) fn stem(prefix: &str) -> &str {
     prefix.strip_suffix('/').unwrap_or(prefix)
 }
 

@@ -1,5 +1,6 @@
 //! Tree to wire struct: the glue between a document and `deserr`, and the wording of what is refused.
 
+use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
 use deserr::{
@@ -9,7 +10,7 @@ use deserr::{
 
 use super::Document;
 use super::path::Path;
-use super::problem::{Problem, Problems};
+use super::problem::{MOST_PROBLEMS, Problem, Problems};
 use super::tree::{Entry, Node, NodeValue};
 
 /// How a document is decoded. The default is strict.
@@ -31,9 +32,13 @@ pub enum Nulls {
     Allowed,
 }
 
-/// What `deserr` collects while it decodes: every fault, each with the path of its node.
-#[derive(Debug)]
-pub struct Faults(Vec<Fault>);
+/// What `deserr` collects while it decodes: faults, each with the path of its node.
+#[derive(Debug, Default)]
+pub struct Faults {
+    listed: Vec<Fault>,
+    /// How many there are beyond the first [`MOST_PROBLEMS`].
+    further: usize,
+}
 
 #[derive(Debug)]
 struct Fault {
@@ -54,7 +59,7 @@ pub(super) fn decode<T: Deserr<Faults>>(
     let mut problems = Problems::default();
     if rules.nulls == Nulls::Refused {
         let mut paths = Vec::new();
-        collect_nulls(&document.root, &Path::root(), &mut paths);
+        problems.count_further(collect_nulls(&document.root, &Path::root(), &mut paths));
         problems.extend(
             paths
                 .iter()
@@ -63,13 +68,14 @@ pub(super) fn decode<T: Deserr<Faults>>(
     }
     match deserr::deserialize::<T, _, Faults>(&document.root) {
         Ok(value) => problems.or_ok(value),
-        Err(Faults(faults)) => {
-            let empty: Vec<String> = problems
+        Err(Faults { listed, further }) => {
+            let empty: HashSet<String> = problems
                 .iter()
                 .map(|problem| problem.path.clone())
                 .collect();
+            problems.count_further(further);
             problems.extend(
-                faults
+                listed
                     .into_iter()
                     .map(|fault| fault.locate(document, rules))
                     .filter(|problem| !empty.contains(&problem.path)),
@@ -79,22 +85,35 @@ pub(super) fn decode<T: Deserr<Faults>>(
     }
 }
 
-/// Depth is bounded by the parser.
-fn collect_nulls(node: &Node, path: &Path, found: &mut Vec<Path>) {
+/// Finds the first ones, and counts those beyond. Depth is bounded by the parser.
+fn collect_nulls(node: &Node, path: &Path, found: &mut Vec<Path>) -> usize {
     match &node.value {
-        NodeValue::Null => found.push(path.clone()),
+        NodeValue::Null if found.len() == MOST_PROBLEMS => 1,
+        NodeValue::Null => {
+            found.push(path.clone());
+            0
+        }
         NodeValue::Sequence(items) => {
-            for (index, item) in items.iter().enumerate() {
-                collect_nulls(item, &path.index(index), found);
-            }
+            let holding = items.iter().enumerate().filter(|(_, item)| may_hold(item));
+            let further = holding.map(|(at, item)| collect_nulls(item, &path.index(at), found));
+            further.sum()
         }
         NodeValue::Mapping(entries) => {
-            for entry in entries {
-                collect_nulls(&entry.node, &path.key(&entry.key), found);
-            }
+            let holding = entries.iter().filter(|entry| may_hold(&entry.node));
+            let further =
+                holding.map(|entry| collect_nulls(&entry.node, &path.key(&entry.key), found));
+            further.sum()
         }
-        _ => {}
+        _ => 0,
     }
+}
+
+/// Whether a node is null or may hold one: a path is made only for these.
+fn may_hold(node: &Node) -> bool {
+    matches!(
+        node.value,
+        NodeValue::Null | NodeValue::Sequence(_) | NodeValue::Mapping(_)
+    )
 }
 
 impl Fault {
@@ -127,9 +146,14 @@ pub fn suggestion(written: &str, accepted: &[String]) -> String {
 /// The one of `accepted` that `written` is most likely a misspelling of.
 #[must_use]
 pub fn nearest<'a>(written: &str, accepted: &'a [String]) -> Option<&'a str> {
-    let distances = accepted
-        .iter()
-        .map(|candidate| (strsim::damerau_levenshtein(written, candidate), candidate));
+    let length = written.chars().count();
+    // A distance is no less than the difference of lengths, which costs nothing to know.
+    let near = accepted.iter().filter(|candidate| {
+        let accepted = candidate.chars().count();
+        length.abs_diff(accepted) <= accepted.div_ceil(3)
+    });
+    let distances =
+        near.map(|candidate| (strsim::damerau_levenshtein(written, candidate), candidate));
     distances
         .filter(|(distance, candidate)| *distance <= candidate.chars().count().div_ceil(3))
         .min_by_key(|(distance, _)| *distance)
@@ -229,9 +253,12 @@ impl MergeWithError<Self> for Faults {
         _at: ValuePointerRef<'_>,
     ) -> ControlFlow<Self, Self> {
         ControlFlow::Continue(match earlier {
-            Some(Self(mut faults)) => {
-                faults.append(&mut other.0);
-                Self(faults)
+            Some(mut faults) => {
+                let room = MOST_PROBLEMS.saturating_sub(faults.listed.len());
+                faults.further += other.further + other.listed.len().saturating_sub(room);
+                other.listed.truncate(room);
+                faults.listed.append(&mut other.listed);
+                faults
             }
             None => other,
         })
@@ -240,10 +267,14 @@ impl MergeWithError<Self> for Faults {
 
 impl DeserializeError for Faults {
     fn error<V: IntoValue>(
-        earlier: Option<Self>,
+        mut earlier: Option<Self>,
         error: ErrorKind<'_, V>,
         location: ValuePointerRef<'_>,
     ) -> ControlFlow<Self, Self> {
+        if let Some(mut faults) = earlier.take_if(|it| it.listed.len() >= MOST_PROBLEMS) {
+            faults.further += 1;
+            return ControlFlow::Continue(faults);
+        }
         let owned = |words: &[&str]| {
             words
                 .iter()
@@ -277,7 +308,8 @@ impl DeserializeError for Faults {
             path: Path::from(location),
             kind,
         };
-        Self::merge(earlier, Self(vec![fault]), location)
+        let listed = vec![fault];
+        Self::merge(earlier, Self { listed, further: 0 }, location)
     }
 }
 
@@ -307,33 +339,59 @@ impl<'a> IntoValue for &'a Node {
             NodeValue::Float(value) => Value::Float(*value),
             NodeValue::Text(text) => Value::String(text.clone()),
             NodeValue::Sequence(items) => Value::Sequence(items.iter().collect()),
-            NodeValue::Mapping(entries) => Value::Map(Remaining(entries.iter().collect())),
+            NodeValue::Mapping(entries) => Value::Map(Remaining::new(entries)),
         }
     }
 }
 
-/// What is left of a mapping while it is decoded, in the order of the file.
-pub(super) struct Remaining<'a>(Vec<&'a Entry>);
+/// What is left of a mapping while it is decoded, in the order of the file. A wire struct asks for each of its fields, so large mappings
+/// are asked by name and not searched.
+pub(super) struct Remaining<'a> {
+    entries: Vec<Option<&'a Entry>>,
+    /// The places of keys, in a mapping that is large.
+    places: Option<HashMap<&'a str, usize>>,
+    left: usize,
+}
+
+/// Mappings of more entries are not searched.
+const LARGE: usize = 16;
+
+impl<'a> Remaining<'a> {
+    fn new(entries: &'a [Entry]) -> Self {
+        let keys = entries.iter().enumerate();
+        let places = || keys.map(|(at, entry)| (entry.key.as_str(), at)).collect();
+        Self {
+            entries: entries.iter().map(Some).collect(),
+            places: (entries.len() > LARGE).then(places),
+            left: entries.len(),
+        }
+    }
+}
 
 impl<'a> Map for Remaining<'a> {
     type Value = &'a Node;
     type Iter = std::vec::IntoIter<(String, &'a Node)>;
 
     fn len(&self) -> usize {
-        self.0.len()
+        self.left
     }
 
     fn remove(&mut self, key: &str) -> Option<Self::Value> {
-        let index = self.0.iter().position(|entry| entry.key == key)?;
-        Some(&self.0.remove(index).node)
+        let at = match &self.places {
+            Some(places) => *places.get(key)?,
+            None => {
+                let is_it = |entry: &Option<&Entry>| entry.is_some_and(|entry| entry.key == key);
+                self.entries.iter().position(is_it)?
+            }
+        };
+        let entry = self.entries.get_mut(at)?.take()?;
+        self.left -= 1;
+        Some(&entry.node)
     }
 
     fn into_iter(self) -> Self::Iter {
-        let pairs: Vec<_> = self
-            .0
-            .iter()
-            .map(|entry| (entry.key.clone(), &entry.node))
-            .collect();
+        let left = self.entries.into_iter().flatten();
+        let pairs: Vec<_> = left.map(|entry| (entry.key.clone(), &entry.node)).collect();
         pairs.into_iter()
     }
 }

@@ -27,12 +27,12 @@ pub(super) fn parse(file: &str, text: &str) -> Result<Node, Problems> {
         text: text.strip_prefix('\u{feff}').unwrap_or(text),
         at: 0,
         known: (0, start),
-        problems: Vec::new(),
+        problems: Problems::default(),
     };
     let root = reader.document();
     match root {
-        Ok(root) => Problems::from_iter(reader.problems).or_ok(root),
-        Err(Stop) => Err(Problems::from_iter(reader.problems)),
+        Ok(root) => reader.problems.or_ok(root),
+        Err(Stop) => Err(reader.problems),
     }
 }
 
@@ -45,7 +45,7 @@ struct Reader<'a> {
     at: usize,
     /// An offset whose position was asked for, and that position: counting goes on from there.
     known: (usize, Position),
-    problems: Vec<Problem>,
+    problems: Problems,
 }
 
 impl Reader<'_> {
@@ -103,6 +103,7 @@ impl Reader<'_> {
             let node = self.value(depth)?;
             entries.push(Entry { key, key_at, node });
             if self.ends(b'}')? {
+                entries.shrink_to_fit();
                 return Ok(NodeValue::Mapping(entries));
             }
         }
@@ -118,6 +119,7 @@ impl Reader<'_> {
         loop {
             items.push(self.value(depth)?);
             if self.ends(b']')? {
+                items.shrink_to_fit();
                 return Ok(NodeValue::Sequence(items));
             }
         }
@@ -227,13 +229,13 @@ impl Reader<'_> {
     }
 
     fn note(&mut self, at: Position, message: String) {
-        self.problems.push(Problem {
+        self.problems.extend([Problem {
             file: self.file.to_owned(),
             line: at.line,
             column: at.column,
             path: String::new(),
             message,
-        });
+        }]);
     }
 }
 

@@ -47,26 +47,38 @@ impl fmt::Display for Problem {
     }
 }
 
-/// All problems of one or more files, in order of position. Displays as one line per problem.
+/// Problems beyond this are counted: whoever has written as many wants to hear of the first ones.
+pub const MOST_PROBLEMS: usize = 100;
+
+/// The problems of one or more files, in order of position, the first [`MOST_PROBLEMS`] of them. Displays as one line per problem.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Problems(Vec<Problem>);
+pub struct Problems {
+    listed: Vec<Problem>,
+    /// How many there are beyond those.
+    further: usize,
+}
 
 impl Problems {
     /// The problems in order of position.
     pub fn iter(&self) -> impl Iterator<Item = &Problem> {
-        self.0.iter()
+        self.listed.iter()
     }
 
-    /// How many there are.
+    /// How many there are, those that are only counted included.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.listed.len() + self.further
+    }
+
+    /// Counts problems that are not listed.
+    pub fn count_further(&mut self, problems: usize) {
+        self.further += problems;
     }
 
     /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.len() == 0
     }
 
     /// `value` when there are no problems.
@@ -84,9 +96,23 @@ impl Problems {
 
 impl Extend<Problem> for Problems {
     fn extend<I: IntoIterator<Item = Problem>>(&mut self, problems: I) {
-        self.0.extend(problems);
-        self.0.sort();
-        self.0.dedup();
+        for problem in problems {
+            self.listed.push(problem);
+            // Now and then, so that a list that is cut is not sorted for each.
+            if self.listed.len() >= 2 * MOST_PROBLEMS {
+                self.cut();
+            }
+        }
+        self.cut();
+    }
+}
+
+impl Problems {
+    fn cut(&mut self) {
+        self.listed.sort();
+        self.listed.dedup();
+        self.further += self.listed.len().saturating_sub(MOST_PROBLEMS);
+        self.listed.truncate(MOST_PROBLEMS);
     }
 }
 
@@ -100,7 +126,10 @@ impl FromIterator<Problem> for Problems {
 
 impl From<Problem> for Problems {
     fn from(problem: Problem) -> Self {
-        Self(vec![problem])
+        Self {
+            listed: vec![problem],
+            further: 0,
+        }
     }
 }
 
@@ -109,19 +138,22 @@ impl IntoIterator for Problems {
     type IntoIter = std::vec::IntoIter<Problem>;
 
     fn into_iter(self) -> Self::IntoIter {
-        self.0.into_iter()
+        self.listed.into_iter()
     }
 }
 
 impl fmt::Display for Problems {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, problem) in self.0.iter().enumerate() {
+        for (index, problem) in self.listed.iter().enumerate() {
             if index > 0 {
                 f.write_str("\n")?;
             }
             problem.fmt(f)?;
         }
-        Ok(())
+        match self.further {
+            0 => Ok(()),
+            further => write!(f, "\nand {further} further problems"),
+        }
     }
 }
 

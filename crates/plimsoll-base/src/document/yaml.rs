@@ -80,7 +80,7 @@ enum Open {
 
 struct Builder<'a> {
     file: &'a str,
-    problems: Vec<Problem>,
+    problems: Problems,
     open: Vec<Open>,
     root: Option<Node>,
 }
@@ -89,7 +89,7 @@ impl<'a> Builder<'a> {
     fn new(file: &'a str) -> Self {
         Self {
             file,
-            problems: Vec::new(),
+            problems: Problems::default(),
             open: Vec::new(),
             root: None,
         }
@@ -208,6 +208,12 @@ impl<'a> Builder<'a> {
     }
 
     fn leave(&mut self) -> Proceed {
+        // A tree of many small collections would else have room for several times as much.
+        match self.open.last_mut() {
+            Some(Open::Sequence { items, .. }) => items.shrink_to_fit(),
+            Some(Open::Mapping { entries, .. }) => entries.shrink_to_fit(),
+            None => {}
+        }
         let node = match self.open.pop() {
             Some(Open::Sequence { at, items }) => Node {
                 value: NodeValue::Sequence(items),
@@ -237,25 +243,25 @@ impl<'a> Builder<'a> {
     }
 
     fn refuse(&mut self, at: Position, message: impl Into<String>) {
-        self.problems.push(Problem {
+        self.problems.extend([Problem {
             file: self.file.to_owned(),
             line: at.line,
             column: at.column,
             path: String::new(),
             message: message.into(),
-        });
+        }]);
     }
 
     fn finish(mut self) -> Result<Node, Problems> {
         match self.root.take() {
             Some(root) if self.problems.is_empty() => Ok(root),
-            Some(_) => Err(self.problems.into_iter().collect()),
+            Some(_) => Err(self.problems),
             None => {
                 if self.problems.is_empty() {
-                    self.problems
-                        .push(Problem::of_file(self.file, "the file is empty"));
+                    let empty = Problem::of_file(self.file, "the file is empty");
+                    self.problems.extend([empty]);
                 }
-                Err(self.problems.into_iter().collect())
+                Err(self.problems)
             }
         }
     }

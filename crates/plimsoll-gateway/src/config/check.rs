@@ -355,9 +355,16 @@ fn routes(c: &mut Checker<'_>, wire: &GatewayFile) -> Vec<RouteConfig> {
         c.refuse("routes", "at least one route is needed");
     }
     let mut routes: Vec<RouteConfig> = Vec::new();
+    // The first route of each path.
+    let mut known: HashMap<&str, usize> = HashMap::new();
     for (index, block) in blocks.iter().enumerate() {
         let at = Path::root().key("routes").index(index);
-        check_prefix(c, &at.key("path"), &block.path, &routes);
+        check_prefix(c, &at.key("path"), &block.path);
+        let first = *known.entry(&block.path).or_insert(index);
+        if first < index {
+            let message = format!("routes[{first}] has this path already");
+            c.refuse(at.key("path"), message);
+        }
         let (key, rate_limit) = policies::policies(c, &at.key("policies"), block.policies.as_ref());
         routes.push(RouteConfig {
             path: block.path.clone(),
@@ -425,7 +432,7 @@ fn prepend(c: &mut Checker<'_>, at: &Path, written: Option<&str>) -> String {
     prefix.to_owned()
 }
 
-fn check_prefix(c: &mut Checker<'_>, at: &Path, prefix: &str, before: &[RouteConfig]) {
+fn check_prefix(c: &mut Checker<'_>, at: &Path, prefix: &str) {
     match path::normalise(prefix) {
         Err(error) => c.refuse(at, format!("{error}: write `/` or `/api/v1`")),
         Ok(normal) if normal != prefix => {
@@ -440,20 +447,26 @@ fn check_prefix(c: &mut Checker<'_>, at: &Path, prefix: &str, before: &[RouteCon
         }
         Ok(_) => {}
     }
-    if let Some(first) = before.iter().position(|route| route.path == prefix) {
-        c.refuse(at, format!("routes[{first}] has this path already"));
-    }
 }
 
 /// A nested route takes its requests away from the enclosing one, and with them that route's policies.
 fn refuse_unmarked_weaker(c: &mut Checker<'_>, blocks: &[RouteBlock], routes: &[RouteConfig]) {
+    let mut by_stem: HashMap<&str, Vec<&RouteConfig>> = HashMap::new();
+    for route in routes {
+        let of_stem = by_stem.entry(router::stem(&route.path)).or_default();
+        of_stem.push(route);
+    }
     for (index, inner) in routes
         .iter()
         .enumerate()
         .filter(|(index, _)| !blocks[*index].weaker)
     {
-        let enclosing = routes
-            .iter()
+        // Looked up by what may enclose it, as there may be many routes.
+        let ends = inner.path.match_indices('/').map(|(end, _)| end);
+        let stems = ends.chain([inner.path.len()]).map(|end| &inner.path[..end]);
+        let enclosing = stems
+            .filter_map(|stem| by_stem.get(stem))
+            .flatten()
             .filter(|outer| outer.path != inner.path && router::covers(&outer.path, &inner.path));
         let weaker = enclosing
             .filter_map(|outer| Some((outer, policies::weaker(outer, inner)?)))

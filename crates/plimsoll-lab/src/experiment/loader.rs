@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use plimsoll_base::document::{Document, Path as Pointer, Problem, Problems};
+use plimsoll_base::document::{Document, MOST_PROBLEMS, Path as Pointer, Problem, Problems};
 use plimsoll_report::record::Input;
 
 use super::component::{self, Generator};
@@ -63,10 +63,12 @@ pub(super) fn load(
         directory: file.parent().map(Path::to_owned).unwrap_or_default(),
         surroundings,
         problems: Vec::new(),
+        further: 0,
         uses: Vec::new(),
         inputs: inputs(&shown, &text, overrides),
     };
     let experiment = loader.convert(wire, file);
+    problems.count_further(loader.further);
     problems.extend(
         loader
             .problems
@@ -82,6 +84,8 @@ pub(super) struct Loader<'a> {
     directory: PathBuf,
     surroundings: &'a dyn Surroundings,
     problems: Vec<Problem>,
+    /// How many there are beyond [`MOST_PROBLEMS`]: each is looked for from the top of the document.
+    further: usize,
     uses: Vec<Use>,
     inputs: Vec<Input>,
 }
@@ -145,22 +149,35 @@ impl Loader<'_> {
 
     /// Notes a problem with the value at `at`.
     pub(super) fn refuse(&mut self, at: impl Into<Pointer>, message: impl Into<String>) {
-        let problem = self.document.problem(at, message);
-        self.problems.push(problem);
+        if self.has_room() {
+            let problem = self.document.problem(at, message);
+            self.problems.push(problem);
+        }
     }
 
     /// Notes a problem with the key at `at`: that it should not be there.
     pub(super) fn refuse_key(&mut self, at: impl Into<Pointer>, message: impl Into<String>) {
-        let problem = self.document.key_problem(at, message);
-        self.problems.push(problem);
+        if self.has_room() {
+            let problem = self.document.key_problem(at, message);
+            self.problems.push(problem);
+        }
     }
 
     /// Notes a problem at a place that is not in the experiment file.
     pub(super) fn refuse_at(&mut self, place: &Problem, message: impl Into<String>) {
-        self.problems.push(Problem {
-            message: message.into(),
-            ..place.clone()
-        });
+        if self.has_room() {
+            self.problems.push(Problem {
+                message: message.into(),
+                ..place.clone()
+            });
+        }
+    }
+
+    /// Whether a problem is listed; it is counted otherwise.
+    fn has_room(&mut self) -> bool {
+        let has_room = self.problems.len() < MOST_PROBLEMS;
+        self.further += usize::from(!has_room);
+        has_room
     }
 
     /// Whether the file has something at `at`.
@@ -170,7 +187,7 @@ impl Loader<'_> {
 
     /// How many problems there are so far.
     pub(super) fn problem_count(&self) -> usize {
-        self.problems.len()
+        self.problems.len() + self.further
     }
 
     /// Substitutions noted so far.

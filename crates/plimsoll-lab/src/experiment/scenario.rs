@@ -12,7 +12,7 @@ pub use body::Body;
 pub(super) use data::convert as convert_data;
 pub use data::{Data, FeederFile};
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use plimsoll_base::document::{Entries, Path as Pointer, Text};
@@ -170,6 +170,8 @@ struct Converter<'a, 'l> {
     loader: &'a mut Loader<'l>,
     scenario: Scenario,
     names: HashSet<String>,
+    /// The number behind which to look for another of a name: smaller ones are taken.
+    numbers: HashMap<String, u64>,
     /// The names of the groups around what is converted, outermost first.
     within: Vec<String>,
     depth: usize,
@@ -181,6 +183,7 @@ impl<'a, 'l> Converter<'a, 'l> {
             loader,
             scenario: Scenario::default(),
             names: HashSet::new(),
+            numbers: HashMap::new(),
             within: Vec::new(),
             depth: 0,
         }
@@ -221,13 +224,17 @@ impl<'a, 'l> Converter<'a, 'l> {
 
     /// A name that no step has yet.
     fn unused(&mut self, name: String) -> String {
-        let numbered = (2..).map(|number| format!("{name} ({number})"));
-        let first = std::iter::once(name.clone())
-            .chain(numbered)
-            .find(|candidate| !self.names.contains(candidate));
-        let name = first.unwrap_or(name);
-        self.names.insert(name.clone());
-        name
+        if self.names.insert(name.clone()) {
+            return name;
+        }
+        let number = self.numbers.entry(name.clone()).or_insert(1);
+        loop {
+            *number += 1;
+            let numbered = format!("{name} ({number})");
+            if self.names.insert(numbered.clone()) {
+                return numbered;
+            }
+        }
     }
 }
 
@@ -238,12 +245,10 @@ pub(super) fn headers(
     at: &Pointer,
 ) -> Vec<(String, Template)> {
     let mut headers: Vec<(String, Template)> = Vec::new();
+    let mut names = HashSet::new();
     for (name, value) in wire.iter().flat_map(|entries| entries.iter()) {
         let at = at.key(name);
-        if headers
-            .iter()
-            .any(|(earlier, _)| earlier.eq_ignore_ascii_case(name))
-        {
+        if !names.insert(name.to_ascii_lowercase()) {
             loader.refuse_key(&at, "is written twice, in different capitals: keep one");
         }
         let value = loader.template(&at, value, None);

@@ -1,5 +1,7 @@
 //! The header fields of a request, put together from several places: each name once.
 
+use std::collections::HashMap;
+
 /// Fields of which a request has one (RFC 9110); two of them do not make a list.
 const SINGLE: [&str; 15] = [
     "authorization",
@@ -28,11 +30,12 @@ pub fn combined(
     fields: impl IntoIterator<Item = (String, String)>,
 ) -> Result<Vec<(String, String)>, String> {
     let mut combined: Vec<(String, String)> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
     for (name, value) in fields {
-        let earlier = combined
-            .iter_mut()
-            .find(|(other, _)| other.eq_ignore_ascii_case(&name));
-        let Some((_, all)) = earlier else {
+        let place = *places
+            .entry(name.to_ascii_lowercase())
+            .or_insert(combined.len());
+        let Some((_, all)) = combined.get_mut(place) else {
             combined.push((name, value));
             continue;
         };

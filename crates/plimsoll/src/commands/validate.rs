@@ -31,7 +31,12 @@ pub fn run(args: Args) -> Result<Ending, Failure> {
         read_text(path, Limit::DOCUMENT).map_err(|e| Failure::Input(format!("{name}: {e}")))?;
     let document = Document::parse_yaml(&name, &text)
         .map_err(|problems| Failure::Input(problems.to_string()))?;
-    if let Some(sort) = TykFile::of(&document) {
+    let sort = TykFile::of(&document);
+    // An experiment has neither of these at its top level.
+    let is_gateway = document.contains("routes") || document.contains("listeners");
+    // It is read anew, as what it is.
+    drop(document);
+    if let Some(sort) = sort {
         return match sort {
             TykFile::Conf => tyk(path),
             TykFile::Definition => definition(&name, &text),
@@ -41,10 +46,6 @@ pub fn run(args: Args) -> Result<Ending, Failure> {
             ))),
         };
     }
-    // An experiment has neither of these at its top level.
-    let is_gateway = ["routes", "listeners"]
-        .iter()
-        .any(|key| document.contains(*key));
     if is_gateway {
         gateway(path, &text)
     } else {

@@ -1,6 +1,6 @@
 //! Fixed ports: no two components may claim one.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use plimsoll_base::document::Path as Pointer;
 
@@ -8,11 +8,12 @@ use crate::experiment::component::{Component, ComponentKind, Listen};
 use crate::experiment::loader::Loader;
 
 pub(super) fn check(loader: &mut Loader<'_>, components: &[Component]) {
-    let is_external = |name: &str| {
-        components.iter().any(|component| {
-            component.name == name && matches!(component.kind, ComponentKind::External(_))
-        })
-    };
+    let external: HashSet<&str> = components
+        .iter()
+        .filter(|component| matches!(component.kind, ComponentKind::External(_)))
+        .map(|component| component.name.as_str())
+        .collect();
+    let is_external = |name: &str| external.contains(name);
     let mut first: HashMap<u16, &str> = HashMap::new();
     for (port, name, at) in fixed_ports(components) {
         match first.get(&port) {

@@ -3,6 +3,7 @@
 use crate::experiment::component::Component;
 use crate::experiment::loader::{Loader, Use};
 use crate::experiment::template::Reference;
+use std::collections::{BTreeSet, HashMap};
 
 /// How components depend on each other, by their places.
 pub struct Order {
@@ -14,11 +15,9 @@ pub struct Order {
 
 /// Components so that each comes after those that it refers to, else in the order of the file; and for each those that it refers to.
 pub(super) fn find(loader: &mut Loader<'_>, components: &[Component], uses: &[Use]) -> Order {
-    let index = |name: &String| {
-        components
-            .iter()
-            .position(|component| component.name == *name)
-    };
+    let names = components.iter().enumerate();
+    let places: HashMap<&str, usize> = names.map(|(at, it)| (it.name.as_str(), at)).collect();
+    let index = |name: &String| places.get(name.as_str()).copied();
     let mut needs = vec![Vec::new(); components.len()];
     for used in uses {
         if let (Some(owner), Reference::Component { component, .. }) =
@@ -29,19 +28,16 @@ pub(super) fn find(loader: &mut Loader<'_>, components: &[Component], uses: &[Us
             needs[owner_index].push((needed, used));
         }
     }
+    let mut waiting = Waiting::new(&needs);
     let mut order: Vec<usize> = Vec::new();
     while order.len() < components.len() {
-        let ready = |index: &usize| {
-            needs[*index]
-                .iter()
-                .all(|(needed, _)| order.contains(needed))
+        let next = match waiting.ready.pop_first() {
+            Some(next) => vec![next],
+            None => refuse_circle(loader, components, &needs, &waiting.started),
         };
-        match (0..components.len())
-            .filter(|index| !order.contains(index))
-            .find(ready)
-        {
-            Some(next) => order.push(next),
-            None => order.extend(refuse_circle(loader, components, &needs, &order)),
+        for started in next {
+            waiting.start(started);
+            order.push(started);
         }
     }
     let places = |needs: &Vec<(usize, &Use)>| needs.iter().map(|(needed, _)| *needed).collect();
@@ -51,17 +47,57 @@ pub(super) fn find(loader: &mut Loader<'_>, components: &[Component], uses: &[Us
     }
 }
 
+/// What has not started, and how much of what it needs has not either: each reference is looked at once.
+struct Waiting {
+    started: Vec<bool>,
+    /// For each component, how many of its references lead to what has not started.
+    missing: Vec<usize>,
+    /// For each component, whose references lead to it.
+    needed_by: Vec<Vec<usize>>,
+    /// What misses nothing.
+    ready: BTreeSet<usize>,
+}
+
+impl Waiting {
+    fn new(needs: &[Vec<(usize, &Use)>]) -> Self {
+        let missing: Vec<usize> = needs.iter().map(Vec::len).collect();
+        let mut needed_by = vec![Vec::new(); needs.len()];
+        for (index, references) in needs.iter().enumerate() {
+            for (needed, _) in references {
+                needed_by[*needed].push(index);
+            }
+        }
+        Self {
+            started: vec![false; needs.len()],
+            ready: (0..needs.len()).filter(|at| missing[*at] == 0).collect(),
+            missing,
+            needed_by,
+        }
+    }
+
+    fn start(&mut self, index: usize) {
+        self.started[index] = true;
+        self.ready.remove(&index);
+        for &waiting in &self.needed_by[index] {
+            self.missing[waiting] -= 1;
+            if self.missing[waiting] == 0 && !self.started[waiting] {
+                self.ready.insert(waiting);
+            }
+        }
+    }
+}
+
 /// Follows references from the first component that cannot start, until one comes round again; gives the circle.
 /// Nothing can start, so every component that is left refers to another one that is.
 fn refuse_circle(
     loader: &mut Loader<'_>,
     components: &[Component],
     needs: &[Vec<(usize, &Use)>],
-    started: &[usize],
+    started: &[bool],
 ) -> Vec<usize> {
     let mut walk: Vec<(usize, &Use)> = Vec::new();
     let mut index = (0..components.len())
-        .find(|index| !started.contains(index))
+        .find(|index| !started[*index])
         .expect("invariant: a component is left");
     loop {
         if let Some(start) = walk.iter().position(|(seen, _)| *seen == index) {
@@ -80,7 +116,7 @@ fn refuse_circle(
         }
         let (needed, used) = needs[index]
             .iter()
-            .find(|(needed, _)| !started.contains(needed))
+            .find(|(needed, _)| !started[*needed])
             .expect("invariant: what cannot start refers to something that is left");
         walk.push((index, used));
         index = *needed;
