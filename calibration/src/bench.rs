@@ -7,6 +7,7 @@ use crate::{clock, executable, interrupt, process};
 use rustix::process::Pid;
 use serde_json::{Value, json};
 use std::cell::Cell;
+use std::ffi::OsStr;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -133,6 +134,16 @@ impl Bench {
         crate::say(&format!("  {minutes:02}:{seconds:02} {line}"));
     }
 
+    /// The executable, with a program in front that gives way to it or runs it, if there are words.
+    pub fn plimsoll_under<S: AsRef<OsStr>>(&self, wrapper: &[S]) -> Command {
+        let Some((program, words)) = wrapper.split_first() else {
+            return Command::new(&self.plimsoll);
+        };
+        let mut command = Command::new(program);
+        command.args(words).arg(&self.plimsoll);
+        command
+    }
+
     /// A fresh directory that goes with the bench.
     pub fn directory(&self) -> Result<PathBuf, Trouble> {
         self.runs.set(self.runs.get() + 1);
@@ -171,15 +182,7 @@ impl Bench {
         let both = log
             .try_clone()
             .map_err(|e| Trouble::io("creating a log", e))?;
-        let mut words = wrapper.iter().map(std::ffi::OsStr::new);
-        let mut command = match words.next() {
-            Some(program) => {
-                let mut command = Command::new(program);
-                command.args(words).arg(&self.plimsoll);
-                command
-            }
-            None => Command::new(&self.plimsoll),
-        };
+        let mut command = self.plimsoll_under(wrapper);
         command
             .arg("run")
             .arg(&file)

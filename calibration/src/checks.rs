@@ -1,6 +1,7 @@
 //! The list of checks. A new one is its file and its line in [`CHECKS`].
 
 mod added;
+mod adversarial_mock;
 mod capacity;
 mod causes;
 mod clean;
@@ -42,7 +43,7 @@ pub struct Check {
 }
 
 /// Every check, cheap ones first.
-static CHECKS: [Check; 30] = [
+static CHECKS: [Check; 31] = [
     counts::CHECK,
     freeze::CHECK,
     peers::CHECK,
@@ -57,6 +58,7 @@ static CHECKS: [Check; 30] = [
     in_flight::CHECK,
     journal::CHECK,
     memory::CHECK,
+    adversarial_mock::CHECK,
     flat::CHECK,
     swap::CHECK,
     reloads::CHECK,

@@ -8,10 +8,11 @@ use crate::memory_of::{self, Memory};
 use plimsoll_base::counters::{Counter, Totals};
 use rustix::process::Signal;
 use serde_json::Value;
+use std::ffi::OsString;
 use std::io::{self, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 /// How often the first request is looked for.
@@ -36,16 +37,27 @@ impl Mock {
 
     /// Starts it with these stub mappings and flags.
     pub fn start_with(bench: &Bench, stubs: &[Value], flags: &[&str]) -> Result<Self, Trouble> {
-        Self::launch(bench, stubs, flags, "main")
+        Self::launch(bench, &[], stubs, flags, "main")
+    }
+
+    /// The same with a program in front that runs it, such as `valgrind`.
+    pub fn start_under(
+        bench: &Bench,
+        wrapper: &[OsString],
+        stubs: &[Value],
+        flags: &[&str],
+    ) -> Result<Self, Trouble> {
+        Self::launch(bench, wrapper, stubs, flags, "main")
     }
 
     /// Starts it with a listener over TLS, which is the one that counts, and a certificate of its own making.
     pub fn start_secured(bench: &Bench) -> Result<Self, Trouble> {
-        Self::launch(bench, &[], &["--https-port=0"], "https")
+        Self::launch(bench, &[], &[], &["--https-port=0"], "https")
     }
 
     fn launch(
         bench: &Bench,
+        wrapper: &[OsString],
         stubs: &[Value],
         flags: &[&str],
         listener: &str,
@@ -58,7 +70,7 @@ impl Mock {
                 .map_err(|e| Trouble::io("writing a stub", e))?;
         }
         let counters = root.join("counters");
-        let mut command = Command::new(&bench.plimsoll);
+        let mut command = bench.plimsoll_under(wrapper);
         command
             .args(["mock", "--announce", "--port=0"])
             .args(flags)

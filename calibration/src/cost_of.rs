@@ -1,0 +1,169 @@
+//! What an input costs the executable that reads it: memory and instructions beyond those of a harmless input, and how much of either an
+//! input of its size may cost. Which inputs there are is left to the checks.
+
+use crate::bar::Bar;
+use crate::bench::{Bench, Trouble};
+use crate::clock;
+use crate::instructions_of::Callgrind;
+use crate::memory_of::{self, Memory};
+use nix::sys::ptrace::{self, Event, Options};
+use nix::sys::signal::Signal;
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::Pid;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// Bytes of memory for each byte of an input, and for any input.
+pub const MEMORY: Line = Line {
+    each: 16.0,
+    any: 8.0 * 1024.0 * 1024.0,
+};
+/// Instructions for each byte of an input, and for any input.
+pub const INSTRUCTIONS: Line = Line {
+    each: 150.0,
+    any: 3e8,
+};
+
+/// How long a command may take, counted by callgrind, too.
+const LONGEST: Duration = Duration::from_secs(600);
+/// How often its end is looked for.
+const LOOK: Duration = Duration::from_millis(2);
+
+/// A bound that grows with the input.
+pub struct Line {
+    each: f64,
+    any: f64,
+}
+
+/// What an input cost.
+#[derive(Debug, Clone, Copy)]
+pub struct Cost {
+    /// Bytes of the input.
+    pub input: usize,
+    /// Bytes of memory at the most, beyond what there was before.
+    pub memory: f64,
+    /// Instructions, beyond those of a harmless input.
+    pub instructions: f64,
+}
+
+impl Line {
+    fn at(&self, input: usize) -> f64 {
+        self.each * input as f64 + self.any
+    }
+}
+
+impl Cost {
+    /// The row of an input.
+    pub fn bar(&self, what: &str) -> Bar {
+        let (memory, instructions) = (MEMORY.at(self.input), INSTRUCTIONS.at(self.input));
+        Bar::judged(
+            format!("{what}, {} kB", kilo(self.input as f64)),
+            format!(
+                "at most {} kB and {} million instructions",
+                kilo(memory),
+                mega(instructions)
+            ),
+            format!(
+                "{} kB, {} million",
+                kilo(self.memory),
+                mega(self.instructions)
+            ),
+            self.memory <= memory && self.instructions <= instructions,
+        )
+    }
+}
+
+fn kilo(figure: f64) -> String {
+    format!("{:.0}", figure.max(0.0) / 1e3)
+}
+
+fn mega(figure: f64) -> String {
+    format!("{:.1}", figure.max(0.0) / 1e6)
+}
+
+/// What a command such as `validate FILE` costs, beyond the same with a harmless file. Its exit code does not matter: an input may be refused.
+#[expect(dead_code, reason = "for checks of the commands that read files")]
+pub fn command(
+    bench: &Bench,
+    input: usize,
+    arguments: &[&str],
+    harmless: &[&str],
+) -> Result<Cost, Trouble> {
+    Callgrind::find()?;
+    let memory = |words: &[&str]| largest(bench.plimsoll_under::<&str>(&[]).args(words));
+    let instructions = |words: &[&str]| {
+        let counted = Callgrind::below(&bench.directory()?);
+        largest(bench.plimsoll_under(&counted.words()).args(words))?;
+        counted.total()
+    };
+    Ok(Cost {
+        input,
+        memory: memory(arguments)? - memory(harmless)?,
+        instructions: instructions(arguments)? - instructions(harmless)?,
+    })
+}
+
+/// The most memory that a command ever had, in bytes: it is held for a moment when it is about to exit, and looked at then.
+fn largest(command: &mut Command) -> Result<f64, Trouble> {
+    let silent = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let mut child = silent
+        .spawn()
+        .map_err(|e| Trouble::io("starting a command", e))?;
+    let id = rustix::process::Pid::from_child(&child);
+    let pid = Pid::from_raw(id.as_raw_nonzero().get());
+    let traced = |e: nix::Error| Trouble::Measured(format!("following a command: {e}"));
+    ptrace::seize(pid, Options::PTRACE_O_TRACEEXIT).map_err(traced)?;
+    let deadline = clock::now() + LONGEST;
+    let mut most = None;
+    loop {
+        match waitpid(pid, Some(WaitPidFlag::WNOHANG)).map_err(traced)? {
+            WaitStatus::StillAlive if clock::now() > deadline => {
+                child
+                    .kill()
+                    .map_err(|e| Trouble::io("ending a command", e))?;
+                return Err(Trouble::Measured("a command did not end".to_owned()));
+            }
+            WaitStatus::StillAlive => clock::pause(LOOK),
+            WaitStatus::PtraceEvent(_, _, event) => {
+                if event == Event::PTRACE_EVENT_EXIT as i32 {
+                    most = memory_of::kib(id, Memory::LargestResident);
+                }
+                ptrace::cont(pid, None).map_err(traced)?;
+            }
+            WaitStatus::Stopped(_, signal) => {
+                let passed = (signal != Signal::SIGTRAP).then_some(signal);
+                ptrace::cont(pid, passed).map_err(traced)?;
+            }
+            WaitStatus::Exited(..) | WaitStatus::Signaled(..) => break,
+            _ => {}
+        }
+    }
+    let most = most.map(|kib| kib * 1024.0);
+    most.ok_or_else(|| Trouble::Measured("a command ended unseen".to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bar::Verdict;
+
+    #[test]
+    fn an_input_may_cost_in_proportion() {
+        let check = |input, memory, instructions, expected| {
+            let cost = Cost {
+                input,
+                memory,
+                instructions,
+            };
+            assert_eq!(cost.bar("deep").verdict, expected, "{cost:?}");
+        };
+        check(0, 8e6, 3e8, Verdict::Held);
+        check(0, 9e6, 3e8, Verdict::Failed);
+        check(0, 8e6, 3.1e8, Verdict::Failed);
+        check(1_000_000, 24e6, 4.5e8, Verdict::Held);
+        check(1_000_000, 25e6, 4.5e8, Verdict::Failed);
+    }
+}
