@@ -7,7 +7,7 @@ mod table;
 
 use crate::answer::Answer;
 use crate::behaviour::RateLimit;
-use crate::java_regex::TooCostly;
+use crate::budget::TooCostly;
 use crate::request::Request;
 use crate::stub::Stub;
 use crate::stub::request_pattern::Row;

@@ -6,20 +6,16 @@
 mod deferred;
 mod translate;
 
+use crate::budget::TooCostly;
 use crate::stub::problem::StubProblem;
 use crate::stub::reader::{Node, Problems};
 use deferred::Deferred;
 use fancy_regex::{Expr, Regex};
 
 /// Steps after which a match is given up. A match of ordinary patterns takes a few hundred.
-const BACKTRACK_LIMIT: usize = 200_000;
+pub(crate) const BACKTRACK_LIMIT: usize = 200_000;
 /// The size that a compiled expression may have, in bytes.
 const COMPILED_BYTES: usize = 4 << 20;
-
-/// A match that was given up: its answer is not known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a regular expression took more than {BACKTRACK_LIMIT} steps")]
-pub(crate) struct TooCostly;
 
 /// A compiled expression.
 #[derive(Debug, Clone)]
@@ -66,7 +62,7 @@ impl JavaRegex {
 
     /// The first match and its groups; a group that took no part has nothing.
     pub(crate) fn find<'a>(&self, text: &'a str) -> Result<Option<Vec<&'a str>>, TooCostly> {
-        let captures = self.regex()?.captures(text).map_err(|_| TooCostly)?;
+        let captures = self.regex()?.captures(text).map_err(|_| TooCostly::Regex)?;
         Ok(captures.map(|captures| {
             let groups = captures.iter();
             groups
@@ -82,11 +78,11 @@ impl JavaRegex {
 
     /// Whether the whole of `text` matches.
     pub(crate) fn matches(&self, text: &str) -> Result<bool, TooCostly> {
-        self.regex()?.is_match(text).map_err(|_| TooCostly)
+        self.regex()?.is_match(text).map_err(|_| TooCostly::Regex)
     }
 
     fn regex(&self) -> Result<&Regex, TooCostly> {
-        self.regex.get().ok_or(TooCostly)
+        self.regex.get().ok_or(TooCostly::Regex)
     }
 
     /// What the groups of the pattern matched, if the whole of `text` matches; a group that took no part has nothing.
@@ -194,8 +190,11 @@ mod tests {
     fn a_runaway_match_is_given_up() {
         let regex = JavaRegex::compile(r"(?=(a+)+$)\1b").unwrap();
         let text = format!("{}c", "a".repeat(4000));
-        assert!(matches!(regex.matches(&text), Err(TooCostly) | Ok(false)));
+        assert!(matches!(
+            regex.matches(&text),
+            Err(TooCostly::Regex) | Ok(false)
+        ));
         let regex = JavaRegex::compile(r"(x+x+)+\1y").unwrap();
-        assert_eq!(regex.matches(&"x".repeat(400)), Err(TooCostly));
+        assert_eq!(regex.matches(&"x".repeat(400)), Err(TooCostly::Regex));
     }
 }

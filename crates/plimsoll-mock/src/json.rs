@@ -1,11 +1,19 @@
 //! A JSON document to compare and to search. Its texts stand in the text that it was read from, all else in an arena: a tree of [`serde_json::Value`]
 //! allocates every part and hashes every name, which costs several times as much as all else about a request.
 
+use crate::budget::{Budget, TooCostly};
 use bumpalo::Bump;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Number, Value};
 use std::collections::HashMap;
 use std::fmt;
+
+/// Values of any document, and for how many bytes there may be one more.
+const VALUES: usize = 64_000;
+const BYTES_A_VALUE: usize = 4;
+/// The same of a tree of serde_json's, whose parts are larger.
+const TREE_VALUES: usize = 16_000;
+const BYTES_A_TREE_VALUE: usize = 20;
 
 /// Up to so many members are looked for one by one.
 const FEW: usize = 16;
@@ -33,18 +41,23 @@ pub(crate) struct Members<'a> {
 type Member<'a> = (&'a str, Json<'a>);
 
 impl<'a> Json<'a> {
-    /// The first document of a text; what follows it does not matter.
-    pub(crate) fn first_of(bytes: &'a [u8], arena: &'a Bump) -> Option<Self> {
-        let start = bytes.iter().find(|byte| !byte.is_ascii_whitespace())?;
-        if !matches!(start, b'{' | b'[' | b'"') {
+    /// The first document of a text, if there is one; what follows it does not matter.
+    pub(crate) fn first_of(bytes: &'a [u8], arena: &'a Bump) -> Result<Option<Self>, TooCostly> {
+        let start = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
+        if !matches!(start, Some(b'{' | b'[' | b'"')) {
             // Whatever follows must not make a number or a word longer, which serde_json looks after where no arena is.
             let value = first_document(bytes)?;
-            return Some(Self::of(arena.alloc(value), arena));
+            return Ok(value.map(|value| Self::of(arena.alloc(value), arena)));
         }
         // Texts need not be looked at one by one when all of it is UTF-8.
+        let most = VALUES + bytes.len() / BYTES_A_VALUE;
         match std::str::from_utf8(bytes) {
-            Ok(text) => read(&mut serde_json::Deserializer::from_str(text), arena),
-            Err(_) => read(&mut serde_json::Deserializer::from_slice(bytes), arena),
+            Ok(text) => read(&mut serde_json::Deserializer::from_str(text), arena, most),
+            Err(_) => read(
+                &mut serde_json::Deserializer::from_slice(bytes),
+                arena,
+                most,
+            ),
         }
     }
 
@@ -100,6 +113,25 @@ impl<'a> Json<'a> {
         }
     }
 
+    /// The same, if there are not more values than are left; [`tree_budget`] says how many a tree may have.
+    pub(crate) fn to_value_within(&self, values: &Budget) -> Result<Value, TooCostly> {
+        self.charge(values)?;
+        Ok(self.to_value())
+    }
+
+    /// Takes a step for each value and 32 bytes of text.
+    pub(crate) fn charge(&self, budget: &Budget) -> Result<(), TooCostly> {
+        budget.spend(1)?;
+        match self {
+            Self::String(text) => budget.spend(text.len() / 32),
+            Self::Array(items) => items.iter().try_for_each(|item| item.charge(budget)),
+            Self::Object(members) => members
+                .iter()
+                .try_for_each(|(_, value)| value.charge(budget)),
+            _ => Ok(()),
+        }
+    }
+
     /// A number, or `null` for what JSON has no number for.
     pub(crate) fn number(number: f64) -> Self {
         Number::from_f64(number).map_or(Self::Null, Self::Number)
@@ -146,19 +178,53 @@ impl<'a> Json<'a> {
     }
 }
 
-/// The first document of a text, as serde_json has it.
-pub(crate) fn first_document(bytes: &[u8]) -> Option<Value> {
+/// The first document of a text, if there is one, as serde_json has it.
+pub(crate) fn first_document(bytes: &[u8]) -> Result<Option<Value>, TooCostly> {
+    may_be_tree(bytes)?;
     // Texts need not be looked at one by one when all of it is UTF-8.
-    match std::str::from_utf8(bytes) {
-        Ok(text) => serde_json::Deserializer::from_str(text)
-            .into_iter()
-            .next()?
-            .ok(),
+    let first = match std::str::from_utf8(bytes) {
+        Ok(text) => serde_json::Deserializer::from_str(text).into_iter().next(),
         Err(_) => serde_json::Deserializer::from_slice(bytes)
             .into_iter()
-            .next()?
-            .ok(),
+            .next(),
+    };
+    Ok(first.and_then(Result::ok))
+}
+
+/// Whether a text may be read as a tree of serde_json's.
+pub(crate) fn may_be_tree(bytes: &[u8]) -> Result<(), TooCostly> {
+    let values = tree_budget(bytes.len()).spend(values_in(bytes));
+    values.map_err(|_| TooCostly::Parts)
+}
+
+/// How many values a tree may have that is made of so many bytes.
+pub(crate) fn tree_budget(bytes: usize) -> Budget {
+    Budget::of(TREE_VALUES + bytes / BYTES_A_TREE_VALUE)
+}
+
+/// How many values a text has at the most, if it is JSON: each but the first follows a comma or opens something.
+fn values_in(bytes: &[u8]) -> usize {
+    let (mut values, mut rest) = (1, bytes);
+    while let Some((first, after)) = rest.split_first() {
+        rest = after;
+        match first {
+            b',' | b'[' | b'{' => values += 1,
+            b'"' => rest = after_string(rest),
+            _ => {}
+        }
     }
+    values
+}
+
+/// What follows a string that has begun.
+fn after_string(mut bytes: &[u8]) -> &[u8] {
+    while let Some(place) = memchr::memchr2(b'"', b'\\', bytes) {
+        if bytes[place] == b'"' {
+            return &bytes[place + 1..];
+        }
+        bytes = bytes.get(place + 2..).unwrap_or_default();
+    }
+    &[]
 }
 
 impl<'a> Members<'a> {
@@ -205,20 +271,39 @@ impl PartialEq for Members<'_> {
 fn read<'a, R: serde_json::de::Read<'a>>(
     parser: &mut serde_json::Deserializer<R>,
     arena: &'a Bump,
-) -> Option<Json<'a>> {
+    left: usize,
+) -> Result<Option<Json<'a>>, TooCostly> {
     let mut begun = Begun {
         arena,
+        left,
         items: Vec::with_capacity(32),
         members: Vec::with_capacity(32),
     };
-    Reader(&mut begun).deserialize(parser).ok()
+    let read = Reader(&mut begun).deserialize(parser).ok();
+    if begun.left == 0 {
+        return Err(TooCostly::Parts);
+    }
+    Ok(read)
 }
 
 /// Parts of arrays and objects that have begun; each takes its own at its end, when it is known how many they are.
 struct Begun<'a> {
     arena: &'a Bump,
+    /// How many values there may still be.
+    left: usize,
     items: Vec<Json<'a>>,
     members: Vec<Member<'a>>,
+}
+
+impl Begun<'_> {
+    /// Counts a value.
+    fn count<E: serde::de::Error>(&mut self) -> Result<(), E> {
+        self.left = self.left.saturating_sub(1);
+        if self.left == 0 {
+            return Err(E::custom(TooCostly::Parts));
+        }
+        Ok(())
+    }
 }
 
 /// Makes a [`Json`] of what a parser sees.
@@ -271,6 +356,7 @@ impl<'de: 'a, 'a> Visitor<'de> for Reader<'_, 'a> {
         let begun = self.0;
         let start = begun.items.len();
         while let Some(item) = sequence.next_element_seed(Reader(begun))? {
+            begun.count()?;
             begun.items.push(item);
         }
         let items = begun.items.drain(start..);
@@ -286,6 +372,7 @@ impl<'de: 'a, 'a> Visitor<'de> for Reader<'_, 'a> {
             may_repeat |= marks & mark != 0;
             marks |= mark;
             let value = map.next_value_seed(Reader(begun))?;
+            begun.count()?;
             begun.members.push((name, value));
         }
         if may_repeat {
@@ -365,7 +452,9 @@ mod tests {
     /// What is read of a text, as serde_json has it.
     fn read(text: &[u8]) -> Option<Value> {
         let arena = Bump::new();
-        Json::first_of(text, &arena).map(|json| json.to_value())
+        Json::first_of(text, &arena)
+            .unwrap()
+            .map(|json| json.to_value())
     }
 
     /// Any document, with names that repeat and texts that need escapes.
@@ -392,7 +481,7 @@ mod tests {
         fn it_is_what_serde_json_reads(document in documents(), other in documents()) {
             let text = document.to_string();
             let arena = Bump::new();
-            let read = Json::first_of(text.as_bytes(), &arena).unwrap();
+            let read = Json::first_of(text.as_bytes(), &arena).unwrap().unwrap();
             prop_assert_eq!(read.to_value().to_string(), &*text);
             prop_assert_eq!(&read, &Json::of(&document, &arena));
             prop_assert_eq!(read == Json::of(&other, &arena), document == other);
@@ -406,7 +495,7 @@ mod tests {
             let text = format!("{{\"a\": 1, {others}\"b\": 2, \"\\u0061\": 3}}");
             let expected: Value = serde_json::from_str(&text).unwrap();
             let arena = Bump::new();
-            let read = Json::first_of(text.as_bytes(), &arena).unwrap();
+            let read = Json::first_of(text.as_bytes(), &arena).unwrap().unwrap();
             assert_eq!(read.to_value().to_string(), expected.to_string());
             let members = read.as_object().unwrap();
             assert_eq!(members.get("a"), Some(&Json::Number(3.into())));
@@ -416,6 +505,33 @@ mod tests {
         check(FEW - 2);
         check(FEW - 1);
         check(3 * FEW);
+    }
+
+    #[test]
+    fn a_document_of_too_many_values_is_not_read() {
+        let check = |text: String, reads: bool, is_tree: bool| {
+            let read = Json::first_of(text.as_bytes(), &Bump::new()).map(|json| json.is_some());
+            let expected = if reads {
+                Ok(true)
+            } else {
+                Err(TooCostly::Parts)
+            };
+            assert_eq!(read, expected, "{}", &text[..30]);
+            assert_eq!(
+                may_be_tree(text.as_bytes()).is_ok(),
+                is_tree,
+                "{}",
+                &text[..30]
+            );
+        };
+        let list =
+            |count: usize, item: &str| format!("[{}{item}]", format!("{item},").repeat(count));
+        check(list(10_000, "0"), true, true);
+        check(list(100_000, "0"), true, false);
+        check(list(200_000, "0"), false, false);
+        check(list(200_000, "\",[{,\\\",,\""), true, false);
+        check(list(20_000, "\",[{,\\\",,,,,,,,,,,,,,,\""), true, true);
+        check(list(1, &format!("\"{}\"", ",".repeat(100_000))), true, true);
     }
 
     #[test]

@@ -1,11 +1,19 @@
 //! Equality of JSON documents as JsonUnit (which WireMock uses) has it: order of arrays and what is superfluous may be ignored, and a
 //! string of the expected document may stand for a set of values.
 //!
+//! Where order is ignored, what has no placeholder is found by its hash, and only the rest is tried one by one, within a budget.
+//!
 //! Placeholders are described in JsonUnit's documentation ("Ignore values", "Regular expressions", "Type placeholders").
 
-use crate::java_regex::{JavaRegex, TooCostly};
+mod hash;
+mod pairing;
+
+use crate::budget::{Budget, TooCostly};
+use crate::java_regex::JavaRegex;
 use crate::json::{Json, Members};
+use hash::Hashes;
 use serde_json::{Number, Value};
+use std::collections::HashMap;
 
 /// Whether the order of an array's items counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +51,7 @@ pub(crate) struct Expected {
     node: Node,
     order: Order,
     extra: Extra,
+    hashes: Hashes,
 }
 
 /// A part of the expected document.
@@ -52,7 +61,7 @@ enum Node {
     Boolean(bool),
     Number(Number),
     String(String),
-    Array(Vec<Node>),
+    Array(Vec<Item>),
     Object(Vec<(String, Node)>),
     /// Any value.
     Ignored,
@@ -64,22 +73,42 @@ enum Node {
     Regex(JavaRegex),
 }
 
+/// An item of an array.
+#[derive(Debug, Clone)]
+struct Item {
+    node: Node,
+    /// What all values that are equal to it have in common, where order is ignored and if that can be said of it.
+    hash: Option<u64>,
+}
+
 impl Expected {
     /// Reads the placeholders of a document; the error says which cannot be used.
     pub(crate) fn prepare(document: &Value, order: Order, extra: Extra) -> Result<Self, String> {
+        let hashes = Hashes::default();
+        let mut node = Node::of(document)?;
+        if order == Order::Ignored {
+            hashes.note(&mut node, extra);
+        }
         Ok(Self {
-            node: Node::of(document)?,
+            node,
             order,
             extra,
+            hashes,
         })
     }
 
-    /// Whether `actual` is what is expected.
-    pub(crate) fn holds(&self, actual: &Json<'_>) -> Result<bool, TooCostly> {
-        self.equal(&self.node, actual)
+    /// Whether `actual`, which was read from so many bytes, is what is expected.
+    pub(crate) fn holds(&self, actual: &Json<'_>, bytes: usize) -> Result<bool, TooCostly> {
+        self.equal(&self.node, actual, &Budget::of_short_steps(bytes))
     }
 
-    fn equal(&self, expected: &Node, actual: &Json<'_>) -> Result<bool, TooCostly> {
+    fn equal(
+        &self,
+        expected: &Node,
+        actual: &Json<'_>,
+        budget: &Budget,
+    ) -> Result<bool, TooCostly> {
+        budget.spend(1)?;
         Ok(match (expected, actual) {
             (Node::Ignored | Node::IgnoredElement, _)
             | (Node::Null, Json::Null)
@@ -89,10 +118,15 @@ impl Expected {
             (Node::Boolean(expected), Json::Bool(actual)) => expected == actual,
             (Node::Number(expected), Json::Number(actual)) => same_number(expected, actual),
             (Node::String(expected), Json::String(actual)) => expected == actual,
-            (Node::Regex(regex), Json::String(actual)) => regex.matches(actual)?,
-            (Node::Array(expected), Json::Array(actual)) => self.equal_items(expected, actual)?,
+            (Node::Regex(regex), Json::String(actual)) => {
+                budget.spend(actual.len())?;
+                regex.matches(actual)?
+            }
+            (Node::Array(expected), Json::Array(actual)) => {
+                self.equal_items(expected, actual, budget)?
+            }
             (Node::Object(expected), Json::Object(actual)) => {
-                self.equal_properties(expected, actual)?
+                self.equal_properties(expected, actual, budget)?
             }
             _ => false,
         })
@@ -102,13 +136,14 @@ impl Expected {
         &self,
         expected: &[(String, Node)],
         actual: &Members<'_>,
+        budget: &Budget,
     ) -> Result<bool, TooCostly> {
         let mut found = 0;
         for (place, (name, node)) in expected.iter().enumerate() {
             match actual.get_near(place, name) {
                 Some(value) => {
                     found += 1;
-                    if !self.equal(node, value)? {
+                    if !self.equal(node, value, budget)? {
                         return Ok(false);
                     }
                 }
@@ -119,7 +154,12 @@ impl Expected {
         Ok(self.extra == Extra::Ignored || found == actual.len())
     }
 
-    fn equal_items(&self, expected: &[Node], actual: &[Json<'_>]) -> Result<bool, TooCostly> {
+    fn equal_items(
+        &self,
+        expected: &[Item],
+        actual: &[Json<'_>],
+        budget: &Budget,
+    ) -> Result<bool, TooCostly> {
         let lengths_fit = match self.extra {
             Extra::Refused => actual.len() == expected.len(),
             Extra::Ignored => actual.len() >= expected.len(),
@@ -128,58 +168,61 @@ impl Expected {
             return Ok(false);
         }
         if self.order == Order::Counts {
-            for (node, value) in expected.iter().zip(actual) {
-                if !self.equal(node, value)? {
+            for (item, value) in expected.iter().zip(actual) {
+                if !self.equal(&item.node, value, budget)? {
                     return Ok(false);
                 }
             }
             return Ok(true);
         }
-        self.equal_in_any_order(expected, actual)
+        self.equal_in_any_order(expected, actual, budget)
     }
 
-    /// Whether every expected item has an actual one of its own that is equal to it. A placeholder may be equal to several, so an item
-    /// that has found its own may have to leave it to another (Kuhn's augmenting paths).
+    /// Whether every expected item has an actual one of its own that is equal to it. Values that are equal to one with a hash are equal to each
+    /// other, so that it does not matter which of them it takes.
     fn equal_in_any_order(
         &self,
-        expected: &[Node],
+        expected: &[Item],
         actual: &[Json<'_>],
+        budget: &Budget,
     ) -> Result<bool, TooCostly> {
-        let mut owner: Vec<Option<usize>> = vec![None; actual.len()];
-        let mut equal = Vec::with_capacity(expected.len());
-        for node in expected {
-            let mut candidates = Vec::new();
-            for (index, value) in actual.iter().enumerate() {
-                if self.equal(node, value)? {
-                    candidates.push(index);
+        let mut is_free = vec![true; actual.len()];
+        let mut by_hash: HashMap<u64, Vec<usize>> = HashMap::new();
+        if expected.iter().any(|item| item.hash.is_some()) {
+            for (place, value) in actual.iter().enumerate() {
+                let hash = self.hashes.of_json(value, budget)?;
+                by_hash.entry(hash).or_default().push(place);
+            }
+        }
+        let mut rest = Vec::new();
+        for item in expected {
+            let Some(hash) = item.hash else {
+                rest.push(&item.node);
+                continue;
+            };
+            let Some(places) = by_hash.get_mut(&hash) else {
+                return Ok(false);
+            };
+            let mut found = None;
+            for (index, place) in places.iter().enumerate().rev() {
+                if self.equal(&item.node, &actual[*place], budget)? {
+                    found = Some(index);
+                    break;
                 }
             }
-            equal.push(candidates);
+            let Some(found) = found else {
+                return Ok(false);
+            };
+            is_free[places.swap_remove(found)] = false;
         }
-        Ok((0..expected.len()).all(|item| {
-            let mut asked = vec![false; actual.len()];
-            claim(item, &equal, &mut owner, &mut asked)
-        }))
+        let free = actual.iter().zip(is_free);
+        let free: Vec<_> = free
+            .filter_map(|(value, free)| free.then_some(value))
+            .collect();
+        pairing::exists(rest.len(), free.len(), budget, |item, place| {
+            self.equal(rest[item], free[place], budget)
+        })
     }
-}
-
-/// Finds an actual item for an expected one, moving others out of the way where they can go.
-fn claim(
-    item: usize,
-    equal: &[Vec<usize>],
-    owner: &mut [Option<usize>],
-    asked: &mut [bool],
-) -> bool {
-    equal[item].iter().any(|&candidate| {
-        if std::mem::replace(&mut asked[candidate], true) {
-            return false;
-        }
-        let free = owner[candidate].is_none_or(|other| claim(other, equal, owner, asked));
-        if free {
-            owner[candidate] = Some(item);
-        }
-        free
-    })
 }
 
 impl Node {
@@ -190,7 +233,13 @@ impl Node {
             Value::Number(number) => Self::Number(number.clone()),
             Value::String(text) => Self::of_text(text)?,
             Value::Array(items) => {
-                Self::Array(items.iter().map(Self::of).collect::<Result<_, _>>()?)
+                let items = items.iter().map(|item| {
+                    Ok(Item {
+                        node: Self::of(item)?,
+                        hash: None,
+                    })
+                });
+                Self::Array(items.collect::<Result<_, String>>()?)
             }
             Value::Object(map) => {
                 let properties = map
@@ -241,7 +290,7 @@ mod tests {
     fn check(expected: &Value, order: Order, extra: Extra, actual: &Value, equal: bool) {
         let prepared = Expected::prepare(expected, order, extra).unwrap();
         assert_eq!(
-            prepared.holds(&Json::of(actual, &Bump::new())),
+            prepared.holds(&Json::of(actual, &Bump::new()), 0),
             Ok(equal),
             "{expected} and {actual}"
         );
@@ -278,6 +327,46 @@ mod tests {
         };
         ordered(json!([1, 2]), json!([1, 2, 3]), true);
         ordered(json!([1, 2]), json!([0, 1, 2]), false);
+    }
+
+    #[test]
+    fn long_lists_in_any_order() {
+        let turned = |length: u32| -> Value { (0..length).rev().collect() };
+        let any = |expected: &Value, actual: &Value, extra, equal| {
+            check(expected, Order::Ignored, extra, actual, equal);
+        };
+        let list: Value = (0..100_000).collect();
+        any(&turned(100_000), &list, Extra::Refused, true);
+        any(&turned(99_999), &list, Extra::Refused, false);
+        any(&turned(99_999), &list, Extra::Ignored, true);
+        let zeros = |last: u32| -> Value { (0..100_000).map(|n| n / 99_999 * last).collect() };
+        any(&zeros(0), &zeros(0), Extra::Refused, true);
+        any(&zeros(0), &zeros(1), Extra::Refused, false);
+        let objects = |from: u32| -> Value {
+            (from..50_000)
+                .chain(0..from)
+                .map(|n| json!({"a": [n, {}]}))
+                .collect()
+        };
+        any(&objects(0), &objects(7), Extra::Refused, true);
+    }
+
+    #[test]
+    fn what_is_too_costly_is_given_up() {
+        let expected: Value = (0..4_000).map(|n| json!({"a": n})).collect();
+        let actual: Value = (0..4_000).map(|n| json!({"b": n})).collect();
+        let prepared = Expected::prepare(&expected, Order::Ignored, Extra::Ignored).unwrap();
+        let arena = Bump::new();
+        let costly = Err(TooCostly::Steps);
+        let actual = Json::of(&actual, &arena);
+        assert_eq!(
+            prepared.holds(&actual, 0),
+            Ok(false),
+            "the first has no partner"
+        );
+        let expected: Value = std::iter::repeat_n(json!({}), 4_000).collect();
+        let prepared = Expected::prepare(&expected, Order::Ignored, Extra::Ignored).unwrap();
+        assert_eq!(prepared.holds(&actual, 0), costly);
     }
 
     #[test]

@@ -6,7 +6,7 @@ mod filter;
 mod function;
 mod parse;
 
-use crate::java_regex::TooCostly;
+use crate::budget::{Budget, TooCostly};
 use crate::json::{Json, Members};
 use bumpalo::Bump;
 use filter::Filter;
@@ -36,6 +36,12 @@ enum Segment {
     Function(Function),
 }
 
+/// A search under way.
+struct Walk<'w> {
+    root: &'w Json<'w>,
+    budget: &'w Budget,
+}
+
 /// What a path leads to.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Found<'v> {
@@ -58,15 +64,17 @@ impl JsonPath {
         &self,
         root: &'v Json<'v>,
         arena: &'v Bump,
+        budget: &Budget,
     ) -> Result<Found<'v>, TooCostly> {
-        self.find_from(root, root, arena)
+        let walk = Walk { root, budget };
+        self.find_from(root, &walk, arena)
     }
 
     /// The same from a value inside `root`, for the paths of filters.
     fn find_from<'v>(
         &self,
         start: &'v Json<'v>,
-        root: &Json<'_>,
+        walk: &Walk<'_>,
         arena: &'v Bump,
     ) -> Result<Found<'v>, TooCostly> {
         // Names alone, as in most filters, need no list.
@@ -84,7 +92,7 @@ impl JsonPath {
         for segment in segments {
             let mut next = Vec::new();
             for value in found {
-                segment.apply(value, root, arena, &mut next)?;
+                segment.apply(value, walk, arena, &mut next)?;
             }
             found = next;
         }
@@ -110,10 +118,11 @@ impl Segment {
     fn apply<'v>(
         &self,
         value: &'v Json<'v>,
-        root: &Json<'_>,
+        walk: &Walk<'_>,
         arena: &'v Bump,
         out: &mut Vec<&'v Json<'v>>,
     ) -> Result<(), TooCostly> {
+        walk.budget.spend(1 + self.width(value))?;
         match self {
             Self::Name(name) => out.extend(value.as_object().and_then(|map| map.get(name))),
             Self::Names(names) => {
@@ -131,15 +140,15 @@ impl Segment {
             Self::Filter(filter) => match value {
                 Json::Array(items) => {
                     for item in *items {
-                        if filter.accepts(item, root)? {
+                        if filter.accepts(item, walk)? {
                             out.push(item);
                         }
                     }
                 }
-                Json::Object(_) if filter.accepts(value, root)? => out.push(value),
+                Json::Object(_) if filter.accepts(value, walk)? => out.push(value),
                 _ => {}
             },
-            Self::Descend(segment) => segment.descend(value, root, arena, out)?,
+            Self::Descend(segment) => segment.descend(value, walk, arena, out)?,
             Self::Function(function) => {
                 let made = function.apply(value, arena);
                 out.extend(made.map(|made| &*arena.alloc(made)));
@@ -148,11 +157,24 @@ impl Segment {
         Ok(())
     }
 
+    /// How many parts of a value are looked at, but for filters, which say so themselves.
+    fn width(&self, value: &Json<'_>) -> usize {
+        match (self, value) {
+            (Self::Wildcard | Self::Slice(..) | Self::Function(_), Json::Array(items)) => {
+                items.len()
+            }
+            (Self::Wildcard | Self::Function(_), Json::Object(members)) => members.len(),
+            (Self::Names(names), _) => names.len() * names.len(),
+            (Self::Indices(indices), _) => indices.len(),
+            _ => 0,
+        }
+    }
+
     /// Applies this segment to an object or array and to all of them below it. A filter is asked about each of them, not about their items.
     fn descend<'v>(
         &self,
         value: &'v Json<'v>,
-        root: &Json<'_>,
+        walk: &Walk<'_>,
         arena: &'v Bump,
         out: &mut Vec<&'v Json<'v>>,
     ) -> Result<(), TooCostly> {
@@ -161,14 +183,15 @@ impl Segment {
         }
         match self {
             Self::Filter(filter) => {
-                if filter.accepts(value, root)? {
+                if filter.accepts(value, walk)? {
                     out.push(value);
                 }
             }
-            _ => self.apply(value, root, arena, out)?,
+            _ => self.apply(value, walk, arena, out)?,
         }
         for child in children(value) {
-            self.descend(child, root, arena, out)?;
+            walk.budget.spend(1)?;
+            self.descend(child, walk, arena, out)?;
         }
         Ok(())
     }
@@ -234,7 +257,7 @@ mod tests {
         let arena = Bump::new();
         let document = Json::of(&document, &arena);
         let path = JsonPath::compile(text).unwrap();
-        let found = path.find(&document, &arena).unwrap();
+        let found = path.find(&document, &arena, &Budget::for_bytes(0)).unwrap();
         let actual = match found {
             Found::Nothing => Value::Null,
             Found::One(value) => value.to_value(),
@@ -305,6 +328,27 @@ mod tests {
         check("$.book[0].tags.last()", json!("y"));
         check("$.book[0].tags.index(1)", json!("y"));
         check("$['odd name'].keys()", json!(["it's"]));
+    }
+
+    #[test]
+    fn costly_searches_are_given_up() {
+        let mut nested = json!(0);
+        for _ in 0..100 {
+            nested = json!([nested, 0, 0]);
+        }
+        let document: Value = std::iter::repeat_n(nested, 100).collect();
+        let arena = Bump::new();
+        let document = Json::of(&document, &arena);
+        let check = |text: &str, is_known: bool| {
+            let (path, budget) = (JsonPath::compile(text).unwrap(), Budget::for_bytes(0));
+            let found = path.find(&document, &arena, &budget);
+            assert_eq!(found.is_ok(), is_known, "{text}");
+            assert_eq!(budget.is_spent(), !is_known, "{text}");
+        };
+        check("$..*", true);
+        check("$..*..*..*", false);
+        check("$..[?(@.size() == $..*.size())]", false);
+        check("$..[?($..* contains 1)]", false);
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod admin;
 mod answer;
 mod behaviour;
 mod body_files;
+mod budget;
 mod builtins;
 mod clock;
 mod config;

@@ -1,6 +1,7 @@
 //! Path templates as WireMock has them: `{name}` is one segment or a part of it, `**` anything, the rest is itself.
 
-use crate::java_regex::{JavaRegex, TooCostly};
+use crate::budget::TooCostly;
+use crate::java_regex::JavaRegex;
 use crate::stub::problem::StubProblem;
 use crate::stub::reader::{Node, Problems};
 

@@ -61,7 +61,10 @@ struct Parsed {
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// The most bytes that a packed body may have when it is unpacked.
-const MOST_UNPACKED: u64 = 10 << 20;
+const MOST_UNPACKED: usize = 10 << 20;
+/// Bytes that any body may have then, and for each of its packed ones.
+const UNPACKED: usize = 1 << 20;
+const UNPACKED_A_BYTE: usize = 16;
 
 impl Scheme {
     /// As it stands in a URL.
@@ -185,9 +188,10 @@ pub(crate) fn unpacked(body: &[u8]) -> Cow<'_, [u8]> {
         return Cow::Borrowed(body);
     }
     let mut bytes = Vec::new();
-    let mut packed = MultiGzDecoder::new(body).take(MOST_UNPACKED + 1);
+    let most = MOST_UNPACKED.min(UNPACKED + UNPACKED_A_BYTE * body.len());
+    let mut packed = MultiGzDecoder::new(body).take(most as u64 + 1);
     match packed.read_to_end(&mut bytes) {
-        Ok(_) if bytes.len() as u64 <= MOST_UNPACKED => Cow::Owned(bytes),
+        Ok(_) if bytes.len() <= most => Cow::Owned(bytes),
         _ => Cow::Borrowed(body),
     }
 }

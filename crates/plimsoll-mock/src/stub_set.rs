@@ -3,8 +3,8 @@
 //! The order is WireMock's: priority ascending, then newest first; the first stub that matches wins. The index only skips stubs
 //! that cannot match, so its winner is that of a scan of the whole list (property test below).
 
+use crate::budget::TooCostly;
 use crate::delay::Delay;
-use crate::java_regex::TooCostly;
 use crate::request::Request;
 use crate::stub::Stub;
 use crate::stub::url_pattern::UrlPattern;

@@ -1,94 +1,139 @@
 //! XML documents that own their text, so that a request's body is read once for however many stubs ask.
 //!
-//! What is well-formed, entities and namespaces are roxmltree's; it keeps no references to anything outside and stops at entities that grow.
-//! Paths are left to `xml/path.rs`, comparing to `xml/equality.rs`, printing to `xml/print.rs`.
+//! What is well-formed, entities and namespaces are roxmltree's, and so is the tree; it keeps no references to anything outside. What would cost it
+//! more than a text's length allows is refused by `xml/limits.rs`. Paths are left to `xml/path.rs`, comparing to `xml/equality.rs`, printing to
+//! `xml/print.rs`.
 
 mod date_text;
 pub(crate) mod equality;
+mod limits;
 mod node;
 pub(crate) mod path;
 mod placeholder;
 pub(crate) mod print;
 
-use roxmltree::{NodeType, ParsingOptions};
-use std::borrow::Cow;
-
-/// Nodes of one document at most.
-const MOST_NODES: u32 = 500_000;
+use roxmltree::{NodeId, NodeType, ParsingOptions};
+use self_cell::self_cell;
+use std::num::NonZeroU32;
 
 /// Prefixes of one document that nothing declares, at most.
 const MOST_UNDECLARED: usize = 8;
 /// What the namespaces of such prefixes begin with.
 const UNDECLARED: &str = "urn:plimsoll:undeclared:";
 
-/// A document: its items in document order, the root first. An element is followed by its attributes, then by what it contains.
-#[derive(Debug, Clone, PartialEq, Eq)]
+self_cell! {
+    /// A text and the tree that was read from it.
+    struct Parsed {
+        owner: String,
+
+        #[covariant]
+        dependent: Tree,
+    }
+
+    impl {Debug}
+}
+
+type Tree<'t> = roxmltree::Document<'t>;
+
+/// A document.
+#[derive(Debug)]
 pub(crate) struct Document {
-    items: Vec<Item>,
+    parsed: Parsed,
     /// Whether every prefix is declared.
     declared: bool,
 }
 
-/// A part of a document.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Item {
-    pub(crate) kind: Kind,
-    parent: Option<usize>,
-    /// Where the first item after this one and all that it contains stands.
-    end: usize,
+/// Why a text is not read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Unread {
+    /// It is no XML.
+    #[error("{0}")]
+    Malformed(String),
+    /// It may be, and would cost more than its length allows.
+    #[error("{0}")]
+    TooCostly(String),
+}
+
+/// Where an item stands: in document order, an element before its attributes, and those before what it contains.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Place {
+    node: u32,
+    /// 0 for the node itself, otherwise which of its attributes it is, from 1.
+    attribute: u32,
+}
+
+/// A namespace that an element declares: where the element stands, and which of its declarations it is, from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Declaration {
+    node: u32,
+    number: NonZeroU32,
+}
+
+impl Place {
+    /// That of the root, which holds all else.
+    pub(crate) const ROOT: Self = Self {
+        node: 0,
+        attribute: 0,
+    };
+
+    fn of(node: roxmltree::Node<'_, '_>) -> Self {
+        Self {
+            node: node.id().get(),
+            attribute: 0,
+        }
+    }
 }
 
 /// What an item is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Kind {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind<'d> {
     Root,
-    /// With the namespaces that it declares: prefix, empty for the default, and URI.
-    Element(Name, Vec<(String, String)>),
-    Attribute(Name, String),
+    Element(Name<'d>),
+    Attribute(Name<'d>, &'d str),
     /// Text; CDATA is text, too.
-    Text(String),
-    Comment(String),
-    Instruction(String, String),
+    Text(&'d str),
+    Comment(&'d str),
+    Instruction(&'d str, &'d str),
 }
 
 /// A name as it is written, and the namespace that it belongs to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Name {
-    pub(crate) qualified: String,
-    pub(crate) namespace: Option<String>,
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Name<'d> {
+    pub(crate) qualified: &'d str,
+    pub(crate) namespace: Option<&'d str>,
 }
 
-impl Name {
+impl<'d> Name<'d> {
     /// What stands after the prefix.
-    pub(crate) fn local(&self) -> &str {
+    pub(crate) fn local(&self) -> &'d str {
         self.qualified
             .split_once(':')
-            .map_or(&self.qualified, |(_, local)| local)
+            .map_or(self.qualified, |(_, local)| local)
     }
 }
 
 impl Document {
     /// Reads a document; the error says where and why there is none. Prefixes that nothing declares are taken as they are, as WireMock's parser
     /// does.
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
-        let mut text = Cow::Borrowed(text);
+    pub(crate) fn parse(text: &str) -> Result<Self, Unread> {
+        limits::check(text).map_err(Unread::TooCostly)?;
+        let mut text = text.to_owned();
         for _ in 0..=MOST_UNDECLARED {
-            let options = ParsingOptions {
-                allow_dtd: true,
-                nodes_limit: MOST_NODES,
-                ..ParsingOptions::default()
-            };
-            match roxmltree::Document::parse_with_options(&text, options) {
-                Ok(read) => return Ok(Self::copy(&read, &text)),
-                Err(roxmltree::Error::UnknownNamespace(prefix, _)) => {
-                    text = Cow::Owned(declaring(&text, &prefix)?);
+            let declared = !text.contains(UNDECLARED);
+            match Parsed::try_new_or_recover(text, |text| read(text)) {
+                Ok(parsed) => return Ok(Self { parsed, declared }),
+                Err((read, roxmltree::Error::UnknownNamespace(prefix, _))) => {
+                    text = declaring(&read, &prefix).map_err(Unread::Malformed)?;
                 }
-                Err(error) => return Err(error.to_string()),
+                Err((_, error @ roxmltree::Error::NodesLimitReached)) => {
+                    return Err(Unread::TooCostly(error.to_string()));
+                }
+                Err((_, error)) => return Err(Unread::Malformed(error.to_string())),
             }
         }
-        Err(format!(
+        Err(Unread::Malformed(format!(
             "more than {MOST_UNDECLARED} prefixes are not declared"
-        ))
+        )))
     }
 
     /// Whether every prefix is declared.
@@ -96,160 +141,178 @@ impl Document {
         self.declared
     }
 
-    fn copy(read: &roxmltree::Document<'_>, text: &str) -> Self {
-        let mut items: Vec<Item> = Vec::new();
-        // Where the nodes of the other tree stand in this one.
-        let mut places: Vec<usize> = Vec::new();
-        for node in read.descendants() {
-            let place = items.len();
-            let own = node.id().get_usize();
-            places.resize(own + 1, usize::MAX);
-            places[own] = place;
-            let parent = node.parent().map(|parent| places[parent.id().get_usize()]);
-            items.push(Item {
-                kind: kind_of(node, text),
-                parent,
-                end: place + 1,
-            });
-            items.extend(node.attributes().map(|attribute| {
-                let name = Name {
-                    qualified: text[attribute.range_qname()].to_owned(),
-                    namespace: attribute.namespace().map(str::to_owned),
-                };
-                Item {
-                    kind: Kind::Attribute(name, attribute.value().to_owned()),
-                    parent: Some(place),
-                    // Set below.
-                    end: 0,
-                }
-            }));
-        }
-        // Backwards, so that what an item contains knows its end before it does.
-        for place in (0..items.len()).rev() {
-            let end = items[place].end.max(place + 1);
-            items[place].end = end;
-            if let Some(parent) = items[place].parent {
-                items[parent].end = items[parent].end.max(end);
-            }
-        }
-        Self {
-            items,
-            declared: !text.contains(UNDECLARED),
-        }
+    /// Bytes of its text.
+    pub(crate) fn len(&self) -> usize {
+        self.parsed.borrow_owner().len()
     }
 
-    /// The item at a place.
-    pub(crate) fn item(&self, place: usize) -> &Item {
-        &self.items[place]
+    fn source(&self) -> &str {
+        self.parsed.borrow_owner()
+    }
+
+    fn node(&self, place: Place) -> roxmltree::Node<'_, '_> {
+        let node = self
+            .parsed
+            .borrow_dependent()
+            .get_node(NodeId::new(place.node));
+        node.expect("invariant: a place is that of a node of this document")
+    }
+
+    fn attribute(&self, place: Place) -> Option<roxmltree::Attribute<'_, '_>> {
+        let index = usize::try_from(place.attribute.checked_sub(1)?).ok()?;
+        self.node(place).attributes().nth(index)
+    }
+
+    /// What stands at a place.
+    pub(crate) fn kind(&self, place: Place) -> Kind<'_> {
+        if let Some(attribute) = self.attribute(place) {
+            let name = Name {
+                qualified: &self.source()[attribute.range_qname()],
+                namespace: attribute.namespace(),
+            };
+            return Kind::Attribute(name, attribute.value());
+        }
+        let node = self.node(place);
+        let text = node.text().unwrap_or_default();
+        match node.node_type() {
+            NodeType::Root => Kind::Root,
+            NodeType::Element => Kind::Element(Name {
+                qualified: qualified_name(node, self.source()),
+                namespace: node.tag_name().namespace(),
+            }),
+            NodeType::PI => {
+                let instruction = node.pi();
+                let (target, value) = instruction.map_or(("", None), |own| (own.target, own.value));
+                Kind::Instruction(target, value.unwrap_or_default())
+            }
+            NodeType::Comment => Kind::Comment(text),
+            NodeType::Text => Kind::Text(text),
+        }
     }
 
     /// The place of the element that holds all others.
     #[cfg(test)]
-    pub(crate) fn top(&self) -> usize {
-        let mut children = self.children(0);
-        let element = children.find(|place| matches!(self.items[*place].kind, Kind::Element(..)));
-        element.unwrap_or(0)
+    pub(crate) fn top(&self) -> Place {
+        Place::of(self.parsed.borrow_dependent().root_element())
+    }
+
+    /// The places of all texts and attributes.
+    fn texts(&self) -> impl Iterator<Item = Place> + '_ {
+        let nodes = self.parsed.borrow_dependent().descendants().map(Place::of);
+        let each = nodes.flat_map(|place| std::iter::once(place).chain(self.attributes(place)));
+        each.filter(|place| matches!(self.kind(*place), Kind::Text(_) | Kind::Attribute(..)))
     }
 
     /// The place of what contains an item.
-    pub(crate) fn parent(&self, place: usize) -> Option<usize> {
-        self.items[place].parent
+    pub(crate) fn parent(&self, place: Place) -> Option<Place> {
+        if place.attribute > 0 {
+            return Some(Place {
+                attribute: 0,
+                ..place
+            });
+        }
+        self.node(place).parent().map(Place::of)
     }
 
     /// The places of an element's attributes.
-    pub(crate) fn attributes(&self, place: usize) -> impl Iterator<Item = usize> + '_ {
-        (place + 1..self.items[place].end)
-            .take_while(|place| matches!(self.items[*place].kind, Kind::Attribute(..)))
+    pub(crate) fn attributes(&self, place: Place) -> impl Iterator<Item = Place> + use<> {
+        let count = match place.attribute {
+            0 => u32::try_from(self.node(place).attributes().len()).unwrap_or(u32::MAX),
+            _ => 0,
+        };
+        (1..=count).map(move |attribute| Place { attribute, ..place })
     }
 
     /// The places of what an item contains, without attributes.
-    pub(crate) fn children(&self, place: usize) -> impl Iterator<Item = usize> + '_ {
-        let end = self.items[place].end;
-        let first = place + 1 + self.attributes(place).count();
-        let next = move |place: &usize| self.items.get(*place).map(|item| item.end);
-        std::iter::successors(Some(first), next).take_while(move |place| *place < end)
+    pub(crate) fn children(&self, place: Place) -> impl DoubleEndedIterator<Item = Place> + '_ {
+        let own = (place.attribute == 0).then(|| self.node(place));
+        own.into_iter()
+            .flat_map(|node| node.children())
+            .map(Place::of)
+    }
+
+    /// How many items an item stands in.
+    fn depth(&self, place: Place) -> usize {
+        self.node(place).ancestors().count()
+    }
+
+    /// How many bytes an item has in the text, with all that it contains.
+    pub(crate) fn bytes(&self, place: Place) -> usize {
+        self.attribute(place)
+            .map_or_else(|| self.node(place).range().len(), |own| own.range().len())
     }
 
     /// All text within an item, one after the other.
-    pub(crate) fn text(&self, place: usize) -> String {
-        let item = &self.items[place];
-        match &item.kind {
+    pub(crate) fn text(&self, place: Place) -> String {
+        match self.kind(place) {
             Kind::Root | Kind::Element(..) => {
-                let within = &self.items[place + 1..item.end];
-                let texts = within.iter().filter_map(|item| match &item.kind {
-                    Kind::Text(text) => Some(text.as_str()),
-                    _ => None,
-                });
-                texts.collect()
+                let within = self.node(place).descendants();
+                let texts = within.filter(roxmltree::Node::is_text);
+                texts.filter_map(|node| node.text()).collect()
             }
             Kind::Attribute(_, text)
             | Kind::Text(text)
             | Kind::Comment(text)
-            | Kind::Instruction(_, text) => text.clone(),
+            | Kind::Instruction(_, text) => text.to_owned(),
         }
     }
 
-    /// The namespaces that are declared where an element stands: the element that declares each, and which of its declarations it is.
-    fn namespaces(&self, place: usize) -> Vec<(usize, usize)> {
-        let mut found: Vec<(usize, usize)> = Vec::new();
+    /// The namespaces that an element declares itself: prefix, empty for the default, and URI.
+    pub(crate) fn declarations(&self, place: Place) -> Vec<(&str, &str)> {
+        declarations(self.node(place))
+    }
+
+    /// The namespaces that are declared where an element stands.
+    fn namespaces(&self, place: Place) -> Vec<Declaration> {
+        let mut found: Vec<Declaration> = Vec::new();
+        let mut names: Vec<&str> = Vec::new();
         let mut next = Some(place);
         while let Some(place) = next {
-            if let Kind::Element(_, declared) = &self.items[place].kind {
-                for (slot, (prefix, _)) in declared.iter().enumerate() {
-                    let shadowed =
-                        |(at, slot): &(usize, usize)| self.declared(*at, *slot).0 == *prefix;
-                    if !found.iter().any(shadowed) {
-                        found.push((place, slot));
-                    }
+            for (number, (prefix, _)) in (1..).zip(self.declarations(place)) {
+                if !names.contains(&prefix) {
+                    names.push(prefix);
+                    let number = NonZeroU32::new(number);
+                    found.extend(number.map(|number| Declaration {
+                        node: place.node,
+                        number,
+                    }));
                 }
             }
-            next = self.items[place].parent;
+            next = self.parent(place);
         }
         found
     }
 
-    /// A declaration of an element: prefix and URI.
-    fn declared(&self, place: usize, slot: usize) -> (&str, &str) {
-        match &self.items[place].kind {
-            Kind::Element(_, declared) => declared
-                .get(slot)
-                .map_or(("", ""), |(prefix, uri)| (prefix, uri)),
-            _ => ("", ""),
-        }
+    /// What is declared: prefix and URI.
+    fn declared(&self, declaration: Declaration) -> (&str, &str) {
+        let place = Place {
+            node: declaration.node,
+            attribute: 0,
+        };
+        let mut declared = (1..).zip(self.declarations(place));
+        let own = declared.find(|(number, _)| *number == declaration.number.get());
+        own.map(|(_, declared)| declared).unwrap_or_default()
     }
 }
 
-fn kind_of(node: roxmltree::Node<'_, '_>, text: &str) -> Kind {
-    let own = || node.text().unwrap_or_default().to_owned();
-    match node.node_type() {
-        NodeType::Root => Kind::Root,
-        NodeType::Element => {
-            let name = Name {
-                qualified: qualified_name(node, text),
-                namespace: node.tag_name().namespace().map(str::to_owned),
-            };
-            Kind::Element(name, declarations(node))
-        }
-        NodeType::PI => {
-            let (target, value) = node.pi().map_or(("", None), |instruction| {
-                (instruction.target, instruction.value)
-            });
-            Kind::Instruction(target.to_owned(), value.unwrap_or_default().to_owned())
-        }
-        NodeType::Comment => Kind::Comment(own()),
-        NodeType::Text => Kind::Text(own()),
-    }
+fn read(text: &str) -> Result<Tree<'_>, roxmltree::Error> {
+    let options = ParsingOptions {
+        allow_dtd: true,
+        nodes_limit: u32::try_from(limits::most_parts(text.len())).unwrap_or(u32::MAX),
+        ..ParsingOptions::default()
+    };
+    Tree::parse_with_options(text, options)
 }
 
 /// An element's name with its prefix, as it stands in the source; one out of an entity has none.
-fn qualified_name(node: roxmltree::Node<'_, '_>, text: &str) -> String {
+fn qualified_name<'d>(node: roxmltree::Node<'d, '_>, text: &'d str) -> &'d str {
     let local = node.tag_name().name();
     let source = text.get(node.range().start + 1..).unwrap_or_default();
     let end = source.find(|c: char| c.is_ascii_whitespace() || matches!(c, '/' | '>'));
     let written = &source[..end.unwrap_or(source.len())];
     match written.split_once(':') {
-        Some((_, own)) if own == local => written.to_owned(),
-        _ => local.to_owned(),
+        Some((_, own)) if own == local => written,
+        _ => local,
     }
 }
 
@@ -278,23 +341,30 @@ fn declaring(text: &str, prefix: &str) -> Result<String, String> {
     ))
 }
 
-/// The namespaces that an element declares itself.
-fn declarations(node: roxmltree::Node<'_, '_>) -> Vec<(String, String)> {
-    let above = |namespace: &roxmltree::Namespace<'_>| {
-        node.parent().is_some_and(|parent| {
-            let mut all = parent.namespaces();
-            all.any(|other| other.name() == namespace.name() && other.uri() == namespace.uri())
-        })
+fn declarations<'d>(node: roxmltree::Node<'d, '_>) -> Vec<(&'d str, &'d str)> {
+    // An element without declarations of its own shares those of its parent.
+    let above: Vec<_> = match node.parent() {
+        Some(parent) => {
+            let (own, theirs) = (node.namespaces(), parent.namespaces());
+            if own
+                .clone()
+                .map(std::ptr::from_ref)
+                .eq(theirs.clone().map(std::ptr::from_ref))
+            {
+                return Vec::new();
+            }
+            theirs.collect()
+        }
+        None => Vec::new(),
     };
-    let own = node.namespaces().filter(|namespace| !above(namespace));
+    let is_above = |namespace: &roxmltree::Namespace<'_>| {
+        let mut all = above.iter();
+        all.any(|other| other.name() == namespace.name() && other.uri() == namespace.uri())
+    };
+    let own = node.namespaces().filter(|namespace| !is_above(namespace));
     own.filter(|namespace| namespace.name() != Some("xml"))
         .filter(|namespace| !namespace.uri().starts_with(UNDECLARED))
-        .map(|namespace| {
-            (
-                namespace.name().unwrap_or_default().to_owned(),
-                namespace.uri().to_owned(),
-            )
-        })
+        .map(|namespace| (namespace.name().unwrap_or_default(), namespace.uri()))
         .collect()
 }
 
@@ -309,16 +379,16 @@ mod tests {
         )
         .unwrap();
         let top = document.top();
-        let Kind::Element(name, declared) = &document.item(top).kind else {
+        let Kind::Element(name) = document.kind(top) else {
             panic!("{document:?}");
         };
-        assert_eq!((name.qualified.as_str(), name.local()), ("a:x", "x"));
-        assert_eq!(name.namespace.as_deref(), Some("urn:a"));
-        assert_eq!(*declared, [("a".to_owned(), "urn:a".to_owned())]);
+        assert_eq!((name.qualified, name.local()), ("a:x", "x"));
+        assert_eq!(name.namespace, Some("urn:a"));
+        assert_eq!(document.declarations(top), [("a", "urn:a")]);
         assert_eq!(document.attributes(top).count(), 2);
         assert_eq!(document.children(top).count(), 4);
         assert_eq!(document.text(top), "t<&");
-        assert_eq!(document.children(0).count(), 2);
+        assert_eq!(document.children(Place::ROOT).count(), 2);
     }
 
     #[test]
@@ -332,18 +402,18 @@ mod tests {
     fn prefixes_need_no_declaration() {
         let document = Document::parse("<?x?><!-- <a --><n:a m:b='1'><m:c/></n:a>").unwrap();
         assert!(!document.is_declared());
-        let Kind::Element(name, declared) = &document.item(document.top()).kind else {
+        let Kind::Element(name) = document.kind(document.top()) else {
             panic!("{document:?}");
         };
         assert_eq!(name.qualified, "n:a");
-        assert!(declared.is_empty());
+        assert!(document.declarations(document.top()).is_empty());
     }
 
     #[test]
     fn depth_and_entities_do_no_harm() {
         let deep = format!("{}{}", "<a>".repeat(50_000), "</a>".repeat(50_000));
         let document = Document::parse(&deep).unwrap();
-        assert_eq!(document.text(0), "");
+        assert_eq!(document.text(Place::ROOT), "");
         let mut laughs = "<!DOCTYPE l [<!ENTITY e0 'ha'>".to_owned();
         for level in 1..20 {
             let previous = level - 1;

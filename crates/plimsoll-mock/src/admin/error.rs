@@ -1,7 +1,7 @@
 //! WireMock's error JSON: `{"errors": [{"code", "source": {"pointer"}, "title", "detail"}]}`.
 
 use crate::answer::{Answer, AnswerBuilder};
-use crate::java_regex::TooCostly;
+use crate::budget::TooCostly;
 use crate::stub::problem::{ProblemKind, StubProblem};
 use crate::stubs::DuplicateId;
 use serde_json::{Value, json};

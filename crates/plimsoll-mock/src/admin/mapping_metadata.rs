@@ -3,8 +3,8 @@
 use super::error::AdminError;
 use super::{Admin, AdminRequest, list_mappings};
 use crate::answer::Answer;
+use crate::budget::TooCostly;
 use crate::content::Content;
-use crate::java_regex::TooCostly;
 use crate::matcher::Matcher;
 use crate::stub::{Stub, read_matcher};
 use serde_json::json;

@@ -5,7 +5,7 @@
 use super::error::AdminError;
 use super::{Admin, AdminRequest};
 use crate::answer::Answer;
-use crate::java_regex::TooCostly;
+use crate::budget::TooCostly;
 use crate::journal::{described, shown};
 use crate::request::Request;
 use crate::stub::{parse_lenient, read_pattern};

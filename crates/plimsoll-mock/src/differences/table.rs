@@ -1,8 +1,13 @@
 //! The table itself: two columns, the stub's side and the request's, and remarks at the right. Its layout is WireMock 3.13.2's.
 
 use crate::stub::request_pattern::Row;
+use std::borrow::Cow;
 
 const TITLE: &str = "Request was not matched";
+
+/// Characters and lines of one side of a row at most: what is longer is cut, and its last line says so.
+const MOST_CHARACTERS: usize = 16_384;
+const MOST_LINES: usize = 512;
 
 /// The table of a stub's rows.
 pub(super) fn render(name: Option<&str>, rows: &[Row], width: usize) -> String {
@@ -60,7 +65,8 @@ impl Table {
 
     fn row(&mut self, left: &str, right: &str, remark: Option<&str>) {
         let most = self.width / 2 - 2;
-        let (left, right) = (wrapped(left, most), wrapped(right, most));
+        let (left, right) = (cut(left), cut(right));
+        let (left, right) = (wrapped(&left, most), wrapped(&right, most));
         let (left, right) = (lines_of(&left), lines_of(&right));
         for index in 0..left.len().max(right.len()) {
             let at = |lines: &[&str]| lines.get(index).copied().unwrap_or("").to_owned();
@@ -87,6 +93,23 @@ impl Table {
         }
         self.out.push('\n');
     }
+}
+
+/// What is shown of a text.
+fn cut(text: &str) -> Cow<'_, str> {
+    let by_characters = text
+        .char_indices()
+        .nth(MOST_CHARACTERS)
+        .map(|(place, _)| place);
+    let by_lines = memchr::memchr_iter(b'\n', text.as_bytes()).nth(MOST_LINES - 1);
+    let Some(end) = by_characters.into_iter().chain(by_lines).min() else {
+        return Cow::Borrowed(text);
+    };
+    let (shown, left) = (&text[..end], text.len() - end);
+    if text[end..].trim_end_matches('\n').is_empty() {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(format!("{shown}\n... ({left} bytes more)"))
 }
 
 /// The lines of a text; the empty ones at its end do not count.
@@ -135,6 +158,23 @@ mod tests {
         ] {
             assert_eq!(wrapped(text, 5), expected);
         }
+    }
+
+    #[test]
+    fn long_texts_are_cut() {
+        let check = |text: &str, expected: &str| {
+            let cut = cut(text);
+            assert!(cut.ends_with(expected), "{}", &cut[cut.len() - 40..]);
+            assert!(cut.chars().count() <= MOST_CHARACTERS + 40);
+            assert!(cut.lines().count() <= MOST_LINES + 1);
+        };
+        check(&"x".repeat(MOST_CHARACTERS), "xxx");
+        check(
+            &"\u{e4}".repeat(MOST_CHARACTERS + 1),
+            "\u{e4}\n... (2 bytes more)",
+        );
+        check(&"x\n".repeat(MOST_LINES), "x\n");
+        check(&"x\n".repeat(MOST_LINES + 1), "x\n... (3 bytes more)");
     }
 
     #[test]

@@ -956,7 +956,7 @@ pub(super) const SECTIONS: &[Section] = &[
             (
                 "requests packed with gzip",
                 Stub(r#"{"request": {"bodyPatterns": [{"equalTo": "hello"}]}}"#),
-                "unpacked for matching, up to 10 MiB; not the parts of a multipart body",
+                "unpacked for matching, up to 1 MiB and 16 times their length, at most 10 MiB; not the parts of a multipart body",
             ),
             (
                 "answers in chunks (`Transfer-Encoding: chunked`)",

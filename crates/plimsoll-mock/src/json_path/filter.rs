@@ -2,8 +2,9 @@
 //!
 //! A value that is not there is equal to nothing and unequal to everything. Numbers and texts of numbers compare as Jayway has it.
 
-use super::{Found, JsonPath};
-use crate::java_regex::{JavaRegex, TooCostly};
+use super::{Found, JsonPath, Walk};
+use crate::budget::TooCostly;
+use crate::java_regex::JavaRegex;
 use crate::json::Json;
 use crate::json_equality::same_number;
 use bumpalo::Bump;
@@ -71,23 +72,29 @@ pub(super) const COMPARISONS: &[(&str, Comparison)] = &[
 
 impl Filter {
     /// Whether `value`, a part of `root`, is kept.
-    pub(super) fn accepts(&self, value: &Json<'_>, root: &Json<'_>) -> Result<bool, TooCostly> {
+    pub(super) fn accepts(&self, value: &Json<'_>, walk: &Walk<'_>) -> Result<bool, TooCostly> {
+        walk.budget.spend(1)?;
         match self {
-            Self::Or(filters) => any(filters, value, root, true),
-            Self::And(filters) => any(filters, value, root, false).map(|failed| !failed),
-            Self::Not(filter) => Ok(!filter.accepts(value, root)?),
+            Self::Or(filters) => any(filters, value, walk, true),
+            Self::And(filters) => any(filters, value, walk, false).map(|failed| !failed),
+            Self::Not(filter) => Ok(!filter.accepts(value, walk)?),
             Self::Exists(operand) => {
                 let arena = Bump::new();
-                Ok(operand.value(value, root, &arena)?.is_some())
+                Ok(operand.value(value, walk, &arena)?.is_some())
             }
             Self::Compare(left, comparison, right) => {
                 let arena = Bump::new();
-                let left = left.value(value, root, &arena)?;
-                let right = right.value(value, root, &arena)?;
+                let left = left.value(value, walk, &arena)?;
+                let right = right.value(value, walk, &arena)?;
+                walk.budget
+                    .spend(comparison.steps(left.as_ref(), right.as_ref()))?;
                 Ok(comparison.holds(left.as_ref(), right.as_ref()))
             }
-            Self::Matches(operand, regex) => match operand.value(value, root, &Bump::new())? {
-                Some(Json::String(text)) => regex.matches(text),
+            Self::Matches(operand, regex) => match operand.value(value, walk, &Bump::new())? {
+                Some(Json::String(text)) => {
+                    walk.budget.spend(text.len())?;
+                    regex.matches(text)
+                }
                 Some(scalar @ (Json::Number(_) | Json::Bool(_))) => {
                     regex.matches(&scalar.to_value().to_string())
                 }
@@ -101,11 +108,11 @@ impl Filter {
 fn any(
     filters: &[Filter],
     value: &Json<'_>,
-    root: &Json<'_>,
+    walk: &Walk<'_>,
     wanted: bool,
 ) -> Result<bool, TooCostly> {
     for filter in filters {
-        if filter.accepts(value, root)? == wanted {
+        if filter.accepts(value, walk)? == wanted {
             return Ok(true);
         }
     }
@@ -117,18 +124,19 @@ impl Operand {
     fn value<'v>(
         &'v self,
         here: &'v Json<'v>,
-        root: &'v Json<'v>,
+        walk: &Walk<'v>,
         arena: &'v Bump,
     ) -> Result<Option<Json<'v>>, TooCostly> {
         let found = match self {
             Self::Literal(value) => return Ok(Some(Json::of(value, arena))),
-            Self::Here(path) => path.find_from(here, root, arena)?,
-            Self::Root(path) => path.find_from(root, root, arena)?,
+            Self::Here(path) => path.find_from(here, walk, arena)?,
+            Self::Root(path) => path.find_from(walk.root, walk, arena)?,
         };
         Ok(match found {
             Found::Nothing => None,
             Found::One(value) => Some(value.clone()),
             Found::Many(values) => {
+                walk.budget.spend(values.len())?;
                 let values = values.into_iter().cloned();
                 Some(Json::Array(arena.alloc_slice_fill_iter(values)))
             }
@@ -136,7 +144,31 @@ impl Operand {
     }
 }
 
+/// How many bytes of texts are compared in a step.
+const BYTES_A_STEP: usize = 16;
+
 impl Comparison {
+    /// How many steps it takes at the most.
+    fn steps(self, left: Option<&Json<'_>>, right: Option<&Json<'_>>) -> usize {
+        let (Some(left), Some(right)) = (left, right) else {
+            return 0;
+        };
+        let width = |value: &Json<'_>| match value {
+            Json::String(text) => text.len() / BYTES_A_STEP,
+            Json::Array(items) => items.len(),
+            Json::Object(members) => members.len(),
+            _ => 0,
+        };
+        match (self, left, right) {
+            (
+                Self::SubsetOf | Self::AnyOf | Self::NoneOf,
+                Json::Array(left),
+                Json::Array(right),
+            ) => left.len().saturating_mul(right.len()),
+            _ => width(left) + width(right),
+        }
+    }
+
     fn holds(self, left: Option<&Json<'_>>, right: Option<&Json<'_>>) -> bool {
         let (Some(left), Some(right)) = (left, right) else {
             return self == Self::Unequal || self == Self::NotIn && left.is_none();

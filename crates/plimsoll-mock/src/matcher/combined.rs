@@ -1,8 +1,8 @@
 //! `{"and": […]}` and `{"or": […]}`: several patterns on one value.
 
 use super::Matcher;
+use crate::budget::TooCostly;
 use crate::content::Content;
-use crate::java_regex::TooCostly;
 use crate::stub::reader::{Node, Object, Problems};
 
 /// Which of the patterns must match.

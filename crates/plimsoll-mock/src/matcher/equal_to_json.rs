@@ -1,8 +1,8 @@
 //! `{"equalToJson": json or "text", "ignoreArrayOrder": false, "ignoreExtraElements": false}`: the same JSON, as JsonUnit compares.
 
 use super::Matcher;
+use crate::budget::TooCostly;
 use crate::content::Content;
-use crate::java_regex::TooCostly;
 use crate::json_equality::Expected;
 use crate::stub::problem::StubProblem;
 use crate::stub::reader::{Node, Object, Problems};
@@ -49,8 +49,8 @@ pub(super) fn document_of(operand: &Node<'_>, problems: &mut Problems) -> Option
 
 impl EqualToJson {
     pub(super) fn holds(&self, value: &Content<'_>) -> Result<bool, TooCostly> {
-        match value.json() {
-            Some(actual) => self.0.holds(actual),
+        match value.json()? {
+            Some(actual) => self.0.holds(actual, value.bytes().len()),
             None => Ok(false),
         }
     }

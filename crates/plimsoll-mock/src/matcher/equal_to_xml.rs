@@ -1,8 +1,8 @@
 //! `{"equalToXml": "<a/>", …options}`: the same XML, as XMLUnit compares.
 
 use super::Matcher;
+use crate::budget::TooCostly;
 use crate::content::Content;
-use crate::java_regex::TooCostly;
 use crate::stub::problem::StubProblem;
 use crate::stub::reader::{Node, Object, Problems};
 use crate::xml::Document;
@@ -81,7 +81,7 @@ fn read_comparison(node: &Node<'_>, problems: &mut Problems) -> Option<String> {
 
 impl EqualToXml {
     pub(super) fn holds(&self, value: &Content<'_>) -> Result<bool, TooCostly> {
-        match value.xml() {
+        match value.xml()? {
             Some(actual) => self.0.holds(actual),
             None => Ok(false),
         }

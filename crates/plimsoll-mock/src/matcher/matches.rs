@@ -1,7 +1,8 @@
 //! `{"matches": "regex"}`: the whole value matches a Java regular expression.
 
 use super::Matcher;
-use crate::java_regex::{JavaRegex, TooCostly};
+use crate::budget::TooCostly;
+use crate::java_regex::JavaRegex;
 use crate::stub::reader::{Node, Object, Problems};
 
 /// A whole-value regular expression.

@@ -4,10 +4,10 @@
 //! whole if the pattern compares JSON.
 
 use super::{Matcher, no_operator};
+use crate::budget::{Budget, TooCostly};
 use crate::content::Content;
 use crate::java_json;
-use crate::java_regex::TooCostly;
-use crate::json::Json;
+use crate::json::{Json, tree_budget};
 use crate::json_path::{Found, JsonPath};
 use crate::stub::problem::StubProblem;
 use crate::stub::reader::{Node, Object, Problems};
@@ -68,18 +68,21 @@ fn read_path(node: &Node<'_>, problems: &mut Problems) -> Option<JsonPath> {
 
 impl MatchesJsonPath {
     pub(super) fn holds(&self, value: Option<&Content<'_>>) -> Result<bool, TooCostly> {
-        let Some(document) = value.and_then(Content::json) else {
+        let Some(value) = value else {
             return Ok(false);
         };
-        let arena = Bump::new();
-        let found = self.path.find(document, &arena)?;
+        let Some(document) = value.json()? else {
+            return Ok(false);
+        };
+        let (arena, budget) = (Bump::new(), Budget::for_bytes(value.bytes().len()));
+        let found = self.path.find(document, &arena, &budget)?;
         match &self.pattern {
             None => Ok(match found {
                 Found::Nothing => false,
                 Found::One(value) => is_something(value),
                 Found::Many(values) => !values.is_empty(),
             }),
-            Some(pattern) => holds_on(pattern, found),
+            Some(pattern) => holds_on(pattern, found, value.bytes().len(), &budget),
         }
     }
 }
@@ -87,13 +90,16 @@ impl MatchesJsonPath {
 impl MatchesJsonPath {
     /// The text of what is found first.
     pub(super) fn found(&self, value: &Content<'_>) -> Option<String> {
-        match self.path.find(value.json()?, &Bump::new()).ok()? {
+        let document = value.json().ok()??;
+        let bytes = value.bytes().len();
+        let (budget, values) = (Budget::for_bytes(bytes), tree_budget(bytes));
+        match self.path.find(document, &Bump::new(), &budget).ok()? {
             Found::Nothing => None,
             Found::One(one) if one.as_object().is_some() => {
-                Some(java_json::pretty(&one.to_value()))
+                Some(java_json::pretty(&one.to_value_within(&values).ok()?))
             }
-            Found::One(one) => Some(printed(one)),
-            Found::Many(all) => all.first().map(|first| printed(first)),
+            Found::One(one) => printed(one, &values).ok(),
+            Found::Many(all) => printed(all.first()?, &values).ok(),
         }
     }
 }
@@ -109,33 +115,43 @@ fn is_something(value: &Json<'_>) -> bool {
 }
 
 /// A value as Java prints it.
-fn printed(value: &Json<'_>) -> String {
-    java_json::printed(&value.to_value())
+fn printed(value: &Json<'_>, values: &Budget) -> Result<String, TooCostly> {
+    Ok(java_json::printed(&value.to_value_within(values)?))
 }
 
-fn holds_on(pattern: &Matcher, found: Found<'_>) -> Result<bool, TooCostly> {
+fn holds_on(
+    pattern: &Matcher,
+    found: Found<'_>,
+    bytes: usize,
+    budget: &Budget,
+) -> Result<bool, TooCostly> {
+    let values = || tree_budget(bytes);
     let items = match found {
         Found::Nothing => return Ok(matches!(pattern, Matcher::Absent)),
         Found::One(value) => match value {
             Json::Array(items) => items.iter().collect(),
             Json::Null => return Ok(matches!(pattern, Matcher::Absent)),
             one @ Json::Object(_) => {
-                let text = java_json::pretty(&one.to_value());
+                let text = java_json::pretty(&one.to_value_within(&values())?);
                 return pattern.holds(Some(&Content::text_of(text)));
             }
-            one => return pattern.holds(Some(&Content::text_of(printed(one)))),
+            one => return pattern.holds(Some(&Content::text_of(printed(one, &values())?))),
         },
         Found::Many(values) => values,
     };
     if matches!(pattern, Matcher::EqualToJson(_)) {
-        let list: Value = items.iter().map(|item| item.to_value()).collect();
+        let values = values();
+        let list = items.iter().map(|item| item.to_value_within(&values));
+        let list: Value = list.collect::<Result<_, _>>()?;
         return pattern.holds(Some(&Content::text_of(list.to_string())));
     }
     if items.is_empty() {
         return Ok(matches!(pattern, Matcher::Absent));
     }
     for item in items {
-        if pattern.holds(Some(&Content::text_of(printed(item))))? {
+        // What was found may stand within each other.
+        item.charge(budget)?;
+        if pattern.holds(Some(&Content::text_of(printed(item, &values())?)))? {
             return Ok(true);
         }
     }

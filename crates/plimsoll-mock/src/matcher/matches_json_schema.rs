@@ -3,6 +3,7 @@
 //! A value that is not JSON is taken for a JSON string, as in WireMock.
 
 use super::{Matcher, equal_to_json};
+use crate::budget::TooCostly;
 use crate::content::Content;
 use crate::stub::problem::StubProblem;
 use crate::stub::reader::{Node, Object, Problems};
@@ -55,11 +56,11 @@ fn read_version(node: &Node<'_>, problems: &mut Problems) -> Option<Draft> {
 }
 
 impl MatchesJsonSchema {
-    pub(super) fn holds(&self, value: &Content<'_>) -> bool {
-        match value.value() {
+    pub(super) fn holds(&self, value: &Content<'_>) -> Result<bool, TooCostly> {
+        Ok(match value.value()? {
             Some(document) => self.0.is_valid(document),
             None => self.0.is_valid(&Value::String(value.text().into_owned())),
-        }
+        })
     }
 }
 

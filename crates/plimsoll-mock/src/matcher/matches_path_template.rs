@@ -1,8 +1,8 @@
 //! `{"matchesPathTemplate": "/things/{id}"}`: the value is a path of this shape.
 
 use super::Matcher;
+use crate::budget::TooCostly;
 use crate::content::Content;
-use crate::java_regex::TooCostly;
 use crate::path_template::PathTemplate;
 use crate::stub::reader::{Node, Object, Problems};
 

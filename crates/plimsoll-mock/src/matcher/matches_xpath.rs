@@ -3,12 +3,15 @@
 //! Without a pattern some node must be found. With one, one of the nodes must match: an element as XML, anything else as its text.
 
 use super::{Matcher, no_operator};
+use crate::budget::{Budget, TooCostly};
 use crate::content::Content;
-use crate::java_regex::TooCostly;
 use crate::stub::problem::StubProblem;
 use crate::stub::reader::{Node, Object, Problems};
-use crate::xml::path::{Found, Naming, XPath, shown};
+use crate::xml::path::{Failure, Found, Naming, XPath, shown};
 use serde_json::Value;
+
+/// Steps that a pattern on a node takes beside one for each of its bytes.
+const COST_OF_A_NODE: usize = 8;
 
 /// A path and what is wanted there.
 #[derive(Debug, Clone)]
@@ -77,25 +80,27 @@ fn read_path(node: &Node<'_>, naming: Naming, problems: &mut Problems) -> Option
 
 impl MatchesXPath {
     pub(super) fn holds(&self, value: &Content<'_>) -> Result<bool, TooCostly> {
-        let Some(document) = value.xml() else {
+        let Some(document) = value.xml()? else {
             return Ok(false);
         };
-        // An expression that fails matches nothing, as in WireMock.
-        let Ok(found) = self.path.find(document) else {
-            return Ok(false);
+        let found = match self.path.find(document) {
+            Ok(found) => found,
+            // An expression that fails matches nothing, as in WireMock.
+            Err(Failure::Invalid(_)) => return Ok(false),
+            Err(Failure::TooCostly(costly)) => return Err(costly),
         };
         let Some(pattern) = &self.pattern else {
             return Ok(!matches!(found, Found::Nodes(places) if places.is_empty()));
         };
-        let texts = match found {
-            Found::Nodes(places) => places
-                .into_iter()
-                .map(|place| shown(document, place))
-                .collect(),
-            Found::Text(text) => vec![text],
+        let places = match found {
+            Found::Nodes(places) => places,
+            Found::Text(text) => return pattern.holds(Some(&Content::text_of(text))),
         };
-        for text in texts {
-            if pattern.holds(Some(&Content::text_of(text)))? {
+        // What was found may stand within each other.
+        let budget = Budget::for_bytes(document.len());
+        for place in places {
+            budget.spend(COST_OF_A_NODE + document.bytes(place))?;
+            if pattern.holds(Some(&Content::text_of(shown(document, place))))? {
                 return Ok(true);
             }
         }
@@ -104,7 +109,7 @@ impl MatchesXPath {
 
     /// The text of what is found first.
     pub(super) fn found(&self, value: &Content<'_>) -> Option<String> {
-        let document = value.xml()?;
+        let document = value.xml().ok()??;
         match self.path.find(document).ok()? {
             Found::Nodes(places) => places.first().map(|place| shown(document, *place)),
             Found::Text(text) => Some(text),

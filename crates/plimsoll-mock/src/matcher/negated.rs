@@ -2,8 +2,8 @@
 //! not there matches these two.
 
 use super::{Matcher, contains, matches};
+use crate::budget::TooCostly;
 use crate::content::Content;
-use crate::java_regex::TooCostly;
 use crate::stub::reader::{Node, Object, Problems};
 
 /// The pattern that must not match.

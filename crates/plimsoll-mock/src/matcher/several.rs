@@ -3,8 +3,8 @@
 //! One pattern holds when any of the values matches it, and on no value at all if it matches what is missing.
 
 use super::{Matcher, combined};
+use crate::budget::TooCostly;
 use crate::content::Content;
-use crate::java_regex::TooCostly;
 use crate::stub::reader::{Node, Problems};
 
 /// A pattern on a list of values.

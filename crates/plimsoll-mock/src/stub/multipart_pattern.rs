@@ -3,7 +3,7 @@
 
 use super::reader::{Node, Problems};
 use super::request_pattern::{read_bodies, read_named};
-use crate::java_regex::TooCostly;
+use crate::budget::TooCostly;
 use crate::matcher::Matcher;
 use crate::matcher::several::Several;
 use crate::multipart::Part;

@@ -4,7 +4,8 @@
 //! as in WireMock.
 
 use super::reader::{Object, Problems};
-use crate::java_regex::{JavaRegex, TooCostly};
+use crate::budget::TooCostly;
+use crate::java_regex::JavaRegex;
 use crate::path_template::PathTemplate;
 use crate::request::Request;
 

@@ -43,7 +43,8 @@ use super::parse::Block;
 use super::render::Renderer;
 use super::scope::Scope;
 use super::value::Value;
-use crate::java_regex::{JavaRegex, TooCostly};
+use crate::budget::TooCostly;
+use crate::java_regex::JavaRegex;
 use crate::json_path::JsonPath;
 use crate::xml::path::{Naming, XPath};
 

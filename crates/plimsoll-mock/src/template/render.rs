@@ -7,23 +7,33 @@ use super::model::Model;
 use super::parse::{Block, BlockHead, Part};
 use super::scope::{Scope, Scopes, Turn};
 use super::value::Value;
+use crate::budget::Budget;
 use std::borrow::Cow;
 
-/// Bytes that one rendering may produce, in all its parts.
-const MOST_BYTES: usize = 64 << 20;
+/// Bytes that one rendering may produce, in all its parts and in what helpers give, and for each byte of the request's body.
+const MOST_BYTES: usize = 4 << 20;
+const MOST_BYTES_A_BYTE: usize = 3;
+/// Parts, values and turns that one rendering may go through, and for each byte of the request's body.
+const MOST_STEPS: usize = 200_000;
+const MOST_STEPS_A_BYTE: usize = 1;
+/// Bytes of a list that one item stands for.
+const BYTES_OF_AN_ITEM: usize = 64;
 
 /// A rendering under way.
 #[derive(Debug)]
 pub(crate) struct Renderer<'a> {
     pub(crate) scopes: Scopes<'a>,
-    bytes: usize,
+    bytes: Budget,
+    steps: Budget,
 }
 
 impl<'a> Renderer<'a> {
     pub(super) fn new(model: &'a Model<'a>) -> Self {
+        let body = model.request.body.bytes().len();
         Self {
             scopes: Scopes::new(model),
-            bytes: 0,
+            bytes: Budget::of(MOST_BYTES + MOST_BYTES_A_BYTE * body),
+            steps: Budget::of(MOST_STEPS + MOST_STEPS_A_BYTE * body),
         }
     }
 
@@ -37,16 +47,22 @@ impl<'a> Renderer<'a> {
                 Part::Output(expression) => out.push_str(&self.value(expression)?.print()),
                 Part::Block(block) => out.push_str(&self.block(block)?),
             }
-            self.bytes += out.len() - before;
-            if self.bytes > MOST_BYTES {
-                return Err(RenderError {
-                    line: 1,
-                    column: 1,
-                    message: format!("the template makes more than {MOST_BYTES} bytes"),
-                });
-            }
+            self.step(1).map_err(at_start)?;
+            self.make(out.len() - before).map_err(at_start)?;
         }
         Ok(out)
+    }
+
+    /// Takes steps; why there are not so many.
+    pub(crate) fn step(&self, steps: usize) -> Result<(), String> {
+        let spent = self.steps.spend(steps);
+        spent.map_err(|_| format!("the template takes more than {MOST_STEPS} steps and {MOST_STEPS_A_BYTE} for each byte of the body"))
+    }
+
+    /// Takes bytes that are about to be made, or were; why there are not so many.
+    pub(crate) fn make(&self, bytes: usize) -> Result<(), String> {
+        let spent = self.bytes.spend(bytes);
+        spent.map_err(|_| format!("the template makes more than {MOST_BYTES} bytes and {MOST_BYTES_A_BYTE} for each byte of the body"))
     }
 
     /// The text of a body with a scope of its own.
@@ -84,6 +100,7 @@ impl<'a> Renderer<'a> {
                     is_last: index + 1 == count,
                 }),
             };
+            self.step(1).map_err(at_start)?;
             each(self.render_in(scope, &block.body)?);
         }
         Ok(())
@@ -97,7 +114,12 @@ impl<'a> Renderer<'a> {
             Expression::Decimal(number) => Value::Decimal(*number),
             Expression::Bool(value) => Value::Bool(*value),
             Expression::Nothing => Value::Nothing,
-            Expression::Path(path) => self.scopes.resolve(path),
+            Expression::Path(path) => {
+                let value = self.scopes.resolve(path);
+                // What was assigned is copied each time.
+                self.step(1 + self.scopes.copied()).map_err(at_start)?;
+                value
+            }
             Expression::Call(call) => self.call(call, None)?,
         })
     }
@@ -140,6 +162,7 @@ impl<'a> Renderer<'a> {
         for (name, option) in &call.options {
             options.push((name.as_str(), self.value(option)?));
         }
+        self.step(1).map_err(at_start)?;
         let invocation = Invocation {
             arguments,
             options,
@@ -147,15 +170,36 @@ impl<'a> Renderer<'a> {
             block,
             renderer: self,
         };
-        call.helper
-            .call(invocation)
-            .map_err(|failure| match failure {
-                Failure::Inner(error) => error,
-                Failure::Own(message) => RenderError {
-                    line: call.place.line,
-                    column: call.place.column,
-                    message: format!("{}: {message}", call.helper.name()),
-                },
-            })
+        let failed = |failure| match failure {
+            Failure::Inner(error) => error,
+            Failure::Own(message) => RenderError {
+                line: call.place.line,
+                column: call.place.column,
+                message: format!("{}: {message}", call.helper.name()),
+            },
+        };
+        let value = call.helper.call(invocation).map_err(failed)?;
+        let made = self.make(bytes_of(&value));
+        made.map_err(|message| failed(Failure::Own(message)))?;
+        Ok(value)
+    }
+}
+
+/// What a helper has made, about.
+fn bytes_of(value: &Value<'_>) -> usize {
+    match value {
+        Value::Text(Cow::Owned(text)) => text.len(),
+        Value::List(items) => items.len() * BYTES_OF_AN_ITEM,
+        Value::Map(entries) => entries.len() * BYTES_OF_AN_ITEM,
+        _ => 0,
+    }
+}
+
+/// A limit has no place in the template.
+fn at_start(message: String) -> RenderError {
+    RenderError {
+        line: 1,
+        column: 1,
+        message,
     }
 }

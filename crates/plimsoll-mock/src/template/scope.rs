@@ -4,6 +4,7 @@ use super::expression::Path;
 use super::model::Model;
 use super::value::{Part, Value};
 use std::borrow::Cow;
+use std::cell::Cell;
 
 /// The body of a block: what it is about.
 #[derive(Debug, Clone)]
@@ -31,6 +32,8 @@ pub(crate) struct Scopes<'a> {
     scopes: Vec<Scope<'a>>,
     /// What helpers have assigned; the last of a name counts.
     assigned: Vec<(String, Value<'a>)>,
+    /// How much was copied of values since somebody asked, in steps.
+    copied: Cell<usize>,
 }
 
 impl<'a> Scopes<'a> {
@@ -43,6 +46,7 @@ impl<'a> Scopes<'a> {
                 turn: None,
             }],
             assigned: Vec::new(),
+            copied: Cell::new(0),
         }
     }
 
@@ -73,6 +77,16 @@ impl<'a> Scopes<'a> {
         }
     }
 
+    /// Steps that copying values has taken since this was last asked.
+    pub(crate) fn copied(&self) -> usize {
+        self.copied.take()
+    }
+
+    fn copy(&self, value: &Value<'a>) -> Value<'a> {
+        self.copied.set(self.copied.get() + value.cost_of_copy());
+        value.clone()
+    }
+
     /// What a path leads to.
     pub(crate) fn resolve(&self, path: &Path) -> Value<'a> {
         self.model.whole(self.find(path))
@@ -92,8 +106,8 @@ impl<'a> Scopes<'a> {
         }
         let innermost = &scopes[scopes.len() - 1];
         let (start, rest) = match path.segments.split_first() {
-            None => return innermost.this.clone(),
-            Some(_) if path.is_this => (Some(innermost.this.clone()), &*path.segments),
+            None => return self.copy(&innermost.this),
+            Some(_) if path.is_this => (Some(self.copy(&innermost.this)), &*path.segments),
             Some((first, rest)) => (self.name(scopes, first), rest),
         };
         self.follow(start, rest)
@@ -113,12 +127,12 @@ impl<'a> Scopes<'a> {
         let of_scope = |scope: &Scope<'a>| {
             let named = scope.names.iter().find(|(own, _)| *own == name);
             named
-                .map(|(_, value)| value.clone())
+                .map(|(_, value)| self.copy(value))
                 .or_else(|| self.model.member(&scope.this, name))
         };
         let assigned = || {
             let assigned = self.assigned.iter().find(|(own, _)| own == name);
-            assigned.map(|(_, value)| value.clone())
+            assigned.map(|(_, value)| self.copy(value))
         };
         scopes.iter().rev().find_map(of_scope).or_else(assigned)
     }

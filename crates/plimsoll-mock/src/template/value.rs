@@ -132,6 +132,23 @@ impl<'a> Value<'a> {
         matches!(self, Self::Nothing)
     }
 
+    /// Steps that copying it takes: one for 16 bytes of text or a value of JSON.
+    pub(crate) fn cost_of_copy(&self) -> usize {
+        fn json(value: &Json) -> usize {
+            1 + match value {
+                Json::String(text) => text.len() / 16,
+                Json::Array(items) => items.iter().map(json).sum(),
+                Json::Object(map) => map.values().map(json).sum::<usize>() + map.len(),
+                _ => 0,
+            }
+        }
+        match self {
+            Self::Text(Cow::Owned(text)) | Self::Shown(Cow::Owned(text)) => text.len() / 16,
+            Self::Json(Cow::Owned(value), _) => json(value),
+            _ => 0,
+        }
+    }
+
     /// As it is printed.
     pub(crate) fn print(&self) -> Cow<'_, str> {
         print::text(self)

@@ -1,7 +1,7 @@
 //! A node of XML as templates have it: prints itself, and has a name, a text and attributes.
 
 use crate::xml::path::shown;
-use crate::xml::{Document, Kind};
+use crate::xml::{Document, Kind, Place};
 
 /// A node that `xPath` found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,16 +15,16 @@ pub(crate) struct XmlNode {
 
 impl XmlNode {
     /// The node at a place of a document.
-    pub(crate) fn at(document: &Document, place: usize) -> Self {
-        let name = match &document.item(place).kind {
-            Kind::Element(name, _) | Kind::Attribute(name, _) => name.qualified.clone(),
-            Kind::Instruction(target, _) => target.clone(),
+    pub(crate) fn at(document: &Document, place: Place) -> Self {
+        let name = match document.kind(place) {
+            Kind::Element(name) | Kind::Attribute(name, _) => name.qualified.to_owned(),
+            Kind::Instruction(target, _) => target.to_owned(),
             Kind::Text(_) => "#text".to_owned(),
             Kind::Comment(_) => "#comment".to_owned(),
             Kind::Root => "#document".to_owned(),
         };
-        let attribute = |place: usize| match &document.item(place).kind {
-            Kind::Attribute(name, value) => Some((name.qualified.clone(), value.clone())),
+        let attribute = |place: Place| match document.kind(place) {
+            Kind::Attribute(name, value) => Some((name.qualified.to_owned(), value.to_owned())),
             _ => None,
         };
         Self {

@@ -5,9 +5,10 @@
 
 pub(crate) use super::placeholder::Placeholders;
 use super::placeholder::Wanted;
-use super::{Document, Kind, Name};
-use crate::java_regex::TooCostly;
-use std::collections::HashMap;
+use super::{Document, Kind, Name, Place};
+use crate::budget::{Budget, TooCostly};
+use std::borrow::Cow;
+use std::collections::{HashMap, VecDeque};
 
 /// What names of elements and attributes are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -33,12 +34,12 @@ pub(crate) struct Rules {
 }
 
 /// A document that is expected, prepared.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct Expected {
     document: Document,
     rules: Rules,
     /// What texts and attributes ask for, by their places.
-    wanted: HashMap<usize, Wanted>,
+    wanted: HashMap<Place, Wanted>,
 }
 
 /// XMLUnit's names of comparisons.
@@ -79,8 +80,8 @@ impl Expected {
         }
         let mut wanted = HashMap::new();
         if let Some(placeholders) = &rules.placeholders {
-            for (place, item) in document.items.iter().enumerate() {
-                if let Kind::Text(text) | Kind::Attribute(_, text) = &item.kind {
+            for place in document.texts() {
+                if let Kind::Text(text) | Kind::Attribute(_, text) = document.kind(place) {
                     wanted.insert(place, placeholders.read(text)?);
                 }
             }
@@ -100,9 +101,10 @@ impl Expected {
         let comparison = Comparison {
             expected: self,
             actual,
+            budget: Budget::for_bytes(self.document.len() + actual.len()),
         };
         // A list instead of calls, so that a deep document takes no stack.
-        let mut pairs = vec![(0, 0)];
+        let mut pairs = vec![(Place::ROOT, Place::ROOT)];
         while let Some((one, other)) = pairs.pop() {
             if !comparison.holds(one, other, &mut pairs)? {
                 return Ok(false);
@@ -120,7 +122,7 @@ impl Expected {
     }
 
     /// Whether the text at a place of the expected document is there.
-    fn wants(&self, place: usize, text: Option<&str>) -> Result<bool, TooCostly> {
+    fn wants(&self, place: Place, text: Option<&str>) -> Result<bool, TooCostly> {
         match self.wanted.get(&place) {
             Some(wanted) => wanted.holds(text),
             None => Ok(text.is_some_and(|text| text.trim() == self.document.text(place).trim())),
@@ -131,23 +133,22 @@ impl Expected {
 struct Comparison<'c> {
     expected: &'c Expected,
     actual: &'c Document,
+    /// For the texts that elements are put in order by.
+    budget: Budget,
 }
 
 impl Comparison<'_> {
     /// Compares two items; what they contain is left in `pairs`.
     fn holds(
         &self,
-        one: usize,
-        other: usize,
-        pairs: &mut Vec<(usize, usize)>,
+        one: Place,
+        other: Place,
+        pairs: &mut Vec<(Place, Place)>,
     ) -> Result<bool, TooCostly> {
-        let (expected, actual) = (
-            &self.expected.document.item(one).kind,
-            &self.actual.item(other).kind,
-        );
+        let (expected, actual) = (self.expected.document.kind(one), self.actual.kind(other));
         match (expected, actual) {
             (Kind::Root, Kind::Root) => self.contents_hold(one, other, pairs),
-            (Kind::Element(own, _), Kind::Element(theirs, _)) => Ok(self.names_hold(own, theirs)
+            (Kind::Element(own), Kind::Element(theirs)) => Ok(self.names_hold(own, theirs)
                 && self.attributes_hold(one, other)?
                 && self.contents_hold(one, other, pairs)?),
             (Kind::Text(_), Kind::Text(text)) => {
@@ -162,14 +163,11 @@ impl Comparison<'_> {
         }
     }
 
-    fn names_hold(&self, own: &Name, theirs: &Name) -> bool {
+    fn names_hold<'d>(&self, own: Name<'d>, theirs: Name<'d>) -> bool {
         let awareness = self.expected.rules.awareness;
-        let namespace = |name: &Name| match awareness {
-            Awareness::Strict => name.namespace.clone(),
-            Awareness::Legacy => name
-                .namespace
-                .clone()
-                .filter(|_| !name.qualified.contains(':')),
+        let namespace = |name: Name<'d>| match awareness {
+            Awareness::Strict => name.namespace,
+            Awareness::Legacy => name.namespace.filter(|_| !name.qualified.contains(':')),
             Awareness::None => None,
         };
         let wanted = namespace(own);
@@ -184,10 +182,15 @@ impl Comparison<'_> {
         same || !self.expected.counts("ELEMENT_TAG_NAME")
     }
 
-    fn attributes_hold(&self, one: usize, other: usize) -> Result<bool, TooCostly> {
+    fn attributes_hold(&self, one: Place, other: Place) -> Result<bool, TooCostly> {
         let awareness = self.expected.rules.awareness;
         let own = attributes(&self.expected.document, one, awareness);
         let theirs = attributes(self.actual, other, awareness);
+        let by_name: HashMap<_, _> = theirs
+            .iter()
+            .rev()
+            .map(|other| (other.name(awareness), other))
+            .collect();
         let ignores_missing = |attribute: &Attribute<'_>| {
             let wanted = attribute
                 .place
@@ -196,10 +199,7 @@ impl Comparison<'_> {
         };
         let mut missing = 0;
         for attribute in &own {
-            let found = theirs
-                .iter()
-                .find(|other| attribute.is_named_as(other, awareness));
-            let Some(found) = found else {
+            let Some(found) = by_name.get(&attribute.name(awareness)) else {
                 if !ignores_missing(attribute) && self.expected.counts("ATTR_NAME_LOOKUP") {
                     return Ok(false);
                 }
@@ -226,13 +226,12 @@ impl Comparison<'_> {
 
     fn contents_hold(
         &self,
-        one: usize,
-        other: usize,
-        pairs: &mut Vec<(usize, usize)>,
+        one: Place,
+        other: Place,
+        pairs: &mut Vec<(Place, Place)>,
     ) -> Result<bool, TooCostly> {
-        let by_text = self.expected.rules.by_text;
-        let own = contents(&self.expected.document, one, by_text);
-        let mut theirs = contents(self.actual, other, by_text);
+        let own = self.contents(&self.expected.document, one)?;
+        let theirs = self.contents(self.actual, other)?;
         if let ([text], []) = (own.as_slice(), theirs.as_slice())
             && self.expected.wanted.contains_key(text)
         {
@@ -241,36 +240,69 @@ impl Comparison<'_> {
         if own.len() != theirs.len() && self.expected.counts("CHILD_NODELIST_LENGTH") {
             return Ok(false);
         }
+        let mut by_kind: HashMap<_, VecDeque<Place>> = HashMap::new();
+        for place in theirs {
+            let kind = std::mem::discriminant(&self.actual.kind(place));
+            by_kind.entry(kind).or_default().push_back(place);
+        }
         for place in own {
-            let kind = std::mem::discriminant(&self.expected.document.item(place).kind);
-            let same =
-                |other: &usize| std::mem::discriminant(&self.actual.item(*other).kind) == kind;
-            match theirs.iter().position(same) {
-                Some(found) => pairs.push((place, theirs.remove(found))),
+            let kind = std::mem::discriminant(&self.expected.document.kind(place));
+            match by_kind.get_mut(&kind).and_then(VecDeque::pop_front) {
+                Some(found) => pairs.push((place, found)),
                 None if self.expected.counts("CHILD_LOOKUP") => return Ok(false),
                 None => {}
             }
         }
         Ok(true)
     }
+
+    /// What an item contains, without comments and white space, in the order of names; one name in document order or in that of its texts.
+    fn contents(&self, document: &Document, place: Place) -> Result<Vec<Place>, TooCostly> {
+        let counts = |place: &Place| match document.kind(*place) {
+            Kind::Comment(_) => false,
+            Kind::Text(text) => !text.trim().is_empty(),
+            _ => true,
+        };
+        let mut places: Vec<Place> = document.children(place).filter(counts).collect();
+        if places.len() < 2 {
+            return Ok(places);
+        }
+        let name = |place: Place| match document.kind(place) {
+            Kind::Element(name) => name.local(),
+            _ => "",
+        };
+        if self.expected.rules.by_text {
+            for place in &places {
+                self.budget.spend(document.bytes(*place) / BYTES_A_STEP)?;
+            }
+            places.sort_by_cached_key(|place| (name(*place), document.text(*place)));
+        } else {
+            places.sort_by_key(|place| name(*place));
+        }
+        Ok(places)
+    }
 }
+
+/// How much of a text is put in order in one step.
+const BYTES_A_STEP: usize = 16;
 
 /// An attribute as it is compared.
 #[derive(Debug)]
 struct Attribute<'d> {
     /// `None` for a declaration of a namespace.
-    place: Option<usize>,
-    qualified: String,
+    place: Option<Place>,
+    qualified: Cow<'d, str>,
     namespace: Option<&'d str>,
     local: &'d str,
     value: &'d str,
 }
 
 impl Attribute<'_> {
-    fn is_named_as(&self, other: &Self, awareness: Awareness) -> bool {
+    /// What it is found by.
+    fn name(&self, awareness: Awareness) -> (Option<&str>, &str) {
         match awareness {
-            Awareness::Strict => (self.namespace, self.local) == (other.namespace, other.local),
-            Awareness::Legacy | Awareness::None => self.qualified == other.qualified,
+            Awareness::Strict => (self.namespace, self.local),
+            Awareness::Legacy | Awareness::None => (None, &self.qualified),
         }
     }
 
@@ -284,55 +316,31 @@ impl Attribute<'_> {
     }
 }
 
-fn attributes(document: &Document, place: usize, awareness: Awareness) -> Vec<Attribute<'_>> {
+fn attributes(document: &Document, place: Place, awareness: Awareness) -> Vec<Attribute<'_>> {
     let own = document
         .attributes(place)
-        .filter_map(|place| match &document.item(place).kind {
+        .filter_map(|place| match document.kind(place) {
             Kind::Attribute(name, value) => Some(Attribute {
                 place: Some(place),
-                qualified: name.qualified.clone(),
-                namespace: name.namespace.as_deref(),
+                qualified: Cow::Borrowed(name.qualified),
+                namespace: name.namespace,
                 local: name.local(),
                 value,
             }),
             _ => None,
         });
     let mut all: Vec<_> = own.collect();
-    if let (Awareness::None, Kind::Element(_, declared)) = (awareness, &document.item(place).kind) {
-        all.extend(declared.iter().map(|(prefix, uri)| Attribute {
+    if awareness == Awareness::None {
+        let declared = document.declarations(place).into_iter();
+        all.extend(declared.map(|(prefix, uri)| Attribute {
             place: None,
-            qualified: format!("xmlns:{prefix}"),
+            qualified: Cow::Owned(format!("xmlns:{prefix}")),
             namespace: None,
             local: prefix,
             value: uri,
         }));
     }
     all
-}
-
-/// What an item contains, without comments and white space, in the order of names; one name in document order or in that of its texts.
-fn contents(document: &Document, place: usize, by_text: bool) -> Vec<usize> {
-    let counts = |place: &usize| match &document.item(*place).kind {
-        Kind::Comment(_) => false,
-        Kind::Text(text) => !text.trim().is_empty(),
-        _ => true,
-    };
-    let mut places: Vec<usize> = document.children(place).filter(counts).collect();
-    if places.len() > 1 {
-        places.sort_by_cached_key(|place| {
-            let name = match &document.item(*place).kind {
-                Kind::Element(name, _) => name.local().to_owned(),
-                _ => String::new(),
-            };
-            let text = if by_text {
-                document.text(*place)
-            } else {
-                String::new()
-            };
-            (name, text)
-        });
-    }
-    places
 }
 
 #[cfg(test)]

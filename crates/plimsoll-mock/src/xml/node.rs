@@ -1,32 +1,42 @@
 //! A document as `xpath_eval` walks it.
 
 use super::path::Naming;
-use super::{Document, Kind};
+use super::{Declaration, Document, Kind, Place};
+use crate::budget::Budget;
 use std::cmp::Ordering;
 use xpath_eval::{ExpandedName, Node, NodeKind};
 
-/// A node of a document.
+/// A node of a document, on a walk that may take so many steps: once they are spent, there is nothing more to be found.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Here<'d> {
-    document: &'d Document,
-    naming: &'d Naming,
-    pub(crate) place: usize,
+    walk: &'d Walk<'d>,
+    pub(crate) place: Place,
     /// For a namespace of the element at `place`: who declares it, and which of its declarations it is.
-    namespace: Option<(usize, usize)>,
+    namespace: Option<Declaration>,
 }
+
+/// What is walked, and how far.
+#[derive(Debug)]
+pub(crate) struct Walk<'d> {
+    pub(crate) document: &'d Document,
+    pub(crate) naming: &'d Naming,
+    pub(crate) budget: Budget,
+}
+
+/// How much of a text is read in one step.
+const BYTES_A_STEP: usize = 16;
 
 impl<'d> Here<'d> {
     /// The root of a document.
-    pub(crate) fn root(document: &'d Document, naming: &'d Naming) -> Self {
+    pub(crate) fn root(walk: &'d Walk<'d>) -> Self {
         Self {
-            document,
-            naming,
-            place: 0,
+            walk,
+            place: Place::ROOT,
             namespace: None,
         }
     }
 
-    fn at(self, place: usize) -> Self {
+    fn at(self, place: Place) -> Self {
         Self {
             place,
             namespace: None,
@@ -34,7 +44,12 @@ impl<'d> Here<'d> {
         }
     }
 
-    fn order(&self) -> (usize, Option<(usize, usize)>) {
+    /// Whether so many more steps may be taken.
+    fn may_go(self, steps: usize) -> bool {
+        self.walk.budget.spend(steps).is_ok()
+    }
+
+    fn order(&self) -> (Place, Option<Declaration>) {
         (self.place, self.namespace)
     }
 }
@@ -52,9 +67,9 @@ impl<'d> Node<'d> for Here<'d> {
         if self.namespace.is_some() {
             return NodeKind::Namespace;
         }
-        match self.document.item(self.place).kind {
+        match self.walk.document.kind(self.place) {
             Kind::Root => NodeKind::Root,
-            Kind::Element(..) => NodeKind::Element,
+            Kind::Element(_) => NodeKind::Element,
             Kind::Attribute(..) => NodeKind::Attribute,
             Kind::Text(_) => NodeKind::Text,
             Kind::Comment(_) => NodeKind::Comment,
@@ -63,31 +78,43 @@ impl<'d> Node<'d> for Here<'d> {
     }
 
     fn parent(self) -> Option<Self> {
+        if !self.may_go(1) {
+            return None;
+        }
         if self.namespace.is_some() {
             return Some(self.at(self.place));
         }
-        Some(self.at(self.document.parent(self.place)?))
+        Some(self.at(self.walk.document.parent(self.place)?))
     }
 
     fn children(self) -> impl Iterator<Item = Self> + 'd {
         let own = self
             .namespace
             .is_none()
-            .then(|| self.document.children(self.place));
-        own.into_iter().flatten().map(move |place| self.at(place))
+            .then(|| self.walk.document.children(self.place));
+        own.into_iter()
+            .flatten()
+            .take_while(move |_| self.may_go(1))
+            .map(move |place| self.at(place))
     }
 
     fn attributes(self) -> impl Iterator<Item = Self> + 'd {
         let own = self
             .namespace
             .is_none()
-            .then(|| self.document.attributes(self.place));
-        own.into_iter().flatten().map(move |place| self.at(place))
+            .then(|| self.walk.document.attributes(self.place));
+        own.into_iter()
+            .flatten()
+            .take_while(move |_| self.may_go(1))
+            .map(move |place| self.at(place))
     }
 
     fn namespaces(self) -> impl Iterator<Item = Self> + 'd {
         let all = match self.kind() {
-            NodeKind::Element => self.document.namespaces(self.place),
+            // All elements around are asked.
+            NodeKind::Element if self.may_go(self.walk.document.depth(self.place)) => {
+                self.walk.document.namespaces(self.place)
+            }
             _ => Vec::new(),
         };
         all.into_iter().map(move |declared| Self {
@@ -97,21 +124,21 @@ impl<'d> Node<'d> for Here<'d> {
     }
 
     fn expanded_name(self) -> Option<ExpandedName> {
-        if let Some((place, slot)) = self.namespace {
-            let (prefix, _) = self.document.declared(place, slot);
+        if let Some(declaration) = self.namespace {
+            let (prefix, _) = self.walk.document.declared(declaration);
             return Some(ExpandedName {
                 namespace_uri: None,
                 local_name: prefix.to_owned(),
             });
         }
-        match &self.document.item(self.place).kind {
-            Kind::Element(name, _) | Kind::Attribute(name, _) => Some(ExpandedName {
-                namespace_uri: name.namespace.clone(),
+        match self.walk.document.kind(self.place) {
+            Kind::Element(name) | Kind::Attribute(name, _) => Some(ExpandedName {
+                namespace_uri: name.namespace.map(str::to_owned),
                 local_name: name.local().to_owned(),
             }),
             Kind::Instruction(target, _) => Some(ExpandedName {
                 namespace_uri: None,
-                local_name: target.clone(),
+                local_name: target.to_owned(),
             }),
             Kind::Root | Kind::Text(_) | Kind::Comment(_) => None,
         }
@@ -119,8 +146,11 @@ impl<'d> Node<'d> for Here<'d> {
 
     fn string_value(self) -> String {
         match self.namespace {
-            Some((place, slot)) => self.document.declared(place, slot).1.to_owned(),
-            None => self.document.text(self.place),
+            Some(declaration) => self.walk.document.declared(declaration).1.to_owned(),
+            None if self.may_go(self.walk.document.bytes(self.place) / BYTES_A_STEP) => {
+                self.walk.document.text(self.place)
+            }
+            None => String::new(),
         }
     }
 
@@ -129,14 +159,12 @@ impl<'d> Node<'d> for Here<'d> {
     }
 
     fn has_expanded_name(self, namespace: Option<&str>, local: &str) -> bool {
-        match &self.document.item(self.place).kind {
-            Kind::Element(name, _) | Kind::Attribute(name, _) if self.namespace.is_none() => {
-                match self.naming {
+        match self.walk.document.kind(self.place) {
+            Kind::Element(name) | Kind::Attribute(name, _) if self.namespace.is_none() => {
+                match self.walk.naming {
                     Naming::Written => namespace.is_none() && name.qualified == local,
                     Naming::Local => namespace.is_none() && name.local() == local,
-                    Naming::Expanded(_) => {
-                        name.namespace.as_deref() == namespace && name.local() == local
-                    }
+                    Naming::Expanded(_) => name.namespace == namespace && name.local() == local,
                 }
             }
             _ => self.expanded_name().is_some_and(|name| {
@@ -146,7 +174,7 @@ impl<'d> Node<'d> for Here<'d> {
     }
 
     fn with_string_value<R>(self, f: impl FnOnce(&str) -> R) -> R {
-        match &self.document.item(self.place).kind {
+        match self.walk.document.kind(self.place) {
             Kind::Attribute(_, text) | Kind::Text(text) if self.namespace.is_none() => f(text),
             _ => f(&self.string_value()),
         }

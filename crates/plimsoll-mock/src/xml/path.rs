@@ -1,8 +1,9 @@
 //! XPath 1.0, compiled once. Evaluation is `xpath_eval`'s; names, limits and what comes out are ours.
 
-use super::node::Here;
+use super::node::{Here, Walk};
 use super::print;
-use super::{Document, Kind};
+use super::{Document, Kind, Place};
+use crate::budget::{Budget, TooCostly};
 use xpath_eval::{EvaluationContext, Expr, Value, evaluate, parse};
 
 /// Bytes of an expression at most: how deep evaluation goes grows with it.
@@ -11,6 +12,10 @@ const MOST_BYTES: usize = 1_000;
 const MOST_OPERATORS: usize = 150;
 /// How deep parentheses and brackets may stand within each other, and how many signs before each other.
 const MOST_NESTED: usize = 20;
+
+/// Nodes that an evaluation may come by in any document, and for how many bytes there may be one more. It may keep each of them.
+const NODES: usize = 60_000;
+const BYTES_A_NODE: usize = 4;
 
 /// An expression and how its names are meant.
 #[derive(Debug, Clone)]
@@ -34,9 +39,18 @@ pub(crate) enum Naming {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Found {
     /// The places of nodes, in document order.
-    Nodes(Vec<usize>),
+    Nodes(Vec<Place>),
     /// The text of a number, a truth or a text.
     Text(String),
+}
+
+/// Why an expression gives nothing.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Failure {
+    #[error("{0}")]
+    Invalid(String),
+    #[error(transparent)]
+    TooCostly(TooCostly),
 }
 
 impl XPath {
@@ -56,8 +70,8 @@ impl XPath {
         Ok(Self { expression, naming })
     }
 
-    /// What it gives for a document; the error says why it gives nothing.
-    pub(crate) fn find(&self, document: &Document) -> Result<Found, String> {
+    /// What it gives for a document.
+    pub(crate) fn find(&self, document: &Document) -> Result<Found, Failure> {
         let lookup = |prefix: &str| match &self.naming {
             Naming::Expanded(prefixes) => {
                 let own = prefixes.iter().find(|(own, _)| own == prefix);
@@ -65,9 +79,18 @@ impl XPath {
             }
             Naming::Written | Naming::Local => None,
         };
-        let mut context = EvaluationContext::new(Here::root(document, &self.naming));
+        let walk = Walk {
+            document,
+            naming: &self.naming,
+            budget: Budget::of(NODES + document.len() / BYTES_A_NODE),
+        };
+        let mut context = EvaluationContext::new(Here::root(&walk));
         context.namespaces = Some(&lookup);
-        let value = evaluate(&self.expression, &context).map_err(|error| error.to_string())?;
+        let value = evaluate(&self.expression, &context);
+        if walk.budget.is_spent() {
+            return Err(Failure::TooCostly(TooCostly::Steps));
+        }
+        let value = value.map_err(|error| Failure::Invalid(error.to_string()))?;
         Ok(match value {
             Value::NodeSet(mut nodes) => {
                 nodes.sort_by_key(|node| node.place);
@@ -79,8 +102,8 @@ impl XPath {
 }
 
 /// A node as WireMock hands it on: an element as XML, anything else as its text.
-pub(crate) fn shown(document: &Document, place: usize) -> String {
-    match document.item(place).kind {
+pub(crate) fn shown(document: &Document, place: Place) -> String {
+    match document.kind(place) {
         Kind::Root | Kind::Element(..) => print::indented(document, place),
         _ => document.text(place),
     }
@@ -123,7 +146,7 @@ mod tests {
                 texts.join("|")
             }
             Ok(Found::Text(text)) => text,
-            Err(error) => error,
+            Err(error) => error.to_string(),
         };
         assert_eq!(actual.trim_end(), expected, "{path:?}");
     }

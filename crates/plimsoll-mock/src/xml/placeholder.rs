@@ -2,7 +2,8 @@
 //! without), `${xmlunit.matchesRegex(…)}`, alone in a text or in the value of an attribute.
 
 use super::date_text;
-use crate::java_regex::{JavaRegex, TooCostly};
+use crate::budget::TooCostly;
+use crate::java_regex::JavaRegex;
 
 /// What opens and closes placeholders.
 #[derive(Debug, Clone)]

@@ -2,23 +2,33 @@
 //!
 //! An element that holds elements has each on a line of its own; one that holds text stands on one line. Text of white space alone between elements is
 //! left out.
+//!
+//! Indentation of a deep document is as long as the square of its depth. So there is only so much of it: behind that, lines begin at the left.
 
-use super::{Document, Kind};
+use super::{Document, Kind, Place};
+
+/// Spaces of indentation in any text, and for each byte of what is printed.
+const SPACES: usize = 256 << 10;
+const SPACES_A_BYTE: usize = 4;
 
 /// The item at a place and what it contains.
-pub(crate) fn indented(document: &Document, place: usize) -> String {
+pub(crate) fn indented(document: &Document, place: Place) -> String {
     print(document, place, Layout::Lines)
 }
 
 /// The same without lines and indentation.
-pub(crate) fn compact(document: &Document, place: usize) -> String {
+pub(crate) fn compact(document: &Document, place: Place) -> String {
     print(document, place, Layout::Compact)
 }
 
-fn print(document: &Document, place: usize, layout: Layout) -> String {
+fn print(document: &Document, place: Place, layout: Layout) -> String {
     let printer = Printer {
         document,
         layout,
+        spaces: match layout {
+            Layout::Lines => SPACES + SPACES_A_BYTE * document.bytes(place),
+            Layout::Compact => 0,
+        },
         out: String::new(),
     };
     printer.print(place)
@@ -33,18 +43,20 @@ enum Layout {
 struct Printer<'d> {
     document: &'d Document,
     layout: Layout,
+    /// Spaces that lines may still begin with.
+    spaces: usize,
     out: String,
 }
 
 /// What is left to print.
 enum Step {
-    Item(usize, usize),
-    Close(usize, usize),
+    Item(Place, usize),
+    Close(Place, usize),
 }
 
 impl Printer<'_> {
     /// Goes through the items with a list of its own, so that a deep document takes no stack.
-    fn print(mut self, place: usize) -> String {
+    fn print(mut self, place: Place) -> String {
         let mut steps = vec![Step::Item(place, 0)];
         while let Some(step) = steps.pop() {
             match step {
@@ -59,18 +71,13 @@ impl Printer<'_> {
         self.out
     }
 
-    fn item(&mut self, place: usize, depth: usize, steps: &mut Vec<Step>) {
-        match &self.document.item(place).kind {
+    fn item(&mut self, place: Place, depth: usize, steps: &mut Vec<Step>) {
+        match self.document.kind(place) {
             Kind::Root => {
-                let children: Vec<_> = self.document.children(place).collect();
-                steps.extend(
-                    children
-                        .into_iter()
-                        .rev()
-                        .map(|child| Step::Item(child, depth)),
-                );
+                let children = self.document.children(place).rev();
+                steps.extend(children.map(|child| Step::Item(child, depth)));
             }
-            Kind::Element(..) => self.element(place, depth, steps),
+            Kind::Element(name) => self.element(place, name.qualified, depth, steps),
             Kind::Text(text) if text.trim().is_empty() => {}
             _ => {
                 self.indent(depth);
@@ -80,72 +87,91 @@ impl Printer<'_> {
         }
     }
 
-    fn element(&mut self, place: usize, depth: usize, steps: &mut Vec<Step>) {
-        let mut children: Vec<_> = self.document.children(place).collect();
-        let is_text = |child: &usize| matches!(self.document.item(*child).kind, Kind::Text(_));
-        let has_elements = !children.iter().all(is_text);
+    fn element(&mut self, place: Place, name: &str, depth: usize, steps: &mut Vec<Step>) {
+        let document = self.document;
+        let is_text = |child| matches!(document.kind(child), Kind::Text(_));
+        let is_empty = document.children(place).next().is_none();
         self.indent(depth);
-        if children.is_empty() {
-            self.open(place, "/>");
+        if is_empty {
+            self.open(place, name, "/>");
             self.end_line();
-        } else if has_elements {
-            self.open(place, ">");
-            self.end_line();
-            steps.push(Step::Close(place, depth));
-            children.reverse();
-            steps.extend(
-                children
-                    .into_iter()
-                    .map(|child| Step::Item(child, depth + 1)),
-            );
-        } else {
-            self.open(place, ">");
-            for child in children {
+        } else if document.children(place).all(is_text) {
+            self.open(place, name, ">");
+            for child in document.children(place) {
                 self.leaf(child);
             }
             self.close(place);
             self.end_line();
+        } else {
+            self.open(place, name, ">");
+            self.end_line();
+            steps.push(Step::Close(place, depth));
+            let children = document.children(place).rev();
+            steps.extend(children.map(|child| Step::Item(child, depth + 1)));
         }
     }
 
-    fn open(&mut self, place: usize, end: &str) {
-        let Kind::Element(name, declared) = &self.document.item(place).kind else {
-            return;
-        };
+    fn open(&mut self, place: Place, name: &str, end: &str) {
         self.out.push('<');
-        self.out.push_str(&name.qualified);
-        for (prefix, uri) in declared {
+        self.out.push_str(name);
+        for (prefix, uri) in self.document.declarations(place) {
             let colon = if prefix.is_empty() { "" } else { ":" };
-            self.out
-                .push_str(&format!(" xmlns{colon}{prefix}=\"{}\"", escaped(uri)));
+            self.out.push_str(&format!(" xmlns{colon}{prefix}=\""));
+            self.escaped(uri, "&quot;");
+            self.out.push('"');
         }
         for attribute in self.document.attributes(place) {
-            if let Kind::Attribute(name, value) = &self.document.item(attribute).kind {
-                self.out
-                    .push_str(&format!(" {}=\"{}\"", name.qualified, escaped(value)));
+            if let Kind::Attribute(name, value) = self.document.kind(attribute) {
+                self.out.push(' ');
+                self.out.push_str(name.qualified);
+                self.out.push_str("=\"");
+                self.escaped(value, "&quot;");
+                self.out.push('"');
             }
         }
         self.out.push_str(end);
     }
 
-    fn close(&mut self, place: usize) {
-        if let Kind::Element(name, _) = &self.document.item(place).kind {
-            self.out.push_str(&format!("</{}>", name.qualified));
+    fn close(&mut self, place: Place) {
+        if let Kind::Element(name) = self.document.kind(place) {
+            self.out.push_str("</");
+            self.out.push_str(name.qualified);
+            self.out.push('>');
         }
     }
 
-    fn leaf(&mut self, place: usize) {
-        match &self.document.item(place).kind {
-            Kind::Text(text) => self.out.push_str(&escaped(text).replace("&quot;", "\"")),
+    fn leaf(&mut self, place: Place) {
+        match self.document.kind(place) {
+            Kind::Text(text) => self.escaped(text, "\""),
             Kind::Comment(text) => self.out.push_str(&format!("<!--{text}-->")),
             Kind::Instruction(target, text) => self.out.push_str(&format!("<?{target} {text}?>")),
             _ => {}
         }
     }
 
+    /// A text without the characters that XML gives a meaning.
+    fn escaped(&mut self, text: &str, quote: &str) {
+        let mut rest = text;
+        while let Some(place) = rest.find(['&', '<', '>', '"']) {
+            self.out.push_str(&rest[..place]);
+            self.out.push_str(match rest.as_bytes()[place] {
+                b'&' => "&amp;",
+                b'<' => "&lt;",
+                b'>' => "&gt;",
+                _ => quote,
+            });
+            rest = &rest[place + 1..];
+        }
+        self.out.push_str(rest);
+    }
+
     fn indent(&mut self, depth: usize) {
-        if self.layout == Layout::Lines {
-            self.out.extend(std::iter::repeat_n("  ", depth));
+        let spaces = 2 * depth;
+        if let Some(left) = self.spaces.checked_sub(spaces) {
+            self.spaces = left;
+            self.out.extend(std::iter::repeat_n(' ', spaces));
+        } else {
+            self.spaces = 0;
         }
     }
 
@@ -154,14 +180,6 @@ impl Printer<'_> {
             self.out.push('\n');
         }
     }
-}
-
-/// A text without the characters that XML gives a meaning.
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
 }
 
 #[cfg(test)]
@@ -185,5 +203,17 @@ mod tests {
             "<n:a xmlns:n='urn:n' xmlns='urn:d'><b/></n:a>",
             "<n:a xmlns:n=\"urn:n\" xmlns=\"urn:d\">\n  <b/>\n</n:a>\n",
         );
+    }
+
+    #[test]
+    fn a_deep_document_is_not_indented_to_its_end() {
+        let depth = 20_000;
+        let text = format!("{}{}", "<a>".repeat(depth), "</a>".repeat(depth));
+        let document = Document::parse(&text).unwrap();
+        let lines = indented(&document, Place::ROOT);
+        assert_eq!(lines.lines().count(), 2 * depth - 1);
+        assert!(lines.starts_with("<a>\n  <a>\n    <a>\n"));
+        assert!(lines.ends_with("\n</a>\n</a>\n"));
+        assert!(lines.len() <= 2 * text.len() + SPACES + SPACES_A_BYTE * text.len());
     }
 }

@@ -5,14 +5,14 @@
 mod wish;
 
 use super::{More, RequestPattern, named};
+use crate::budget::TooCostly;
 use crate::content::Content;
 use crate::java_json;
-use crate::java_regex::TooCostly;
 use crate::matcher::Matcher;
 use crate::matcher::several::Several;
 use crate::request::Request;
 use crate::stub::url_pattern::UrlPattern;
-use crate::xml::{Document, print};
+use crate::xml::{Document, Place, print};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::Value;
@@ -350,10 +350,12 @@ fn compare_body(
 /// A body as it stands beside a pattern.
 fn body_shown(operator: &str, body: &Content<'_>) -> String {
     match operator {
-        "equalToJson" => body.value().map(java_json::pretty),
+        "equalToJson" => body.value().ok().flatten().map(java_json::pretty),
         "equalToXml" => body
             .xml()
-            .map(|document: &Document| print::indented(document, 0)),
+            .ok()
+            .flatten()
+            .map(|document: &Document| print::indented(document, Place::ROOT)),
         "binaryEqualTo" => Some(BASE64.encode(body.bytes())),
         _ => None,
     }

@@ -3,8 +3,8 @@
 //! WireMock 3.13.2's measure: the mean over what is asked for, by weight. The parts beyond the address count only once it matches.
 
 use super::{More, RequestPattern, named};
+use crate::budget::TooCostly;
 use crate::content::Content;
-use crate::java_regex::TooCostly;
 use crate::matcher::several::Several;
 use crate::matcher::text_distance;
 use crate::parameters::Parameters;

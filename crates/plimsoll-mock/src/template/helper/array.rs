@@ -4,7 +4,7 @@ use super::{Failure, Helper, Invocation, Outcome, integer};
 use crate::template::value::Value;
 
 /// Numbers of one range.
-const LONGEST: i64 = 1_000_000;
+const LONGEST: i64 = 50_000;
 
 pub(super) const HELPERS: &[Helper] = &[Helper::new("array", array), Helper::new("range", range)];
 

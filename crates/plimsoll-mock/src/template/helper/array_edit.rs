@@ -3,6 +3,9 @@
 use super::{Failure, Helper, Invocation, Outcome, integer};
 use crate::template::value::Value;
 
+/// Items that are copied in one step.
+const ITEMS_A_STEP: usize = 8;
+
 pub(super) const HELPERS: &[Helper] = &[
     Helper::new("arrayAdd", add),
     Helper::new("arrayRemove", remove),
@@ -32,6 +35,8 @@ fn remove<'a>(invocation: Invocation<'_, 'a>) -> Outcome<'a> {
 
 fn items<'a>(invocation: &Invocation<'_, 'a>) -> Result<Vec<Value<'a>>, Failure> {
     let items = invocation.argument(0).items();
+    let copied = items.as_ref().map_or(0, Vec::len);
+    invocation.renderer.step(copied / ITEMS_A_STEP)?;
     items.ok_or_else(|| Failure::Own("the first argument is not a list".to_owned()))
 }
 

@@ -17,6 +17,8 @@ fn join<'a>(invocation: Invocation<'_, 'a>) -> Outcome<'a> {
             .map(|value| value.print().into_owned())
             .unwrap_or_default()
     };
+    let separators = items.len().saturating_mul(separator.len());
+    invocation.renderer.make(separators)?;
     let (prefix, suffix) = (affix("prefix"), affix("suffix"));
     let texts = texts(invocation, items)?;
     Ok(Value::text(format!(
@@ -30,7 +32,13 @@ fn texts<'a>(
     items: Vec<Value<'a>>,
 ) -> Result<Vec<String>, Failure> {
     let Some(block) = invocation.block else {
-        return Ok(items.iter().map(|item| item.print().into_owned()).collect());
+        let mut texts = Vec::new();
+        for item in items {
+            let text = item.print().into_owned();
+            invocation.renderer.make(text.len())?;
+            texts.push(text);
+        }
+        return Ok(texts);
     };
     let items = items.into_iter().map(|item| (None, item)).collect();
     let mut texts = Vec::new();

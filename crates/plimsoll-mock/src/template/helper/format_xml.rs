@@ -2,8 +2,7 @@
 
 use super::{Helper, Invocation, Outcome, error_text};
 use crate::template::value::Value;
-use crate::xml::Document;
-use crate::xml::print;
+use crate::xml::{Document, Place, print};
 
 pub(super) const HELPERS: &[Helper] = &[Helper::new("formatXml", format_xml)];
 
@@ -17,7 +16,7 @@ fn format_xml<'a>(mut invocation: Invocation<'_, 'a>) -> Outcome<'a> {
         .option("format")
         .map(|format| format.print().into_owned());
     Ok(Value::text(match format.as_deref() {
-        Some("compact") => print::compact(&document, 0),
-        _ => print::indented(&document, 0),
+        Some("compact") => print::compact(&document, Place::ROOT),
+        _ => print::indented(&document, Place::ROOT),
     }))
 }

@@ -2,6 +2,7 @@
 //! one line. Paths are of names, as in `$.a.b`.
 
 use super::{Failure, Helper, Invocation, Outcome, error_text, integer};
+use crate::json::may_be_tree;
 use crate::template::print::without_nulls;
 use crate::template::value::Value;
 use serde_json::Value as Json;
@@ -107,7 +108,11 @@ fn json(value: &Value<'_>) -> Option<Json> {
     match value {
         Value::Json(json, _) => Some(json.clone().into_owned()),
         Value::Nothing => None,
-        value => serde_json::from_str(&value.print()).ok(),
+        value => {
+            let text = value.print();
+            may_be_tree(text.as_bytes()).ok()?;
+            serde_json::from_str(&text).ok()
+        }
     }
 }
 

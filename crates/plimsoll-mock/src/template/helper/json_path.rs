@@ -1,7 +1,8 @@
 //! `jsonPath json 'path' default=`: what a JSONPath finds; several finds, or a found list, are a list.
 
 use super::{Failure, Helper, Invocation, Outcome, Prepare, Prepared, error_text};
-use crate::json::Json;
+use crate::budget::Budget;
+use crate::json::{Json, may_be_tree, tree_budget};
 use crate::json_path::{Found, JsonPath};
 use crate::template::value::{Origin, Value};
 use bumpalo::Bump;
@@ -33,12 +34,19 @@ fn json_path<'a>(invocation: Invocation<'_, 'a>) -> Outcome<'a> {
     };
     let default = invocation.option("default").cloned();
     let found = match &subject {
-        Value::Body(request) => find(path, request.body.json())?,
-        Value::Json(json, _) => find(path, Some(&Json::of(json, &Bump::new())))?,
-        value => match serde_json::from_str(&value.print()) {
-            Ok(json) => find(path, Some(&Json::of(&json, &Bump::new())))?,
-            Err(_) => Value::Nothing,
-        },
+        Value::Body(request) => {
+            let body = &request.body;
+            find(path, body.json()?, body.bytes().len())?
+        }
+        Value::Json(json, _) => find(path, Some(&Json::of(json, &Bump::new())), 0)?,
+        value => {
+            let text = value.print();
+            may_be_tree(text.as_bytes())?;
+            match serde_json::from_str(&text) {
+                Ok(json) => find(path, Some(&Json::of(&json, &Bump::new())), text.len())?,
+                Err(_) => Value::Nothing,
+            }
+        }
     };
     match found {
         Value::Nothing => Ok(default.unwrap_or(Value::Nothing)),
@@ -46,16 +54,18 @@ fn json_path<'a>(invocation: Invocation<'_, 'a>) -> Outcome<'a> {
     }
 }
 
-fn find<'a>(path: &JsonPath, json: Option<&Json<'_>>) -> Result<Value<'a>, Failure> {
+fn find<'a>(path: &JsonPath, json: Option<&Json<'_>>, bytes: usize) -> Result<Value<'a>, Failure> {
     let Some(json) = json else {
         return Ok(Value::Nothing);
     };
     let arena = Bump::new();
-    Ok(match path.find(json, &arena)? {
+    let (budget, values) = (Budget::for_bytes(bytes), tree_budget(bytes));
+    Ok(match path.find(json, &arena, &budget)? {
         Found::Nothing => Value::Nothing,
-        Found::One(json) => Value::of_json(json.to_value(), Origin::Found),
+        Found::One(json) => Value::of_json(json.to_value_within(&values)?, Origin::Found),
         Found::Many(all) => {
-            let all = all.iter().map(|json| json.to_value()).collect();
+            let all = all.iter().map(|json| json.to_value_within(&values));
+            let all = all.collect::<Result<_, _>>()?;
             Value::Json(Cow::Owned(all), Origin::Found)
         }
     })

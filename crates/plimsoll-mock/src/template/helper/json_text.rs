@@ -2,6 +2,7 @@
 
 use super::{Failure, Helper, Invocation, Outcome};
 use crate::java_json;
+use crate::json::may_be_tree;
 use crate::template::print::without_nulls;
 use crate::template::value::{Origin, Value};
 use serde_json::Value as Json;
@@ -49,5 +50,6 @@ fn format<'a>(mut invocation: Invocation<'_, 'a>) -> Outcome<'a> {
 }
 
 fn json(text: &str) -> Result<Json, Failure> {
+    may_be_tree(text.as_bytes())?;
     serde_json::from_str(text).map_err(|error| Failure::Own(format!("not JSON: {error}")))
 }

@@ -6,6 +6,8 @@ use crate::template::value::Value;
 
 /// Characters of one value.
 const LONGEST: i64 = 1_000_000;
+/// Characters that are drawn in one step.
+const CHARACTERS_A_STEP: usize = 16;
 const DEFAULT_LENGTH: i64 = 36;
 
 const LETTERS: &str = "abcdefghijklmnopqrstuvwxyz";
@@ -26,6 +28,9 @@ fn random_value<'a>(invocation: Invocation<'_, 'a>) -> Outcome<'a> {
     if !(0..=LONGEST).contains(&length) {
         return Err(Failure::Own(format!("`length` is from 0 to {LONGEST}")));
     }
+    let bytes = usize::try_from(length).unwrap_or_default();
+    invocation.renderer.make(bytes)?;
+    invocation.renderer.step(bytes / CHARACTERS_A_STEP)?;
     let says = |name: &str, default| invocation.option(name).map_or(default, Value::says_yes);
     let mut draw = invocation.renderer.scopes.model().draw.borrow_mut();
     let text = if kind == "UUID" {

@@ -48,7 +48,15 @@ fn replace<'a>(invocation: Invocation<'_, 'a>) -> Outcome<'a> {
         invocation.argument(2),
     );
     let text = invocation.argument(0);
-    Ok(Value::text(text.print().replace(&old, &new.print())))
+    let (text, new) = (text.print(), new.print());
+    // An empty text stands before and behind each character.
+    let places = if old.is_empty() {
+        text.len() + 1
+    } else {
+        memchr::memmem::find_iter(text.as_bytes(), old.as_bytes()).count()
+    };
+    invocation.renderer.make(places.saturating_mul(new.len()))?;
+    Ok(Value::text(text.replace(&old, &new)))
 }
 
 fn cut<'a>(invocation: Invocation<'_, 'a>) -> Outcome<'a> {

@@ -22,7 +22,7 @@ struct Specifier {
 
 fn string_format<'a>(invocation: Invocation<'_, 'a>) -> Outcome<'a> {
     let format = invocation.argument(0).print().into_owned();
-    let mut out = String::new();
+    let (mut out, mut made) = (String::new(), 0);
     let mut rest = format.as_str();
     let mut next = 1;
     while let Some((before, after)) = rest.split_once('%') {
@@ -45,6 +45,8 @@ fn string_format<'a>(invocation: Invocation<'_, 'a>) -> Outcome<'a> {
                 out.push_str(&specifier.padded(&text));
             }
         }
+        invocation.renderer.make(out.len() - made)?;
+        made = out.len();
     }
     out.push_str(rest);
     Ok(Value::text(out))

@@ -13,18 +13,20 @@ fn join<'a>(invocation: Invocation<'_, 'a>) -> Outcome<'a> {
         [list] => list.items().unwrap_or_else(|| vec![list.clone()]),
         several => several.to_vec(),
     };
-    let texts: Vec<String> = values
-        .iter()
-        .filter(|value| !value.is_nothing())
-        .map(|value| value.print().into_owned())
-        .collect();
+    let separator = separator.print();
+    let mut texts = Vec::new();
+    for value in values.iter().filter(|value| !value.is_nothing()) {
+        let text = value.print().into_owned();
+        invocation.renderer.make(text.len() + separator.len())?;
+        texts.push(text);
+    }
     let affix = |name| {
         let affix = invocation.option(name);
         affix
             .map(|value| value.print().into_owned())
             .unwrap_or_default()
     };
-    let joined = texts.join(&separator.print());
+    let joined = texts.join(&*separator);
     let (prefix, suffix) = (affix("prefix"), affix("suffix"));
     Ok(Value::text(format!("{prefix}{joined}{suffix}")))
 }

@@ -24,6 +24,7 @@ fn pad<'a>(invocation: Invocation<'_, 'a>, left: fn(usize) -> usize) -> Outcome<
     let padding = padding.unwrap_or_else(|| " ".to_owned());
     let size = usize::try_from(size).unwrap_or(0);
     let missing = size.saturating_sub(text.chars().count());
+    invocation.renderer.make(missing)?;
     let before = left(missing);
     let fill = |count| padding.chars().cycle().take(count).collect::<String>();
     Ok(Value::text(format!(

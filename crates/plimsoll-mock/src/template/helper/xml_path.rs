@@ -4,8 +4,11 @@ use super::{Helper, Invocation, Outcome, Prepare, Prepared, error_text};
 use crate::template::value::Value;
 use crate::template::xml_node::XmlNode;
 use crate::xml::Document;
-use crate::xml::path::{Found, Naming, XPath};
+use crate::xml::path::{self, Found, Naming, XPath};
 use std::rc::Rc;
+
+/// What a node takes beside its texts.
+const BYTES_OF_A_NODE: usize = 128;
 
 /// What `soapXPath` puts before a path.
 pub(super) const SOAP: &str = "/Envelope/Body/";
@@ -23,7 +26,7 @@ fn find<'a>(invocation: Invocation<'_, 'a>, prefix: &str) -> Outcome<'a> {
     let text = invocation.text(1, "the path")?;
     let wrong = || error_text(&format!("{text} is not a valid XPath expression"));
     let given;
-    let path = match invocation.prepared {
+    let compiled = match invocation.prepared {
         Prepared::XPath(path) => path,
         _ => {
             let Ok(compiled) = XPath::compile(&format!("{prefix}{text}"), Naming::Local) else {
@@ -35,7 +38,7 @@ fn find<'a>(invocation: Invocation<'_, 'a>, prefix: &str) -> Outcome<'a> {
     };
     let owned;
     let document = match &subject {
-        Value::Body(request) => request.body.xml(),
+        Value::Body(request) => request.body.xml()?,
         subject => {
             owned = Document::parse(&subject.print()).ok();
             owned.as_ref()
@@ -48,17 +51,24 @@ fn find<'a>(invocation: Invocation<'_, 'a>, prefix: &str) -> Outcome<'a> {
         };
         return Ok(error_text(&format!("{shown} is not valid XML")));
     };
-    Ok(match path.find(document) {
+    Ok(match compiled.find(document) {
         Ok(Found::Text(text)) => Value::text(text),
         Ok(Found::Nodes(places)) => {
             if places.is_empty() {
                 return Ok(Value::text(""));
             }
-            let nodes = places
-                .iter()
-                .map(|place| Rc::new(XmlNode::at(document, *place)));
-            Value::Nodes(nodes.collect())
+            // What was found may stand within each other.
+            let mut nodes = Vec::with_capacity(places.len());
+            for place in places {
+                let node = XmlNode::at(document, place);
+                // Texts that grow have twice the room that they need.
+                let bytes = 2 * (node.shown.len() + node.text.len()) + BYTES_OF_A_NODE;
+                invocation.renderer.make(bytes)?;
+                nodes.push(Rc::new(node));
+            }
+            Value::Nodes(nodes.into())
         }
-        Err(_) => wrong(),
+        Err(path::Failure::Invalid(_)) => wrong(),
+        Err(path::Failure::TooCostly(costly)) => return Err(costly.into()),
     })
 }

@@ -2,7 +2,7 @@
 
 use crate::java_json;
 use crate::matcher::Matcher;
-use crate::xml::{Document, print};
+use crate::xml::{Document, Place, print};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::Value;
@@ -78,8 +78,10 @@ fn operand_text(name: &str, operand: &Value) -> String {
                 .and_then(|text| serde_json::from_str::<Value>(text).ok());
             java_json::pretty(parsed.as_ref().unwrap_or(operand))
         }
-        ("equalToXml", Value::String(text)) => Document::parse(text)
-            .map_or_else(|_| text.clone(), |document| print::indented(&document, 0)),
+        ("equalToXml", Value::String(text)) => Document::parse(text).map_or_else(
+            |_| text.clone(),
+            |document| print::indented(&document, Place::ROOT),
+        ),
         ("and" | "or", Value::Array(patterns)) => {
             let each = |pattern: &Value| {
                 let (name, operand) = operator_of(pattern);
