@@ -179,7 +179,7 @@ impl Matcher {
 }
 
 /// Characters of a text that are compared for its distance: comparing takes as many steps as the product of two lengths.
-const MOST_COMPARED: usize = 1_000;
+const MOST_COMPARED: usize = 200;
 
 /// The edits between two texts, or the first [`MOST_COMPARED`] characters of each, as a share of the longer one.
 pub(crate) fn text_distance(one: &str, other: &str) -> f64 {

@@ -12,6 +12,8 @@ pub(crate) struct Part {
 
 /// Most parts of a body that are looked at.
 const MOST_PARTS: usize = 1000;
+/// Most header fields of a part that are looked at.
+const MOST_FIELDS: usize = 200;
 
 /// The parts of `body`, which has this content type; none if it is not multipart.
 pub(crate) fn parts(content_type: &[u8], body: &[u8]) -> Vec<Part> {
@@ -59,7 +61,7 @@ fn part(piece: &[u8]) -> Part {
         Some((name.to_owned(), line[colon + 1..].trim_ascii().to_vec()))
     });
     Part {
-        fields: fields.collect(),
+        fields: fields.take(MOST_FIELDS).collect(),
         body: Content::of(body.to_vec()),
     }
 }

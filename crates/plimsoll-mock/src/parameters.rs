@@ -1,9 +1,23 @@
 //! Lists of names and values in a request: query, form, cookies. Decoding is Java's `URLDecoder`: `+` is a space, `%XX` bytes of UTF-8.
 
+use crate::budget::TooCostly;
 use std::borrow::Cow;
 
 /// Names with their values, in the order in which they came.
 pub(crate) type Parameters = Vec<(String, String)>;
+
+/// Parameters of any form's body, and for how many bytes there may be one more.
+const FIELDS: usize = 20_000;
+const BYTES_A_FIELD: usize = 12;
+
+/// The parameters of a form's body, if there are not more than its length allows.
+pub(crate) fn of_form(body: &str) -> Result<Parameters, TooCostly> {
+    let fields = memchr::memchr_iter(b'&', body.as_bytes()).count();
+    if fields > FIELDS + body.len() / BYTES_A_FIELD {
+        return Err(TooCostly::Parts);
+    }
+    Ok(of_query(body))
+}
 
 /// The parameters of a query or of a form's body.
 pub(crate) fn of_query(query: &str) -> Parameters {
@@ -70,6 +84,17 @@ mod tests {
         check("a=1&b=2&a=3", &[("a", "1"), ("b", "2"), ("a", "3")]);
         check("a=x+y%20z&b", &[("a", "x y z"), ("b", "")]);
         check("gr%C3%BCn=%zz%2", &[("grün", "%zz%2")]);
+    }
+
+    #[test]
+    fn a_form_has_so_many_fields() {
+        let check = |count: usize, expected: Result<usize, TooCostly>| {
+            let fields = of_form(&"a=&".repeat(count)).map(|fields| fields.len());
+            assert_eq!(fields, expected);
+        };
+        check(3, Ok(3));
+        check(20_000, Ok(20_000));
+        check(30_000, Err(TooCostly::Parts));
     }
 
     #[test]

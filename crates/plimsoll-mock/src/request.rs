@@ -1,5 +1,6 @@
 //! What stub matching and the built-in endpoints see of a request.
 
+use crate::budget::TooCostly;
 use crate::content::Content;
 use crate::multipart::{self, Part};
 use crate::parameters::{self, Parameters};
@@ -53,7 +54,7 @@ pub(crate) struct Request<'a> {
 struct Parsed {
     query: OnceCell<Parameters>,
     cookies: OnceCell<Parameters>,
-    form: OnceCell<Parameters>,
+    form: OnceCell<Result<Parameters, TooCostly>>,
     parts: OnceCell<Vec<Part>>,
 }
 
@@ -152,15 +153,16 @@ impl<'a> Request<'a> {
     }
 
     /// The parameters of a form's body, decoded; none if its content type is another.
-    pub(crate) fn form_parameters(&self) -> &Parameters {
-        self.parsed.form.get_or_init(|| {
+    pub(crate) fn form_parameters(&self) -> Result<&Parameters, TooCostly> {
+        let form = self.parsed.form.get_or_init(|| {
             let kind = String::from_utf8_lossy(self.content_type()).to_ascii_lowercase();
             if kind.starts_with("application/x-www-form-urlencoded") {
-                parameters::of_query(&self.body.text())
+                parameters::of_form(&self.body.text())
             } else {
-                Parameters::new()
+                Ok(Parameters::new())
             }
-        })
+        });
+        form.as_ref().map_err(|error| *error)
     }
 
     /// The parts of a multipart body; none if it is not one.

@@ -142,7 +142,7 @@ impl More {
     fn holds(&self, request: &Request<'_>, url: &UrlPattern) -> Result<bool, TooCostly> {
         Ok(self.holds_on_address(request)?
             && self.holds_on_path(request, url)?
-            && all_hold(&self.query, || request.query_parameters())?
+            && all_hold(&self.query, || Ok(request.query_parameters()))?
             && self.holds_on_cookies(request)?
             && self.holds_on_body(request)?)
     }
@@ -225,12 +225,12 @@ impl More {
 /// Whether all named values match; they are made only if some pattern wants them.
 fn all_hold<'a>(
     patterns: &[(String, Several)],
-    parameters: impl FnOnce() -> &'a Parameters,
+    parameters: impl FnOnce() -> Result<&'a Parameters, TooCostly>,
 ) -> Result<bool, TooCostly> {
     if patterns.is_empty() {
         return Ok(true);
     }
-    let parameters = parameters();
+    let parameters = parameters()?;
     for (name, pattern) in patterns {
         if !pattern.holds(named(parameters, name))? {
             return Ok(false);

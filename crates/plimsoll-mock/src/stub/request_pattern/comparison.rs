@@ -146,7 +146,7 @@ impl More {
         rows: &mut Vec<Row>,
     ) -> Result<(), TooCostly> {
         self.compare_path(document, request, url, rows)?;
-        let query = || request.query_parameters();
+        let query = || Ok(request.query_parameters());
         compare_named(
             ("Query", "Query"),
             &self.query,
@@ -286,12 +286,16 @@ fn compare_named<'r>(
     (kind, label): (&'static str, &str),
     patterns: &[(String, Several)],
     document: &Value,
-    parameters: impl Fn() -> &'r crate::parameters::Parameters,
+    parameters: impl FnOnce() -> Result<&'r crate::parameters::Parameters, TooCostly>,
     rows: &mut Vec<Row>,
 ) -> Result<(), TooCostly> {
+    if patterns.is_empty() {
+        return Ok(());
+    }
+    let parameters = parameters()?;
     for (name, pattern) in patterns {
         let wish = Wish::of_several(&document[name], " = ");
-        let values = || named(parameters(), name);
+        let values = || named(parameters, name);
         let part = Part {
             kind,
             expected: format!("{label}: {name}{}{}", wish.operator, wish.text),
@@ -301,9 +305,7 @@ fn compare_named<'r>(
         };
         rows.push(part.row());
     }
-    if !patterns.is_empty() {
-        rows.push(Row::Gap);
-    }
+    rows.push(Row::Gap);
     Ok(())
 }
 

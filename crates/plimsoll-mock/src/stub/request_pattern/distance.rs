@@ -74,7 +74,11 @@ impl More {
     ) -> Result<[f64; 6], TooCostly> {
         let path = far_unless(self.holds_on_path(request, url)?);
         let query = named_distance(&self.query, request.query_parameters())?;
-        let form = named_distance(&self.form, request.form_parameters())?;
+        let form = if self.form.is_empty() {
+            0.0
+        } else {
+            named_distance(&self.form, request.form_parameters()?)?
+        };
         let cookies = far_unless(self.holds_on_cookies(request)?);
         let body = Some(&request.body).filter(|body| !body.bytes().is_empty());
         let bodies = mean(self.bodies.iter().map(|pattern| pattern.distance(body)))?;
