@@ -2,6 +2,7 @@
 
 use crate::budget::TooCostly;
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 /// Names with their values, in the order in which they came.
 pub(crate) type Parameters = Vec<(String, String)>;
@@ -29,6 +30,20 @@ pub(crate) fn of_query(query: &str) -> Parameters {
             (decode(name).into_owned(), decode(value).into_owned())
         })
         .collect()
+}
+
+/// The values of each name, in the order in which names came first.
+pub(crate) fn by_name(parameters: &Parameters) -> Vec<(&str, Vec<&str>)> {
+    let mut names: Vec<(&str, Vec<&str>)> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    for (name, value) in parameters {
+        let place = *places.entry(name).or_insert(names.len());
+        if place == names.len() {
+            names.push((name, Vec::new()));
+        }
+        names[place].1.push(value);
+    }
+    names
 }
 
 /// The cookies of one `Cookie` field (RFC 6265 §4.2.1); quotes around a value are not part of it.
@@ -95,6 +110,17 @@ mod tests {
         check(3, Ok(3));
         check(20_000, Ok(20_000));
         check(30_000, Err(TooCostly::Parts));
+    }
+
+    #[test]
+    fn values_are_found_by_name() {
+        let parameters = of_query("b=1&a=2&b=3&a=4&c");
+        let expected = [
+            ("b", vec!["1", "3"]),
+            ("a", vec!["2", "4"]),
+            ("c", vec![""]),
+        ];
+        assert_eq!(by_name(&parameters), expected);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use super::{Recorded, names};
 use crate::answer::Shown;
 use crate::journal::Entry;
 use crate::journal::shown::one_or_many;
+use crate::parameters::by_name;
 use crate::request::{Request, unpacked};
 use crate::stub::id::StubId;
 use crate::stub_state::STARTED;
@@ -167,13 +168,7 @@ fn pattern(request: &Request<'_>, spec: &Spec) -> Value {
 /// The patterns of a query's parameters; `None` where the URL as a whole is to match. WireMock finds no empty value among several of
 /// one name, not even in what it has recorded itself.
 fn query_pattern(request: &Request<'_>) -> Option<Value> {
-    let mut names: Vec<(&str, Vec<&str>)> = Vec::new();
-    for (name, value) in request.query_parameters() {
-        match names.iter_mut().find(|pair| pair.0 == name.as_str()) {
-            Some((_, values)) => values.push(value),
-            None => names.push((name, vec![value])),
-        }
-    }
+    let names = by_name(request.query_parameters());
     let is_missed = |values: &[&str]| values.len() > 1 && values.contains(&"");
     if names.is_empty() || names.iter().any(|(_, values)| is_missed(values)) {
         return None;

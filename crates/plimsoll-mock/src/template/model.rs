@@ -2,6 +2,7 @@
 
 use super::value::{Origin, Part as ModelPart, Value};
 use crate::multipart::Part;
+use crate::parameters::{Parameters, by_name};
 use crate::request::Request;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -128,14 +129,12 @@ fn of_name<'a>(parameters: &'a [(String, String)], name: &str) -> Option<Value<'
 }
 
 /// Names in the order in which they came first, with their values.
-fn map_of(parameters: &[(String, String)]) -> Value<'_> {
-    let mut names: Vec<&str> = Vec::new();
-    for (name, _) in parameters {
-        if !names.contains(&name.as_str()) {
-            names.push(name);
-        }
-    }
-    map(names, |name| of_name(parameters, name))
+fn map_of(parameters: &Parameters) -> Value<'_> {
+    let entries = by_name(parameters).into_iter().map(|(name, values)| {
+        let values = values.into_iter().map(Cow::Borrowed);
+        (Cow::Borrowed(name), Value::Several(values.collect()))
+    });
+    Value::Map(entries.collect())
 }
 
 fn map<'a>(names: Vec<&'a str>, values: impl Fn(&str) -> Option<Value<'a>>) -> Value<'a> {
