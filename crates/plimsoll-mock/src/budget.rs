@@ -9,7 +9,7 @@ const ANY: u64 = 500_000;
 const EACH: u64 = 1;
 
 /// How many short steps stand for one.
-const SHORT: u64 = 10;
+const SHORT: u64 = 4;
 
 /// Why an answer is not known: it was given up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -19,6 +19,8 @@ pub(crate) enum TooCostly {
         crate::java_regex::BACKTRACK_LIMIT
     )]
     Regex,
+    #[error("the text is too long for a regular expression with look-around or back references")]
+    Text,
     #[error("judging a value took more than {ANY} steps and one for each of its bytes")]
     Steps,
     #[error("a document has more parts than its size allows")]
@@ -46,7 +48,7 @@ impl Budget {
         }
     }
 
-    /// For steps of a few dozen instructions each: ten times as many.
+    /// For steps of a few dozen instructions each: four times as many.
     pub(crate) fn of_short_steps(bytes: usize) -> Self {
         Self {
             left: Cell::new(SHORT * (ANY + EACH * bytes as u64)),

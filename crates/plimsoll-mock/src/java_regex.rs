@@ -14,6 +14,9 @@ use fancy_regex::{Expr, Regex};
 
 /// Steps after which a match is given up. A match of ordinary patterns takes a few hundred.
 pub(crate) const BACKTRACK_LIMIT: usize = 200_000;
+/// Bytes of a text that an expression with look-around or back references is applied to: it remembers where it may turn back, some forty bytes for
+/// each byte that it has passed.
+const MOST_REMEMBERED: usize = 256 << 10;
 /// The size that a compiled expression may have, in bytes.
 const COMPILED_BYTES: usize = 4 << 20;
 
@@ -62,7 +65,10 @@ impl JavaRegex {
 
     /// The first match and its groups; a group that took no part has nothing.
     pub(crate) fn find<'a>(&self, text: &'a str) -> Result<Option<Vec<&'a str>>, TooCostly> {
-        let captures = self.regex()?.captures(text).map_err(|_| TooCostly::Regex)?;
+        let captures = self
+            .regex_for(text)?
+            .captures(text)
+            .map_err(|_| TooCostly::Regex)?;
         Ok(captures.map(|captures| {
             let groups = captures.iter();
             groups
@@ -78,10 +84,15 @@ impl JavaRegex {
 
     /// Whether the whole of `text` matches.
     pub(crate) fn matches(&self, text: &str) -> Result<bool, TooCostly> {
-        self.regex()?.is_match(text).map_err(|_| TooCostly::Regex)
+        self.regex_for(text)?
+            .is_match(text)
+            .map_err(|_| TooCostly::Regex)
     }
 
-    fn regex(&self) -> Result<&Regex, TooCostly> {
+    fn regex_for(&self, text: &str) -> Result<&Regex, TooCostly> {
+        if self.regex.remembers() && text.len() > MOST_REMEMBERED {
+            return Err(TooCostly::Text);
+        }
         self.regex.get().ok_or(TooCostly::Regex)
     }
 
@@ -184,6 +195,19 @@ mod tests {
         ] {
             assert_eq!(literal_prefix(pattern), expected, "{pattern}");
         }
+    }
+
+    #[test]
+    fn what_turns_back_is_applied_to_shorter_texts() {
+        let check = |pattern: &str, length: usize, expected| {
+            let regex = JavaRegex::compile(pattern).unwrap();
+            let actual = regex.matches(&"y".repeat(length));
+            assert_eq!(actual, expected, "{pattern} on {length}");
+        };
+        check("y+", MOST_REMEMBERED + 1, Ok(true));
+        check("y{1,3}x", MOST_REMEMBERED + 1, Ok(false));
+        check("(?!x).+", MOST_REMEMBERED, Ok(true));
+        check("(?!x).+", MOST_REMEMBERED + 1, Err(TooCostly::Text));
     }
 
     #[test]

@@ -8,6 +8,7 @@ const TITLE: &str = "Request was not matched";
 /// Characters and lines of one side of a row at most: what is longer is cut, and its last line says so.
 const MOST_CHARACTERS: usize = 16_384;
 const MOST_LINES: usize = 512;
+const CUT: &str = "... (there is more)";
 
 /// The table of a stub's rows.
 pub(super) fn render(name: Option<&str>, rows: &[Row], width: usize) -> String {
@@ -105,11 +106,10 @@ fn cut(text: &str) -> Cow<'_, str> {
     let Some(end) = by_characters.into_iter().chain(by_lines).min() else {
         return Cow::Borrowed(text);
     };
-    let (shown, left) = (&text[..end], text.len() - end);
     if text[end..].trim_end_matches('\n').is_empty() {
         return Cow::Borrowed(text);
     }
-    Cow::Owned(format!("{shown}\n... ({left} bytes more)"))
+    Cow::Owned(format!("{}\n{CUT}", &text[..end]))
 }
 
 /// The lines of a text; the empty ones at its end do not count.
@@ -171,10 +171,10 @@ mod tests {
         check(&"x".repeat(MOST_CHARACTERS), "xxx");
         check(
             &"\u{e4}".repeat(MOST_CHARACTERS + 1),
-            "\u{e4}\n... (2 bytes more)",
+            "\u{e4}\n... (there is more)",
         );
         check(&"x\n".repeat(MOST_LINES), "x\n");
-        check(&"x\n".repeat(MOST_LINES + 1), "x\n... (3 bytes more)");
+        check(&"x\n".repeat(MOST_LINES + 1), "x\n... (there is more)");
     }
 
     #[test]

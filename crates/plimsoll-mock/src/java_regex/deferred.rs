@@ -17,6 +17,8 @@ pub(super) struct Deferred(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     pattern: String,
+    /// Whether it has look-around or back references, for which a match has to remember where it may turn back.
+    remembers: bool,
     /// Nothing in it is an expression that could not be compiled after all.
     compiled: OnceLock<Option<Regex>>,
 }
@@ -25,11 +27,21 @@ impl Deferred {
     /// Checks `pattern`, and compiles it if that is needed for it.
     pub(super) fn new(pattern: String) -> Result<Self, Box<Error>> {
         let compiled = OnceLock::new();
-        if !can_wait(&pattern) {
+        let remembers = regex_syntax::parse(&pattern).is_err();
+        if remembers || !can_wait(&pattern) {
             let regex = build(&pattern)?;
             compiled.get_or_init(|| Some(regex));
         }
-        Ok(Self(Arc::new(Inner { pattern, compiled })))
+        Ok(Self(Arc::new(Inner {
+            pattern,
+            remembers,
+            compiled,
+        })))
+    }
+
+    /// Whether a match has to remember where it may turn back.
+    pub(super) fn remembers(&self) -> bool {
+        self.0.remembers
     }
 
     /// The compiled expression.
@@ -39,10 +51,9 @@ impl Deferred {
     }
 }
 
-/// Whether the syntax alone says that the expression can be compiled: it is of the kind without back references and look-around, and
-/// nothing in it multiplies its size.
+/// Whether the syntax alone says that an expression without back references and look-around can be compiled: nothing in it multiplies its size.
 fn can_wait(pattern: &str) -> bool {
-    pattern.len() <= LONGEST && !pattern.contains('{') && regex_syntax::parse(pattern).is_ok()
+    pattern.len() <= LONGEST && !pattern.contains('{')
 }
 
 fn build(pattern: &str) -> Result<Regex, Box<Error>> {

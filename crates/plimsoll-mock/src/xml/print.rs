@@ -11,17 +11,25 @@ use super::{Document, Kind, Place};
 const SPACES: usize = 256 << 10;
 const SPACES_A_BYTE: usize = 4;
 
+/// A piece of indentation.
+const BLANK: &str = "                                                                ";
+
 /// The item at a place and what it contains.
 pub(crate) fn indented(document: &Document, place: Place) -> String {
-    print(document, place, Layout::Lines)
+    print(document, place, Layout::Lines, usize::MAX)
+}
+
+/// The first part of the same, of about so many bytes.
+pub(crate) fn beginning(document: &Document, place: Place, bytes: usize) -> String {
+    print(document, place, Layout::Lines, bytes)
 }
 
 /// The same without lines and indentation.
 pub(crate) fn compact(document: &Document, place: Place) -> String {
-    print(document, place, Layout::Compact)
+    print(document, place, Layout::Compact, usize::MAX)
 }
 
-fn print(document: &Document, place: Place, layout: Layout) -> String {
+fn print(document: &Document, place: Place, layout: Layout, most: usize) -> String {
     let printer = Printer {
         document,
         layout,
@@ -31,7 +39,7 @@ fn print(document: &Document, place: Place, layout: Layout) -> String {
         },
         out: String::new(),
     };
-    printer.print(place)
+    printer.print(place, most)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,21 +57,21 @@ struct Printer<'d> {
 }
 
 /// What is left to print.
-enum Step {
+enum Step<'d> {
     Item(Place, usize),
-    Close(Place, usize),
+    Close(&'d str, usize),
 }
 
-impl Printer<'_> {
+impl<'d> Printer<'d> {
     /// Goes through the items with a list of its own, so that a deep document takes no stack.
-    fn print(mut self, place: Place) -> String {
+    fn print(mut self, place: Place, most: usize) -> String {
         let mut steps = vec![Step::Item(place, 0)];
-        while let Some(step) = steps.pop() {
+        while let Some(step) = steps.pop().filter(|_| self.out.len() <= most) {
             match step {
                 Step::Item(place, depth) => self.item(place, depth, &mut steps),
-                Step::Close(place, depth) => {
+                Step::Close(name, depth) => {
                     self.indent(depth);
-                    self.close(place);
+                    self.close(name);
                     self.end_line();
                 }
             }
@@ -71,7 +79,7 @@ impl Printer<'_> {
         self.out
     }
 
-    fn item(&mut self, place: Place, depth: usize, steps: &mut Vec<Step>) {
+    fn item(&mut self, place: Place, depth: usize, steps: &mut Vec<Step<'d>>) {
         match self.document.kind(place) {
             Kind::Root => {
                 let children = self.document.children(place).rev();
@@ -87,7 +95,7 @@ impl Printer<'_> {
         }
     }
 
-    fn element(&mut self, place: Place, name: &str, depth: usize, steps: &mut Vec<Step>) {
+    fn element(&mut self, place: Place, name: &'d str, depth: usize, steps: &mut Vec<Step<'d>>) {
         let document = self.document;
         let is_text = |child| matches!(document.kind(child), Kind::Text(_));
         let is_empty = document.children(place).next().is_none();
@@ -100,12 +108,12 @@ impl Printer<'_> {
             for child in document.children(place) {
                 self.leaf(child);
             }
-            self.close(place);
+            self.close(name);
             self.end_line();
         } else {
             self.open(place, name, ">");
             self.end_line();
-            steps.push(Step::Close(place, depth));
+            steps.push(Step::Close(name, depth));
             let children = document.children(place).rev();
             steps.extend(children.map(|child| Step::Item(child, depth + 1)));
         }
@@ -132,12 +140,10 @@ impl Printer<'_> {
         self.out.push_str(end);
     }
 
-    fn close(&mut self, place: Place) {
-        if let Kind::Element(name) = self.document.kind(place) {
-            self.out.push_str("</");
-            self.out.push_str(name.qualified);
-            self.out.push('>');
-        }
+    fn close(&mut self, name: &str) {
+        self.out.push_str("</");
+        self.out.push_str(name);
+        self.out.push('>');
     }
 
     fn leaf(&mut self, place: Place) {
@@ -169,7 +175,9 @@ impl Printer<'_> {
         let spaces = 2 * depth;
         if let Some(left) = self.spaces.checked_sub(spaces) {
             self.spaces = left;
-            self.out.extend(std::iter::repeat_n(' ', spaces));
+            for start in (0..spaces).step_by(BLANK.len()) {
+                self.out.push_str(&BLANK[..BLANK.len().min(spaces - start)]);
+            }
         } else {
             self.spaces = 0;
         }

@@ -30,6 +30,9 @@ pub(crate) enum Row {
     Gap,
 }
 
+/// Bytes of XML that are laid out for a row: more than a table shows.
+const MOST_SHOWN: usize = 128 << 10;
+
 /// What of a pattern's parts is compared.
 struct Part<'p> {
     kind: &'static str,
@@ -357,7 +360,7 @@ fn body_shown(operator: &str, body: &Content<'_>) -> String {
             .xml()
             .ok()
             .flatten()
-            .map(|document: &Document| print::indented(document, Place::ROOT)),
+            .map(|document: &Document| print::beginning(document, Place::ROOT, MOST_SHOWN)),
         "binaryEqualTo" => Some(BASE64.encode(body.bytes())),
         _ => None,
     }
