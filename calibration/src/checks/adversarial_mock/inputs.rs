@@ -142,6 +142,9 @@ fn xml(size: usize) -> Vec<Input> {
     let mixed = format!("<a>{}</a>", "<b/>x".repeat(size / 5));
     let differing = format!("<a>{}</a>", repeated(size, |n| format!("<b{n}/>")));
     let attributes = format!("<a {}/>", repeated(size, |n| format!("a{n}='' ")));
+    // As many as a stub may have.
+    let fewer = format!("<a {}/>", repeated(14_000, |n| format!("a{n}='' ")));
+    let children = format!("<a>{}</a>", "<b>xxxxxxxxxx</b>".repeat(size / 17));
     let namespaces = format!("<a {}/>", repeated(size, |n| format!("xmlns:a{n}='u{n}' ")));
     let declaring = repeated(size, |n| format!("<a xmlns:p{n}='u'>"));
     let long = format!("<{0}>{1}</{0}>", "n".repeat(size / 3), "x".repeat(size / 3));
@@ -162,20 +165,21 @@ fn xml(size: usize) -> Vec<Input> {
         of("equalToXml, wide", equal("<b/>"), &wide),
         of("equalToXml, texts among elements", equal("<b/>"), &mixed),
         of("equalToXml, names that differ", equal("<b/>"), &differing),
+        of("equalToXml, attributes", equal("<b/>"), &attributes),
         of(
-            "equalToXml, attributes",
-            equal(&attributes.replace("a9=''", "a9='x'")),
-            &attributes,
+            "equalToXml, as many attributes",
+            equal(&fewer.replace("a9=''", "a9='x'")),
+            &fewer,
         ),
         of(
-            "equalToXml, equal children",
-            equal(&format!("<a>{}</a>", "<b/>".repeat(size / 4))),
-            &wide,
+            "equalToXml, equal children but the last",
+            equal(&children.replace("xxx</b></a>", "xxy</b></a>")),
+            &children,
         ),
         of(
             "equalToXml, other children",
-            equal(&format!("<a>{}</a>", "<b/>c".repeat(size / 5))),
-            &mixed.replace('x', "<!---->"),
+            equal(&children.replace("<b>xxxxxxxxxx</b>", "<b/>xxxxxxxxxxxxx")),
+            &children.replace("<b>xxxxxxxxxx</b>", "xxxxxxxxxxxxx<b/>"),
         ),
         of("equalToXml, namespaces", equal("<b/>"), &namespaces),
         of(
