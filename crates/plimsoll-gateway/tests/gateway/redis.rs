@@ -273,6 +273,42 @@ fn what_expires_leaves_redis_a_day_later_with_its_quota() {
 
 #[test]
 #[ignore = "needs redis-server: run scripts/test"]
+fn a_lifetime_ends_at_every_gateway_and_in_redis_in_the_same_second() {
+    let (redis, upstream) = (Redis::start(), Upstream::echo());
+    let [one, other] = pair(&redis, &upstream);
+    let before = jiff::Timestamp::now().as_second();
+    make(&one, "short-key", json!({ "session_lifetime": 3 }));
+    let after = jiff::Timestamp::now().as_second();
+    reaches(&other, "short-key", 200);
+    let mut command = redis::cmd("EXPIRETIME");
+    let leaves: i64 = redis.answers(command.arg(format!("apikey-{}", hashed("short-key"))));
+    assert!(
+        (before + 3..=after + 3).contains(&leaves),
+        "{leaves} of {before}"
+    );
+    // Whoever starts now learns it, too.
+    let late = pair(&redis, &upstream);
+    for gateway in late.iter().chain([&one, &other]) {
+        reaches(gateway, "short-key", 200);
+    }
+    for gateway in late.iter().chain([&one, &other]) {
+        loop {
+            let asked = jiff::Timestamp::now().as_second();
+            let status = ask(gateway, "/keyed/", "short-key").status();
+            let answered = jiff::Timestamp::now().as_second();
+            match status {
+                200 => assert!(asked < leaves, "it lives on"),
+                status => {
+                    assert!(status == 403 && answered >= leaves, "{status} too early");
+                    break;
+                }
+            }
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs redis-server: run scripts/test"]
 fn while_redis_stands_still_limits_hold_and_withdrawn_keys_stay_withdrawn() {
     let (redis, upstream) = (Redis::start(), Upstream::echo());
     let [one, other] = pair(&redis, &upstream);

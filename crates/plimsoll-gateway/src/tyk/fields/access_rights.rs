@@ -21,7 +21,11 @@ pub(super) const FIELDS: &[Field] = &[
         "with an account of its own; in a policy with `partitions.per_api` alone",
     ),
     Field("access_rights.*.limit.per", Supported, ""),
-    Field("access_rights.*.limit.quota_max", Supported, ""),
+    Field(
+        "access_rights.*.limit.quota_max",
+        Supported,
+        "each gateway of several that share a Redis counts an account of its own for itself",
+    ),
     Field("access_rights.*.limit.quota_renewal_rate", Supported, ""),
     Field(
         "access_rights.*.limit.quota_renews",
