@@ -8,8 +8,8 @@ const ANY: u64 = 500_000;
 /// Steps for each byte.
 const EACH: u64 = 1;
 
-/// How many short steps stand for one.
-const SHORT: u64 = 4;
+/// How many short steps there are for each of the others.
+const SHORT: u64 = 1;
 
 /// Why an answer is not known: it was given up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -48,7 +48,7 @@ impl Budget {
         }
     }
 
-    /// For steps of a few dozen instructions each: four times as many.
+    /// For steps of a few dozen instructions each.
     pub(crate) fn of_short_steps(bytes: usize) -> Self {
         Self {
             left: Cell::new(SHORT * (ANY + EACH * bytes as u64)),

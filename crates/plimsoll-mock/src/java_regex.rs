@@ -16,7 +16,7 @@ use fancy_regex::{Expr, Regex};
 pub(crate) const BACKTRACK_LIMIT: usize = 200_000;
 /// Bytes of a text that an expression with look-around or back references is applied to: it remembers where it may turn back, some forty bytes for
 /// each byte that it has passed.
-const MOST_REMEMBERED: usize = 256 << 10;
+const MOST_REMEMBERED: usize = 64 << 10;
 /// The size that a compiled expression may have, in bytes.
 const COMPILED_BYTES: usize = 4 << 20;
 

@@ -10,6 +10,8 @@ use crate::stub::reader::{Node, Object, Problems};
 use crate::xml::path::{Failure, Found, Naming, XPath, shown};
 use serde_json::Value;
 
+/// Steps that patterns on nodes may take in any document, and one more for every ten bytes.
+const FOUND: usize = 300_000;
 /// Steps that a pattern on a node takes beside one for each of its bytes.
 const COST_OF_A_NODE: usize = 8;
 
@@ -97,7 +99,7 @@ impl MatchesXPath {
             Found::Text(text) => return pattern.holds(Some(&Content::text_of(text))),
         };
         // What was found may stand within each other.
-        let budget = Budget::for_bytes(document.len());
+        let budget = Budget::of(FOUND + document.len() / 10);
         for place in places {
             budget.spend(COST_OF_A_NODE + document.bytes(place))?;
             if pattern.holds(Some(&Content::text_of(shown(document, place))))? {

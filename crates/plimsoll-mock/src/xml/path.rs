@@ -14,8 +14,8 @@ const MOST_OPERATORS: usize = 150;
 const MOST_NESTED: usize = 20;
 
 /// Nodes that an evaluation may come by in any document, and for how many bytes there may be one more. It may keep each of them.
-const NODES: usize = 60_000;
-const BYTES_A_NODE: usize = 4;
+const NODES: usize = 25_000;
+const BYTES_A_NODE: usize = 10;
 
 /// An expression and how its names are meant.
 #[derive(Debug, Clone)]
