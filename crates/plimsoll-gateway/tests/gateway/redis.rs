@@ -297,7 +297,8 @@ fn a_lifetime_ends_at_every_gateway_and_in_redis_in_the_same_second() {
             let status = ask(gateway, "/keyed/", "short-key").status();
             let answered = jiff::Timestamp::now().as_second();
             match status {
-                200 => assert!(asked < leaves, "it lives on"),
+                // Asked without a pause it is over its rate at times.
+                200 | 429 => assert!(asked < leaves, "it lives on"),
                 status => {
                     assert!(status == 403 && answered >= leaves, "{status} too early");
                     break;
