@@ -19,6 +19,7 @@ mod policies;
 #[cfg(feature = "fuzzing")]
 pub(crate) mod rehearsal;
 mod sort;
+mod tls;
 
 pub(crate) use conf::KeyRules;
 pub use sort::TykFile;

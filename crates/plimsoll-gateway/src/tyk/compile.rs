@@ -3,6 +3,7 @@
 mod code;
 pub(super) mod pattern;
 mod rules;
+mod secured;
 mod target;
 
 use super::conf::Conf;
@@ -15,10 +16,12 @@ use crate::identity::Kind;
 use crate::path;
 use crate::policy::rate_limit::Scope;
 use crate::policy::session::Counts;
+use crate::upstream::tls::UpstreamTls;
 use crate::voice::{TykVoice, Voice};
 use plimsoll_base::document::{Document, Path, Problem, Problems};
 use plimsoll_base::units::Rate;
 use plimsoll_http::Limits;
+use secured::Securing;
 use serde_json::Value;
 use std::time::Duration;
 
@@ -41,6 +44,9 @@ const REFERENCES: [&str; 7] = [
     "kv://",
     "$kv{",
 ];
+
+/// How long Tyk waits for TLS (`gateway/reverse_proxy.go`, `defaultTransport`).
+const HANDSHAKE: Duration = Duration::from_secs(10);
 
 impl Api {
     /// Problems for texts in which Tyk would put something else.
@@ -112,6 +118,7 @@ pub(super) fn compile(
 ) -> Result<GatewayConfig, Problems> {
     let mut problems = Vec::new();
     let (mut routes, mut upstreams): (Vec<RouteConfig>, Vec<UpstreamConfig>) = Default::default();
+    let mut securing = Securing::new(conf.upstream_tls);
     for (index, api) in apis.iter().enumerate() {
         let name = api.file.display().to_string();
         let mut c = Check {
@@ -138,7 +145,8 @@ pub(super) fn compile(
         domain(&mut c, &api.definition, conf);
         let target = target::target(&mut c, &api.definition.proxy);
         routes.push(route(&mut c, api, path, &target, upstreams.len(), conf));
-        upstreams.push(upstream(api, target.endpoints, conf));
+        let tls = securing.upstream_tls(&mut c, &api.definition.proxy, &target.endpoints);
+        upstreams.push(upstream(api, target, tls, conf));
         problems.append(&mut c.problems);
     }
     let config = GatewayConfig {
@@ -401,20 +409,22 @@ fn rate_limit(c: &mut Check<'_>, definition: &Definition) -> Option<RateLimitCon
 
 fn upstream(
     api: &Api,
-    endpoints: Vec<crate::config::EndpointConfig>,
+    target: target::Target,
+    tls: Option<UpstreamTls>,
     conf: &Conf,
 ) -> UpstreamConfig {
+    let handshake = tls.as_ref().map_or(Duration::ZERO, |_| HANDSHAKE);
     UpstreamConfig {
         name: api.id.clone(),
-        endpoints,
+        endpoints: target.endpoints,
         balance: Balance::RoundRobin,
         preserve_host: api.definition.proxy.preserve_host_header.unwrap_or(false),
-        tls: None,
-        http2: false,
+        tls,
+        http2: target.http2,
         max_pending: 1024,
         idle_connections: conf.idle_connections,
         idle_timeout: Duration::from_secs(30),
-        connect_timeout: Duration::from_secs(2),
+        connect_timeout: Duration::from_secs(2) + handshake,
         response_head_timeout: conf.response_head,
         ejection: None,
         check: None,

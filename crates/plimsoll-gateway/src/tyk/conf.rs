@@ -1,6 +1,7 @@
 //! What of `tyk.conf` is read: wire structs of supported fields, and what they mean.
 
 use super::compile::pattern::PathRules;
+use super::tls::{self, TlsWords};
 use crate::config::{
     AnalyticsConfig, ElsewhereBlock, Purpose, RECORDED_BODY, RedisForm, RedisSink, SecretText,
     SinkConfig, Surroundings, TYKS_LIST, secrets_of,
@@ -42,6 +43,8 @@ pub(super) struct Conf {
     pub(super) drain: Duration,
     pub(super) response_head: Duration,
     pub(super) idle_connections: u32,
+    /// What holds for TLS to upstreams.
+    pub(super) upstream_tls: TlsWords,
     pub(super) hide_generator: bool,
     pub(super) paths: PathRules,
     /// APIs have names of their own.
@@ -128,6 +131,12 @@ pub(super) struct Wire {
     proxy_default_timeout: Option<f64>,
     #[deserr(default)]
     max_idle_connections_per_host: Option<u32>,
+    #[deserr(default)]
+    proxy_ssl_insecure_skip_verify: Option<bool>,
+    #[deserr(default)]
+    proxy_ssl_min_version: Option<u16>,
+    #[deserr(default)]
+    proxy_ssl_max_version: Option<u16>,
     #[deserr(default)]
     hide_generator_header: Option<bool>,
     #[deserr(default)]
@@ -230,18 +239,10 @@ pub(super) fn check(
     let c = &mut c;
     let address = address(c, &wire);
     let (secret, passwords, keeping) = secrets(c, &mut wire, address, around);
+    let upstream_tls = upstream_tls(c, &wire);
     let idle_connections = wire.max_idle_connections_per_host.filter(|n| *n > 0);
     let seconds = wire.proxy_default_timeout.filter(|seconds| *seconds > 0.0);
-    let keys = KeyRules {
-        hashed: wire.hash_keys.unwrap_or(false),
-        self_describing: wire
-            .hash_key_function
-            .as_deref()
-            .is_some_and(|name| !name.is_empty()),
-        listing: wire.enable_hashed_keys_listing.unwrap_or(false),
-        shortest: wire.min_token_length.filter(|n| *n > 0).unwrap_or(3) as usize,
-        master_keys: wire.allow_master_keys.unwrap_or(false),
-    };
+    let keys = keys(&wire);
     let redis = redis(c, "storage", wire.storage.take(), passwords.storage);
     let detailed = wire.analytics_config.as_ref();
     let detailed = detailed.and_then(|config| config.enable_detailed_recording);
@@ -257,12 +258,7 @@ pub(super) fn check(
         policies: policies(c, wire.policies.as_ref()),
         redis,
         keys,
-        lifetimes: Lifetimes {
-            forced: (wire.force_global_session_lifetime == Some(true))
-                .then(|| wire.global_session_lifetime.unwrap_or(0)),
-            respects_expiry: wire.session_lifetime_respects_key_expiration == Some(true),
-            ..Lifetimes::default()
-        },
+        lifetimes: lifetimes(&wire),
         health: endpoint_name(
             c,
             "health_check_endpoint_name",
@@ -284,6 +280,7 @@ pub(super) fn check(
         )),
         response_head: Duration::from_secs_f64(seconds.unwrap_or(30.0).min(86_400.0)),
         idle_connections: idle_connections.unwrap_or(256).min(4096),
+        upstream_tls,
         hide_generator: wire.hide_generator_header.unwrap_or(false),
         domains: wire.enable_custom_domains == Some(true),
         coprocess: (wire.coprocess_options)
@@ -306,6 +303,43 @@ pub(super) fn check(
         keeping,
     };
     Problems::from_iter(std::mem::take(&mut c.problems)).or_ok(conf)
+}
+
+fn keys(wire: &Wire) -> KeyRules {
+    KeyRules {
+        hashed: wire.hash_keys.unwrap_or(false),
+        self_describing: wire
+            .hash_key_function
+            .as_deref()
+            .is_some_and(|name| !name.is_empty()),
+        listing: wire.enable_hashed_keys_listing.unwrap_or(false),
+        shortest: wire.min_token_length.filter(|n| *n > 0).unwrap_or(3) as usize,
+        master_keys: wire.allow_master_keys.unwrap_or(false),
+    }
+}
+
+fn lifetimes(wire: &Wire) -> Lifetimes {
+    Lifetimes {
+        forced: (wire.force_global_session_lifetime == Some(true))
+            .then(|| wire.global_session_lifetime.unwrap_or(0)),
+        respects_expiry: wire.session_lifetime_respects_key_expiration == Some(true),
+        ..Lifetimes::default()
+    }
+}
+
+fn upstream_tls(c: &mut Check<'_>, wire: &Wire) -> TlsWords {
+    let mut version = |name: &str, number: Option<u16>| {
+        let version = tls::version(number);
+        version.unwrap_or_else(|message| {
+            c.refuse(name, message);
+            None
+        })
+    };
+    TlsWords {
+        insecure: wire.proxy_ssl_insecure_skip_verify.unwrap_or(false),
+        oldest: version("proxy_ssl_min_version", wire.proxy_ssl_min_version),
+        newest: version("proxy_ssl_max_version", wire.proxy_ssl_max_version),
+    }
 }
 
 fn address(c: &mut Check<'_>, wire: &Wire) -> SocketAddr {

@@ -146,6 +146,19 @@ pub(super) struct Proxy {
     pub(super) target_list: Option<Vec<String>>,
     #[deserr(default)]
     pub(super) disable_strip_slash: Option<bool>,
+    #[deserr(default)]
+    pub(super) transport: Option<Transport>,
+}
+
+/// How connections to targets are made.
+#[derive(Debug, Deserr)]
+pub(super) struct Transport {
+    #[deserr(default)]
+    pub(super) ssl_insecure_skip_verify: Option<bool>,
+    #[deserr(default)]
+    pub(super) ssl_min_version: Option<u16>,
+    #[deserr(default)]
+    pub(super) ssl_max_version: Option<u16>,
 }
 
 #[derive(Debug, Deserr)]

@@ -121,7 +121,7 @@ pub fn in_runtime<F: Future>(work: F) -> F::Output {
 
 /// An upstream of HTTP/2 that returns what it gets: the request's fields as `x-seen-…`, its scheme, its body, its trailers and `grpc-status`. `/trailers-only`
 /// gets no body, `/cut` half of one.
-fn echo_over_http2() -> SocketAddr {
+pub fn echo_over_http2() -> SocketAddr {
     echo_over(None)
 }
 

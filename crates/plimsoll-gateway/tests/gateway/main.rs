@@ -38,5 +38,6 @@ mod tracing;
 mod twins;
 mod tyk;
 mod tyk_meaning;
+mod tyk_secured;
 mod upgrades;
 mod upstream_tls;

@@ -6,25 +6,28 @@ use plimsoll_testbed::authority::{Authority, Issued};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
-use rustls::{RootCertStore, ServerConfig, ServerConnection, StreamOwned};
+use rustls::version::{TLS12, TLS13};
+use rustls::{
+    RootCertStore, ServerConfig, ServerConnection, StreamOwned, SupportedProtocolVersion,
+};
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 
-const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+pub const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
-type Peer = Client<StreamOwned<ServerConnection, TcpStream>>;
+pub type Peer = Client<StreamOwned<ServerConnection, TcpStream>>;
 
 /// What a server over TLS shows, and whose clients it serves.
-struct Shows<'a> {
-    own: &'a Issued,
-    clients: Option<&'a Authority>,
+pub struct Shows<'a> {
+    pub own: &'a Issued,
+    pub clients: Option<&'a Authority>,
 }
 
 /// An upstream over TLS that counts its connections and requests.
-struct Upstream {
-    address: SocketAddr,
+pub struct Upstream {
+    pub address: SocketAddr,
     connections: Arc<AtomicUsize>,
     requests: Arc<AtomicUsize>,
 }
@@ -41,8 +44,20 @@ impl Upstream {
     }
 
     /// `answer` gets each request's connection, and its head.
-    fn start(shows: &Shows<'_>, answer: impl Fn(&mut Peer, &str) + Clone + Send + 'static) -> Self {
-        let config = config(shows);
+    pub fn start(
+        shows: &Shows<'_>,
+        answer: impl Fn(&mut Peer, &str) + Clone + Send + 'static,
+    ) -> Self {
+        Self::speaking(&[&TLS13, &TLS12], shows, answer)
+    }
+
+    /// One that speaks these versions of TLS alone.
+    pub fn speaking(
+        versions: &[&'static SupportedProtocolVersion],
+        shows: &Shows<'_>,
+        answer: impl Fn(&mut Peer, &str) + Clone + Send + 'static,
+    ) -> Self {
+        let config = config(versions, shows);
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let upstream = Self {
             address: listener.local_addr().unwrap(),
@@ -72,7 +87,7 @@ impl Upstream {
         upstream
     }
 
-    fn requests(&self) -> usize {
+    pub fn requests(&self) -> usize {
         self.requests.load(Ordering::SeqCst)
     }
 
@@ -81,10 +96,10 @@ impl Upstream {
     }
 }
 
-fn config(shows: &Shows<'_>) -> Arc<ServerConfig> {
+fn config(versions: &[&'static SupportedProtocolVersion], shows: &Shows<'_>) -> Arc<ServerConfig> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
-        .with_safe_default_protocol_versions()
+        .with_protocol_versions(versions)
         .unwrap();
     let builder = match shows.clients {
         None => builder.with_no_client_auth(),

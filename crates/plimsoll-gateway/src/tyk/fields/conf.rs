@@ -328,7 +328,12 @@ pub(super) const KIND: Kind = Kind {
         Field(
             "security.pinned_public_keys",
             Refused(&[]),
-            "upstreams are reached in clear",
+            "Tyk looks at keys in place of all else; here certificates are verified by the authorities of the host (`SSL_CERT_FILE` names others): leave it out",
+        ),
+        Field(
+            "security.certificates.upstream",
+            Refused(&[]),
+            "upstreams are shown no certificate: leave it out, or write a `gateway.yaml`",
         ),
         Field(
             "security",
@@ -391,37 +396,37 @@ pub(super) const KIND: Kind = Kind {
         Field(
             "proxy_enable_http2",
             Ignored,
-            "upstreams are reached by HTTP/1.1",
+            "upstreams are reached by HTTP/1.1, but for `h2c`",
         ),
         Field(
             "proxy_ssl_insecure_skip_verify",
-            Ignored,
-            "upstreams are reached in clear",
+            Supported,
+            "whoever answers is believed, which is told at start and at each reload",
         ),
         Field(
             "proxy_ssl_min_version",
-            Ignored,
-            "upstreams are reached in clear",
+            Supported,
+            "771 (when left out) or 772; older ones are refused",
         ),
         Field(
             "proxy_ssl_max_version",
-            Ignored,
-            "upstreams are reached in clear",
+            Supported,
+            "771 or 772 (when left out); older ones are refused",
         ),
         Field(
             "proxy_ssl_ciphers",
-            Ignored,
-            "upstreams are reached in clear",
+            Refused(&[]),
+            "ciphers are not chosen: leave it out",
         ),
         Field(
             "proxy_ssl_disable_renegotiation",
             Ignored,
-            "upstreams are reached in clear",
+            "no connection is negotiated anew",
         ),
         Field(
             "ssl_force_common_name_check",
-            Ignored,
-            "upstreams are reached in clear",
+            Refused(&[]),
+            "Tyk looks at the common name in place of all else; here certificates are verified, by the names that they are for: leave it out",
         ),
         Field(
             "reload_wait_time",

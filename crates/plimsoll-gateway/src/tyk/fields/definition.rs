@@ -3,7 +3,6 @@
 use super::Class::{Ignored, Refused, Supported};
 use super::{Field, Kind};
 
-const TLS: &str = "upstreams are reached in clear";
 const AUTH: &str = "a way of proving who calls that is not known here";
 const CODE: &str = "code of the user's own is not run";
 const WITH_SWITCH: &str = "counts with its switch alone, and that is refused";
@@ -213,7 +212,7 @@ pub(super) const KIND: Kind = Kind {
         Field(
             "proxy.target_url",
             Supported,
-            "`http` alone; resolved when it is loaded",
+            "`http`, `https` and `h2c`, which is HTTP/2 in clear; resolved when it is loaded. With `https` the certificate must come from an authority of the host (or of `SSL_CERT_FILE`) and be for the target's host, whatever `Host` is forwarded",
         ),
         Field("proxy.strip_listen_path", Supported, ""),
         Field("proxy.preserve_host_header", Supported, ""),
@@ -221,7 +220,7 @@ pub(super) const KIND: Kind = Kind {
         Field(
             "proxy.target_list",
             Supported,
-            "with one path for all; an entry that is there twice counts twice",
+            "with one path for all, and `https` for all or none; `h2c` is `http` here, as it is to Tyk; an entry that is there twice counts twice",
         ),
         Field(
             "proxy.disable_strip_slash",
@@ -248,11 +247,47 @@ pub(super) const KIND: Kind = Kind {
             Refused(&[]),
             "upstreams are reached without a proxy",
         ),
-        Field("proxy.transport", Ignored, TLS),
-        Field("upstream_certificates", Ignored, TLS),
-        Field("upstream_certificates_disabled", Ignored, TLS),
-        Field("pinned_public_keys", Ignored, TLS),
-        Field("certificate_pinning_disabled", Ignored, TLS),
+        Field(
+            "proxy.transport.ssl_insecure_skip_verify",
+            Supported,
+            "whoever answers is believed, which is told at start and at each reload",
+        ),
+        Field(
+            "proxy.transport.ssl_min_version",
+            Supported,
+            "771 or 772, before `proxy_ssl_min_version`; older ones are refused",
+        ),
+        Field(
+            "proxy.transport.ssl_max_version",
+            Supported,
+            "771 or 772, before `proxy_ssl_max_version`; older ones are refused",
+        ),
+        Field(
+            "proxy.transport.ssl_ciphers",
+            Refused(&[]),
+            "ciphers are not chosen: leave it out",
+        ),
+        Field(
+            "proxy.transport.ssl_force_common_name_check",
+            Refused(&[]),
+            "Tyk looks at the common name in place of all else; here certificates are verified, by the names that they are for: leave it out",
+        ),
+        Field(
+            "upstream_certificates",
+            Refused(&[]),
+            "upstreams are shown no certificate: leave it out, or write a `gateway.yaml`",
+        ),
+        Field("upstream_certificates_disabled", Ignored, "none are shown"),
+        Field(
+            "pinned_public_keys",
+            Refused(&[]),
+            "Tyk looks at keys in place of all else; here certificates are verified by the authorities of the host (`SSL_CERT_FILE` names others): leave it out",
+        ),
+        Field(
+            "certificate_pinning_disabled",
+            Ignored,
+            "no keys are pinned",
+        ),
         Field(
             "upstream_auth.enabled",
             Refused(&[]),
