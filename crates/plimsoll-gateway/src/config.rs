@@ -306,8 +306,7 @@ pub(crate) struct UpstreamConfig {
     pub(crate) preserve_host: bool,
     /// What connections to its endpoints are secured by: `https://` is what all of them have, or none.
     pub(crate) tls: Option<UpstreamTls>,
-    /// Its endpoints speak HTTP/2 and nothing else.
-    pub(crate) http2: bool,
+    pub(crate) spoken: Spoken,
     pub(crate) max_pending: u32,
     pub(crate) idle_connections: u32,
     pub(crate) idle_timeout: Duration,
@@ -316,6 +315,16 @@ pub(crate) struct UpstreamConfig {
     pub(crate) ejection: Option<Ejection>,
     pub(crate) check: Option<Check>,
     pub(crate) retry: RetryConfig,
+}
+
+/// Which HTTP the endpoints of an upstream are spoken to by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Spoken {
+    Http1,
+    /// And nothing else: over TLS it must be agreed on.
+    Http2,
+    /// HTTP/2 with an endpoint that agrees to it over TLS, else HTTP/1.1.
+    Either,
 }
 
 /// When an endpoint that fails is put out of use.

@@ -10,7 +10,7 @@ pub(crate) mod health;
 mod retry_budget;
 pub(crate) mod tls;
 
-use crate::config::{Balance, Check, HashBy, UpstreamConfig};
+use crate::config::{Balance, Check, HashBy, Spoken, UpstreamConfig};
 use crate::http2::carrying::Sessions;
 use balance::Balancer;
 use check::Verdict;
@@ -44,7 +44,7 @@ pub(crate) struct Upstream {
     /// The checks, once begun; they end with the upstream.
     checks: RefCell<Option<JoinSet<()>>>,
     retries: RetryBudget,
-    /// Where the endpoints speak HTTP/2.
+    /// Where endpoints speak HTTP/2, or may.
     sessions: Option<Sessions>,
     max_pending: u32,
     connect_timeout: Duration,
@@ -112,7 +112,7 @@ impl Upstream {
                 way: Way {
                     address: *address,
                     connector: config.tls.as_ref().map(|tls| tls.connector(index)),
-                    http2: config.http2,
+                    spoken: config.spoken,
                 },
                 authority: endpoint.authority(),
                 pending: Cell::new(0),
@@ -134,8 +134,7 @@ impl Upstream {
             checks_from: placement.shard,
             checks_step: placement.shards,
             checks: RefCell::default(),
-            sessions: config
-                .http2
+            sessions: (config.spoken != Spoken::Http1)
                 .then(|| Sessions::new(config.endpoints.len(), limits, config.tls.is_some())),
             retries: RetryBudget::new(config.retry, placement.shards, now),
             max_pending: config.max_pending.div_ceil(shards),
@@ -266,10 +265,10 @@ impl Slot<'_> {
 
     /// An idle connection that its peer has not closed.
     pub(crate) fn pooled(&self, now: Instant) -> Option<Box<TcpClient>> {
-        if let Some(sessions) = &self.upstream.sessions {
-            return sessions.stream(self.index).map(Box::new);
-        }
-        self.endpoint().idle.borrow_mut().take(now)
+        let sessions = self.upstream.sessions.as_ref();
+        let carried = sessions.and_then(|sessions| sessions.stream(self.index));
+        let idle = || self.endpoint().idle.borrow_mut().take(now);
+        carried.map(Box::new).or_else(idle)
     }
 
     /// A new connection; `connected` is told when only TLS is left to do.
@@ -279,8 +278,10 @@ impl Slot<'_> {
     ) -> Result<Box<TcpClient>, DialError> {
         let upstream = self.upstream;
         let connecting = async {
-            let stream = self.endpoint().way.dial(connected).await?;
-            match &upstream.sessions {
+            let way = &self.endpoint().way;
+            let stream = way.dial(connected).await?;
+            let sessions = upstream.sessions.as_ref();
+            match sessions.filter(|_| way.speaks_http2(&stream)) {
                 Some(sessions) => sessions.connect(self.index, stream).await,
                 None => Ok(TcpClient::from_stream(stream, upstream.limits)),
             }

@@ -13,7 +13,7 @@ use super::Surroundings;
 use super::wire::{GatewayFile, LimitsBlock, RouteBlock, UnderscoresWord, UpstreamBlock};
 use super::{
     AdminConfig, ConnectionLimits, EndpointConfig, GatewayConfig, Http2, ListenerConfig, Places,
-    Recording, RouteConfig, Timeouts, Timings, Underscores, UpstreamConfig,
+    Recording, RouteConfig, Spoken, Timeouts, Timings, Underscores, UpstreamConfig,
 };
 use crate::forwarded::Network;
 use crate::path;
@@ -277,7 +277,10 @@ fn upstreams(
             endpoints,
             balance: upstreams::balance(c, &at, block),
             preserve_host: block.preserve_host,
-            http2: block.http2,
+            spoken: match block.http2 {
+                true => Spoken::Http2,
+                false => Spoken::Http1,
+            },
             max_pending: block.max_pending.unwrap_or(1024),
             idle_connections: block.idle_connections.unwrap_or(256),
             idle_timeout: duration(block.idle_timeout, Duration::from_secs(30)),

@@ -10,7 +10,7 @@ use super::conf::Conf;
 use super::definition::{AuthConfigs, Definition};
 use crate::config::{
     Balance, ConnectionLimits, GatewayConfig, ListenerConfig, Places, RateLimitConfig, Recording,
-    RetryConfig, RouteConfig, Serves, SessionConfig, Timeouts, Timings, UpstreamConfig,
+    RetryConfig, RouteConfig, Serves, SessionConfig, Spoken, Timeouts, Timings, UpstreamConfig,
 };
 use crate::identity::Kind;
 use crate::path;
@@ -118,7 +118,7 @@ pub(super) fn compile(
 ) -> Result<GatewayConfig, Problems> {
     let mut problems = Vec::new();
     let (mut routes, mut upstreams): (Vec<RouteConfig>, Vec<UpstreamConfig>) = Default::default();
-    let mut securing = Securing::new(conf.upstream_tls);
+    let mut securing = Securing::new(conf.upstream_tls, conf.offers_http2);
     for (index, api) in apis.iter().enumerate() {
         let name = api.file.display().to_string();
         let mut c = Check {
@@ -413,6 +413,11 @@ fn upstream(
     tls: Option<UpstreamTls>,
     conf: &Conf,
 ) -> UpstreamConfig {
+    let spoken = match (target.http2, conf.offers_http2 && tls.is_some()) {
+        (true, _) => Spoken::Http2,
+        (false, true) => Spoken::Either,
+        (false, false) => Spoken::Http1,
+    };
     let handshake = tls.as_ref().map_or(Duration::ZERO, |_| HANDSHAKE);
     UpstreamConfig {
         name: api.id.clone(),
@@ -420,7 +425,7 @@ fn upstream(
         balance: Balance::RoundRobin,
         preserve_host: api.definition.proxy.preserve_host_header.unwrap_or(false),
         tls,
-        http2: target.http2,
+        spoken,
         max_pending: 1024,
         idle_connections: conf.idle_connections,
         idle_timeout: Duration::from_secs(30),

@@ -45,6 +45,8 @@ pub(super) struct Conf {
     pub(super) idle_connections: u32,
     /// What holds for TLS to upstreams.
     pub(super) upstream_tls: TlsWords,
+    /// HTTP/2 is offered to upstreams over TLS.
+    pub(super) offers_http2: bool,
     pub(super) hide_generator: bool,
     pub(super) paths: PathRules,
     /// APIs have names of their own.
@@ -131,6 +133,8 @@ pub(super) struct Wire {
     proxy_default_timeout: Option<f64>,
     #[deserr(default)]
     max_idle_connections_per_host: Option<u32>,
+    #[deserr(default)]
+    proxy_enable_http2: Option<bool>,
     #[deserr(default)]
     proxy_ssl_insecure_skip_verify: Option<bool>,
     #[deserr(default)]
@@ -281,6 +285,7 @@ pub(super) fn check(
         response_head: Duration::from_secs_f64(seconds.unwrap_or(30.0).min(86_400.0)),
         idle_connections: idle_connections.unwrap_or(256).min(4096),
         upstream_tls,
+        offers_http2: wire.proxy_enable_http2.unwrap_or(false),
         hide_generator: wire.hide_generator_header.unwrap_or(false),
         domains: wire.enable_custom_domains == Some(true),
         coprocess: (wire.coprocess_options)

@@ -56,7 +56,7 @@ async fn ask(way: &Way, authority: &str, rules: &Check) -> Option<u16> {
     let stream = way.dial(|| {}).await.ok()?;
     // Its connection ends with it.
     let sessions = way
-        .http2
+        .speaks_http2(&stream)
         .then(|| Sessions::new(1, ANSWER_LIMITS, way.connector.is_some()));
     let mut connection = match &sessions {
         Some(sessions) => sessions.connect(0, stream).await.ok()?,

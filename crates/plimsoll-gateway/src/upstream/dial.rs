@@ -1,5 +1,6 @@
 //! Making a connection to an endpoint: TCP, then TLS where that is spoken there, and why there is none.
 
+use crate::config::Spoken;
 use crate::metrics::Counter;
 use plimsoll_base::outcome::OutcomeClass;
 use plimsoll_base::reason::Reason;
@@ -13,8 +14,7 @@ pub(super) struct Way {
     pub(super) address: SocketAddr,
     /// Secures a connection; none in clear.
     pub(super) connector: Option<Connector>,
-    /// HTTP/2 and nothing else; over TLS it must be agreed on.
-    pub(super) http2: bool,
+    pub(super) spoken: Spoken,
 }
 
 /// Why there is no connection.
@@ -29,6 +29,15 @@ pub(crate) enum DialError {
 }
 
 impl Way {
+    /// Whether HTTP/2 is spoken on a connection that it made.
+    pub(super) fn speaks_http2(&self, stream: &Stream) -> bool {
+        match self.spoken {
+            Spoken::Http1 => false,
+            Spoken::Http2 => true,
+            Spoken::Either => stream.agreed_on_http2(),
+        }
+    }
+
     /// A connection, ready for HTTP. `connected` is told when only TLS is left to do. Deadlines are the caller's.
     pub(super) async fn dial(&self, connected: impl FnOnce()) -> Result<Stream, DialError> {
         let tcp = connect_stream(self.address, None).await?;
@@ -39,7 +48,7 @@ impl Way {
         let secured = connector.secure(tcp).await;
         let secured = secured.map_err(|error| DialError::Tls(error.reason()))?;
         let stream = Stream::Tls(Box::new(secured));
-        match self.http2 && !stream.agreed_on_http2() {
+        match self.spoken == Spoken::Http2 && !stream.agreed_on_http2() {
             true => Err(DialError::Tls(Reason::NoProtocol)),
             false => Ok(stream),
         }

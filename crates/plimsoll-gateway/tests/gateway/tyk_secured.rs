@@ -1,9 +1,10 @@
 //! Targets of Tyk's files over TLS, and in HTTP/2 without it: who is believed, what is told of the others, and what cannot be said of them.
 
-use crate::http2::echo_over_http2;
+use crate::http2::{echo_over, echo_over_http2};
 use crate::support::{Gateway, Upstream as Plain};
 use crate::tyk::{Files, ask};
 use crate::upstream_tls::{OK, Peer, Shows, Upstream};
+use plimsoll_http::tls::{Clients, Identity, ServerSettings, ServerTls};
 use plimsoll_testbed::authority::{Authority, Issued};
 use rustls::SupportedProtocolVersion;
 use rustls::version::{TLS12, TLS13};
@@ -121,6 +122,7 @@ fn servers_are_believed_by_the_hosts_authorities_and_the_targets_name() {
     assert_eq!((misnamed.requests(), stranger.requests()), (0, 0));
     whoever_answers_is_believed_where_that_is_written(&files, &stranger);
     versions_are_the_apis_or_those_of_the_gateway(&files, &own);
+    http2_is_spoken_with_who_agrees_where_it_is_offered(&own, &upstream);
 }
 
 fn whoever_answers_is_believed_where_that_is_written(files: &Files, stranger: &Upstream) {
@@ -175,6 +177,35 @@ fn versions_are_the_apis_or_those_of_the_gateway(files: &Files, own: &Issued) {
     let gateway = files.start();
     assert_eq!(ask(&gateway, "/new/", "").status(), 200);
     is_refused(&gateway, "/old/", 500);
+}
+
+fn http2_is_spoken_with_who_agrees_where_it_is_offered(own: &Issued, old: &Upstream) {
+    let tls = ServerTls::new(ServerSettings {
+        identity: &Identity::from_pem(&own.certificate, &own.key).unwrap(),
+        clients: Clients::Anybody,
+        alpn: &[b"h2"],
+    });
+    let new = echo_over(Some(tls.unwrap()));
+    let files = Files::new();
+    let target = format!("https://localhost:{}/", new.port());
+    api(&files, "new", json!({ "target_url": target }));
+    let listed =
+        json!({ "enable_load_balancing": true, "target_list": [target, at("localhost", old)] });
+    api(&files, "listed", listed);
+    is_refused(&files.start(), "/new/", 500);
+    files.conf(json!({ "proxy_enable_http2": true }));
+    let gateway = files.start();
+    for _ in 0..2 {
+        let answer = ask(&gateway, "/new/x", "");
+        let got = (answer.status(), answer.field("x-scheme"));
+        assert_eq!(got, (200, Some("https")));
+    }
+    let by_http2 = (0..4).filter(|_| {
+        let answer = ask(&gateway, "/listed/x", "");
+        assert_eq!(answer.status(), 200);
+        answer.field("x-scheme").is_some()
+    });
+    assert_eq!(by_http2.count(), 2);
 }
 
 #[test]

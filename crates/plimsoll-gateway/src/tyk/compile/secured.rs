@@ -12,6 +12,8 @@ use plimsoll_http::tls::{ClientTls, TlsError, TlsSettings, TlsVersion, Trust};
 /// What secures connections to the targets of all APIs: of those with the same terms, the authorities are read once.
 pub(super) struct Securing {
     words: TlsWords,
+    /// What is offered by ALPN. Tyk offers nothing, unless it offers HTTP/2.
+    alpn: &'static [&'static [u8]],
     made: Vec<(Terms, ClientTls)>,
 }
 
@@ -24,10 +26,16 @@ struct Terms {
 }
 
 impl Securing {
-    /// With what `tyk.conf` says.
-    pub(super) fn new(words: TlsWords) -> Self {
-        let made = Vec::new();
-        Self { words, made }
+    /// With what `tyk.conf` says, and whether HTTP/2 is offered.
+    pub(super) fn new(words: TlsWords, offers_http2: bool) -> Self {
+        Self {
+            words,
+            alpn: match offers_http2 {
+                true => &[b"h2", b"http/1.1"],
+                false => &[],
+            },
+            made: Vec::new(),
+        }
     }
 
     /// What connections to these endpoints are secured by; nothing in clear, or after a problem.
@@ -53,7 +61,7 @@ impl Securing {
                 endpoints,
                 identity: None,
                 insecure: terms.insecure,
-                digest: Digest::of(format!("{terms:?}").as_bytes()),
+                digest: Digest::of(format!("{terms:?} {:?}", self.alpn).as_bytes()),
             }),
             Err(error) => {
                 let message = match error {
@@ -102,8 +110,7 @@ impl Securing {
             },
             oldest: terms.oldest,
             newest: terms.newest,
-            // Tyk offers none.
-            alpn: &[],
+            alpn: self.alpn,
             resumption: true,
         })?;
         self.made.push((terms, made.clone()));

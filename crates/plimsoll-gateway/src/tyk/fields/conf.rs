@@ -395,8 +395,8 @@ pub(super) const KIND: Kind = Kind {
         ),
         Field(
             "proxy_enable_http2",
-            Ignored,
-            "upstreams are reached by HTTP/1.1, but for `h2c`",
+            Supported,
+            "HTTP/2 with `https` targets that agree to it, else HTTP/1.1",
         ),
         Field(
             "proxy_ssl_insecure_skip_verify",
