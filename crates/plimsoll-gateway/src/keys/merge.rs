@@ -113,6 +113,10 @@ fn cleared(grant: &Grant, policies: &Policies) -> Figures {
         }
         if policy.parts.rate || all {
             (root.rate, root.per) = (0.0, 0.0);
+            set_throttle(&mut root, Figures::default());
+        }
+        if policy.parts.complexity || all {
+            root.unapplied.query_depth = 0;
         }
     }
     root
@@ -189,12 +193,20 @@ impl Merging {
                 right.did.rate = true;
                 raise_rate(&mut right.limit, theirs);
                 raise_rate(root, theirs);
+                raise_throttle(&mut right.limit, root, theirs);
             }
-            right.did.complexity |= says(policy.parts.complexity);
+            if says(policy.parts.complexity) {
+                right.did.complexity = true;
+                raise_depth(&mut right.limit, root, theirs);
+            }
         }
         if policy.grant.access.is_empty() {
             if says(policy.parts.rate) {
                 (root.rate, root.per) = (theirs.rate, theirs.per);
+                set_throttle(root, theirs);
+            }
+            if says(policy.parts.complexity) {
+                root.unapplied.query_depth = theirs.unapplied.query_depth;
             }
             if says(policy.parts.quota) {
                 (root.quota_max, root.quota_renewal) = (theirs.quota_max, theirs.quota_renewal);
@@ -218,6 +230,10 @@ impl Merging {
         for right in open.values_mut() {
             if !right.did.rate {
                 (right.limit.rate, right.limit.per) = (merged.root.rate, merged.root.per);
+                set_throttle(&mut right.limit, merged.root);
+            }
+            if !right.did.complexity {
+                right.limit.unapplied.query_depth = merged.root.unapplied.query_depth;
             }
             if !right.did.quota {
                 right.limit.quota_max = merged.root.quota_max;
@@ -259,6 +275,37 @@ fn raise_rate(limit: &mut Figures, theirs: Figures) {
     let says = |figures: Figures| figures.rate != 0.0 && figures.per != 0.0;
     if says(theirs) && (!says(*limit) || interval(*limit) > interval(theirs)) {
         (limit.rate, limit.per) = (theirs.rate, theirs.per);
+    }
+}
+
+/// A longer interval, and more tries, each for itself.
+fn raise_throttle(limit: &mut Figures, root: &mut Figures, theirs: Figures) {
+    let theirs = theirs.unapplied;
+    if theirs.throttle_retries > limit.unapplied.throttle_retries {
+        limit.unapplied.throttle_retries = theirs.throttle_retries;
+        let root = &mut root.unapplied.throttle_retries;
+        *root = theirs.throttle_retries.max(*root);
+    }
+    if theirs.throttle_interval > limit.unapplied.throttle_interval {
+        limit.unapplied.throttle_interval = theirs.throttle_interval;
+        let root = &mut root.unapplied.throttle_interval;
+        *root = theirs.throttle_interval.max(*root);
+    }
+}
+
+fn set_throttle(figures: &mut Figures, other: Figures) {
+    figures.unapplied.throttle_interval = other.unapplied.throttle_interval;
+    figures.unapplied.throttle_retries = other.unapplied.throttle_retries;
+}
+
+/// A larger depth of queries.
+fn raise_depth(limit: &mut Figures, root: &mut Figures, theirs: Figures) {
+    let depth = theirs.unapplied.query_depth;
+    if is_larger(depth, limit.unapplied.query_depth) {
+        limit.unapplied.query_depth = depth;
+        if is_larger(depth, root.unapplied.query_depth) {
+            root.unapplied.query_depth = depth;
+        }
     }
 }
 
@@ -308,7 +355,7 @@ fn is_larger(one: i64, other: i64) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::terms::ApiGrant;
+    use super::super::terms::{ApiGrant, Unapplied};
     use super::*;
 
     fn figures(rate: f64, quota_max: i64) -> Figures {
@@ -317,6 +364,7 @@ mod tests {
             per: if rate == 0.0 { 0.0 } else { 1.0 },
             quota_max,
             quota_renewal: if quota_max == 0 { 0 } else { 60 },
+            unapplied: UNSAID,
         }
     }
 
@@ -337,6 +385,12 @@ mod tests {
         per: 0.0,
         quota_max: 0,
         quota_renewal: 0,
+        unapplied: UNSAID,
+    };
+    const UNSAID: Unapplied = Unapplied {
+        query_depth: 0,
+        throttle_interval: 0.0,
+        throttle_retries: 0,
     };
 
     /// `parts`: letters of rate, quota, access, complexity, and `p` for per API.
@@ -489,5 +543,114 @@ mod tests {
         assert_eq!(merged(&["other"], false), (false, "x".to_owned()));
         assert_eq!(merged(&["other"], true), (true, "x".to_owned()));
         assert_eq!(merged(&[], true), (true, String::new()));
+    }
+
+    /// What Tyk's own merging gives for policies, sessions and keys drawn at random; the table says how it is read.
+    const TABLE: &str = include_str!("../../tests/tyk_merge/table.txt");
+
+    /// `rate/per/quota/renewal`, and in some `/depth/interval/retries`.
+    fn read_figures(text: &str) -> Figures {
+        let parts: Vec<&str> = text.split('/').collect();
+        let (&[rate, per, quota_max, quota_renewal], rest) =
+            parts.split_first_chunk().expect("four figures");
+        Figures {
+            rate: rate.parse().unwrap(),
+            per: per.parse().unwrap(),
+            quota_max: quota_max.parse().unwrap(),
+            quota_renewal: quota_renewal.parse().unwrap(),
+            unapplied: match *rest {
+                [depth, interval, retries] => Unapplied {
+                    query_depth: depth.parse().unwrap(),
+                    throttle_interval: interval.parse().unwrap(),
+                    throttle_retries: retries.parse().unwrap(),
+                },
+                _ => UNSAID,
+            },
+        }
+    }
+
+    /// `api`, `api:figures`, either with `@scope`.
+    fn read_api(text: &str) -> (String, ApiGrant) {
+        let (rest, scope) = text.split_once('@').unwrap_or((text, ""));
+        let (api, limit) = rest.split_once(':').unwrap_or((rest, "0/0/0/0"));
+        let limit = read_figures(limit);
+        let grant = ApiGrant {
+            limit,
+            says_limit: limit != Figures::default(),
+            scope: scope.to_owned(),
+        };
+        (api.to_owned(), grant)
+    }
+
+    fn read_grant<'a>(mut words: impl Iterator<Item = &'a str>) -> Grant {
+        Grant {
+            figures: read_figures(words.next().expect("figures")),
+            access: words.map(read_api).collect(),
+            ..Grant::default()
+        }
+    }
+
+    fn written(rights: Option<BTreeMap<String, Right>>, root: Figures) -> String {
+        let line = |api: &str, limit: Figures, scope: &str| {
+            let at = if scope.is_empty() { "" } else { "@" };
+            let Figures {
+                rate,
+                per,
+                quota_max,
+                quota_renewal,
+                ..
+            } = limit;
+            format!("{api}:{rate}/{per}/{quota_max}/{quota_renewal}{at}{scope}")
+        };
+        let lines: Vec<String> = match rights {
+            None => ["a", "b", "c"].map(|api| line(api, root, "")).to_vec(),
+            Some(rights) if rights.is_empty() => return "refused".to_owned(),
+            Some(rights) => rights
+                .iter()
+                .map(|(api, right)| line(api, right.limit, &right.scope))
+                .collect(),
+        };
+        lines.join(" ")
+    }
+
+    #[test]
+    fn policies_drawn_at_random_merge_as_in_tyk() {
+        let (mut policies, mut sessions) = (Policies::new(), BTreeMap::new());
+        let (mut cases, mut different) = (0, Vec::new());
+        for text in TABLE.lines().filter(|line| !line.starts_with('#')) {
+            let mut words = text.split_whitespace();
+            match words.next().expect("a word") {
+                "policy" => {
+                    let name = words.next().expect("a name");
+                    let parts = words.next().expect("parts");
+                    let policy = PolicyGrant {
+                        grant: read_grant(words),
+                        ..policy(NONE, &[], parts)
+                    };
+                    policies.insert(name.to_owned(), policy);
+                }
+                "session" => {
+                    let name = words.next().expect("a name");
+                    sessions.insert(name, read_grant(words));
+                }
+                session => {
+                    let (key, expected) = text.split_once(" = ").expect("a result");
+                    let grant = Grant {
+                        policies: key.split(' ').skip(1).map(str::to_owned).collect(),
+                        ..sessions[session].clone()
+                    };
+                    let merged = merge(&grant, &policies);
+                    let actual = written(merged.rights, merged.root);
+                    if actual != expected {
+                        different.push(format!("{text}\n  we: {actual}"));
+                    }
+                    cases += 1;
+                }
+            }
+        }
+        assert!(cases > 2000, "{cases} cases");
+        let count = different.len();
+        let some = different[..count.min(9)].join("\n");
+        assert!(count == 0, "{count} of {cases} differ:\n{some}");
     }
 }

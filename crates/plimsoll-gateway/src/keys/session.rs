@@ -1,7 +1,7 @@
 //! Tyk's session object (`user/session.go`): from JSON to terms and a key's own, and back.
 
 use super::lifetime::{AfterExpiry, KeyLifetime};
-use super::terms::{ApiGrant, Figures, Grant};
+use super::terms::{ApiGrant, Figures, Grant, Unapplied};
 use crate::tyk::fields;
 use deserr::Deserr;
 use plimsoll_base::document::{Document, Entries, Nulls, Path, Problems, Rules};
@@ -47,6 +47,12 @@ struct Wire {
     quota_max: Option<i64>,
     #[deserr(default)]
     quota_renewal_rate: Option<i64>,
+    #[deserr(default)]
+    throttle_interval: Option<f64>,
+    #[deserr(default)]
+    throttle_retry_limit: Option<i64>,
+    #[deserr(default)]
+    max_query_depth: Option<i64>,
     #[deserr(default)]
     quota_remaining: Option<i64>,
     #[deserr(default)]
@@ -107,6 +113,11 @@ impl LimitWire {
             per: self.per.unwrap_or(0.0),
             quota_max: self.quota_max.unwrap_or(0),
             quota_renewal: self.quota_renewal_rate.unwrap_or(0),
+            unapplied: Unapplied {
+                query_depth: self.max_query_depth.unwrap_or(0),
+                throttle_interval: self.throttle_interval.unwrap_or(0.0),
+                throttle_retries: self.throttle_retry_limit.unwrap_or(0),
+            },
         }
     }
 
@@ -164,6 +175,11 @@ pub(crate) fn read(document: Document) -> Result<Session, Problems> {
             per: wire.per.unwrap_or(0.0),
             quota_max: wire.quota_max.unwrap_or(0),
             quota_renewal: wire.quota_renewal_rate.unwrap_or(0),
+            unapplied: Unapplied {
+                query_depth: wire.max_query_depth.unwrap_or(0),
+                throttle_interval: wire.throttle_interval.unwrap_or(0.0),
+                throttle_retries: wire.throttle_retry_limit.unwrap_or(0),
+            },
         },
         access: access(wire.access_rights),
         policies,
@@ -251,7 +267,7 @@ mod tests {
         );
         check(
             text,
-            r#"access: [("x", ApiGrant { limit: Figures { rate: 1.0, per: 1.0, quota_max: 0, quota_renewal: 0 }, says_limit: true, scope: "" })]"#,
+            r#"access: [("x", ApiGrant { limit: Figures { rate: 1.0, per: 1.0, quota_max: 0, quota_renewal: 0, unapplied: Unapplied { query_depth: 0, throttle_interval: 0.0, throttle_retries: 0 } }, says_limit: true, scope: "" })]"#,
         );
     }
 

@@ -38,6 +38,15 @@ pub(crate) struct Figures {
     pub(crate) per: f64,
     pub(crate) quota_max: i64,
     pub(crate) quota_renewal: i64,
+    pub(crate) unapplied: Unapplied,
+}
+
+/// Limits that are not applied here. A limit that says one of them is not empty, so that another does not take its place.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Unapplied {
+    pub(crate) query_depth: i64,
+    pub(crate) throttle_interval: f64,
+    pub(crate) throttle_retries: i64,
 }
 
 /// A policy, and which of its parts it has a say in.

@@ -5,7 +5,7 @@ use super::notes::Account;
 use super::{RULES, fields};
 use crate::keys::lifetime::AfterExpiry;
 use crate::keys::session::{self, AccessWire, access};
-use crate::keys::terms::{Figures, Grant, Parts, Policies, PolicyGrant};
+use crate::keys::terms::{Figures, Grant, Parts, Policies, PolicyGrant, Unapplied};
 use deserr::Deserr;
 use plimsoll_base::document::{Document, Entries, Path, Problem, Problems};
 use serde_json::Value;
@@ -26,6 +26,12 @@ pub(super) struct Wire {
     quota_max: Option<i64>,
     #[deserr(default)]
     quota_renewal_rate: Option<i64>,
+    #[deserr(default)]
+    throttle_interval: Option<f64>,
+    #[deserr(default)]
+    throttle_retry_limit: Option<i64>,
+    #[deserr(default)]
+    max_query_depth: Option<i64>,
     #[deserr(default)]
     access_rights: Option<Entries<AccessWire>>,
     #[deserr(default)]
@@ -158,6 +164,11 @@ fn policy(document: &Document, at: &Path, wire: Wire) -> (PolicyGrant, Problems)
             per: wire.per.unwrap_or(0.0),
             quota_max: wire.quota_max.unwrap_or(0),
             quota_renewal: wire.quota_renewal_rate.unwrap_or(0),
+            unapplied: Unapplied {
+                query_depth: wire.max_query_depth.unwrap_or(0),
+                throttle_interval: wire.throttle_interval.unwrap_or(0.0),
+                throttle_retries: wire.throttle_retry_limit.unwrap_or(0),
+            },
         },
         access: access(wire.access_rights),
         policies: Vec::new(),
