@@ -12,6 +12,7 @@ pub(crate) mod allowance;
 pub(crate) mod hash;
 pub(crate) mod lifetime;
 mod merge;
+pub(crate) mod name;
 pub(crate) mod redis;
 pub(crate) mod session;
 pub(crate) mod store;

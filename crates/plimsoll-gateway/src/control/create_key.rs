@@ -4,8 +4,7 @@ use super::new_key::{self, Put};
 use super::{Call, Control, error};
 use crate::answer::Answer;
 use crate::keys::KeyHash;
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+use crate::keys::name::{self, Form};
 
 pub(super) fn answer(control: &Control, call: &Call, id: &str) -> Answer {
     let rules = control.settings.key_rules();
@@ -19,7 +18,7 @@ pub(super) fn answer(control: &Control, call: &Call, id: &str) -> Answer {
     };
     let org = session.shape.get("org_id").and_then(|org| org.as_str());
     let name = match id {
-        "" => match fresh(org.unwrap_or_default(), rules.self_describing) {
+        "" => match fresh(org.unwrap_or_default(), rules.form) {
             Ok(name) => name,
             Err(why) => return error(500, format!("no key can be made: {why}")),
         },
@@ -30,16 +29,11 @@ pub(super) fn answer(control: &Control, call: &Call, id: &str) -> Answer {
     made.expect("invariant: a key is made whether it was there or not")
 }
 
-/// A key that nobody can guess, in one of Tyk's two forms.
-fn fresh(org: &str, self_describing: bool) -> Result<String, String> {
+/// A key that nobody can guess.
+fn fresh(org: &str, form: Form) -> Result<String, String> {
     let mut random = [0; 16];
     ring::rand::SecureRandom::fill(&ring::rand::SystemRandom::new(), &mut random)
         .map_err(|_| "the system has no random numbers".to_owned())?;
     let id = format!("{:032x}", u128::from_be_bytes(random));
-    Ok(match self_describing {
-        true => {
-            STANDARD.encode(serde_json::json!({ "org": org, "id": id, "h": "sha256" }).to_string())
-        }
-        false => format!("{org}{id}"),
-    })
+    Ok(name::name(org, &id, form))
 }

@@ -7,6 +7,7 @@ use crate::config::{
     SinkConfig, Surroundings, TYKS_LIST, secrets_of,
 };
 use crate::keys::lifetime::Lifetimes;
+use crate::keys::name::Form;
 use crate::redis_server::RedisConf;
 use crate::secrets::Secret;
 use crate::secrets::keeper::Keeping;
@@ -74,8 +75,8 @@ pub(super) enum PolicyFiles {
 pub(crate) struct KeyRules {
     /// Keys are shown as hashes alone.
     pub(crate) hashed: bool,
-    /// A key names its organisation and how it is hashed.
-    pub(crate) self_describing: bool,
+    /// How they are called.
+    pub(crate) form: Form,
     pub(crate) listing: bool,
     pub(crate) shortest: usize,
     pub(crate) master_keys: bool,
@@ -313,10 +314,10 @@ pub(super) fn check(
 fn keys(wire: &Wire) -> KeyRules {
     KeyRules {
         hashed: wire.hash_keys.unwrap_or(false),
-        self_describing: wire
-            .hash_key_function
-            .as_deref()
-            .is_some_and(|name| !name.is_empty()),
+        form: match wire.hash_key_function.as_deref() {
+            None | Some("") => Form::Plain,
+            Some(_) => Form::SelfDescribing,
+        },
         listing: wire.enable_hashed_keys_listing.unwrap_or(false),
         shortest: wire.min_token_length.filter(|n| *n > 0).unwrap_or(3) as usize,
         master_keys: wire.allow_master_keys.unwrap_or(false),
