@@ -33,6 +33,8 @@ pub struct Bench {
     pub plimsoll: PathBuf,
     /// The witness of the machine.
     pub witness: Witness,
+    /// A checkout of Tyk's gateway, for the check that reads its files.
+    pub tyk: Option<PathBuf>,
     form: Form,
     scratch: tempfile::TempDir,
     runs: Cell<u32>,
@@ -78,6 +80,7 @@ impl Bench {
     /// Finds or builds the executable and starts the witness.
     pub fn new(plimsoll: Option<PathBuf>, form: Form) -> Result<Self, Trouble> {
         Ok(Self {
+            tyk: None,
             plimsoll: executable::plimsoll(plimsoll)?,
             witness: Witness::start().map_err(|e| Trouble::io("starting the witness", e))?,
             form,

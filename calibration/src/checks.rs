@@ -26,6 +26,7 @@ mod same;
 mod single_server;
 mod swap;
 mod testssl;
+mod tyk_files;
 mod upstreams;
 mod websocket;
 
@@ -43,10 +44,11 @@ pub struct Check {
 }
 
 /// Every check, cheap ones first.
-static CHECKS: [Check; 31] = [
+static CHECKS: [Check; 32] = [
     counts::CHECK,
     freeze::CHECK,
     peers::CHECK,
+    tyk_files::CHECK,
     lognormal::CHECK,
     delays::CHECK,
     clients::CHECK,

@@ -43,6 +43,9 @@ struct Arguments {
     /// The executable to measure [default: built beside this one]
     #[arg(long)]
     plimsoll: Option<PathBuf>,
+    /// A checkout of Tyk's gateway, whose files the check tyk-files reads
+    #[arg(long)]
+    tyk: Option<PathBuf>,
     /// Directory of the tables [default: calibration/results]
     #[arg(long)]
     results: Option<PathBuf>,
@@ -79,7 +82,8 @@ fn calibrate(arguments: &Arguments) -> Result<bool, Trouble> {
     };
     limits::raise_descriptors();
     interrupt::watch()?;
-    let bench = Bench::new(arguments.plimsoll.clone(), form)?;
+    let mut bench = Bench::new(arguments.plimsoll.clone(), form)?;
+    bench.tyk = arguments.tyk.clone();
     let home = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("results");
     let results = arguments.results.clone().unwrap_or(home);
     let file = results.join(format!("{}.md", clock::stamp()));

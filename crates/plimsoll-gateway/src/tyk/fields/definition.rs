@@ -242,6 +242,7 @@ pub(super) const KIND: Kind = Kind {
             Ignored,
             "counts with `use_discovery_service` alone",
         ),
+        Field("proxy.transport.dial_timeout", Ignored, UNREAD),
         Field(
             "proxy.transport.proxy_url",
             Refused(&[]),
