@@ -1,6 +1,7 @@
 //! What an API definition comes to when it is read, judged and compiled: fuzz targets hold it against the text.
 
 use super::files::File;
+use super::policies::Form;
 use super::{Problems, Settings};
 use crate::config::{Serves, Surroundings};
 
@@ -28,7 +29,7 @@ pub fn definition(text: &str) -> Result<Option<Served>, Problems> {
         name: "api.json".to_owned(),
         text: text.to_owned(),
     };
-    let loaded = settings.compile(&[file], None)?;
+    let loaded = settings.compile(&[file], (&[], Form::Named))?;
     let routes = loaded.config.routes.into_iter();
     let mut served = routes.filter(|route| matches!(route.serves, Serves::Upstream(_)));
     let first = served.next().map(|route| Served {
