@@ -122,7 +122,11 @@ fn sort(path: &Path) -> Option<Sort> {
         Ok(value) if value["proxy"]["listen_path"].is_string() => Some(Sort::Definition),
         Ok(value) if value["app_path"].is_string() => Some(Sort::Configuration),
         Ok(_) => None,
-        Err(_) => is_configuration.then_some(Sort::Configuration),
+        // Others of that name are of init systems and servers.
+        Err(_) if is_configuration && text.trim_start().starts_with('{') => {
+            Some(Sort::Configuration)
+        }
+        Err(_) => None,
     }
 }
 
@@ -145,6 +149,9 @@ fn judge_configuration(bench: &Bench, path: &Path) -> Result<BTreeSet<String>, T
                 .is_some_and(|name| !name.is_empty())
             {
                 policies["policy_record_name"] = json!(at("policies.json"));
+            }
+            if policies["policy_path"].as_str().is_some_and(|path| !path.is_empty()) {
+                policies["policy_path"] = json!(at("apps"));
             }
             conf.to_string()
         }

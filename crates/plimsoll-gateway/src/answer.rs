@@ -52,6 +52,13 @@ impl Answer {
         self
     }
 
+    /// Sets a header field: others of that name are gone.
+    pub(crate) fn with_only(mut self, name: &str, value: &str) -> Self {
+        self.fields
+            .retain(|(own, _)| !own.eq_ignore_ascii_case(name));
+        self.with_field(name.to_owned(), value.to_owned())
+    }
+
     /// Without the fields that were added.
     pub(crate) fn without_fields(mut self) -> Self {
         self.fields.clear();

@@ -1,5 +1,7 @@
 //! Why the gateway answers a request itself: the reasons for which somebody else's gateway has words of its own.
 
+use std::io::ErrorKind;
+
 /// A reason that [`crate::voice`] may put differently. Answers for any other reason have none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cause {
@@ -7,8 +9,10 @@ pub(crate) enum Cause {
     NoRoute,
     /// A key is demanded and there is none.
     KeyMissing,
-    /// There is no such key, or it may not use this route.
+    /// There is no such key.
     KeyUnknown,
+    /// The key may not use this route.
+    KeyElsewhere,
     KeyInactive,
     KeyExpired,
     /// The key's own rate limit.
@@ -28,6 +32,6 @@ pub(crate) enum Cause {
     NoEndpoint,
     /// The upstream took too long.
     UpstreamTimeout,
-    /// No connection to the upstream, or it broke off, or what came was not HTTP.
-    UpstreamFailed,
+    /// No connection to the upstream, or it broke off: why, as the system says; or the upstream ended it, or what came was not HTTP.
+    UpstreamFailed(Option<ErrorKind>),
 }

@@ -27,6 +27,7 @@ use crate::control::Control;
 use crate::doors::DoorId;
 use crate::forwarded::Network;
 use crate::identity::Kind;
+use crate::overrides::Overrides;
 use crate::policy::key::Accepted;
 use crate::policy::rate_limit::Scope;
 use crate::policy::rules::Rules;
@@ -425,6 +426,8 @@ pub(crate) struct RouteConfig {
     pub(crate) key: Option<KeyConfig>,
     pub(crate) session: Option<SessionConfig>,
     pub(crate) rate_limit: Option<RateLimitConfig>,
+    /// What is said in the place of errors.
+    pub(crate) overrides: Overrides,
     pub(crate) recording: Recording,
 }
 

@@ -130,13 +130,17 @@ pub(crate) async fn serve(shard: &Shard, client: &mut Client) -> After {
     let ended = match admitted {
         Ok(Admitted::Forward(plan)) => {
             let ended = forward::forward(under, client, &plan, &progress).await;
-            tell_breaker(service, &plan, ended);
+            tell_breaker(service, &plan, ended, &progress);
             ended
         }
         Ok(Admitted::Control { .. }) => control::serve(shard, service, client, &progress).await,
         Err(Refused { route, refusal, .. }) => {
             let keep = may_discard_body(client);
-            let ended = answer(shard, service, client, refusal.answer, keep, &progress).await;
+            let told = match route {
+                Some(route) => overridden(service, route, client, refusal.answer),
+                None => refusal.answer,
+            };
+            let ended = answer(shard, service, client, told, keep, &progress).await;
             let metrics = generation.tally.route(route);
             metrics.rate_limited.add(u64::from(refusal.rate_limited));
             ended
@@ -258,13 +262,15 @@ fn note(
     }
 }
 
-/// Counts an outcome with the breaker that let the exchange pass. That its client went away says nothing about the upstream.
-fn tell_breaker(service: &Service, plan: &Plan, ended: Ended) {
+/// Counts an outcome with the breaker that let the exchange pass, whatever the client was told. That its client went away says nothing about
+/// the upstream.
+fn tell_breaker(service: &Service, plan: &Plan, ended: Ended, progress: &Progress) {
     if let (Some(breaker), Some(passed)) = (&plan.effects.breaker, plan.passed)
         && ended.status != 0
     {
         let now = service.nanos(Instant::now());
-        breaker.record(passed, ended.status >= 500, now);
+        let status = progress.outcome.get().unwrap_or(ended.status);
+        breaker.record(passed, status >= 500, now);
     }
 }
 
@@ -327,6 +333,13 @@ fn may_discard_body(client: &Client) -> bool {
         Framing::Length(bytes) => bytes <= DISCARDED_BYTES,
         _ => false,
     }
+}
+
+/// The gateway's own answer as it is given on a route.
+fn overridden(service: &Service, route: usize, client: &Client, answer: Answer) -> Answer {
+    let overrides = &service.routes[route].overrides;
+    let media = overrides.media(client.connection.requests.head().fields());
+    overrides.apply(service.voice, answer, media)
 }
 
 /// Sends an answer of the gateway itself.

@@ -36,6 +36,7 @@ mod http2;
 mod identity;
 mod keys;
 mod metrics;
+mod overrides;
 mod path;
 mod policy;
 mod redis_server;

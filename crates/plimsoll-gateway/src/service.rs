@@ -11,6 +11,7 @@ use crate::exchange::secrecy;
 use crate::exchange::sketch::Drawing;
 use crate::forwarded::Network;
 use crate::identity::Kind;
+use crate::overrides::Overrides;
 use crate::path::readings;
 use crate::policy::Policy;
 use crate::policy::key::KeyPolicy;
@@ -112,6 +113,8 @@ pub(crate) struct Route {
     pub(crate) rules: Option<Rules>,
     pub(crate) policies: Vec<Policy>,
     pub(crate) key_field: Option<KeyField>,
+    /// What is said in the place of errors.
+    pub(crate) overrides: Overrides,
     /// Its requests leave no records.
     pub(crate) unrecorded: bool,
     /// They are recorded in detail.
@@ -290,6 +293,7 @@ impl Route {
                     name: name.clone(),
                     hide,
                 }),
+            overrides: config.overrides.clone(),
             unrecorded: config.recording.off,
             detailed: config.recording.detailed,
         }

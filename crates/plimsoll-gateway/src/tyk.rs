@@ -15,6 +15,7 @@ mod definition;
 pub(crate) mod fields;
 mod files;
 pub(crate) mod notes;
+mod overrides;
 mod policies;
 #[cfg(feature = "fuzzing")]
 pub(crate) mod rehearsal;
@@ -158,11 +159,16 @@ impl Settings {
         let (mut refused, account) = fields::judge(fields::CONF, &document).into_parts(name);
         let wire: Result<conf::Wire, Problems> = document.decode_with(RULES);
         match wire.and_then(|wire| conf::check(&document, wire, around)) {
-            Ok(conf) => refused.or_ok(Self {
-                conf,
-                strict,
-                account,
-            }),
+            Ok(mut conf) => {
+                for note in &mut conf.notes {
+                    *note = format!("{name}: {note}");
+                }
+                refused.or_ok(Self {
+                    conf,
+                    strict,
+                    account,
+                })
+            }
             Err(problems) => {
                 refused.extend(problems);
                 Err(refused)

@@ -36,7 +36,7 @@ impl Voice {
 impl TykVoice {
     fn say(self, answer: Answer) -> Answer {
         let (status, message) = match answer.cause() {
-            Some(cause) => words(cause, self.strict),
+            Some(cause) => self.words(cause),
             None => (answer.status(), answer.message()),
         };
         if matches!(answer.cause(), Some(Cause::NoRoute | Cause::NoEndpoint)) {
@@ -46,14 +46,33 @@ impl TykVoice {
         }
         let message = serde_json::Value::from(message);
         let body = format!("{{\n    \"error\": {message}\n}}");
-        let mut said = answer.with_status(status);
-        if !self.strict {
-            said = said.without_fields();
-        }
-        if self.generator {
-            said = said.with_field("X-Generator", "tyk.io".to_owned());
-        }
+        let said = self.dress(answer.with_status(status));
         said.with_body("application/json", body)
+    }
+
+    /// The answer with the fields that Tyk's errors have.
+    pub(crate) fn dress(self, answer: Answer) -> Answer {
+        let answer = match self.strict {
+            true => answer,
+            false => answer.without_fields(),
+        };
+        match self.generator {
+            true => answer.with_field("X-Generator", "tyk.io".to_owned()),
+            false => answer,
+        }
+    }
+
+    /// Status and message.
+    pub(crate) fn words(self, cause: Cause) -> (u16, &'static str) {
+        words(cause, self.strict)
+    }
+
+    /// The same to the letter.
+    pub(crate) fn lenient(self) -> Self {
+        Self {
+            strict: false,
+            ..self
+        }
     }
 }
 
@@ -62,7 +81,7 @@ fn words(cause: Cause, strict: bool) -> (u16, &'static str) {
     match cause {
         Cause::NoRoute => (404, "Not Found"),
         Cause::KeyMissing => (401, "Authorization field missing"),
-        Cause::KeyUnknown => (403, "Access to this API has been disallowed"),
+        Cause::KeyUnknown | Cause::KeyElsewhere => (403, "Access to this API has been disallowed"),
         Cause::KeyInactive => (403, "Key is inactive, please renew"),
         Cause::KeyExpired => (401, "Key has expired, please renew"),
         Cause::KeyRate => (429, "Rate Limit Exceeded"),
@@ -75,8 +94,8 @@ fn words(cause: Cause, strict: bool) -> (u16, &'static str) {
         Cause::NoEndpoint => (503, "all hosts are down"),
         Cause::BreakerOpen => (503, "Service temporarily unavailable."),
         Cause::UpstreamTimeout => (504, "Upstream service reached hard timeout."),
-        Cause::UpstreamFailed if strict => (502, "There was a problem proxying the request"),
-        Cause::UpstreamFailed => (500, "There was a problem proxying the request"),
+        Cause::UpstreamFailed(_) if strict => (502, "There was a problem proxying the request"),
+        Cause::UpstreamFailed(_) => (500, "There was a problem proxying the request"),
     }
 }
 
@@ -130,7 +149,8 @@ mod tests {
             "error": "Authorization field missing"
         }
         "#);
-        let failed = || Answer::new(502, "the upstream refused").because(Cause::UpstreamFailed);
+        let failed =
+            || Answer::new(502, "the upstream refused").because(Cause::UpstreamFailed(None));
         assert!(said(tyk(false), failed()).starts_with("HTTP/1.1 500 "));
         assert!(said(tyk(true), failed()).starts_with("HTTP/1.1 502 "));
         assert!(said(Voice::Own, failed()).contains("\"error\":\"the upstream refused\""));
@@ -170,6 +190,7 @@ mod tests {
             401,
         );
         check(Cause::KeyUnknown, 403, json(elsewhere), 403);
+        check(Cause::KeyElsewhere, 403, json(elsewhere), 403);
         let inactive = json("Key is inactive, please renew");
         check(Cause::KeyInactive, 403, inactive, 403);
         check(
@@ -191,7 +212,7 @@ mod tests {
         check(Cause::BreakerOpen, 503, open, 503);
         let late = json("Upstream service reached hard timeout.");
         check(Cause::UpstreamTimeout, 504, late, 504);
-        check(Cause::UpstreamFailed, 500, json(proxying), 502);
+        check(Cause::UpstreamFailed(None), 500, json(proxying), 502);
     }
 
     #[test]

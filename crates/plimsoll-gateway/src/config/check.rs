@@ -16,6 +16,7 @@ use super::{
     Recording, RouteConfig, Spoken, Timeouts, Timings, Underscores, UpstreamConfig,
 };
 use crate::forwarded::Network;
+use crate::overrides::Overrides;
 use crate::path;
 use crate::router;
 use crate::voice::Voice;
@@ -380,6 +381,7 @@ fn routes(c: &mut Checker<'_>, wire: &GatewayFile) -> Vec<RouteConfig> {
             key,
             session: None,
             rate_limit,
+            overrides: Overrides::default(),
             recording: Recording {
                 off: block.unrecorded,
                 detailed: wire

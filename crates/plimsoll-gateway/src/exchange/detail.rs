@@ -57,10 +57,11 @@ impl Detail {
         detail
     }
 
-    /// The head of the response, as the upstream has sent it.
-    pub(super) fn response(&self, head: &ResponseHead) {
+    /// The head of the response, as the upstream has sent it, but with the `status` that the client is told.
+    pub(super) fn response(&self, head: &ResponseHead, status: u16) {
         let mut out = Vec::new();
-        encode::status_line(&mut out, head.status(), Some(head.reason()));
+        let reason = (status == head.status()).then(|| head.reason());
+        encode::status_line(&mut out, status, reason);
         self.fields(&mut out, head.fields());
         let mut response = self.response.borrow_mut();
         (response.head, response.is_form) = (out, is_form(head.fields()));

@@ -9,13 +9,12 @@ use super::pump::{Coding, Flow, PumpError, pump};
 use super::relay::{RelayError, Relayed, Terms, relay};
 use super::tunnel::{self, Moved};
 use super::withheld::Withheld;
-use super::{After, Ended, Under, answer, may_discard_body};
+use super::{After, Ended, Under, answer, may_discard_body, overridden};
 use crate::answer::Answer;
 use crate::cause::Cause;
 use crate::client::Client;
 use crate::config::Timings;
 use crate::metrics::UpstreamMetrics;
-use crate::service::Service;
 use crate::shard::Shard;
 use crate::upstream::dial::DialError;
 use crate::upstream::{Slot, Wish};
@@ -24,6 +23,7 @@ use plimsoll_base::reason::Reason;
 use plimsoll_http::{ConnectError, Elapsed, Framing, ReadError, TcpClient, tls};
 use std::cell::Cell;
 use std::future::{Future, poll_fn};
+use std::io::ErrorKind;
 use std::pin::{Pin, pin};
 use std::task::Poll;
 use std::time::Duration;
@@ -102,7 +102,7 @@ pub(super) async fn forward(
         },
         Err(failure) => {
             count(shard, metrics, progress, &failure);
-            fail(shard, &generation.service, client, progress, &failure).await
+            fail(under, client, plan, progress, &failure).await
         }
     }
 }
@@ -148,7 +148,10 @@ async fn attempts(
             slot.answered(status, at);
         }
         let failed = match result {
-            Ok(Relayed::Whole { keep }) => return Ok(whole(&slot, connection, keep, progress)),
+            Ok(Relayed::Whole { keep, read }) => {
+                let connection = read.then_some(connection);
+                return Ok(whole(&slot, connection, keep, progress));
+            }
             Ok(Relayed::Switch) => {
                 return Ok(switch(under, client, connection, plan, progress).await);
             }
@@ -201,10 +204,16 @@ async fn switch(
     tunnel::run(under, client, connection, plan.route, &moved).await
 }
 
-/// What becomes of the client's connection behind a whole answer; the upstream's is kept if the request was sent whole, too.
-fn whole(slot: &Slot<'_>, connection: Box<TcpClient>, keep: bool, progress: &Progress) -> After {
+/// What becomes of the client's connection behind a whole answer; the upstream's, if it is there to be kept, is where the request was sent
+/// whole, too.
+fn whole(
+    slot: &Slot<'_>,
+    connection: Option<Box<TcpClient>>,
+    keep: bool,
+    progress: &Progress,
+) -> After {
     let complete = matches!(progress.upload.get(), Upload::Complete(_));
-    if complete {
+    if let (Some(connection), true) = (connection, complete) {
         slot.give_back(connection, progress.received());
     }
     match keep && complete {
@@ -288,8 +297,11 @@ async fn attempt(
     let own_limit = generation.upstreams[plan.upstream].response_head_timeout;
     let head_limit = plan.effects.timeout.unwrap_or(own_limit);
     let outgoing = &client.scratch.outgoing;
+    let overrides = &generation.service.routes[plan.route].overrides;
     let terms = Terms {
         plan,
+        overrides,
+        media: overrides.media(client.connection.requests.head().fields()),
         offered: outgoing.offered(),
         timed: generation.service.timings.header,
         draining: &shard.parting,
@@ -394,9 +406,16 @@ fn unconnected(error: &ConnectError) -> Answer {
         ConnectError::TimedOut => {
             Answer::new(504, "connecting to the upstream timed out").because(Cause::UpstreamTimeout)
         }
-        ConnectError::Refused(_) => {
-            Answer::new(502, "the upstream refused the connection").because(Cause::UpstreamFailed)
-        }
+        ConnectError::Refused(error) => Answer::new(502, "the upstream refused the connection")
+            .because(Cause::UpstreamFailed(Some(error.kind()))),
+    }
+}
+
+/// Why reading failed, as the system says.
+fn kind_of(error: &ReadError) -> Option<ErrorKind> {
+    match error {
+        ReadError::Io(error) => Some(error.kind()),
+        _ => None,
     }
 }
 
@@ -412,12 +431,13 @@ fn is_client_late(progress: &Progress) -> bool {
 
 /// Ends a failed exchange: with an answer while none has begun, else by breaking the connection.
 async fn fail(
-    shard: &Shard,
-    service: &Service,
+    Under { shard, generation }: Under<'_>,
     client: &mut Client,
+    plan: &Plan,
     progress: &Progress,
     failure: &Failure,
 ) -> Ended {
+    let service = &generation.service;
     let told = match failure {
         _ if progress.answered.get().is_some() => None,
         Failure::Unavailable => {
@@ -426,17 +446,18 @@ async fn fail(
         Failure::Connect(DialError::Connect(error)) => Some(unconnected(error)),
         Failure::Connect(DialError::Tls(reason)) | Failure::Objected(reason) => {
             let why = format!("TLS to the upstream failed: {}", reason.words());
-            Some(Answer::new(502, why).because(Cause::UpstreamFailed))
+            Some(Answer::new(502, why).because(Cause::UpstreamFailed(None)))
         }
         Failure::Relay(RelayError::Malformed | RelayError::Upstream(ReadError::Protocol(_))) => {
             Some(
                 Answer::new(502, "the upstream's response is malformed")
-                    .because(Cause::UpstreamFailed),
+                    .because(Cause::UpstreamFailed(None)),
             )
         }
-        Failure::Relay(RelayError::Upstream(_)) => Some(
-            Answer::new(502, "the upstream closed the connection").because(Cause::UpstreamFailed),
-        ),
+        Failure::Relay(RelayError::Upstream(error)) => {
+            let told = Answer::new(502, "the upstream closed the connection");
+            Some(told.because(Cause::UpstreamFailed(kind_of(error))))
+        }
         Failure::Elapsed if is_client_late(progress) => {
             Some(Answer::new(408, "the request's body took too long"))
         }
@@ -453,6 +474,8 @@ async fn fail(
             let unsent = matches!(failure, Failure::Unavailable | Failure::Connect(_));
             let complete = matches!(progress.upload.get(), Upload::Complete(_));
             let keep = complete || (unsent && may_discard_body(client));
+            progress.outcome.set(Some(told.status()));
+            let told = overridden(service, plan.route, client, told);
             answer(shard, service, client, told, keep, progress).await
         }
         None => Ended {

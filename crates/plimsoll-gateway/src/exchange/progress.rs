@@ -24,6 +24,8 @@ pub(crate) struct Progress {
     pub(super) upload: Cell<Upload>,
     /// Status of the final response, once its head is on the way to the client and it is counted as served.
     pub(super) answered: Cell<Option<u16>>,
+    /// Status of an error before another was put in its place.
+    pub(super) outcome: Cell<Option<u16>>,
     /// Status and arrival of the response's head.
     pub(super) head: Cell<Option<(u16, Instant)>>,
     watch: Stopwatch,
@@ -74,6 +76,7 @@ impl Progress {
             answer_waits_for: Cell::new(None),
             upload: Cell::new(Upload::UnderWay),
             answered: Cell::new(None),
+            outcome: Cell::new(None),
             head: Cell::new(None),
             watch: Stopwatch::new(received),
             ended: Cell::new(None),

@@ -130,15 +130,7 @@ pub(super) async fn pump<W: AsyncWrite + Unpin>(
         let Some(data) = data.map_err(PumpError::Source)? else {
             break;
         };
-        flow.bytes.set(flow.bytes.get() + data.len() as u64);
-        flow.progress.passed(flow.source, data);
-        if let Some(copy) = flow.copy {
-            copy.add(data);
-        }
-        match flow.coding {
-            Coding::Identity => sink.buffer().extend_from_slice(data),
-            Coding::Chunked => encode::chunk(sink.buffer(), data),
-        }
+        pass(sink, flow, data);
         if sink.queued() >= QUEUED_BYTES {
             flush(sink, flow).await?;
             // A body that flows fast takes turns with other exchanges.
@@ -149,6 +141,53 @@ pub(super) async fn pump<W: AsyncWrite + Unpin>(
         last_chunk(sink.buffer(), source.trailers(), flow.withheld);
     }
     flush(sink, flow).await
+}
+
+/// Queues a piece of the body for `sink`.
+pub(super) fn pass<W: AsyncWrite + Unpin>(sink: &mut Output<W>, flow: &Flow<'_>, data: &[u8]) {
+    if data.is_empty() {
+        return;
+    }
+    flow.bytes.set(flow.bytes.get() + data.len() as u64);
+    flow.progress.passed(flow.source, data);
+    if let Some(copy) = flow.copy {
+        copy.add(data);
+    }
+    match flow.coding {
+        Coding::Identity => sink.buffer().extend_from_slice(data),
+        Coding::Chunked => encode::chunk(sink.buffer(), data),
+    }
+}
+
+/// Takes at least `enough` bytes of `source`'s body, or all of it. They have not passed yet.
+pub(super) async fn peek(
+    source: &mut impl Body,
+    flow: &Flow<'_>,
+    enough: usize,
+) -> Result<Vec<u8>, PumpError> {
+    let mut taken = Vec::new();
+    while taken.len() < enough {
+        let data = wait(flow, source.next_data()).await;
+        let Some(data) = data.map_err(PumpError::Source)? else {
+            break;
+        };
+        taken.extend_from_slice(data);
+    }
+    Ok(taken)
+}
+
+/// Whether the rest of `source`'s body has arrived already and is of no more than what may be queued; it is dropped.
+pub(super) async fn is_at_hand(source: &mut impl Body) -> bool {
+    let mut dropped = 0;
+    while dropped < QUEUED_BYTES {
+        let mut next = pin!(source.next_data());
+        match poll_fn(|cx| Poll::Ready(next.as_mut().poll(cx))).await {
+            Poll::Ready(Ok(Some(data))) => dropped += data.len(),
+            Poll::Ready(Ok(None)) => return true,
+            Poll::Ready(Err(_)) | Poll::Pending => return false,
+        }
+    }
+    false
 }
 
 /// Ends a chunked body. Trailers that could pass for fields of the head are left out, and so are those that no head may have.
@@ -169,7 +208,7 @@ async fn wait<T>(flow: &Flow<'_>, next: impl Future<Output = T>) -> T {
 }
 
 /// Writes what is queued, and awaits the sink if it does not take it at once.
-async fn flush<W: AsyncWrite + Unpin>(
+pub(super) async fn flush<W: AsyncWrite + Unpin>(
     sink: &mut Output<W>,
     flow: &Flow<'_>,
 ) -> Result<(), PumpError> {

@@ -6,6 +6,7 @@ use super::progress::{Party, Progress};
 use super::pump::{Coding, Flow, pump};
 use super::withheld::Withheld;
 use crate::config::{Serves, Timeouts, Underscores};
+use crate::overrides::Overrides;
 use crate::service::Route;
 use plimsoll_http::{ConnectionOptions, Framing, Limits, RequestReader, ServerConnection};
 use std::cell::Cell;
@@ -65,6 +66,7 @@ fn write_head<R: AsyncRead + Unpin>(
         rules: None,
         policies: Vec::new(),
         key_field: None,
+        overrides: Overrides::default(),
         unrecorded: true,
         detailed: false,
     };

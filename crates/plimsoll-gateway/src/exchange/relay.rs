@@ -2,11 +2,13 @@
 
 use super::admission::Plan;
 use super::progress::{Party, Progress, Upload};
-use super::pump::{Coding, Flow, PumpError, pump};
+use super::pump::{Coding, Flow, PumpError, flush, is_at_hand, pass, peek, pump};
 use super::upgrade;
 use super::withheld::Withheld;
 use crate::fields::{Kind, kind};
 use crate::keys::allowance::Left;
+use crate::overrides::media::Media;
+use crate::overrides::{LOOKED_AT, Overrides, Replaced, Verdict};
 use crate::policy::rules::edits::FieldEdits;
 use crate::shard_map::ShardMap;
 use plimsoll_base::counters::Counter;
@@ -35,6 +37,8 @@ pub(super) enum Relayed {
     Whole {
         /// Whether the client's connection may be kept, as the client was told.
         keep: bool,
+        /// Whether the upstream's was read to its end: its connection may be kept.
+        read: bool,
     },
     /// The head of a 101: from here on both ends speak another protocol.
     Switch,
@@ -44,6 +48,10 @@ pub(super) enum Relayed {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Terms<'a> {
     pub(super) plan: &'a Plan,
+    /// What is said in the place of errors.
+    pub(super) overrides: &'a Overrides,
+    /// In which form.
+    pub(super) media: Media,
     /// The protocols that the request offers to switch to, as a list.
     pub(super) offered: &'a str,
     /// Whether the head says how long it took.
@@ -80,18 +88,8 @@ pub(super) async fn relay<R: AsyncRead + Unpin, W: AsyncWrite + Unpin>(
         return Ok(Relayed::Switch);
     }
     let shape = Shape::of(head, terms, progress);
-    let out = client.buffer();
-    write_head(out, head, shape, terms);
-    if terms.timed {
-        progress.phases(now).write_field(out);
-    }
-    encode::end_head(out);
-    terms.counters.add(Counter::Served, 1);
-    progress.answered.set(Some(head.status()));
-    if let Some(detail) = progress.detail.get() {
-        detail.response(head);
-    }
-    let flow = Flow {
+    let edits = terms.plan.effects.response.as_deref();
+    let mut flow = Flow {
         coding: match shape.body {
             BodyShape::Chunked => Coding::Chunked,
             BodyShape::None | BodyShape::Length(_) | BodyShape::UntilClose => Coding::Identity,
@@ -100,19 +98,104 @@ pub(super) async fn relay<R: AsyncRead + Unpin, W: AsyncWrite + Unpin>(
         bytes: &progress.bytes_out,
         copy: None,
         withheld: Withheld {
-            edits: terms.plan.effects.response.as_deref(),
+            edits,
             ..Withheld::default()
         },
         patience: Cell::new(progress.patience()),
         progress,
     };
-    pump(responses, client, &flow)
-        .await
-        .map_err(|error| match error {
-            PumpError::Source(error) => RelayError::Upstream(error),
-            PumpError::Sink => RelayError::Client,
-        })?;
-    Ok(Relayed::Whole { keep: !shape.close })
+    let (looked_at, replaced) = judge(responses, &flow, terms).await.map_err(of_pump)?;
+    let mut said = Said::by_upstream(responses.head(), edits, shape);
+    if let Some(replaced) = &replaced {
+        progress.outcome.set(Some(responses.head().status()));
+        said.replace(replaced);
+        flow.withheld.edits = said.edits;
+        if let Some(body) = &replaced.body {
+            flow.coding = Coding::Identity;
+            return instead(responses, client, (said, body), terms, &flow).await;
+        }
+    }
+    begin(client.buffer(), responses.head(), said, terms, progress);
+    pass(client, &flow, &looked_at);
+    pump(responses, client, &flow).await.map_err(of_pump)?;
+    Ok(Relayed::Whole {
+        keep: !shape.close,
+        read: true,
+    })
+}
+
+fn of_pump(error: PumpError) -> RelayError {
+    match error {
+        PumpError::Source(error) => RelayError::Upstream(error),
+        PumpError::Sink => RelayError::Client,
+    }
+}
+
+/// Writes a final head, which counts as served from here on.
+fn begin(
+    out: &mut Vec<u8>,
+    head: &ResponseHead,
+    said: Said<'_>,
+    terms: Terms<'_>,
+    progress: &Progress,
+) {
+    write_head(out, head, said, terms);
+    if terms.timed {
+        progress.phases(Instant::now()).write_field(out);
+    }
+    encode::end_head(out);
+    terms.counters.add(Counter::Served, 1);
+    progress.answered.set(Some(said.status));
+    if let Some(detail) = progress.detail.get() {
+        detail.response(head, said.status);
+    }
+}
+
+/// What the response is replaced by, if it is; and what of its body was read for that.
+async fn judge<R: AsyncRead + Unpin>(
+    responses: &mut ResponseReader<R>,
+    flow: &Flow<'_>,
+    terms: Terms<'_>,
+) -> Result<(Vec<u8>, Option<Replaced>), PumpError> {
+    let status = responses.head().status();
+    let mut looked_at = Vec::new();
+    let mut verdict = terms.overrides.of_upstream(status, None);
+    if let Verdict::Unread = verdict {
+        looked_at = peek(responses, flow, LOOKED_AT).await?;
+        let beginning = &looked_at[..looked_at.len().min(LOOKED_AT)];
+        verdict = terms.overrides.of_upstream(status, Some(beginning));
+    }
+    let edits = terms.plan.effects.response.as_deref();
+    let replaced = match verdict {
+        Verdict::Instead(rule) => Some(rule.replace(status, terms.media, edits)),
+        Verdict::Unchanged | Verdict::Unread => None,
+    };
+    Ok((looked_at, replaced))
+}
+
+/// Sends another body than the upstream's. Of that no more is read than has arrived.
+async fn instead<R: AsyncRead + Unpin, W: AsyncWrite + Unpin>(
+    responses: &mut ResponseReader<R>,
+    client: &mut Output<W>,
+    (said, body): (Said<'_>, &str),
+    terms: Terms<'_>,
+    flow: &Flow<'_>,
+) -> Result<Relayed, RelayError> {
+    begin(
+        client.buffer(),
+        responses.head(),
+        said,
+        terms,
+        flow.progress,
+    );
+    if !terms.plan.to_head {
+        pass(client, flow, body.as_bytes());
+    }
+    flush(client, flow).await.map_err(of_pump)?;
+    Ok(Relayed::Whole {
+        keep: !said.shape.close,
+        read: is_at_hand(responses).await,
+    })
 }
 
 /// Writes the head of a 101, if it answers what the request offered and the request was sent whole.
@@ -198,11 +281,42 @@ impl Shape {
     }
 }
 
+/// What the client is told in a final head.
+#[derive(Debug, Clone, Copy)]
+struct Said<'a> {
+    status: u16,
+    /// Whether the status is the upstream's, and so the words that go with it.
+    is_upstreams: bool,
+    edits: Option<&'a FieldEdits>,
+    shape: Shape,
+}
+
+impl<'a> Said<'a> {
+    fn by_upstream(head: &ResponseHead, edits: Option<&'a FieldEdits>, shape: Shape) -> Self {
+        Self {
+            status: head.status(),
+            is_upstreams: true,
+            edits,
+            shape,
+        }
+    }
+
+    fn replace(&mut self, replaced: &'a Replaced) {
+        self.is_upstreams = self.status == replaced.status;
+        self.status = replaced.status;
+        self.edits = Some(&replaced.edits);
+        if let Some(body) = &replaced.body {
+            self.shape.body = BodyShape::Length(body.len() as u64);
+        }
+    }
+}
+
 /// Writes a final head but for its end.
-fn write_head(out: &mut Vec<u8>, head: &ResponseHead, shape: Shape, terms: Terms<'_>) {
+fn write_head(out: &mut Vec<u8>, head: &ResponseHead, said: Said<'_>, terms: Terms<'_>) {
     let plan = terms.plan;
-    let edits = plan.effects.response.as_deref();
-    encode::status_line(out, head.status(), Some(head.reason()));
+    let Said { edits, shape, .. } = said;
+    let reason = said.is_upstreams.then(|| head.reason());
+    encode::status_line(out, said.status, reason);
     write_passing(out, head, shape.body, (terms, edits));
     if let Some(edits) = edits {
         edits.write(out);

@@ -133,8 +133,11 @@ impl SessionPolicy {
         match unwanted {
             Unwanted::Missing => challenged("this route needs one key", Cause::KeyMissing),
             Unwanted::Expired => challenged("this key has expired", Cause::KeyExpired),
-            Unwanted::Unknown | Unwanted::Elsewhere => {
+            Unwanted::Unknown => {
                 Answer::new(403, "this key may not use this route").because(Cause::KeyUnknown)
+            }
+            Unwanted::Elsewhere => {
+                Answer::new(403, "this key may not use this route").because(Cause::KeyElsewhere)
             }
             Unwanted::Inactive => {
                 Answer::new(403, "this key is inactive").because(Cause::KeyInactive)

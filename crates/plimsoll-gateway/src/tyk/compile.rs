@@ -8,11 +8,13 @@ mod target;
 
 use super::conf::Conf;
 use super::definition::{AuthConfigs, Definition};
+use super::overrides::Compiled;
 use crate::config::{
     Balance, ConnectionLimits, GatewayConfig, ListenerConfig, Places, RateLimitConfig, Recording,
     RetryConfig, RouteConfig, Serves, SessionConfig, Spoken, Timeouts, Timings, UpstreamConfig,
 };
 use crate::identity::Kind;
+use crate::overrides::Overrides;
 use crate::path;
 use crate::policy::rate_limit::Scope;
 use crate::policy::session::Counts;
@@ -23,6 +25,7 @@ use plimsoll_base::units::Rate;
 use plimsoll_http::Limits;
 use secured::Securing;
 use serde_json::Value;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A definition that was read, with its place.
@@ -117,6 +120,7 @@ pub(super) fn compile(
     notes: &mut Vec<String>,
 ) -> Result<GatewayConfig, Problems> {
     let mut problems = Vec::new();
+    notes.extend(conf.notes.iter().cloned());
     let (mut routes, mut upstreams): (Vec<RouteConfig>, Vec<UpstreamConfig>) = Default::default();
     let mut securing = Securing::new(conf.upstream_tls, conf.offers_http2);
     for (index, api) in apis.iter().enumerate() {
@@ -218,6 +222,7 @@ pub(super) fn control_route(path: &str) -> RouteConfig {
         key: None,
         session: None,
         rate_limit: None,
+        overrides: Overrides::default(),
         recording: Recording::default(),
         upgrades: Vec::new(),
     }
@@ -285,9 +290,34 @@ fn route(
         rate_limit: (!on(definition.disable_rate_limit))
             .then(|| rate_limit(c, definition))
             .flatten(),
+        overrides: overrides(c, definition, conf),
         recording: recording(api, conf),
         upgrades: conf.upgrades.clone(),
     }
+}
+
+/// What is said in the place of its errors: its own words, then everybody's.
+fn overrides(c: &mut Check<'_>, definition: &Definition, conf: &Conf) -> Overrides {
+    let wire = definition.error_overrides.as_ref();
+    let counts = definition.error_overrides_disabled != Some(true);
+    let Compiled {
+        level,
+        problems,
+        notes,
+    } = super::overrides::compile(wire.filter(|_| counts));
+    for (at, message) in problems {
+        c.refuse(at, message);
+    }
+    for (at, message) in notes {
+        c.note(&at, &message);
+    }
+    let levels = [Arc::new(level), Arc::clone(&conf.overrides)];
+    Overrides(
+        levels
+            .into_iter()
+            .filter(|level| !level.is_empty())
+            .collect(),
+    )
 }
 
 /// What records say of its requests.

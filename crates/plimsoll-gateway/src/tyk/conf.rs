@@ -1,6 +1,7 @@
 //! What of `tyk.conf` is read: wire structs of supported fields, and what they mean.
 
 use super::compile::pattern::PathRules;
+use super::overrides::{self, Compiled};
 use super::tls::{self, TlsWords};
 use crate::config::{
     AnalyticsConfig, ElsewhereBlock, Purpose, RECORDED_BODY, RedisForm, RedisSink, SecretText,
@@ -8,6 +9,7 @@ use crate::config::{
 };
 use crate::keys::lifetime::Lifetimes;
 use crate::keys::name::Form;
+use crate::overrides::Level;
 use crate::redis_server::RedisConf;
 use crate::secrets::Secret;
 use crate::secrets::keeper::Keeping;
@@ -16,6 +18,7 @@ use deserr::Deserr;
 use plimsoll_base::document::{Document, Entries, Path, Problem, Problems, Text};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The secret in Tyk's published samples, which everybody knows.
@@ -57,8 +60,12 @@ pub(super) struct Conf {
     pub(super) body: u64,
     /// Protocols that clients may switch to.
     pub(super) upgrades: Vec<String>,
+    /// What is said in the place of errors, behind the words of each definition.
+    pub(super) overrides: Arc<Level>,
     /// Secrets that are asked for beside the requests.
     pub(super) keeping: Option<Keeping>,
+    /// What the operator should know.
+    pub(super) notes: Vec<String>,
 }
 
 /// Where policies are.
@@ -152,6 +159,8 @@ pub(super) struct Wire {
     ignore_endpoint_case: Option<bool>,
     #[deserr(default)]
     http_server_options: Option<ServerWire>,
+    #[deserr(default)]
+    error_overrides: Option<overrides::Wire>,
 }
 
 #[derive(Debug, Deserr)]
@@ -247,11 +256,12 @@ pub(super) fn check(
     let upstream_tls = upstream_tls(c, &wire);
     let idle_connections = wire.max_idle_connections_per_host.filter(|n| *n > 0);
     let seconds = wire.proxy_default_timeout.filter(|seconds| *seconds > 0.0);
-    let keys = keys(&wire);
+    let keys = key_rules(&wire);
     let redis = redis(c, "storage", wire.storage.take(), passwords.storage);
     let detailed = wire.analytics_config.as_ref();
     let detailed = detailed.and_then(|config| config.enable_detailed_recording);
     let analytics = analytics(c, &mut wire, redis.as_ref(), passwords.analytics);
+    let (overrides, notes) = error_overrides(c, wire.error_overrides.as_ref());
     let server = wire.http_server_options.as_ref();
     let on =
         |flag: fn(&ServerWire) -> Option<bool>| server.and_then(flag).is_some_and(|is_on| is_on);
@@ -306,12 +316,15 @@ pub(super) fn check(
             .unwrap_or(1 << 30),
         app_path: app_path(c, wire.app_path),
         middleware_path: wire.middleware_path.unwrap_or_default().into(),
+        overrides: Arc::new(overrides),
         keeping,
+        notes,
     };
     Problems::from_iter(std::mem::take(&mut c.problems)).or_ok(conf)
 }
 
-fn keys(wire: &Wire) -> KeyRules {
+/// What holds for keys that are made.
+fn key_rules(wire: &Wire) -> KeyRules {
     KeyRules {
         hashed: wire.hash_keys.unwrap_or(false),
         form: match wire.hash_key_function.as_deref() {
@@ -324,6 +337,7 @@ fn keys(wire: &Wire) -> KeyRules {
     }
 }
 
+/// How long keys of all APIs are there.
 fn lifetimes(wire: &Wire) -> Lifetimes {
     Lifetimes {
         forced: (wire.force_global_session_lifetime == Some(true))
@@ -346,6 +360,22 @@ fn upstream_tls(c: &mut Check<'_>, wire: &Wire) -> TlsWords {
         oldest: version("proxy_ssl_min_version", wire.proxy_ssl_min_version),
         newest: version("proxy_ssl_max_version", wire.proxy_ssl_max_version),
     }
+}
+
+/// What is said in the place of errors, and what the operator should know of it.
+fn error_overrides(c: &mut Check<'_>, wire: Option<&overrides::Wire>) -> (Level, Vec<String>) {
+    let Compiled {
+        level,
+        problems,
+        notes,
+    } = overrides::compile(wire);
+    for (at, message) in problems {
+        c.problems.push(c.document.problem(at, message));
+    }
+    let notes = notes
+        .into_iter()
+        .map(|(at, message)| format!("{at}: {message}"));
+    (level, notes.collect())
 }
 
 fn address(c: &mut Check<'_>, wire: &Wire) -> SocketAddr {

@@ -1,5 +1,6 @@
 //! What of an API definition is read: wire structs of supported fields. What they mean is [`super::compile`]'s.
 
+use super::overrides;
 use deserr::Deserr;
 use plimsoll_base::document::{Entries, Text};
 use serde_json::Value;
@@ -63,6 +64,10 @@ pub(super) struct Definition {
     pub(super) disable_quota: Option<bool>,
     #[deserr(default)]
     pub(super) global_rate_limit: Option<GlobalRateLimit>,
+    #[deserr(default)]
+    pub(super) error_overrides: Option<overrides::Wire>,
+    #[deserr(default)]
+    pub(super) error_overrides_disabled: Option<bool>,
 }
 
 /// Code that Tyk would run.

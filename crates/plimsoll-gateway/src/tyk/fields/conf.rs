@@ -1,7 +1,10 @@
 //! `tyk.conf` (`config/config.go`).
 
 use super::Class::{Ignored, Refused, Supported};
-use super::{Field, Kind};
+use super::{
+    Field, Kind, OVERRIDE_BODY, OVERRIDE_FIELD, OVERRIDE_FLAG, OVERRIDE_PATTERN, OVERRIDE_STATUS,
+    OVERRIDE_TEMPLATE,
+};
 
 const NO_TRACES: &str =
     "trace context is passed on, but no spans are made with Tyk's files in this version";
@@ -350,10 +353,46 @@ pub(super) const KIND: Kind = Kind {
             Refused(&[]),
             "errors have Tyk's own words",
         ),
+        Field("error_overrides.*.*.match.flag", Supported, OVERRIDE_FLAG),
         Field(
-            "error_overrides",
+            "error_overrides.*.*.match.message_pattern",
+            Supported,
+            OVERRIDE_PATTERN,
+        ),
+        Field(
+            "error_overrides.*.*.match.body_field",
+            Supported,
+            OVERRIDE_FIELD,
+        ),
+        Field(
+            "error_overrides.*.*.match.body_value",
+            Supported,
+            OVERRIDE_FIELD,
+        ),
+        Field(
+            "error_overrides.*.*.response.status_code",
+            Supported,
+            OVERRIDE_STATUS,
+        ),
+        Field(
+            "error_overrides.*.*.response.body",
+            Supported,
+            OVERRIDE_BODY,
+        ),
+        Field(
+            "error_overrides.*.*.response.message",
+            Supported,
+            "in Tyk's own template, where there is no `body`",
+        ),
+        Field(
+            "error_overrides.*.*.response.template",
             Refused(&[]),
-            "errors have Tyk's own words",
+            OVERRIDE_TEMPLATE,
+        ),
+        Field(
+            "error_overrides.*.*.response.headers",
+            Supported,
+            "none that frame a message",
         ),
         Field("enable_rate_limit_smoothing", Refused(&[]), LIMITER),
         Field("enable_non_transactional_rate_limiter", Ignored, LIMITER),

@@ -1,7 +1,10 @@
 //! A classic API definition (`apidef/api_definitions.go`).
 
 use super::Class::{Ignored, Refused, Supported};
-use super::{Field, Kind};
+use super::{
+    Field, Kind, OVERRIDE_BODY, OVERRIDE_FIELD, OVERRIDE_FLAG, OVERRIDE_PATTERN, OVERRIDE_STATUS,
+    OVERRIDE_TEMPLATE,
+};
 
 const AUTH: &str = "a way of proving who calls that is not known here";
 const CODE: &str = "code of the user's own is not run";
@@ -751,6 +754,52 @@ pub(super) const KIND: Kind = Kind {
         ),
         Field("global_rate_limit.per", Supported, "seconds"),
         Field("global_rate_limit.disabled", Supported, ""),
+        Field(
+            "error_overrides_disabled",
+            Supported,
+            "its own rules alone; those of `tyk.conf` count",
+        ),
+        Field("error_overrides.*.*.match.flag", Supported, OVERRIDE_FLAG),
+        Field(
+            "error_overrides.*.*.match.message_pattern",
+            Supported,
+            OVERRIDE_PATTERN,
+        ),
+        Field(
+            "error_overrides.*.*.match.body_field",
+            Supported,
+            OVERRIDE_FIELD,
+        ),
+        Field(
+            "error_overrides.*.*.match.body_value",
+            Supported,
+            OVERRIDE_FIELD,
+        ),
+        Field(
+            "error_overrides.*.*.response.status_code",
+            Supported,
+            OVERRIDE_STATUS,
+        ),
+        Field(
+            "error_overrides.*.*.response.body",
+            Supported,
+            OVERRIDE_BODY,
+        ),
+        Field(
+            "error_overrides.*.*.response.message",
+            Supported,
+            "in Tyk's own template, where there is no `body`",
+        ),
+        Field(
+            "error_overrides.*.*.response.template",
+            Refused(&[]),
+            OVERRIDE_TEMPLATE,
+        ),
+        Field(
+            "error_overrides.*.*.response.headers",
+            Supported,
+            "none that frame a message",
+        ),
         Field(
             "session_lifetime",
             Supported,

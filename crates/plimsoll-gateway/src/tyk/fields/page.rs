@@ -74,7 +74,9 @@ fn with_nonsense(path: &str) -> String {
     let whole = (0..names.len()).rev().fold(nonsense, |inner, index| {
         let above = index.checked_sub(1).map(|above| names[above]);
         match (names[index], above) {
-            ("*", Some("versions" | "access_rights")) => serde_json::json!({ "x": inner }),
+            ("*", Some("versions" | "access_rights" | "error_overrides")) => {
+                serde_json::json!({ "x": inner })
+            }
             ("*", _) => serde_json::json!([inner]),
             (name, _) => serde_json::json!({ name: inner }),
         }
