@@ -150,7 +150,10 @@ fn judge_configuration(bench: &Bench, path: &Path) -> Result<BTreeSet<String>, T
             {
                 policies["policy_record_name"] = json!(at("policies.json"));
             }
-            if policies["policy_path"].as_str().is_some_and(|path| !path.is_empty()) {
+            if policies["policy_path"]
+                .as_str()
+                .is_some_and(|path| !path.is_empty())
+            {
                 policies["policy_path"] = json!(at("apps"));
             }
             conf.to_string()
