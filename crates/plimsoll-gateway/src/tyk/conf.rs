@@ -287,12 +287,7 @@ pub(super) fn check(
             "ready",
         ),
         leave: Duration::from_secs(u64::from(wire.graceful_shutdown_delay_seconds.unwrap_or(0))),
-        drain: Duration::from_secs(u64::from(
-            (wire
-                .graceful_shutdown_timeout_duration
-                .filter(|seconds| *seconds > 0))
-            .unwrap_or(30),
-        )),
+        drain: drain(wire.graceful_shutdown_timeout_duration),
         response_head: Duration::from_secs_f64(seconds.unwrap_or(30.0).min(86_400.0)),
         idle_connections: idle_connections.unwrap_or(256).min(4096),
         upstream_tls,
@@ -321,6 +316,11 @@ pub(super) fn check(
         notes,
     };
     Problems::from_iter(std::mem::take(&mut c.problems)).or_ok(conf)
+}
+
+fn drain(seconds: Option<u32>) -> Duration {
+    let seconds = seconds.filter(|seconds| *seconds > 0);
+    Duration::from_secs(seconds.unwrap_or(30).into())
 }
 
 /// What holds for keys that are made.

@@ -231,111 +231,53 @@ fn http2_in_clear_is_spoken_to_one_target_and_not_to_those_of_a_list() {
     assert!(notes.iter().any(|note| note.contains(noted)), "{notes:?}");
 }
 
+const SPOKEN: &str = "TLS 1.2 and 1.3 alone are spoken: write `771` or `772`";
+const CIPHERS: &str = "ciphers are not chosen: leave it out";
+const NAMES: &str = "here certificates are verified, by the names that they are for: leave it out";
+const PINS: &str = "here certificates are verified by the authorities of the host (`SSL_CERT_FILE` names others): leave it out";
+const SHOWN: &str = "upstreams are shown no certificate: leave it out, or write a `gateway.yaml`";
+
+/// What `tyk.conf` may not say, where that is told, and how.
+#[rustfmt::skip]
+const NOT_IN_CONF: [(&str, &str, &str); 6] = [
+    (r#"{ "proxy_ssl_min_version": 769 }"#, "proxy_ssl_min_version", SPOKEN),
+    (r#"{ "proxy_ssl_max_version": 770 }"#, "proxy_ssl_max_version", SPOKEN),
+    (r#"{ "proxy_ssl_ciphers": ["TLS_RSA_WITH_AES_128_GCM_SHA256"] }"#, "proxy_ssl_ciphers", CIPHERS),
+    (r#"{ "ssl_force_common_name_check": true }"#, "ssl_force_common_name_check", NAMES),
+    (r#"{ "security": { "pinned_public_keys": { "*": "id" } } }"#, "security.pinned_public_keys", PINS),
+    (r#"{ "security": { "certificates": { "upstream": { "*": "id" } } } }"#, "security.certificates.upstream", SHOWN),
+];
+
+/// The same of a definition.
+#[rustfmt::skip]
+const NOT_IN_DEFINITIONS: [(&str, &str, &str); 10] = [
+    (r#"{ "proxy": { "transport": { "ssl_min_version": 768 } } }"#, "proxy.transport.ssl_min_version", SPOKEN),
+    (r#"{ "proxy": { "transport": { "ssl_max_version": 769 } } }"#, "proxy.transport.ssl_max_version", SPOKEN),
+    (r#"{ "proxy": { "transport": { "ssl_min_version": 772, "ssl_max_version": 771 } } }"#, "proxy.transport", "no version is left"),
+    (r#"{ "proxy": { "transport": { "ssl_ciphers": ["x"] } } }"#, "proxy.transport.ssl_ciphers", CIPHERS),
+    (r#"{ "proxy": { "transport": { "ssl_force_common_name_check": true } } }"#, "proxy.transport.ssl_force_common_name_check", NAMES),
+    (r#"{ "proxy": { "transport": { "proxy_url": "http://p" } } }"#, "proxy.transport.proxy_url", "without a proxy"),
+    (r#"{ "upstream_certificates": { "a": "id" } }"#, "upstream_certificates", SHOWN),
+    (r#"{ "pinned_public_keys": { "a": "id" } }"#, "pinned_public_keys", PINS),
+    (r#"{ "proxy": { "target_url": "tyk://other/" } }"#, "proxy.target_url", "no API calls another from within here"),
+    (r#"{ "proxy": { "enable_load_balancing": true, "target_list": ["https://a", "http://b"] } }"#, "proxy.target_list[1]", "some targets of this API are `https` and some are not"),
+];
+
 #[test]
 fn what_would_restrict_and_is_not_done_is_refused_by_its_name() {
-    let check = |conf: &Value, api: &Value, at: &str, expected: &str| {
+    let check = |conf: &str, api: &str, at: &str, expected: &str| {
         let files = Files::new();
-        files.conf(conf.clone());
-        files.api("a", api.clone());
+        files.conf(serde_json::from_str(conf).unwrap());
+        files.api("a", serde_json::from_str(api).unwrap());
         let told = told(&files);
         let line = told.lines().find(|line| line.contains(at));
         let line = line.unwrap_or_else(|| panic!("{at}: {told}"));
         assert!(line.contains(expected), "{line}");
     };
-    let nothing = json!({});
-    let spoken = "TLS 1.2 and 1.3 alone are spoken: write `771` or `772`";
-    let pins = "here certificates are verified by the authorities of the host (`SSL_CERT_FILE` names others): leave it out";
-    let shown = "upstreams are shown no certificate: leave it out, or write a `gateway.yaml`";
-    let names = "here certificates are verified, by the names that they are for: leave it out";
-    let ciphers = "ciphers are not chosen: leave it out";
-    for (conf, at, expected) in [
-        (
-            json!({ "proxy_ssl_min_version": 769 }),
-            "proxy_ssl_min_version",
-            spoken,
-        ),
-        (
-            json!({ "proxy_ssl_max_version": 770 }),
-            "proxy_ssl_max_version",
-            spoken,
-        ),
-        (
-            json!({ "proxy_ssl_ciphers": ["TLS_RSA_WITH_AES_128_GCM_SHA256"] }),
-            "proxy_ssl_ciphers",
-            ciphers,
-        ),
-        (
-            json!({ "ssl_force_common_name_check": true }),
-            "ssl_force_common_name_check",
-            names,
-        ),
-        (
-            json!({ "security": { "pinned_public_keys": { "*": "id" } } }),
-            "security.pinned_public_keys",
-            pins,
-        ),
-        (
-            json!({ "security": { "certificates": { "upstream": { "*": "id" } } } }),
-            "security.certificates.upstream",
-            shown,
-        ),
-    ] {
-        check(&conf, &nothing, at, expected);
+    for (conf, at, expected) in NOT_IN_CONF {
+        check(conf, "{}", at, expected);
     }
-    let transport = |transport: Value| json!({ "proxy": { "transport": transport } });
-    let list = |targets: [&str; 2]| json!({ "proxy": { "enable_load_balancing": true, "target_list": targets } });
-    for (api, at, expected) in [
-        (
-            transport(json!({ "ssl_min_version": 768 })),
-            "proxy.transport.ssl_min_version",
-            spoken,
-        ),
-        (
-            transport(json!({ "ssl_max_version": 769 })),
-            "proxy.transport.ssl_max_version",
-            spoken,
-        ),
-        (
-            transport(json!({ "ssl_min_version": 772, "ssl_max_version": 771 })),
-            "proxy.transport",
-            "no version is left",
-        ),
-        (
-            transport(json!({ "ssl_ciphers": ["x"] })),
-            "proxy.transport.ssl_ciphers",
-            ciphers,
-        ),
-        (
-            transport(json!({ "ssl_force_common_name_check": true })),
-            "proxy.transport.ssl_force_common_name_check",
-            names,
-        ),
-        (
-            transport(json!({ "proxy_url": "http://p" })),
-            "proxy.transport.proxy_url",
-            "without a proxy",
-        ),
-        (
-            json!({ "upstream_certificates": { "a": "id" } }),
-            "upstream_certificates",
-            shown,
-        ),
-        (
-            json!({ "pinned_public_keys": { "a": "id" } }),
-            "pinned_public_keys",
-            pins,
-        ),
-        (
-            json!({ "proxy": { "target_url": "tyk://other/" } }),
-            "proxy.target_url",
-            "no API calls another from within here",
-        ),
-        (
-            list(["https://a", "http://b"]),
-            "proxy.target_list[1]",
-            "some targets of this API are `https` and some are not",
-        ),
-    ] {
-        check(&nothing, &api, at, expected);
+    for (api, at, expected) in NOT_IN_DEFINITIONS {
+        check("{}", api, at, expected);
     }
 }
