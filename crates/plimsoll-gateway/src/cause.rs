@@ -32,6 +32,8 @@ pub(crate) enum Cause {
     NoEndpoint,
     /// The upstream took too long.
     UpstreamTimeout,
+    /// The upstream's name has no address.
+    UpstreamUnknown,
     /// No connection to the upstream, or it broke off: why, as the system says; or the upstream ended it, or what came was not HTTP.
     UpstreamFailed(Option<ErrorKind>),
 }

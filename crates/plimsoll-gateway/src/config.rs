@@ -308,6 +308,7 @@ pub(crate) struct UpstreamConfig {
     /// What connections to its endpoints are secured by: `https://` is what all of them have, or none.
     pub(crate) tls: Option<UpstreamTls>,
     pub(crate) spoken: Spoken,
+    pub(crate) nameless: Nameless,
     pub(crate) max_pending: u32,
     pub(crate) idle_connections: u32,
     pub(crate) idle_timeout: Duration,
@@ -326,6 +327,15 @@ pub(crate) enum Spoken {
     Http2,
     /// HTTP/2 with an endpoint that agrees to it over TLS, else HTTP/1.1.
     Either,
+}
+
+/// What becomes of endpoints whose names have no address when the configuration is loaded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Nameless {
+    /// The configuration is refused.
+    Refused,
+    /// They are looked up when requests come.
+    Awaited,
 }
 
 /// When an endpoint that fails is put out of use.
@@ -373,7 +383,7 @@ impl Default for RetryConfig {
     }
 }
 
-/// Host and port of an endpoint, resolved when the gateway starts.
+/// Host and port of an endpoint, resolved when the configuration is loaded.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct EndpointConfig {
     /// It is spoken to over TLS.
@@ -383,6 +393,11 @@ pub(crate) struct EndpointConfig {
 }
 
 impl EndpointConfig {
+    /// The host as it is looked up, and as certificates name it.
+    pub(crate) fn name(&self) -> &str {
+        self.host.trim_matches(['[', ']'])
+    }
+
     /// What the `Host` field of forwarded requests says.
     pub(crate) fn authority(&self) -> String {
         match (self.port, self.secured) {

@@ -34,7 +34,7 @@ pub(crate) struct Blueprint {
 #[derive(Debug)]
 struct Behind {
     config: UpstreamConfig,
-    addresses: Vec<SocketAddr>,
+    addresses: Vec<Option<SocketAddr>>,
     /// What all shards know of the endpoints' health.
     health: Option<Arc<Health>>,
 }
@@ -51,7 +51,7 @@ impl Blueprint {
     /// what it can from `before`.
     pub(crate) fn new(
         config: &GatewayConfig,
-        addresses: Vec<Vec<SocketAddr>>,
+        addresses: Vec<Vec<Option<SocketAddr>>>,
         origin: &Origin,
         shards: usize,
         room: u32,

@@ -70,6 +70,7 @@ pub(crate) enum Flag {
     NoRoute,
     BrokenPipe,
     Aborted,
+    LookupFailed,
     ProtocolError,
     /// The upstream's own 5xx.
     UpstreamStatus,
@@ -283,6 +284,7 @@ impl Flag {
             "NRH" => Self::NoRoute,
             "EPI" => Self::BrokenPipe,
             "CAB" => Self::Aborted,
+            "DNS" => Self::LookupFailed,
             "UPE" => Self::ProtocolError,
             "URS" => Self::UpstreamStatus,
             _ => Self::Other,
@@ -300,6 +302,7 @@ impl Flag {
             Cause::LengthRequired => Self::LengthMissing,
             Cause::BreakerOpen => Self::BreakerOpen,
             Cause::UpstreamTimeout => Self::UpstreamTimeout,
+            Cause::UpstreamUnknown => Self::LookupFailed,
             Cause::UpstreamFailed(why) => match why {
                 Some(ErrorKind::ConnectionRefused) => Self::ConnectionFailure,
                 Some(ErrorKind::TimedOut) => Self::ConnectionTimeout,

@@ -14,7 +14,7 @@ use crate::error::GatewayError;
 use crate::generation::Blueprint;
 use crate::handover::Sockets;
 use crate::secrets::keeper::Keeper;
-use crate::server::{Log, open, resolve, room_for_clients, tell_of_insecure};
+use crate::server::{Log, open, resolve, room_for_clients, tell_of_insecure, tell_of_nameless};
 use crate::service::Origin;
 use crate::shard_map::{ShardMap, moves};
 use plimsoll_base::document::Problems;
@@ -274,7 +274,7 @@ impl Reloader {
         let room = room_for_clients(&config, shards, &self.log);
         let next = Blueprint::new(
             &config,
-            addresses,
+            addresses.clone(),
             &self.origin,
             shards,
             room,
@@ -288,6 +288,7 @@ impl Reloader {
         let for_shards = for_shards.map_err(Refusal::Impossible)?;
         // Nothing is refused any more.
         tell_of_insecure(&config, &self.log);
+        tell_of_nameless(&config, &addresses, &self.log);
         config.notes.iter().for_each(|note| (self.log)(note));
         self.fixed.renew_passwords(&config);
         if let Some(control) = &config.control {

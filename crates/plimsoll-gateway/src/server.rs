@@ -2,7 +2,7 @@
 
 use crate::admin::{Admin, AdminListener, Sources};
 use crate::analytics::{Analytics, Counts, Feed};
-use crate::config::GatewayConfig;
+use crate::config::{EndpointConfig, GatewayConfig, Nameless, UpstreamConfig};
 use crate::controls::{Controls, Output, Reload};
 use crate::doors::{Door, DoorId};
 use crate::error::GatewayError;
@@ -14,6 +14,7 @@ use crate::secrets::keeper::Keeper;
 use crate::service::Origin;
 use crate::shard::{Crowds, Shard, Share};
 use crate::upstream::Placement;
+use crate::upstream::place::preferred;
 use crate::upstream::tls::UpstreamTls;
 use plimsoll_http::{CountersFile, Listener, connections_possible, run_shards};
 use std::io;
@@ -51,6 +52,7 @@ pub fn run(
     let listeners = bind(config, &sockets)?;
     let origin = Origin::new(Instant::now(), crate::clock::since_epoch());
     let (behind, room) = (resolve(config)?, room_for_clients(config, shards, &log));
+    tell_of_nameless(config, &behind, &log);
     let first = Arc::new(Blueprint::new(config, behind, &origin, shards, room, None));
     tell_of_insecure(config, &log);
     let (current, generation) = watch::channel(Arc::clone(&first));
@@ -422,22 +424,26 @@ fn bind(config: &GatewayConfig, sockets: &Sockets) -> Result<Listeners, GatewayE
     Ok(listeners)
 }
 
-/// One address for each endpoint of each upstream.
-pub(crate) fn resolve(config: &GatewayConfig) -> Result<Vec<Vec<SocketAddr>>, GatewayError> {
-    let resolve_one = |upstream: &str, host: &str, port: u16| {
-        let host = host.trim_matches(['[', ']']);
-        let fail = |reason: String| GatewayError::Resolve {
-            upstream: upstream.to_owned(),
-            endpoint: format!("{host}:{port}"),
-            reason,
+/// One address for each endpoint of each upstream; none where a name that has none may be awaited.
+pub(crate) fn resolve(
+    config: &GatewayConfig,
+) -> Result<Vec<Vec<Option<SocketAddr>>>, GatewayError> {
+    let resolve_one = |upstream: &UpstreamConfig, endpoint: &EndpointConfig| {
+        let name = endpoint.name();
+        let found = (name, endpoint.port).to_socket_addrs();
+        let reason = match found.map(|found| preferred(&found.collect::<Vec<_>>())) {
+            Ok(Some(address)) => return Ok(Some(address)),
+            Ok(None) => "it has no address".to_owned(),
+            Err(error) => error.to_string(),
         };
-        let found: Vec<SocketAddr> = (host, port)
-            .to_socket_addrs()
-            .map_err(|error| fail(error.to_string()))?
-            .collect();
-        let ipv4 = found.iter().find(|address| address.is_ipv4());
-        let chosen = ipv4.or(found.first()).copied();
-        chosen.ok_or_else(|| fail("it has no address".to_owned()))
+        match upstream.nameless {
+            Nameless::Awaited if may_have_an_address(name) => Ok(None),
+            _ => Err(GatewayError::Resolve {
+                upstream: upstream.name.clone(),
+                endpoint: format!("{name}:{}", endpoint.port),
+                reason,
+            }),
+        }
     };
     config
         .upstreams
@@ -445,10 +451,36 @@ pub(crate) fn resolve(config: &GatewayConfig) -> Result<Vec<Vec<SocketAddr>>, Ga
         .map(|upstream| {
             let endpoints = upstream.endpoints.iter();
             endpoints
-                .map(|endpoint| resolve_one(&upstream.name, &endpoint.host, endpoint.port))
+                .map(|endpoint| resolve_one(upstream, endpoint))
                 .collect()
         })
         .collect()
+}
+
+/// Whether DNS could have such a name (RFC 1035, section 2.3.4).
+fn may_have_an_address(name: &str) -> bool {
+    let mut parts = name.trim_end_matches('.').split('.');
+    name.len() <= 253 && parts.all(|part| (1..=63).contains(&part.len()))
+}
+
+/// Says which endpoints have no address yet.
+pub(crate) fn tell_of_nameless(
+    config: &GatewayConfig,
+    addresses: &[Vec<Option<SocketAddr>>],
+    log: &Log,
+) {
+    for (upstream, addresses) in config.upstreams.iter().zip(addresses) {
+        for (endpoint, address) in upstream.endpoints.iter().zip(addresses) {
+            if address.is_none() {
+                log(&format!(
+                    "endpoint `{}:{}` of upstream `{}` has no address: it is looked up when requests come, which fail until then",
+                    endpoint.name(),
+                    endpoint.port,
+                    upstream.name
+                ));
+            }
+        }
+    }
 }
 
 fn make_counters(config: &GatewayConfig, shards: usize) -> Result<CountersFile, GatewayError> {

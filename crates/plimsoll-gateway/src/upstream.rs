@@ -7,6 +7,7 @@ mod balance;
 mod check;
 pub(crate) mod dial;
 pub(crate) mod health;
+pub(crate) mod place;
 mod retry_budget;
 pub(crate) mod tls;
 
@@ -16,6 +17,7 @@ use balance::Balancer;
 use check::Verdict;
 use dial::{DialError, Way};
 use health::Health;
+use place::Place;
 use plimsoll_base::reason::Reason;
 use plimsoll_http::{ConnectError, IdleConnections, Limits, PoolLimits, RequestHead, TcpClient};
 use retry_budget::RetryBudget;
@@ -91,11 +93,11 @@ pub(crate) struct Placement {
 }
 
 impl Upstream {
-    /// An upstream over `addresses`, which are those of the configured endpoints in their order; `health` is what [`Self::health_of`]
+    /// An upstream over `addresses`, which are those of the configured endpoints in their order, as far as they have any; `health` is what [`Self::health_of`]
     /// made for all shards.
     pub(crate) fn new(
         config: &UpstreamConfig,
-        addresses: &[SocketAddr],
+        addresses: &[Option<SocketAddr>],
         health: Option<Arc<Health>>,
         limits: Limits,
         placement: &Placement,
@@ -110,7 +112,7 @@ impl Upstream {
         let endpoints: Vec<Endpoint> = endpoints
             .map(|(index, (endpoint, address))| Endpoint {
                 way: Way {
-                    address: *address,
+                    place: Place::new(*address, endpoint.name(), endpoint.port),
                     connector: config.tls.as_ref().map(|tls| tls.connector(index)),
                     spoken: config.spoken,
                 },

@@ -94,6 +94,8 @@ fn words(cause: Cause, strict: bool) -> (u16, &'static str) {
         Cause::NoEndpoint => (503, "all hosts are down"),
         Cause::BreakerOpen => (503, "Service temporarily unavailable."),
         Cause::UpstreamTimeout => (504, "Upstream service reached hard timeout."),
+        Cause::UpstreamUnknown if strict => (502, "Upstream host lookup failed"),
+        Cause::UpstreamUnknown => (500, "Upstream host lookup failed"),
         Cause::UpstreamFailed(_) if strict => (502, "There was a problem proxying the request"),
         Cause::UpstreamFailed(_) => (500, "There was a problem proxying the request"),
     }
@@ -212,6 +214,8 @@ mod tests {
         check(Cause::BreakerOpen, 503, open, 503);
         let late = json("Upstream service reached hard timeout.");
         check(Cause::UpstreamTimeout, 504, late, 504);
+        let unknown = json("Upstream host lookup failed");
+        check(Cause::UpstreamUnknown, 500, unknown, 502);
         check(Cause::UpstreamFailed(None), 500, json(proxying), 502);
     }
 

@@ -12,8 +12,8 @@ mod upstreams;
 use super::Surroundings;
 use super::wire::{GatewayFile, LimitsBlock, RouteBlock, UnderscoresWord, UpstreamBlock};
 use super::{
-    AdminConfig, ConnectionLimits, EndpointConfig, GatewayConfig, Http2, ListenerConfig, Places,
-    Recording, RouteConfig, Spoken, Timeouts, Timings, Underscores, UpstreamConfig,
+    AdminConfig, ConnectionLimits, EndpointConfig, GatewayConfig, Http2, ListenerConfig, Nameless,
+    Places, Recording, RouteConfig, Spoken, Timeouts, Timings, Underscores, UpstreamConfig,
 };
 use crate::forwarded::Network;
 use crate::overrides::Overrides;
@@ -282,6 +282,7 @@ fn upstreams(
                 true => Spoken::Http2,
                 false => Spoken::Http1,
             },
+            nameless: Nameless::Refused,
             max_pending: block.max_pending.unwrap_or(1024),
             idle_connections: block.idle_connections.unwrap_or(256),
             idle_timeout: duration(block.idle_timeout, Duration::from_secs(30)),

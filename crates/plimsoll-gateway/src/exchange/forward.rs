@@ -255,7 +255,7 @@ async fn find(
             let made = new_connection(slot, progress).await;
             made.inspect_err(|error| {
                 match error {
-                    DialError::Connect(_) => metrics.connect_failed.add(1),
+                    DialError::Connect(_) | DialError::NoAddress => metrics.connect_failed.add(1),
                     DialError::Tls(reason) => metrics.tls_failed(*reason),
                 }
                 if !matches!(error, DialError::Connect(ConnectError::Exhausted(_))) {
@@ -444,6 +444,9 @@ async fn fail(
             Some(Answer::new(503, "no endpoint is available").because(Cause::NoEndpoint))
         }
         Failure::Connect(DialError::Connect(error)) => Some(unconnected(error)),
+        Failure::Connect(DialError::NoAddress) => Some(
+            Answer::new(502, "the upstream's name has no address").because(Cause::UpstreamUnknown),
+        ),
         Failure::Connect(DialError::Tls(reason)) | Failure::Objected(reason) => {
             let why = format!("TLS to the upstream failed: {}", reason.words());
             Some(Answer::new(502, why).because(Cause::UpstreamFailed(None)))

@@ -10,8 +10,9 @@ use super::conf::Conf;
 use super::definition::{AuthConfigs, Definition};
 use super::overrides::Compiled;
 use crate::config::{
-    Balance, ConnectionLimits, GatewayConfig, ListenerConfig, Places, RateLimitConfig, Recording,
-    RetryConfig, RouteConfig, Serves, SessionConfig, Spoken, Timeouts, Timings, UpstreamConfig,
+    Balance, ConnectionLimits, GatewayConfig, ListenerConfig, Nameless, Places, RateLimitConfig,
+    Recording, RetryConfig, RouteConfig, Serves, SessionConfig, Spoken, Timeouts, Timings,
+    UpstreamConfig,
 };
 use crate::identity::Kind;
 use crate::overrides::Overrides;
@@ -456,6 +457,7 @@ fn upstream(
         preserve_host: api.definition.proxy.preserve_host_header.unwrap_or(false),
         tls,
         spoken,
+        nameless: Nameless::Awaited,
         max_pending: 1024,
         idle_connections: conf.idle_connections,
         idle_timeout: Duration::from_secs(30),

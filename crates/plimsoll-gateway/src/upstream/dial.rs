@@ -1,17 +1,18 @@
 //! Making a connection to an endpoint: TCP, then TLS where that is spoken there, and why there is none.
 
+use super::place::Place;
 use crate::config::Spoken;
 use crate::metrics::Counter;
 use plimsoll_base::outcome::OutcomeClass;
 use plimsoll_base::reason::Reason;
 use plimsoll_http::tls::Connector;
 use plimsoll_http::{ConnectError, Stream, connect_stream};
-use std::net::SocketAddr;
+use tokio::time::Instant;
 
 /// Where an endpoint is, and what is spoken there.
 #[derive(Debug, Clone)]
 pub(super) struct Way {
-    pub(super) address: SocketAddr,
+    pub(super) place: Place,
     /// Secures a connection; none in clear.
     pub(super) connector: Option<Connector>,
     pub(super) spoken: Spoken,
@@ -23,6 +24,9 @@ pub(crate) enum DialError {
     /// TCP was not connected, or not everything in time.
     #[error(transparent)]
     Connect(#[from] ConnectError),
+    /// The endpoint's name has no address.
+    #[error("its name has no address")]
+    NoAddress,
     /// TLS failed; the reason is one of [`OutcomeClass::TlsFailed`].
     #[error("TLS failed: {}", .0.words())]
     Tls(Reason),
@@ -40,7 +44,8 @@ impl Way {
 
     /// A connection, ready for HTTP. `connected` is told when only TLS is left to do. Deadlines are the caller's.
     pub(super) async fn dial(&self, connected: impl FnOnce()) -> Result<Stream, DialError> {
-        let tcp = connect_stream(self.address, None).await?;
+        let address = self.place.address(Instant::now()).await;
+        let tcp = connect_stream(address.ok_or(DialError::NoAddress)?, None).await?;
         let Some(connector) = &self.connector else {
             return Ok(Stream::Clear(tcp));
         };

@@ -491,6 +491,47 @@ fn a_domain_counts_where_domains_are_on() {
 }
 
 #[test]
+fn a_name_without_an_address_fails_requests_of_its_api_and_nothing_else() {
+    let upstream = Upstream::echo();
+    let here = format!("http://{}/", upstream.address);
+    // No host is called so, and no server of names needs to be asked.
+    let nowhere = "http://-nowhere/";
+    let files = Files::new();
+    let one = |url: &str| json!({ "proxy": { "target_url": url } });
+    files.api("here", one(&here));
+    files.api("nowhere", one(nowhere));
+    let listed = json!({ "enable_load_balancing": true, "target_list": [nowhere, here] });
+    files.api("listed", json!({ "proxy": listed }));
+    let gateway = files.start();
+    let lost = "{\n    \"error\": \"Upstream host lookup failed\"\n}";
+    for _ in 0..2 {
+        assert_eq!(status(&gateway, "/here/"), 200);
+        assert_eq!(status(&gateway, "/listed/"), 200);
+        let answer = ask(&gateway, "/nowhere/", "");
+        let got = (answer.status(), answer.body_text());
+        assert_eq!(got, (500, lost.to_owned()));
+    }
+    files.api("nowhere", one(&here));
+    assert_eq!(call(&gateway, "GET", "/tyk/reload", "").0, 200);
+    assert_eq!(status(&gateway, "/nowhere/"), 200);
+    gateway.tell_to_stop();
+    let told = gateway.join();
+    let of = |upstream: &str| {
+        let line = format!(
+            "endpoint `-nowhere:80` of upstream `{upstream}` has no address: it is looked up when requests come, which fail until then"
+        );
+        told.iter().filter(|told| **told == line).count()
+    };
+    assert_eq!(
+        (of("nowhere"), of("listed"), of("here")),
+        (1, 2, 0),
+        "{told:?}"
+    );
+    files.api("nowhere", one(nowhere));
+    assert_eq!(status(&files.start_with(1, true), "/nowhere/"), 502);
+}
+
+#[test]
 fn companions_lie_beside_their_definitions() {
     let files = Files::new();
     files.api("a", json!({}));

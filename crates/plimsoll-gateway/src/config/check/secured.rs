@@ -57,7 +57,7 @@ fn secured(
     let shown = shown(c, at, block)?;
     let alpn: &[&[u8]] = if http2 { &[b"h2"] } else { &[b"http/1.1"] };
     let name = |endpoint: &EndpointConfig| {
-        let own = || endpoint.host.trim_matches(['[', ']']).to_owned();
+        let own = || endpoint.name().to_owned();
         block.server_name.clone().unwrap_or_else(own)
     };
     let made = ClientTls::new(TlsSettings {

@@ -53,7 +53,7 @@ impl Securing {
         let made = self.client(terms, first).and_then(|client| {
             let named = endpoints
                 .iter()
-                .map(|endpoint| client.named(bare(&endpoint.host)));
+                .map(|endpoint| client.named(endpoint.name()));
             named.collect::<Result<Vec<_>, _>>()
         });
         match made {
@@ -103,7 +103,7 @@ impl Securing {
             return Ok(made.clone());
         }
         let made = ClientTls::new(TlsSettings {
-            server_name: bare(&first.host),
+            server_name: first.name(),
             trust: match terms.insecure {
                 true => Trust::Anybody,
                 false => Trust::System,
@@ -116,9 +116,4 @@ impl Securing {
         self.made.push((terms, made.clone()));
         Ok(made)
     }
-}
-
-/// A host as certificates name it.
-fn bare(host: &str) -> &str {
-    host.trim_matches(['[', ']'])
 }

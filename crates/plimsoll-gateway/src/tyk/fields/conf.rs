@@ -641,7 +641,7 @@ pub(super) const KIND: Kind = Kind {
         Field(
             "dns_cache",
             Ignored,
-            "names are resolved when definitions are loaded",
+            "names are resolved when definitions are loaded, and those without an address when requests come",
         ),
         Field(
             "oauth_redirect_uri_separator",

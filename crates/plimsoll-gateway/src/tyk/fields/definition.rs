@@ -215,7 +215,7 @@ pub(super) const KIND: Kind = Kind {
         Field(
             "proxy.target_url",
             Supported,
-            "`http`, `https` and `h2c`, which is HTTP/2 in clear; resolved when it is loaded. With `https` the certificate must come from an authority of the host (or of `SSL_CERT_FILE`) and be for the target's host, whatever `Host` is forwarded",
+            "`http`, `https` and `h2c`, which is HTTP/2 in clear; resolved when it is loaded, or by requests where there was no address then. With `https` the certificate must come from an authority of the host (or of `SSL_CERT_FILE`) and be for the target's host, whatever `Host` is forwarded",
         ),
         Field("proxy.strip_listen_path", Supported, ""),
         Field("proxy.preserve_host_header", Supported, ""),
