@@ -32,6 +32,7 @@ use crate::policy::key::Accepted;
 use crate::policy::rate_limit::Scope;
 use crate::policy::rules::Rules;
 use crate::policy::session::Counts;
+use crate::policy::token::TokenRules;
 use crate::secrets::keeper::Keeping;
 use crate::shard_map::ShardMap;
 use crate::trust::Trust;
@@ -457,7 +458,7 @@ pub(crate) enum Serves {
     Control,
 }
 
-/// Authentication of a route by keys that come and go: those of the control API.
+/// Authentication of a route by keys that come and go: those of the control API, or those that tokens stand for.
 #[derive(Debug)]
 pub(crate) struct SessionConfig {
     pub(crate) header: String,
@@ -468,6 +469,8 @@ pub(crate) struct SessionConfig {
     /// What is shorter is no key.
     pub(crate) shortest: usize,
     pub(crate) counts: Counts,
+    /// The field carries a token, and no key.
+    pub(crate) token: Option<Arc<TokenRules>>,
 }
 
 /// Key authentication of a route.

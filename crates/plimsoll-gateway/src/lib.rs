@@ -34,6 +34,7 @@ mod handover;
 mod handshake;
 mod http2;
 mod identity;
+mod jwt;
 mod keys;
 mod metrics;
 mod overrides;

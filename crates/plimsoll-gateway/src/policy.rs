@@ -8,6 +8,7 @@ pub(crate) mod key;
 pub(crate) mod rate_limit;
 pub(crate) mod rules;
 pub(crate) mod session;
+pub(crate) mod token;
 
 use crate::answer::Answer;
 use crate::exchange::phases::{Phase, Stopwatch};
@@ -17,6 +18,7 @@ use key::{KeyIndex, KeyPolicy};
 use plimsoll_http::RequestHead;
 use rate_limit::RateLimitPolicy;
 use session::SessionPolicy;
+use token::TokenPolicy;
 use tokio::time::Instant;
 
 /// One demand of a route.
@@ -26,6 +28,8 @@ pub(crate) enum Policy {
     Key(KeyPolicy),
     /// Who is calling, and what is left of what this key may do.
     Session(SessionPolicy),
+    /// The same, by a token that somebody else has signed.
+    Token(TokenPolicy),
     /// How often.
     RateLimit(RateLimitPolicy),
 }
@@ -34,7 +38,7 @@ impl Policy {
     /// What its time counts as.
     fn phase(&self) -> Phase {
         match self {
-            Self::Key(_) | Self::Session(_) => Phase::Authentication,
+            Self::Key(_) | Self::Session(_) | Self::Token(_) => Phase::Authentication,
             Self::RateLimit(_) => Phase::Limit,
         }
     }
@@ -83,6 +87,15 @@ pub(crate) fn admit<'a>(
                 let identified = identified.map_err(|unwanted| Refusal {
                     answer: policy.answer(unwanted),
                     rate_limited: unwanted.is_limit(),
+                })?;
+                caller.session = Some(identified.hash);
+                caller.left = identified.left;
+            }
+            Policy::Token(policy) => {
+                let identified = policy.admit(head.fields(), now);
+                let identified = identified.map_err(|refused| Refusal {
+                    rate_limited: refused.is_limit(),
+                    answer: policy.answer(refused),
                 })?;
                 caller.session = Some(identified.hash);
                 caller.left = identified.left;

@@ -18,6 +18,7 @@ use crate::policy::key::KeyPolicy;
 use crate::policy::rate_limit::RateLimitPolicy;
 use crate::policy::rules::Rules;
 use crate::policy::session::SessionPolicy;
+use crate::policy::token::TokenPolicy;
 use crate::router::Router;
 use crate::tracing::Sampling;
 use crate::voice::Voice;
@@ -250,7 +251,7 @@ impl Route {
     ) -> Self {
         let session = config.session.as_ref().zip(gateway.control.as_ref());
         let session_policy = session.map(|(session, control)| {
-            Policy::Session(SessionPolicy {
+            let policy = SessionPolicy {
                 header: session.header.clone(),
                 api: session.api.clone().into_boxed_str(),
                 organisation: session.organisation.clone().into_boxed_str(),
@@ -258,7 +259,14 @@ impl Route {
                 keys: Arc::clone(&control.keys),
                 counts: session.counts,
                 started: u64::try_from(origin.since_epoch.as_nanos()).unwrap_or(u64::MAX),
-            })
+            };
+            match &session.token {
+                None => Policy::Session(policy),
+                Some(rules) => Policy::Token(TokenPolicy {
+                    session: policy,
+                    rules: Arc::clone(rules),
+                }),
+            }
         });
         let keys = config.key.as_ref();
         let key_policy = keys.map(|key| Policy::Key(KeyPolicy::new(&key.header, &key.keys)));
@@ -303,11 +311,11 @@ impl Route {
         let mut policies = self.policies.iter();
         let limit = policies.find_map(|policy| match policy {
             Policy::RateLimit(limit) => Some(limit),
-            Policy::Key(_) | Policy::Session(_) => None,
+            Policy::Key(_) | Policy::Session(_) | Policy::Token(_) => None,
         })?;
         let keys = self.policies.iter().find_map(|policy| match policy {
             Policy::Key(keys) => Some(keys),
-            Policy::RateLimit(_) | Policy::Session(_) => None,
+            Policy::RateLimit(_) | Policy::Session(_) | Policy::Token(_) => None,
         });
         Some((limit, keys))
     }

@@ -161,6 +161,7 @@ fn put_session(words: &mut Words, hash: KeyHash, route: &Route) {
     words.put(Part::Key, &hash.to_hex());
     let store = route.policies.iter().find_map(|policy| match policy {
         Policy::Session(session) => Some(&session.keys),
+        Policy::Token(token) => Some(&token.session.keys),
         Policy::Key(_) | Policy::RateLimit(_) => None,
     });
     let Some(store) = store else { return };

@@ -43,6 +43,9 @@ impl Default for Limits {
 /// Beside the fields of a session that gateways share: when the key leaves, in seconds since 1970.
 const LEAVES: &str = "plimsoll_leaves";
 
+/// In the `meta_data` of a session that Tyk makes of a token: its own name.
+pub(crate) const VIRTUAL: &str = "TykJWTSessionID";
+
 /// A session as [`Key::shared_text`] writes it.
 fn shared_session(text: &str) -> Result<Session, Problems> {
     let document = Document::parse_json("session", text)?;
@@ -254,7 +257,8 @@ impl KeyStore {
             let mut next = Some(0);
             while let Some(place) = next {
                 let from = Broom { segment, place };
-                let swept = self.forget(from, SWEPT, |key| key.has_expired(now));
+                let swept =
+                    self.forget(from, SWEPT, |key| key.has_expired(now) && !key.is_barred());
                 if swept.forgotten > 0 {
                     return;
                 }
@@ -315,57 +319,33 @@ impl KeyStore {
     /// # Errors
     /// When there are too many.
     pub(crate) fn put(&self, new: NewKey, quotas: Quotas) -> Result<(), TooManyKeys> {
+        self.put_if(new, quotas, |_| true).map(|_| ())
+    }
+
+    /// The same if `is_so` of the key that there is at that moment, if there is one; says whether it was.
+    ///
+    /// # Errors
+    /// When there are too many.
+    pub(crate) fn put_if(
+        &self,
+        new: NewKey,
+        quotas: Quotas,
+        is_so: impl FnOnce(Option<&Key>) -> bool,
+    ) -> Result<bool, TooManyKeys> {
         if self.count.load(Ordering::Relaxed) >= self.limits.keys
             && self.with(new.hash, |_| ()).is_none()
         {
             self.make_room(new.now);
         }
-        let terms = self.terms(new.session.shape, new.session.grant);
+        let terms = self.terms(&new.session);
         let mut segment = self.segment_mut(new.hash);
-        // Under the lock: policies that come now find the key, and add the accounts that it lacks.
-        let accounts = terms.accounts();
         let place = segment.place(new.hash).copied();
         let old = place.and_then(|place| segment.keys.get(place as usize));
-        let kept = old.filter(|_| quotas == Quotas::Keep);
-        let spent = kept.map_or_else(Spent::default, |key| Spent::copy_of(&key.spent));
-        if let Some((remaining, renews)) = new.session.quota {
-            let max = terms
-                .effective
-                .load()
-                .allowance
-                .quota
-                .map_or(0, |quota| i64::from(quota.max));
-            let used = u32::try_from(max.saturating_sub(remaining).clamp(0, max)).unwrap_or(0);
-            if kept.is_none() {
-                spent.set_quota(renews, used);
-            }
+        if !is_so(old) {
+            return Ok(false);
         }
-        let account = |api: &str| {
-            let before = kept.and_then(|key| key.account(api));
-            before.map_or_else(Spent::default, Spent::copy_of)
-        };
-        let accounts: Box<[Spent]> = accounts.iter().map(|api| account(api)).collect();
-        let leaves = new.session.leaves;
-        let has_extra = new.plain.is_some()
-            || !new.session.own.is_empty()
-            || !accounts.is_empty()
-            || leaves.is_some();
-        let extra = has_extra.then(|| {
-            Box::new(Extra {
-                plain: new.plain.map(String::into_boxed_str),
-                own: new.session.own,
-                accounts,
-                leaves,
-            })
-        });
-        let key = Key {
-            hash: new.hash,
-            terms,
-            spent,
-            expires: new.session.expires,
-            created: old.map_or(new.now, |key| key.created),
-            extra,
-        };
+        // Under the lock: policies that come now find the key, and add the accounts that it lacks.
+        let key = Key::new(new, terms, old, quotas);
         match place {
             Some(place) => segment.keys[place as usize] = key,
             None => {
@@ -376,7 +356,20 @@ impl KeyStore {
                 segment.add(key);
             }
         }
-        Ok(())
+        Ok(true)
+    }
+
+    /// Puts off when a key expires and leaves (`None`: never), in seconds since 1970. One that expires later already stays as it is.
+    pub(crate) fn put_off(&self, hash: KeyHash, expires: u32, leaves: Option<u32>) {
+        let mut segment = self.segment_mut(hash);
+        let place = segment.place(hash).copied();
+        let key = place.and_then(|place| segment.keys.get_mut(place as usize));
+        if let Some(key) = key.filter(|key| key.expires < expires) {
+            key.expires = expires;
+            if key.leaves() != leaves {
+                key.extra.get_or_insert_default().leaves = leaves;
+            }
+        }
     }
 
     /// Withdraws a key; says whether there was one.
@@ -441,7 +434,8 @@ impl KeyStore {
     }
 
     /// The one copy of such terms.
-    fn terms(&self, shape: Map<String, Value>, grant: super::terms::Grant) -> Arc<Terms> {
+    fn terms(&self, session: &Session) -> Arc<Terms> {
+        let shape = session.shape.clone();
         let text = Value::Object(shape.clone()).to_string();
         let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(terms) = shared.terms.get(&text).and_then(Weak::upgrade) {
@@ -451,7 +445,8 @@ impl KeyStore {
         if shared.terms.len() == shared.terms.capacity() {
             shared.terms.retain(|_, terms| terms.strong_count() > 0);
         }
-        let terms = Arc::new(Terms::new(shape, grant, &shared.policies));
+        let terms = Terms::new(shape, session.grant.clone(), &shared.policies);
+        let terms = Arc::new(terms);
         shared.terms.insert(text, Arc::downgrade(&terms));
         terms
     }
@@ -521,6 +516,50 @@ impl Segment {
 }
 
 impl Key {
+    /// A key in the place of `old`.
+    fn new(new: NewKey, terms: Arc<Terms>, old: Option<&Self>, quotas: Quotas) -> Self {
+        let kept = old.filter(|_| quotas == Quotas::Keep);
+        if let Some(kept) = kept {
+            // What was counted for itself may be again, by policies that come later.
+            terms.keep_accounts(&kept.terms);
+        }
+        let spent = kept.map_or_else(Spent::default, |key| Spent::copy_of(&key.spent));
+        if let Some((remaining, renews)) = new.session.quota.filter(|_| kept.is_none()) {
+            let quota = terms.effective.load().allowance.quota;
+            let max = quota.map_or(0, |quota| i64::from(quota.max));
+            let used = u32::try_from(max.saturating_sub(remaining).clamp(0, max)).unwrap_or(0);
+            spent.set_quota(renews, used);
+        }
+        let account = |api: &str| {
+            let before = kept.and_then(|key| key.account(api));
+            before.map_or_else(Spent::default, Spent::copy_of)
+        };
+        let accounts: Box<[Spent]> = (terms.accounts().iter()).map(|api| account(api)).collect();
+        let leaves = new.session.leaves;
+        let known = || kept.and_then(|key| key.extra.as_ref()?.plain.clone());
+        let plain = new.plain.map(String::into_boxed_str).or_else(known);
+        let has_extra = plain.is_some()
+            || !new.session.own.is_empty()
+            || !accounts.is_empty()
+            || leaves.is_some();
+        let extra = has_extra.then(|| {
+            Box::new(Extra {
+                plain,
+                own: new.session.own,
+                accounts,
+                leaves,
+            })
+        });
+        Self {
+            hash: new.hash,
+            terms,
+            spent,
+            expires: new.session.expires,
+            created: old.map_or(new.now, |key| key.created),
+            extra,
+        }
+    }
+
     /// Whether it opens nothing any more, at `now` in seconds since 1970.
     pub(crate) fn has_expired(&self, now: u32) -> bool {
         self.expires != 0 && now >= self.expires
@@ -530,7 +569,8 @@ impl Key {
     /// when it has expired is known for as long from then on.
     pub(crate) fn forgotten_at(&self) -> Option<u32> {
         let end = self.expires.max(self.created).saturating_add(REMEMBERED);
-        let forgotten = (self.expires != 0 && end != u32::MAX).then_some(end);
+        let is_known = self.expires == 0 || end == u32::MAX || self.is_barred();
+        let forgotten = (!is_known).then_some(end);
         match (self.leaves(), forgotten) {
             (Some(leaves), Some(end)) => Some(leaves.min(end)),
             (leaves, forgotten) => leaves.or(forgotten),
@@ -592,6 +632,22 @@ impl Key {
     /// The policies that its session names.
     pub(crate) fn policies(&self) -> &[String] {
         self.terms.policies()
+    }
+
+    /// Whether it stands for whoever shows a token, and is no key that anybody may show: its name can be guessed.
+    pub(crate) fn is_virtual(&self) -> bool {
+        let about = self.own("meta_data");
+        about.is_some_and(|about| about.get(VIRTUAL).is_some())
+    }
+
+    /// Whether it was closed for somebody who would come back with another token, as long as it is remembered.
+    fn is_barred(&self) -> bool {
+        self.terms.is_closed() && self.is_virtual()
+    }
+
+    /// What it is granted, as it stands: another once the key was changed.
+    pub(crate) fn terms(&self) -> &Arc<Terms> {
+        &self.terms
     }
 
     /// The session that it was made of, as other gateways read it: each counts for itself.
@@ -675,6 +731,50 @@ mod tests {
             assert_eq!(found, expected, "{name}");
         }
         assert_eq!((store.len(), store.list(NOW).len()), (666, 666));
+    }
+
+    #[test]
+    fn a_key_is_put_as_long_as_nobody_was_faster_and_put_off_but_never_forward() {
+        let store = KeyStore::new(Limits::default());
+        let hash = KeyHash::of(b"a");
+        let put = |is_so: bool| {
+            let is_so = |key: Option<&Key>| key.is_none() && is_so;
+            let put = store.put_if(new_key("a", PLAIN), Quotas::Keep, is_so);
+            put.unwrap()
+        };
+        assert!(!put(false));
+        assert_eq!(store.len(), 0);
+        assert!(put(true));
+        assert!(!put(true));
+        let expires = || store.with(hash, |key| (key.expires, key.leaves()));
+        store.put_off(hash, NOW, None);
+        assert_eq!(expires(), Some((NOW, None)));
+        store.put_off(hash, NOW - 1, Some(NOW));
+        assert_eq!(expires(), Some((NOW, None)));
+        store.put_off(hash, NOW + 1, Some(NOW + 2));
+        assert_eq!(expires(), Some((NOW + 1, Some(NOW + 2))));
+        store.put_off(KeyHash::of(b"b"), NOW, None);
+        assert_eq!(store.len(), 1);
+    }
+
+    #[test]
+    fn who_was_barred_stays_so_when_the_session_has_expired() {
+        let store = KeyStore::new(Limits { keys: 2 });
+        let of_a_token = |inactive: bool| {
+            let meta = format!(r#""meta_data": {{"{VIRTUAL}": "x"}}"#);
+            format!(
+                r#"{{"is_inactive": {inactive}, "expires": {NOW}, "access_rights": {{"a": {{}}}}, {meta}}}"#
+            )
+        };
+        for (name, inactive) in [("open", false), ("barred", true)] {
+            let key = new_key(name, &of_a_token(inactive));
+            store.put(key, Quotas::Reset).unwrap();
+        }
+        let has = |name: &str| store.with(KeyHash::of(name.as_bytes()), Key::is_virtual);
+        store.put(new_key("new", PLAIN), Quotas::Reset).unwrap();
+        assert_eq!((has("open"), has("barred")), (None, Some(true)));
+        store.sweep(NOW + 2 * REMEMBERED);
+        assert_eq!((has("new"), has("barred")), (Some(false), Some(true)));
     }
 
     #[test]

@@ -145,6 +145,11 @@ impl Terms {
         &self.grant.policies
     }
 
+    /// Whether it is the session itself that says so, and no policy.
+    pub(super) fn is_closed(&self) -> bool {
+        self.grant.inactive
+    }
+
     pub(super) fn new(shape: Map<String, Value>, grant: Grant, policies: &Policies) -> Self {
         let mut accounts = Vec::new();
         let effective = ArcSwap::from_pointee(effective(&grant, policies, &mut accounts));
@@ -166,6 +171,18 @@ impl Terms {
     pub(super) fn accounts(&self) -> Vec<Box<str>> {
         let accounts = self.accounts.lock().unwrap_or_else(PoisonError::into_inner);
         accounts.clone()
+    }
+
+    /// Adds the scopes that keys of other terms have accounts for.
+    pub(super) fn keep_accounts(&self, others: &Self) {
+        // One lock after the other: the two may be the same.
+        let others = others.accounts();
+        let mut accounts = self.accounts.lock().unwrap_or_else(PoisonError::into_inner);
+        for scope in others {
+            if !accounts.contains(&scope) {
+                accounts.push(scope);
+            }
+        }
     }
 
     /// How many those are.

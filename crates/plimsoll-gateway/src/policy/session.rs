@@ -60,11 +60,7 @@ pub(crate) enum Unwanted {
 impl SessionPolicy {
     /// Identifies a request and counts it. `now` is in nanoseconds since the gateway started.
     pub(crate) fn admit(&self, fields: &Fields, now: u64) -> Result<Identified, Unwanted> {
-        let mut values = fields.get_all(&self.header);
-        let (Some(value), None) = (values.next(), values.next()) else {
-            return Err(Unwanted::Missing);
-        };
-        let key = strip_bearer(value);
+        let key = strip_bearer(self.carried(fields).ok_or(Unwanted::Missing)?);
         if key.is_empty() {
             return Err(Unwanted::Missing);
         }
@@ -72,20 +68,42 @@ impl SessionPolicy {
             return Err(Unwanted::Unknown);
         }
         let hash = KeyHash::of(key);
+        let moment = self.moment(now);
+        let judged = self.keys.with(hash, |key| match key.is_virtual() {
+            true => Err(Unwanted::Unknown),
+            false => self.judge(key, moment),
+        });
+        Ok(self.identified(hash, judged.unwrap_or(Err(Unwanted::Unknown))?))
+    }
+
+    /// The one value of the field, if there is one.
+    pub(super) fn carried<'a>(&self, fields: &'a Fields) -> Option<&'a [u8]> {
+        let mut values = fields.get_all(&self.header);
+        match (values.next(), values.next()) {
+            (Some(value), None) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// `now` is in nanoseconds since the gateway started.
+    pub(super) fn moment(&self, now: u64) -> Moment {
         let unix = self.started.saturating_add(now) / 1_000_000_000;
-        let moment = Moment {
+        Moment {
             nanos: now,
             unix: u32::try_from(unix).unwrap_or(u32::MAX),
-        };
-        let judged = self.keys.with(hash, |key| self.judge(key, moment));
-        let left = judged.unwrap_or(Err(Unwanted::Unknown))?;
+        }
+    }
+
+    /// A key that was charged.
+    pub(super) fn identified(&self, hash: KeyHash, left: Option<Left>) -> Identified {
         if left.is_some() {
             self.keys.touch(hash);
         }
-        Ok(Identified { hash, left })
+        Identified { hash, left }
     }
 
-    fn judge(&self, key: &Key, now: Moment) -> Result<Option<Left>, Unwanted> {
+    /// Whether a key may pass; then it is charged.
+    pub(super) fn judge(&self, key: &Key, now: Moment) -> Result<Option<Left>, Unwanted> {
         if key.has_left(now.unix) {
             return Err(Unwanted::Unknown);
         }

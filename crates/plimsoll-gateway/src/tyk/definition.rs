@@ -44,11 +44,41 @@ pub(super) struct Definition {
     #[deserr(default)]
     pub(super) domain_disabled: Option<bool>,
     #[deserr(default)]
-    #[expect(
-        dead_code,
-        reason = "the way of authentication when none is switched on, too; read for its type"
-    )]
     pub(super) use_standard_auth: Option<bool>,
+    #[deserr(default)]
+    pub(super) base_identity_provided_by: Option<String>,
+    #[deserr(default)]
+    pub(super) enable_jwt: Option<bool>,
+    #[deserr(default)]
+    pub(super) jwt_signing_method: Option<String>,
+    #[deserr(default)]
+    pub(super) jwt_source: Option<String>,
+    #[deserr(default)]
+    pub(super) jwt_jwks_uris: Option<Vec<KeySet>>,
+    #[deserr(default)]
+    pub(super) jwt_identity_base_field: Option<String>,
+    #[deserr(default)]
+    pub(super) jwt_client_base_field: Option<String>,
+    #[deserr(default)]
+    pub(super) jwt_policy_field_name: Option<String>,
+    #[deserr(default)]
+    pub(super) jwt_default_policies: Option<Vec<String>>,
+    #[deserr(default)]
+    pub(super) jwt_issued_at_validation_skew: Option<u32>,
+    #[deserr(default)]
+    pub(super) jwt_expires_at_validation_skew: Option<u32>,
+    #[deserr(default)]
+    pub(super) jwt_not_before_validation_skew: Option<u32>,
+    #[deserr(default)]
+    pub(super) jwt_disable_issued_at_validation: Option<bool>,
+    #[deserr(default)]
+    pub(super) jwt_disable_expires_at_validation: Option<bool>,
+    #[deserr(default)]
+    pub(super) jwt_disable_not_before_validation: Option<bool>,
+    #[deserr(default)]
+    pub(super) jwt_scope_to_policy_mapping: Option<Entries<String>>,
+    #[deserr(default)]
+    pub(super) scopes: Option<Scopes>,
     #[deserr(default)]
     pub(super) auth: Option<Auth>,
     #[deserr(default)]
@@ -97,7 +127,7 @@ pub(super) struct AuthConfigs {
     #[deserr(default, rename = "authToken")]
     pub(super) auth_token: Option<Auth>,
     #[deserr(default)]
-    jwt: Option<Value>,
+    pub(super) jwt: Option<TokenAuth>,
     #[deserr(default)]
     hmac: Option<Value>,
     #[deserr(default)]
@@ -113,10 +143,9 @@ pub(super) struct AuthConfigs {
 }
 
 impl AuthConfigs {
-    /// Whether ways beside the token are there.
+    /// Whether ways are there that are neither the key nor the token.
     pub(super) fn has_others(&self) -> bool {
         let others = [
-            &self.jwt,
             &self.hmac,
             &self.basic,
             &self.coprocess,
@@ -134,6 +163,37 @@ pub(super) struct Auth {
     pub(super) auth_header_name: Option<String>,
     #[deserr(default)]
     pub(super) cookie_name: Option<String>,
+}
+
+/// Where a token is.
+#[derive(Debug, Deserr)]
+pub(super) struct TokenAuth {
+    #[deserr(default)]
+    pub(super) auth_header_name: Option<String>,
+    #[deserr(default)]
+    pub(super) cookie_name: Option<String>,
+    #[deserr(default)]
+    pub(super) use_param: Option<bool>,
+    #[deserr(default)]
+    pub(super) use_cookie: Option<bool>,
+    #[deserr(default)]
+    pub(super) disable_header: Option<bool>,
+}
+
+/// Keys that are to be fetched.
+#[derive(Debug, Deserr)]
+pub(super) struct KeySet {}
+
+#[derive(Debug, Deserr)]
+pub(super) struct Scopes {
+    #[deserr(default)]
+    pub(super) jwt: Option<ScopeClaim>,
+}
+
+#[derive(Debug, Deserr)]
+pub(super) struct ScopeClaim {
+    #[deserr(default)]
+    pub(super) scope_to_policy: Option<Entries<String>>,
 }
 
 #[derive(Debug, Deserr)]

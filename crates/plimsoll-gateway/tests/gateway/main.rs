@@ -40,5 +40,6 @@ mod tyk;
 mod tyk_meaning;
 mod tyk_overrides;
 mod tyk_secured;
+mod tyk_tokens;
 mod upgrades;
 mod upstream_tls;

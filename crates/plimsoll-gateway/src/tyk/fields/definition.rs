@@ -9,6 +9,9 @@ use super::{
 const AUTH: &str = "a way of proving who calls that is not known here";
 const CODE: &str = "code of the user's own is not run";
 const WITH_SWITCH: &str = "counts with its switch alone, and that is refused";
+const NO_TOKEN_THERE: &str = "refused beside `enable_jwt`: tokens travel in a header alone";
+const ALWAYS_TIMED: &str = "refused beside `enable_jwt`: times are always held to, as Tyk 5.15 does, which does not know the field";
+const NO_SCOPES: &str = "refused beside `enable_jwt`: policies do not follow from scopes";
 const EVENTS: &str = "nobody is told of events";
 const NAMING: &str = "a name for people";
 const BODIES: &str = "bodies are passed on unread";
@@ -123,7 +126,19 @@ pub(super) const KIND: Kind = Kind {
             Ignored,
             "counts with `validate_signature` alone",
         ),
-        Field("auth_configs.jwt", Ignored, WITH_SWITCH),
+        Field(
+            "auth_configs.jwt.auth_header_name",
+            Supported,
+            "with `enable_jwt`, before `auth`",
+        ),
+        Field("auth_configs.jwt.use_param", Supported, NO_TOKEN_THERE),
+        Field("auth_configs.jwt.use_cookie", Supported, NO_TOKEN_THERE),
+        Field("auth_configs.jwt.disable_header", Supported, NO_TOKEN_THERE),
+        Field(
+            "auth_configs.jwt",
+            Ignored,
+            "counts with other ways of authentication alone",
+        ),
         Field("auth_configs.hmac", Ignored, WITH_SWITCH),
         Field("auth_configs.basic", Ignored, WITH_SWITCH),
         Field("auth_configs.coprocess", Ignored, WITH_SWITCH),
@@ -135,27 +150,68 @@ pub(super) const KIND: Kind = Kind {
             Supported,
             "the field of the key; refused beside other ways of `auth_configs` whose fields Tyk removes, too",
         ),
-        Field("base_identity_provided_by", Refused(&["auth_token"]), AUTH),
+        Field(
+            "base_identity_provided_by",
+            Supported,
+            "`jwt_claim` beside `enable_jwt`, `auth_token` without it; anything else is refused",
+        ),
         Field("use_jwt", Refused(&[]), AUTH),
-        Field("enable_jwt", Refused(&[]), AUTH),
-        Field("jwt_signing_method", Ignored, WITH_SWITCH),
-        Field("jwt_source", Ignored, WITH_SWITCH),
-        Field("jwt_jwks_uris", Ignored, WITH_SWITCH),
-        Field("jwt_identity_base_field", Ignored, WITH_SWITCH),
-        Field("jwt_client_base_field", Ignored, WITH_SWITCH),
-        Field("jwt_policy_field_name", Ignored, WITH_SWITCH),
-        Field("jwt_default_policies", Ignored, WITH_SWITCH),
-        Field("jwt_issued_at_validation_skew", Ignored, WITH_SWITCH),
-        Field("jwt_expires_at_validation_skew", Ignored, WITH_SWITCH),
-        Field("jwt_not_before_validation_skew", Ignored, WITH_SWITCH),
-        Field("jwt_skip_kid", Ignored, WITH_SWITCH),
-        Field("jwt_disable_issued_at_validation", Ignored, WITH_SWITCH),
-        Field("jwt_disable_expires_at_validation", Ignored, WITH_SWITCH),
-        Field("jwt_disable_not_before_validation", Ignored, WITH_SWITCH),
-        Field("jwt_scope_to_policy_mapping", Ignored, WITH_SWITCH),
-        Field("jwt_scope_claim_name", Ignored, WITH_SWITCH),
-        Field("scopes", Ignored, WITH_SWITCH),
-        Field("idp_client_id_mapping_disabled", Ignored, WITH_SWITCH),
+        Field(
+            "enable_jwt",
+            Supported,
+            "the field carries a token that is signed with the key in `jwt_source`; refused beside `use_standard_auth`; `use_keyless` goes before",
+        ),
+        Field(
+            "jwt_signing_method",
+            Supported,
+            "`hmac`, also when left out, `rsa` (PKCS #1 and PSS) or `ecdsa` (P-256 and P-384); any other word, which Tyk takes for `hmac`, is refused",
+        ),
+        Field(
+            "jwt_source",
+            Supported,
+            "a key in Base64: a secret, or for `rsa` and `ecdsa` a public key or a certificate, in PEM or DER; a URL is refused, and so is none; what is not Base64 opens nothing, as in Tyk",
+        ),
+        Field(
+            "jwt_jwks_uris",
+            Supported,
+            "refused beside `enable_jwt`: keys are not fetched",
+        ),
+        Field(
+            "jwt_identity_base_field",
+            Supported,
+            "`sub` when left out, or when the token does not have it",
+        ),
+        Field(
+            "jwt_client_base_field",
+            Supported,
+            "refused beside `enable_jwt` where `jwt_policy_field_name` is left out: without that it would count",
+        ),
+        Field("jwt_policy_field_name", Supported, ""),
+        Field(
+            "jwt_default_policies",
+            Supported,
+            "of tokens that name no policy; the first must be there, in this organisation",
+        ),
+        Field("jwt_issued_at_validation_skew", Supported, ""),
+        Field("jwt_expires_at_validation_skew", Supported, ""),
+        Field("jwt_not_before_validation_skew", Supported, ""),
+        Field("jwt_skip_kid", Ignored, "counts without `jwt_source` alone"),
+        Field("jwt_disable_issued_at_validation", Supported, ALWAYS_TIMED),
+        Field("jwt_disable_expires_at_validation", Supported, ALWAYS_TIMED),
+        Field("jwt_disable_not_before_validation", Supported, ALWAYS_TIMED),
+        Field("jwt_scope_to_policy_mapping", Supported, NO_SCOPES),
+        Field(
+            "jwt_scope_claim_name",
+            Ignored,
+            "counts with `jwt_scope_to_policy_mapping` alone",
+        ),
+        Field("scopes.jwt.scope_to_policy", Supported, NO_SCOPES),
+        Field("scopes", Ignored, "counts with `scope_to_policy` alone"),
+        Field(
+            "idp_client_id_mapping_disabled",
+            Ignored,
+            "there are no OAuth clients",
+        ),
         Field("use_basic_auth", Refused(&[]), AUTH),
         Field("basic_auth", Ignored, WITH_SWITCH),
         Field("use_oauth2", Refused(&[]), AUTH),
