@@ -277,6 +277,10 @@ mod tests {
         check(Method::Rsa, ES256_KEY, Unfit::OtherKind);
         check(Method::Ecdsa, RS256_KEY, Unfit::OtherKind);
         check(Method::Rsa, "c2VjcmV0", Unfit::NoKey);
+        check(Method::Hmac, "", Unfit::Empty);
+        for set in [r#"{"keys":[]}"#, r#"{"kty":"RSA"}"#] {
+            check(Method::Hmac, &STANDARD.encode(set), Unfit::Public);
+        }
         for public in [RS256_KEY, ES256_KEY, P384_CERTIFICATE] {
             check(Method::Hmac, public, Unfit::Public);
         }

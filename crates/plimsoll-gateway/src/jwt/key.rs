@@ -58,6 +58,8 @@ pub(crate) enum Written {
 /// Why a key cannot be one of its method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Unfit {
+    #[error("this secret is empty, so anybody could sign with it")]
+    Empty,
     #[error(
         "this is a public key or a certificate, which everybody may know: as a secret it would let anybody sign; write `rsa` or `ecdsa`"
     )]
@@ -171,16 +173,25 @@ impl VerifyingKey {
 }
 
 fn secret(bytes: &[u8]) -> Result<Material, Unfit> {
-    let pem = b"-----BEGIN ";
-    let is_public = bytes.windows(pem.len()).any(|window| window == pem)
-        || SubjectPublicKeyInfo::from_der(bytes).is_ok()
-        || X509Certificate::from_der(bytes).is_ok();
-    if is_public {
+    if bytes.is_empty() {
+        return Err(Unfit::Empty);
+    }
+    if is_public(bytes) {
         return Err(Unfit::Public);
     }
     let algorithms = [hmac::HMAC_SHA256, hmac::HMAC_SHA384, hmac::HMAC_SHA512];
     let keys = algorithms.map(|algorithm| hmac::Key::new(algorithm, bytes));
     Ok(Material::Secret(Box::new(keys)))
+}
+
+/// Whether it is what is handed out: PEM, DER, or a key or key set in JSON (RFC 7517).
+fn is_public(bytes: &[u8]) -> bool {
+    let pem = b"-----BEGIN ";
+    let json = || serde_json::from_slice::<serde_json::Map<_, serde_json::Value>>(bytes);
+    bytes.windows(pem.len()).any(|window| window == pem)
+        || SubjectPublicKeyInfo::from_der(bytes).is_ok()
+        || X509Certificate::from_der(bytes).is_ok()
+        || json().is_ok_and(|json| json.contains_key("kty") || json.contains_key("keys"))
 }
 
 /// A public key, or that of a certificate, in PEM or DER: what Go's `x509.ParsePKIXPublicKey` and `x509.ParseCertificate` read.
