@@ -248,6 +248,12 @@ impl Settings {
                 Err(wrong) => problems.extend(wrong),
             }
         }
+        if self.conf.policies.is_some() {
+            let doubts = apis
+                .iter()
+                .filter_map(|api| compile::unserved(api, &granted));
+            notes.doubts.extend(doubts);
+        }
         problems.extend(same_ids(&apis));
         problems.extend(apis.iter().flat_map(Api::references));
         problems.extend(apis.iter().flat_map(|api| self.scripts(api)));

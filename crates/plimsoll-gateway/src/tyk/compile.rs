@@ -7,6 +7,8 @@ mod secured;
 mod target;
 mod token;
 
+pub(super) use token::unserved;
+
 use super::conf::Conf;
 use super::definition::Definition;
 use super::overrides::Compiled;

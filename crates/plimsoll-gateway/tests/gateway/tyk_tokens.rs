@@ -97,6 +97,17 @@ fn tokens_that_name_no_policy_have_those_of_the_api() {
     let answers: Vec<String> = (0..3).map(|_| told(&gateway, &ada)).collect();
     assert_eq!(answers, ["200", "200", LIMITED]);
     assert_eq!(told(&gateway, &token(json!({ "sub": "x" }))), "200");
+    let unknown = files(
+        &upstream,
+        json!({ "jwt_default_policies": ["foreign", "two"] }),
+    );
+    let (_, _, notes) = unknown.open(false).unwrap();
+    let note = "jwt_default_policies: `default` has no policy `foreign`, so tokens that name none are refused";
+    assert!(notes.iter().any(|line| line.ends_with(note)), "{notes:?}");
+    assert_eq!(
+        told(&unknown.start(), &ada),
+        "403 key not authorized: no matching policy"
+    );
     let none = files(&upstream, json!({})).start();
     assert_eq!(
         told(&none, &token(json!({ "sub": "ada" }))),

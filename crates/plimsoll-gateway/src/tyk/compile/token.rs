@@ -9,6 +9,7 @@ use super::{Api, Check};
 use crate::jwt::claims::Skews;
 use crate::jwt::key::{Method, VerifyingKey, Written};
 use crate::keys::lifetime::{ApiLifetime, Lifetimes};
+use crate::keys::terms::Policies;
 use crate::policy::token::TokenRules;
 
 /// What an API demands of tokens, if it is open to them.
@@ -42,6 +43,21 @@ pub(super) fn token(c: &mut Check<'_>, api: &Api, conf: &Conf) -> Option<TokenRu
             apis: [(api.id.clone(), own)].into(),
             ..conf.lifetimes.clone()
         },
+    })
+}
+
+/// What the operator should know of an API whose tokens stand for a policy that there is not.
+pub(in crate::tyk) fn unserved(api: &Api, policies: &Policies) -> Option<String> {
+    let definition = &api.definition;
+    if definition.enable_jwt != Some(true) || definition.use_keyless == Some(true) {
+        return None;
+    }
+    let first = definition.jwt_default_policies.as_ref()?.first()?;
+    let organisation = definition.org_id.as_deref().unwrap_or_default();
+    let is_there = (policies.get(first)).is_some_and(|policy| policy.organisation == organisation);
+    let name = api.file.display();
+    (!is_there).then(|| {
+        format!("{name}: jwt_default_policies: `{organisation}` has no policy `{first}`, so tokens that name none are refused")
     })
 }
 

@@ -159,7 +159,7 @@ pub(super) const KIND: Kind = Kind {
         Field(
             "enable_jwt",
             Supported,
-            "the field carries a token that is signed with the key in `jwt_source`; refused beside `use_standard_auth`; `use_keyless` goes before",
+            "the field carries a token that is signed with the key in `jwt_source`; `iss` and `aud` are not looked at, as in Tyk; refused beside `use_standard_auth`; `use_keyless` goes before",
         ),
         Field(
             "jwt_signing_method",
