@@ -2,14 +2,80 @@
 
 use crate::budget::TooCostly;
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::collections::HashMap;
+use std::ops::Deref;
 
 /// Names with their values, in the order in which they came.
-pub(crate) type Parameters = Vec<(String, String)>;
+#[derive(Debug, Default)]
+pub(crate) struct Parameters {
+    pairs: Vec<(String, String)>,
+    /// Their places by name, and those of one name as they came; made for whoever asks for a name among many.
+    by_name: OnceCell<Vec<u32>>,
+}
+
+/// Up to so many are looked through one by one.
+const FEW: usize = 16;
 
 /// Parameters of any form's body, and for how many bytes there may be one more.
 const FIELDS: usize = 20_000;
 const BYTES_A_FIELD: usize = 12;
+
+impl Parameters {
+    /// The values of a name, in their order.
+    pub(crate) fn values<'a, 'n>(
+        &'a self,
+        name: &'n str,
+    ) -> impl Iterator<Item = &'a str> + use<'a, 'n> {
+        let (all, places) = if self.pairs.len() <= FEW {
+            (&self.pairs[..], &[][..])
+        } else {
+            (&[][..], self.places(name))
+        };
+        let found = places.iter().map(|place| &self.pairs[*place as usize]);
+        let own = all.iter().filter(move |(own, _)| own == name).chain(found);
+        own.map(|(_, value)| value.as_str())
+    }
+
+    fn places(&self, name: &str) -> &[u32] {
+        let name_at = |place: &u32| self.pairs[*place as usize].0.as_str();
+        let all = self.by_name.get_or_init(|| {
+            let count = u32::try_from(self.pairs.len()).unwrap_or(u32::MAX);
+            let mut places: Vec<u32> = (0..count).collect();
+            places.sort_by(|one, other| name_at(one).cmp(name_at(other)));
+            places
+        });
+        let start = all.partition_point(|place| name_at(place) < name);
+        let length = all[start..].partition_point(|place| name_at(place) == name);
+        &all[start..start + length]
+    }
+}
+
+impl Deref for Parameters {
+    type Target = [(String, String)];
+
+    fn deref(&self) -> &Self::Target {
+        &self.pairs
+    }
+}
+
+impl FromIterator<(String, String)> for Parameters {
+    fn from_iter<T: IntoIterator<Item = (String, String)>>(pairs: T) -> Self {
+        Self {
+            pairs: pairs.into_iter().collect(),
+            by_name: OnceCell::new(),
+        }
+    }
+}
+
+impl IntoIterator for Parameters {
+    type Item = (String, String);
+    type IntoIter = std::vec::IntoIter<(String, String)>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.pairs.into_iter()
+    }
+}
 
 /// The parameters of a form's body, if there are not more than its length allows.
 pub(crate) fn of_form(body: &str) -> Result<Parameters, TooCostly> {
@@ -33,7 +99,7 @@ pub(crate) fn of_query(query: &str) -> Parameters {
 }
 
 /// The values of each name, in the order in which names came first.
-pub(crate) fn by_name(parameters: &Parameters) -> Vec<(&str, Vec<&str>)> {
+pub(crate) fn by_name(parameters: &[(String, String)]) -> Vec<(&str, Vec<&str>)> {
     let mut names: Vec<(&str, Vec<&str>)> = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
     for (name, value) in parameters {
@@ -110,6 +176,20 @@ mod tests {
         check(3, Ok(3));
         check(20_000, Ok(20_000));
         check(30_000, Err(TooCostly::Parts));
+    }
+
+    #[test]
+    fn values_of_a_name_are_found_among_few_and_many() {
+        for others in [0, 1, FEW, 5_000] {
+            let query: String = (0..others).map(|n| format!("x{n}=&b={n}&")).collect();
+            let parameters = of_query(&format!("{query}a=1&a=2&"));
+            let check = |name: &str, expected: Vec<String>| {
+                assert_eq!(parameters.values(name).collect::<Vec<_>>(), expected);
+            };
+            check("a", vec!["1".to_owned(), "2".to_owned()]);
+            check("b", (0..others).map(|n| n.to_string()).collect());
+            check("c", Vec::new());
+        }
     }
 
     #[test]

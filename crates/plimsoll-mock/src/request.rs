@@ -159,7 +159,7 @@ impl<'a> Request<'a> {
             if kind.starts_with("application/x-www-form-urlencoded") {
                 parameters::of_form(&self.body.text())
             } else {
-                Ok(Parameters::new())
+                Ok(Parameters::default())
             }
         });
         form.as_ref().map_err(|error| *error)

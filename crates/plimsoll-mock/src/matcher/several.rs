@@ -3,9 +3,13 @@
 //! One pattern holds when any of the values matches it, and on no value at all if it matches what is missing.
 
 use super::{Matcher, combined};
-use crate::budget::TooCostly;
+use crate::budget::{Budget, TooCostly};
 use crate::content::Content;
 use crate::stub::reader::{Node, Problems};
+
+/// Pairs of a value and a pattern that are judged in any list of values, and for how many bytes of them there may be one more.
+const PAIRS: usize = 250_000;
+const BYTES_A_PAIR: usize = 2;
 
 /// A pattern on a list of values.
 #[derive(Debug, Clone)]
@@ -103,10 +107,16 @@ fn one_holds<'a>(
 }
 
 fn all_hold(patterns: &[Matcher], values: &[Content<'_>]) -> Result<bool, TooCostly> {
+    let bytes: usize = values.iter().map(|value| value.bytes().len()).sum();
+    let pairs = Budget::of(PAIRS + bytes / BYTES_A_PAIR);
     for pattern in patterns {
         let mut holds = false;
         for value in values {
-            holds |= pattern.holds(Some(value))?;
+            pairs.spend(1)?;
+            if pattern.holds(Some(value))? {
+                holds = true;
+                break;
+            }
         }
         if !holds {
             return Ok(false);
@@ -137,6 +147,21 @@ mod tests {
         check(r#"{"equalTo": "b"}"#, &[], false);
         check(r#"{"not": {"equalTo": "b"}}"#, &[], true);
         check(r#"{"absent": true}"#, &[""], false);
+    }
+
+    #[test]
+    fn many_values_are_not_held_against_many_patterns() {
+        let check = |count: usize, expected: Result<bool, TooCostly>| {
+            // None but the last value matches.
+            let document = serde_json::json!({"contains": "y"});
+            let last = Matcher::read(&Node::root(&document), &mut Problems::new()).unwrap();
+            let values = (0..1_000).map(|_| "x").chain(["y"]);
+            let values: Vec<_> = values.map(|text| Content::of(text.as_bytes())).collect();
+            assert_eq!(all_hold(&vec![Matcher::Anything; 300], &values), Ok(true));
+            assert_eq!(all_hold(&vec![last; count], &values), expected);
+        };
+        check(100, Ok(true));
+        check(300, Err(TooCostly::Steps));
     }
 
     #[test]

@@ -239,11 +239,11 @@ fn all_hold<'a>(
     Ok(true)
 }
 
-fn named<'a>(parameters: &'a Parameters, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
-    parameters
-        .iter()
-        .filter(move |(own, _)| own == name)
-        .map(|(_, value)| value.as_bytes())
+fn named<'a, 'n>(
+    parameters: &'a Parameters,
+    name: &'n str,
+) -> impl Iterator<Item = &'a [u8]> + use<'a, 'n> {
+    parameters.values(name).map(str::as_bytes)
 }
 
 /// Patterns by the names of headers or parameters.

@@ -123,9 +123,8 @@ fn several<'a>(values: impl Iterator<Item = Cow<'a, str>>) -> Option<Value<'a>> 
     (!values.is_empty()).then_some(Value::Several(values))
 }
 
-fn of_name<'a>(parameters: &'a [(String, String)], name: &str) -> Option<Value<'a>> {
-    let own = parameters.iter().filter(|(own, _)| own == name);
-    several(own.map(|(_, value)| Cow::Borrowed(value.as_str())))
+fn of_name<'a>(parameters: &'a Parameters, name: &str) -> Option<Value<'a>> {
+    several(parameters.values(name).map(Cow::Borrowed))
 }
 
 /// Names in the order in which they came first, with their values.
