@@ -27,6 +27,7 @@ mod delay;
 mod delay_timer;
 mod delivery;
 mod differences;
+mod edit_distance;
 mod error;
 mod exchange;
 #[cfg(test)]

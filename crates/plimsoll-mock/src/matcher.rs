@@ -178,19 +178,6 @@ impl Matcher {
     }
 }
 
-/// Characters of a text that are compared for its distance: comparing takes as many steps as the product of two lengths.
-const MOST_COMPARED: usize = 200;
-
-/// The edits between two texts, or the first [`MOST_COMPARED`] characters of each, as a share of the longer one.
-pub(crate) fn text_distance(one: &str, other: &str) -> f64 {
-    1.0 - strsim::normalized_levenshtein(beginning(one), beginning(other))
-}
-
-fn beginning(text: &str) -> &str {
-    let end = text.char_indices().nth(MOST_COMPARED);
-    end.map_or(text, |(end, _)| &text[..end])
-}
-
 fn no_operator(node: &Node<'_>, problems: &mut Problems) -> Option<Matcher> {
     let message = format!("{} is not a valid match operation", node.value);
     problems.push(StubProblem::invalid(&node.pointer, message));

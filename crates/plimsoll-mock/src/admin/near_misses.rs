@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 /// How many near misses of one request or pattern are shown.
 const SHOWN: usize = 3;
 /// Comparisons of one call: of many unmatched requests only the newest are looked at.
-const MOST_COMPARISONS: usize = 20_000;
+const MOST_COMPARISONS: usize = 10_000;
 
 /// The stubs nearest to a request that the body describes.
 pub(super) fn of_request(

@@ -1,6 +1,7 @@
 //! `{"equalTo": "text", "caseInsensitive": false}`.
 
-use super::{Matcher, text_distance};
+use super::Matcher;
+use crate::edit_distance::text_distance;
 use crate::stub::reader::{Node, Object, Problems};
 use std::str;
 

@@ -5,8 +5,8 @@
 use super::{More, RequestPattern, named};
 use crate::budget::TooCostly;
 use crate::content::Content;
+use crate::edit_distance::text_distance;
 use crate::matcher::several::Several;
-use crate::matcher::text_distance;
 use crate::parameters::Parameters;
 use crate::request::Request;
 use crate::stub::url_pattern::UrlPattern;
