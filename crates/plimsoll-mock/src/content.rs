@@ -1,13 +1,14 @@
 //! One value that content patterns are held against: a header's, a parameter's, a body. What patterns make of it is kept with it.
 
-use crate::budget::TooCostly;
-use crate::json::{Json, first_document, may_be_tree};
+use crate::budget::{Budget, TooCostly};
+use crate::json::{Json, first_document, may_be_tree, tree_budget, values_in};
 use crate::xml::{Document, Unread};
 use bumpalo::Bump;
 use self_cell::self_cell;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::cell::OnceCell;
+use std::rc::Rc;
 
 /// Up to this length of a text there is room for its document before it is read.
 const MOST_AHEAD: usize = 256 << 10;
@@ -22,6 +23,31 @@ pub(crate) struct Content<'a> {
     value: OnceCell<Result<Option<Value>, TooCostly>>,
     /// Likewise as XML.
     xml: OnceCell<Result<Option<Document>, TooCostly>>,
+    /// What may be made of it and of others that are kept with it.
+    room: Option<Rc<Room>>,
+}
+
+/// Values of JSON and parts of XML that are read from any values that are kept together, and for how many bytes there may be one more.
+const TOGETHER: usize = 64_000;
+const BYTES_A_PART: usize = 4;
+/// What a tag counts with the text behind it.
+const COST_OF_A_TAG: usize = 3;
+
+/// How much may be made of several values that are kept together.
+#[derive(Debug)]
+pub(crate) struct Room {
+    parts: Budget,
+    trees: Budget,
+}
+
+impl Room {
+    /// For values of so many bytes in all.
+    pub(crate) fn for_bytes(bytes: usize) -> Rc<Self> {
+        Rc::new(Self {
+            parts: Budget::of(TOGETHER + bytes / BYTES_A_PART),
+            trees: tree_budget(bytes),
+        })
+    }
 }
 
 impl<'a> Content<'a> {
@@ -32,6 +58,15 @@ impl<'a> Content<'a> {
             json: OnceCell::new(),
             value: OnceCell::new(),
             xml: OnceCell::new(),
+            room: None,
+        }
+    }
+
+    /// The value as one of several that share what may be made of them.
+    pub(crate) fn within(self, room: &Rc<Room>) -> Self {
+        Self {
+            room: Some(Rc::clone(room)),
+            ..self
         }
     }
 
@@ -52,7 +87,12 @@ impl<'a> Content<'a> {
 
     /// The value as JSON, if it is. What follows the first document does not matter, as it does not to Jackson.
     pub(crate) fn json(&self) -> Result<Option<&Json<'_>>, TooCostly> {
-        let parsed = self.json.get_or_init(|| Parsed::of(&self.bytes));
+        let parsed = self.json.get_or_init(|| {
+            let room = self.room.as_ref();
+            Parsed::of(&self.bytes, || {
+                room.map_or(Ok(()), |room| spend(&room.parts, values_in(&self.bytes)))
+            })
+        });
         parsed
             .borrow_dependent()
             .as_ref()
@@ -62,15 +102,19 @@ impl<'a> Content<'a> {
 
     /// The same as serde_json has it.
     pub(crate) fn value(&self) -> Result<Option<&Value>, TooCostly> {
+        let admitted = || match &self.room {
+            Some(room) => spend(&room.trees, values_in(&self.bytes)),
+            None => Ok(()),
+        };
         let value = || match self.json.get().map(Parsed::borrow_dependent) {
             Some(Ok(Some(json))) => {
-                may_be_tree(&self.bytes)?;
+                may_be_tree(&self.bytes).and_then(|()| admitted())?;
                 Ok(Some(json.to_value()))
             }
             Some(Ok(None)) => Ok(None),
             Some(Err(error)) => Err(*error),
             // Nobody has asked for the other form, and perhaps nobody will.
-            None => first_document(&self.bytes),
+            None => admitted().and_then(|()| first_document(&self.bytes)),
         };
         let value = self.value.get_or_init(value);
         value.as_ref().map(Option::as_ref).map_err(|error| *error)
@@ -78,14 +122,24 @@ impl<'a> Content<'a> {
 
     /// The value as XML, if it is.
     pub(crate) fn xml(&self) -> Result<Option<&Document>, TooCostly> {
-        let read = || match Document::parse(&self.text()) {
-            Ok(document) => Ok(Some(document)),
-            Err(Unread::Malformed(_)) => Ok(None),
-            Err(Unread::TooCostly(_)) => Err(TooCostly::Parts),
+        let read = || {
+            if let Some(room) = &self.room {
+                let tags = memchr::memchr_iter(b'<', &self.bytes).count();
+                spend(&room.parts, COST_OF_A_TAG * tags)?;
+            }
+            match Document::parse(&self.text()) {
+                Ok(document) => Ok(Some(document)),
+                Err(Unread::Malformed(_)) => Ok(None),
+                Err(Unread::TooCostly(_)) => Err(TooCostly::Parts),
+            }
         };
         let xml = self.xml.get_or_init(read);
         xml.as_ref().map(Option::as_ref).map_err(|error| *error)
     }
+}
+
+fn spend(budget: &Budget, parts: usize) -> Result<(), TooCostly> {
+    budget.spend(parts).map_err(|_| TooCostly::Parts)
 }
 
 self_cell! {
@@ -103,10 +157,11 @@ self_cell! {
 type First<'p> = Result<Option<Json<'p>>, TooCostly>;
 
 impl Parsed {
-    fn of(bytes: &[u8]) -> Self {
+    fn of(bytes: &[u8], admitted: impl FnOnce() -> Result<(), TooCostly>) -> Self {
         // A document usually takes up to four times as much as its text.
         let arena = Bump::with_capacity(5 * bytes.len().min(MOST_AHEAD));
         Self::new(arena, |arena| {
+            admitted()?;
             Json::first_of(arena.alloc_slice_copy(bytes), arena)
         })
     }
@@ -116,6 +171,32 @@ impl Parsed {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn values_that_are_kept_together_share_what_is_made_of_them() {
+        let check = |text: &str, count: usize, made: fn(&Content<'_>) -> Option<TooCostly>| {
+            let room = Room::for_bytes(count * text.len());
+            let values = (0..count).map(|_| Content::of(text.as_bytes()).within(&room));
+            let results: Vec<_> = values.map(|value| made(&value)).collect();
+            (results[0], results[count - 1])
+        };
+        let list = format!("[{}0]", "{\"a\":0},".repeat(120));
+        let document = format!("<a>{}</a>", "<b/>".repeat(240));
+        let ends = (None, Some(TooCostly::Parts));
+        assert_eq!(check(&list, 1_000, |value| value.value().err()), ends);
+        assert_eq!(check(&document, 1_000, |value| value.xml().err()), ends);
+        assert_eq!(check("[0,0,0]", 200_000, |value| value.json().err()), ends);
+        for count in [1, 100] {
+            assert_eq!(
+                check(&document, count, |value| value.xml().err()),
+                (None, None)
+            );
+            assert_eq!(
+                check(&list, count, |value| value.json().err()),
+                (None, None)
+            );
+        }
+    }
 
     #[test]
     fn one_form_of_json_does_not_make_the_other() {

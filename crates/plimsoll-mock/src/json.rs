@@ -203,7 +203,7 @@ pub(crate) fn tree_budget(bytes: usize) -> Budget {
 }
 
 /// How many values a text has at the most, if it is JSON: each but the first follows a comma or opens something.
-fn values_in(bytes: &[u8]) -> usize {
+pub(crate) fn values_in(bytes: &[u8]) -> usize {
     let (mut values, mut rest) = (1, bytes);
     while let Some((first, after)) = rest.split_first() {
         rest = after;

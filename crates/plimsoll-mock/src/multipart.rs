@@ -1,6 +1,7 @@
 //! The parts of a `multipart/*` body (RFC 2046 §5.1). They own what they hold: a request that kept borrows of itself could not be lent.
 
-use crate::content::Content;
+use crate::content::{Content, Room};
+use std::rc::Rc;
 
 /// One part.
 #[derive(Debug)]
@@ -23,6 +24,7 @@ pub(crate) fn parts(content_type: &[u8], body: &[u8]) -> Vec<Part> {
     let delimiter = format!("--{boundary}");
     let mut starts = memchr::memmem::find_iter(body, delimiter.as_bytes()).peekable();
     let mut parts = Vec::new();
+    let room = Room::for_bytes(body.len());
     while let Some(start) = starts.next() {
         let Some(end) = starts.peek().copied() else {
             break;
@@ -31,7 +33,7 @@ pub(crate) fn parts(content_type: &[u8], body: &[u8]) -> Vec<Part> {
         // The line end before a delimiter belongs to the delimiter.
         let piece = piece.strip_suffix(b"\r\n").unwrap_or(piece);
         let piece = piece.strip_prefix(b"\r\n").unwrap_or(piece);
-        parts.push(part(piece));
+        parts.push(part(piece, &room));
         if parts.len() == MOST_PARTS {
             break;
         }
@@ -49,7 +51,7 @@ impl Part {
     }
 }
 
-fn part(piece: &[u8]) -> Part {
+fn part(piece: &[u8], room: &Rc<Room>) -> Part {
     let (head, body) = match memchr::memmem::find(piece, b"\r\n\r\n") {
         Some(end) => (&piece[..end], &piece[end + 4..]),
         None if piece.starts_with(b"\r\n") => (&piece[..0], &piece[2..]),
@@ -62,7 +64,7 @@ fn part(piece: &[u8]) -> Part {
     });
     Part {
         fields: fields.take(MOST_FIELDS).collect(),
-        body: Content::of(body.to_vec()),
+        body: Content::of(body.to_vec()).within(room),
     }
 }
 
