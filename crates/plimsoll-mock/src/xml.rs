@@ -158,6 +158,10 @@ impl Document {
         node.expect("invariant: a place is that of a node of this document")
     }
 
+    fn is_element(&self, place: Place) -> bool {
+        place.attribute == 0 && self.node(place).is_element()
+    }
+
     fn attribute(&self, place: Place) -> Option<roxmltree::Attribute<'_, '_>> {
         let index = usize::try_from(place.attribute.checked_sub(1)?).ok()?;
         self.node(place).attributes().nth(index)

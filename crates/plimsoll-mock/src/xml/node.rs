@@ -3,6 +3,7 @@
 use super::path::Naming;
 use super::{Declaration, Document, Kind, Place};
 use crate::budget::Budget;
+use roxmltree::NodeType;
 use std::cmp::Ordering;
 use xpath_eval::{ExpandedName, Node, NodeKind};
 
@@ -21,6 +22,8 @@ pub(crate) struct Walk<'d> {
     pub(crate) document: &'d Document,
     pub(crate) naming: &'d Naming,
     pub(crate) budget: Budget,
+    /// Steps for each thing that stands in another.
+    pub(crate) weight: usize,
 }
 
 /// How much of a text is read in one step.
@@ -42,6 +45,12 @@ impl<'d> Here<'d> {
             namespace: None,
             ..self
         }
+    }
+
+    /// Whether one may go on to something that stands in this: an element is likely to be looked at more closely.
+    fn may_enter(self, place: Place) -> bool {
+        let more = usize::from(self.walk.document.is_element(place));
+        self.may_go(self.walk.weight * (1 + more))
     }
 
     /// Whether so many more steps may be taken.
@@ -67,13 +76,15 @@ impl<'d> Node<'d> for Here<'d> {
         if self.namespace.is_some() {
             return NodeKind::Namespace;
         }
-        match self.walk.document.kind(self.place) {
-            Kind::Root => NodeKind::Root,
-            Kind::Element(_) => NodeKind::Element,
-            Kind::Attribute(..) => NodeKind::Attribute,
-            Kind::Text(_) => NodeKind::Text,
-            Kind::Comment(_) => NodeKind::Comment,
-            Kind::Instruction(..) => NodeKind::ProcessingInstruction,
+        if self.place.attribute > 0 {
+            return NodeKind::Attribute;
+        }
+        match self.walk.document.node(self.place).node_type() {
+            NodeType::Root => NodeKind::Root,
+            NodeType::Element => NodeKind::Element,
+            NodeType::Text => NodeKind::Text,
+            NodeType::Comment => NodeKind::Comment,
+            NodeType::PI => NodeKind::ProcessingInstruction,
         }
     }
 
@@ -94,7 +105,7 @@ impl<'d> Node<'d> for Here<'d> {
             .then(|| self.walk.document.children(self.place));
         own.into_iter()
             .flatten()
-            .take_while(move |_| self.may_go(1))
+            .take_while(move |place| self.may_enter(*place))
             .map(move |place| self.at(place))
     }
 
@@ -105,7 +116,7 @@ impl<'d> Node<'d> for Here<'d> {
             .then(|| self.walk.document.attributes(self.place));
         own.into_iter()
             .flatten()
-            .take_while(move |_| self.may_go(1))
+            .take_while(move |_| self.may_go(self.walk.weight))
             .map(move |place| self.at(place))
     }
 

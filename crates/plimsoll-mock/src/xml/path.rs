@@ -13,15 +13,20 @@ const MOST_OPERATORS: usize = 150;
 /// How deep parentheses and brackets may stand within each other, and how many signs before each other.
 const MOST_NESTED: usize = 20;
 
-/// Nodes that an evaluation may come by in any document, and for how many bytes there may be one more. It may keep each of them.
-const NODES: usize = 25_000;
-const BYTES_A_NODE: usize = 10;
+/// Steps of an evaluation in any document, and for how many bytes there may be one more: two for an element that it comes by, and may keep, one
+/// for anything else.
+const STEPS: usize = 50_000;
+const BYTES_A_STEP: usize = 8;
+/// Signs of an expression that compare, call or open something: for so many each step counts once more, as each may be asked of each node.
+const SIGNS_A_STEP: usize = 8;
 
 /// An expression and how its names are meant.
 #[derive(Debug, Clone)]
 pub(crate) struct XPath {
     expression: Expr,
     naming: Naming,
+    /// What each step counts.
+    weight: usize,
 }
 
 /// How names of a path are held against names of a document.
@@ -67,7 +72,12 @@ impl XPath {
             return Err(format!("nested deeper than {MOST_NESTED}"));
         }
         let expression = parse(text).map_err(|error| error.to_string())?;
-        Ok(Self { expression, naming })
+        let signs = text.bytes().filter(|byte| b"[(+*=<>|-".contains(byte));
+        Ok(Self {
+            expression,
+            naming,
+            weight: 1 + signs.count() / SIGNS_A_STEP,
+        })
     }
 
     /// What it gives for a document.
@@ -82,7 +92,8 @@ impl XPath {
         let walk = Walk {
             document,
             naming: &self.naming,
-            budget: Budget::of(NODES + document.len() / BYTES_A_NODE),
+            budget: Budget::of(STEPS + document.len() / BYTES_A_STEP),
+            weight: self.weight,
         };
         let mut context = EvaluationContext::new(Here::root(&walk));
         context.namespaces = Some(&lookup);
