@@ -28,6 +28,14 @@ impl TcpServer {
         self.output.stream().peer_addr()
     }
 
+    /// The address that the client has connected to.
+    ///
+    /// # Errors
+    /// When the connection is gone already.
+    pub fn local(&self) -> io::Result<SocketAddr> {
+        self.output.stream().local_addr()
+    }
+
     /// The certificates that the client has shown, its own first; none in clear.
     #[must_use]
     pub fn peer_certificates(&self) -> Vec<CertificateDer<'static>> {

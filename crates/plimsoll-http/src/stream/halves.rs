@@ -110,6 +110,14 @@ impl WriteHalf {
         }
     }
 
+    pub(crate) fn local_addr(&self) -> io::Result<SocketAddr> {
+        match self {
+            Self::Clear(half) => half.local_addr(),
+            Self::Tls(half) => half.stream().get_ref().0.local_addr(),
+            Self::Memory(_) => Err(io::ErrorKind::Unsupported.into()),
+        }
+    }
+
     pub(crate) fn peer_addr(&self) -> io::Result<SocketAddr> {
         match self {
             Self::Clear(half) => half.peer_addr(),
