@@ -14,6 +14,7 @@
 //! and withdrawn if it does not get there whole. Keeping and closing the client's connection is [`crate::client`]'s.
 
 mod admission;
+mod body;
 mod control;
 mod detail;
 pub(crate) mod ending;

@@ -1,5 +1,6 @@
 //! Exchanges of the control API: the request's body is read whole, and the call answered beside the shard's thread.
 
+use super::body::{Unread, read_body};
 use super::ending::Ending;
 use super::progress::Progress;
 use super::{After, Ended, answer, may_discard_body};
@@ -8,16 +9,6 @@ use crate::client::Client;
 use crate::control::{Call, MOST_BODY};
 use crate::service::Service;
 use crate::shard::Shard;
-use plimsoll_http::{Elapsed, Framing, ReadError, encode};
-use tokio::time::Instant;
-
-/// Why a call's body is not there.
-enum Unread {
-    /// It is answered instead.
-    Refused(Answer),
-    /// The client has gone.
-    Broken,
-}
 
 /// Answers the call whose head `client` has read.
 pub(super) async fn serve(
@@ -43,7 +34,7 @@ pub(super) async fn serve(
         let keep = may_discard_body(client);
         return answer(shard, service, client, told, keep, progress).await;
     }
-    call.body = match read_body(client, progress).await {
+    call.body = match read_body(client, progress, MOST_BODY).await {
         Ok(body) => body,
         Err(Unread::Refused(refusal)) => {
             return answer(shard, service, client, refusal, false, progress).await;
@@ -60,53 +51,4 @@ pub(super) async fn serve(
     let told = answered.unwrap_or_else(|_| Answer::new(500, "the control API has a defect"));
     let keep = may_discard_body(client);
     answer(shard, service, client, told, keep, progress).await
-}
-
-async fn read_body(client: &mut Client, progress: &Progress) -> Result<Vec<u8>, Unread> {
-    let head = client.connection.requests.head();
-    if head.framing() == Framing::None {
-        return Ok(Vec::new());
-    }
-    let expects = head.expects_continue();
-    let mut body = Vec::new();
-    let connection = &mut client.connection;
-    let reading = async {
-        if expects {
-            let out = connection.output.buffer();
-            encode::status_line(out, 100, None);
-            encode::end_head(out);
-            connection
-                .output
-                .flush()
-                .await
-                .map_err(|_| Unread::Broken)?;
-        }
-        loop {
-            match connection.requests.next_data().await {
-                Ok(Some(data)) if body.len() + data.len() > MOST_BODY => {
-                    return Err(Unread::Refused(Answer::new(
-                        413,
-                        "a call's body has at most 1 MiB",
-                    )));
-                }
-                Ok(Some(data)) => body.extend_from_slice(data),
-                Ok(None) => return Ok(()),
-                Err(ReadError::Protocol(error)) => {
-                    return Err(Unread::Refused(Answer::new(
-                        error.status(),
-                        error.to_string(),
-                    )));
-                }
-                Err(ReadError::Closed | ReadError::Io(_)) => return Err(Unread::Broken),
-            }
-        }
-    };
-    let deadline: Instant = progress.deadline();
-    match client.watch.until(|| deadline, reading).await {
-        Ok(read) => read.map(|()| body),
-        Err(Elapsed) => Err(Unread::Refused(Answer::new(
-            408,
-            "the call's body took too long",
-        ))),
-    }
 }
