@@ -444,6 +444,8 @@ pub(crate) struct RouteConfig {
     pub(crate) rate_limit: Option<RateLimitConfig>,
     /// What is said in the place of errors.
     pub(crate) overrides: Overrides,
+    /// It takes several requests in one.
+    pub(crate) batches: bool,
     pub(crate) recording: Recording,
 }
 

@@ -14,6 +14,7 @@
 //! and withdrawn if it does not get there whole. Keeping and closing the client's connection is [`crate::client`]'s.
 
 mod admission;
+mod batch;
 mod body;
 mod control;
 mod detail;
@@ -133,6 +134,10 @@ pub(crate) async fn serve(shard: &Shard, client: &mut Client) -> After {
             let ended = forward::forward(under, client, &plan, &progress).await;
             tell_breaker(service, &plan, ended, &progress);
             ended
+        }
+        Ok(Admitted::Batch { route }) => {
+            // Few are: others have no room for it in their state.
+            Box::pin(batch::serve(shard, service, client, route, &progress)).await
         }
         Ok(Admitted::Control { .. }) => control::serve(shard, service, client, &progress).await,
         Err(Refused { route, refusal, .. }) => {

@@ -284,10 +284,7 @@ impl Class<'_, '_> {
 /// `n`, `n,` or `n,m` up to a closing brace: the least, and, after a comma, the most.
 fn bounds(rest: &mut Peekable<Chars<'_>>) -> Option<(u32, Option<Option<u32>>)> {
     let from = number(rest)?;
-    let to = match rest.next_if_eq(&',') {
-        None => None,
-        Some(_) => Some(number(rest)),
-    };
+    let to = rest.next_if_eq(&',').map(|_| number(rest));
     rest.next_if_eq(&'}').map(|_| (from, to))
 }
 

@@ -13,6 +13,7 @@
 mod admin;
 mod analytics;
 mod answer;
+mod batch;
 mod cause;
 mod certificate;
 mod client;

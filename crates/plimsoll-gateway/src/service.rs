@@ -116,6 +116,8 @@ pub(crate) struct Route {
     pub(crate) key_field: Option<KeyField>,
     /// What is said in the place of errors.
     pub(crate) overrides: Overrides,
+    /// It takes several requests in one, at [`crate::batch::PATH`] below its own.
+    pub(crate) batches: bool,
     /// Its requests leave no records.
     pub(crate) unrecorded: bool,
     /// They are recorded in detail.
@@ -302,6 +304,7 @@ impl Route {
                     hide,
                 }),
             overrides: config.overrides.clone(),
+            batches: config.batches,
             unrecorded: config.recording.off,
             detailed: config.recording.detailed,
         }

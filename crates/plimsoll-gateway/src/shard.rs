@@ -68,6 +68,8 @@ pub(crate) struct Shard {
     pub(crate) held: Held,
     /// Copies of requests, for where their clients' data moves to.
     pub(crate) mirrors: Mirrors,
+    /// How many batches are under way.
+    pub(crate) batches: Cell<usize>,
     /// Every stream of HTTP/2 that is served has one more of it.
     pub(crate) streams: Rc<()>,
     /// Client connections, and what their clients have shown.
@@ -116,6 +118,7 @@ impl Shard {
             analytics: share.feed.map(RefCell::new),
             tracer: (share.spans).map(|feed| Tracer::new(feed, share.placement.shard)),
             leaving: Cell::new(false),
+            batches: Cell::new(0),
             parting: Cell::new(false),
             draining: Cell::new(false),
             drain: Notify::new(),

@@ -383,6 +383,7 @@ fn routes(c: &mut Checker<'_>, wire: &GatewayFile) -> Vec<RouteConfig> {
             session: None,
             rate_limit,
             overrides: Overrides::default(),
+            batches: false,
             recording: Recording {
                 off: block.unrecorded,
                 detailed: wire

@@ -3,7 +3,7 @@
 use super::mirror::Mirror;
 use super::outgoing::{Origin, Target};
 use super::phases::{Phase, Stopwatch};
-use super::{Scratch, hold, upgrade};
+use super::{Scratch, batch, hold, upgrade};
 use crate::answer::Answer;
 use crate::cause::Cause;
 use crate::client::Client;
@@ -50,6 +50,10 @@ pub(super) struct Plan {
 #[derive(Debug)]
 pub(super) enum Admitted {
     Forward(Plan),
+    /// It is several requests to the API of this route.
+    Batch {
+        route: usize,
+    },
     /// The control API answers it.
     Control {
         route: usize,
@@ -85,8 +89,8 @@ pub(super) fn admit(
     method.push_str(head.method());
     let (index, path, options) = find(service, head, noted_path)?;
     let route = &service.routes[index];
-    if route.serves == Serves::Control {
-        return Ok(Admitted::Control { route: index });
+    if let Some(admitted) = answered_here(route, index, &path) {
+        return Ok(admitted);
     }
     let safe = matches!(head.method(), "GET" | "HEAD" | "OPTIONS");
     let switches = upgrade::may_switch(head, route, &options);
@@ -177,6 +181,14 @@ fn find<'a>(
         return Err(refused(None, Answer::new(400, message)));
     }
     Ok((index, path, options))
+}
+
+/// What the gateway itself answers, whatever the policies of the route are.
+fn answered_here(route: &Route, index: usize, path: &str) -> Option<Admitted> {
+    if route.serves == Serves::Control {
+        return Some(Admitted::Control { route: index });
+    }
+    batch::is_batch(route, path).then_some(Admitted::Batch { route: index })
 }
 
 /// What a route makes of a request that it lets pass.

@@ -67,6 +67,7 @@ fn write_head<R: AsyncRead + Unpin>(
         policies: Vec::new(),
         key_field: None,
         overrides: Overrides::default(),
+        batches: false,
         unrecorded: true,
         detailed: false,
     };

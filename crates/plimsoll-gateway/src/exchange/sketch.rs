@@ -68,6 +68,8 @@ impl Caller {
                 key: plan.caller.key,
                 session: plan.caller.session,
             },
+            // Its requests are an API's, each for itself; it is none's.
+            Ok(Admitted::Batch { .. }) => Self::default(),
             Ok(Admitted::Control { route }) => Self {
                 route: Some(*route),
                 ..Self::default()

@@ -485,7 +485,7 @@ mod tests {
             &["p1", "p2"],
             "a 5/s 3 ``, b 5/s 3 ``",
         );
-        check(&[rate.clone()], &["p1"], "");
+        check(std::slice::from_ref(&rate), &["p1"], "");
         check(&[acl], &["p1"], "a 2/s 3 ``, b 2/s 3 ``");
         let complexity = policy(figures(6.0, 8), &[("a", NONE)], "c");
         check(

@@ -227,6 +227,7 @@ pub(super) fn control_route(path: &str) -> RouteConfig {
         session: None,
         rate_limit: None,
         overrides: Overrides::default(),
+        batches: false,
         recording: Recording::default(),
         upgrades: Vec::new(),
     }
@@ -282,6 +283,13 @@ fn route(
         };
         rules::rules(c, name, version, reading)
     });
+    let batches = on(definition.enable_batch_request_support);
+    if batches && path == "/" {
+        c.refuse(
+            "enable_batch_request_support",
+            "at `/tyk` the control API answers: choose another `listen_path` than `/`",
+        );
+    }
     RouteConfig {
         path,
         strip: on(definition.proxy.strip_listen_path),
@@ -295,6 +303,7 @@ fn route(
             .then(|| rate_limit(c, definition))
             .flatten(),
         overrides: overrides(c, definition, conf),
+        batches,
         recording: recording(api, conf),
         upgrades: conf.upgrades.clone(),
     }

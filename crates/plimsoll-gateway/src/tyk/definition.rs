@@ -14,6 +14,8 @@ pub(super) struct Definition {
     #[deserr(default)]
     pub(super) org_id: Option<String>,
     #[deserr(default)]
+    pub(super) enable_batch_request_support: Option<bool>,
+    #[deserr(default)]
     pub(super) do_not_track: Option<bool>,
     #[deserr(default)]
     pub(super) enable_detailed_recording: Option<bool>,

@@ -37,6 +37,7 @@ mod timings;
 mod tracing;
 mod twins;
 mod tyk;
+mod tyk_batch;
 mod tyk_meaning;
 mod tyk_overrides;
 mod tyk_secured;

@@ -1,0 +1,199 @@
+//! Exchanges of several requests in one: each is sent to the gateway itself, over a connection of its own.
+
+use super::body::{Unread, read_body};
+use super::progress::Progress;
+use super::{After, Ended, Ending, answer, may_discard_body};
+use crate::answer::Answer;
+use crate::batch::{
+    self, BODY_PATIENCE, Batch, MOST_ANSWERS, MOST_BATCHES, MOST_BODY, PATIENCE, Request,
+};
+use crate::client::Client;
+use crate::config::Serves;
+use crate::router;
+use crate::service::{Route, Service};
+use crate::shard::Shard;
+use plimsoll_http::{Limits, TcpClient, connect_stream};
+use serde_json::Value;
+use std::cell::Cell;
+use std::io;
+use std::net::SocketAddr;
+use std::rc::Rc;
+use tokio::task::{JoinSet, spawn_blocking};
+use tokio::time::{Instant, timeout, timeout_at};
+
+/// Interim answers before the final one.
+const INTERIM: usize = 16;
+
+/// Whether a request for `path` on this route is a batch.
+pub(super) fn is_batch(route: &Route, path: &str) -> bool {
+    route.batches && router::strip(&route.path, path) == batch::PATH
+}
+
+/// Answers the batch whose head `client` has read, of an API of this route.
+pub(super) async fn serve(
+    shard: &Shard,
+    service: &Service,
+    client: &mut Client,
+    route: usize,
+    progress: &Progress,
+) -> Ended {
+    if client.scratch.method != "POST" {
+        let nothing = Answer::new(200, "").with_body("", String::new());
+        let keep = may_discard_body(client);
+        return answer(shard, service, client, nothing, keep, progress).await;
+    }
+    let Some(_place) = Place::take(&shard.batches) else {
+        let told = batch::refusal(503, "too many batches at a time");
+        let keep = may_discard_body(client);
+        return answer(shard, service, client, told, keep, progress).await;
+    };
+    let read = timeout(BODY_PATIENCE, read_body(client, progress, MOST_BODY)).await;
+    let late = |_| {
+        let refusal = batch::refusal(408, "the batch's body took too long");
+        Err(Unread::Refused(refusal))
+    };
+    let body = match read.unwrap_or_else(late) {
+        Ok(body) => body,
+        Err(Unread::Refused(refusal)) => {
+            return answer(shard, service, client, refusal, false, progress).await;
+        }
+        Err(Unread::Broken) => {
+            return Ended {
+                status: 0,
+                after: After::Abort,
+                ending: Ending::ClientGone,
+            };
+        }
+    };
+    let told = match perform(service, client, route, body).await {
+        Ok(told) | Err(told) => told,
+    };
+    let keep = may_discard_body(client);
+    answer(shard, service, client, told, keep, progress).await
+}
+
+/// One of the batches that may be under way.
+struct Place<'a>(&'a Cell<usize>);
+
+impl<'a> Place<'a> {
+    fn take(taken: &'a Cell<usize>) -> Option<Self> {
+        (taken.get() < MOST_BATCHES).then(|| {
+            taken.set(taken.get() + 1);
+            Self(taken)
+        })
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        self.0.set(self.0.get() - 1);
+    }
+}
+
+/// What is answered to the batch of this body. Texts of megabytes are read and written beside the shard's thread.
+async fn perform(
+    service: &Service,
+    client: &Client,
+    route: usize,
+    body: Vec<u8>,
+) -> Result<Answer, Answer> {
+    let defect = |_| batch::refusal(500, "batches have a defect");
+    let listen_path = service.routes[route].path.clone();
+    let reading = spawn_blocking(move || batch::read(&body, &listen_path));
+    let batch = reading.await.map_err(defect)??;
+    if batch
+        .requests
+        .iter()
+        .any(|request| strays(service, request))
+    {
+        let message = "a batch holds requests to APIs, and no batch";
+        return Err(batch::refusal(400, message));
+    }
+    let replies = send(batch, own(client)?).await;
+    let writing = spawn_blocking(move || batch::answer(replies));
+    writing.await.map_err(defect)
+}
+
+/// Whether a request is for no API, or a batch itself: one request is never more than so many others.
+fn strays(service: &Service, request: &Request) -> bool {
+    let index = service.router.find(&request.path);
+    index.is_some_and(|index| {
+        let route = &service.routes[index];
+        route.serves == Serves::Control || is_batch(route, &request.path)
+    })
+}
+
+/// Where the client has found the gateway.
+fn own(client: &Client) -> Result<SocketAddr, Answer> {
+    (client.connection.local())
+        .map_err(|_| batch::refusal(500, "the gateway does not know its own address"))
+}
+
+/// What is answered to each, in the order in which it is.
+async fn send(batch: Batch, own: SocketAddr) -> Vec<Value> {
+    let deadline = Instant::now() + PATIENCE;
+    let room = Rc::new(Cell::new(MOST_ANSWERS));
+    let mut names: Vec<String> = (batch.requests.iter())
+        .map(|request| request.relative_url.clone())
+        .collect();
+    let mut unanswered: Vec<usize> = (0..names.len()).collect();
+    let mut waiting = batch.requests.into_iter().enumerate();
+    let mut under_way = JoinSet::new();
+    let mut replies = Vec::new();
+    loop {
+        while under_way.len() < batch.at_once
+            && let Some((index, request)) = waiting.next()
+        {
+            let room = Rc::clone(&room);
+            under_way.spawn_local(async move { (index, ask(&request, own, &room).await) });
+        }
+        let Ok(Some(Ok((index, answered)))) = timeout_at(deadline, under_way.join_next()).await
+        else {
+            break;
+        };
+        unanswered.retain(|other| *other != index);
+        let name = std::mem::take(&mut names[index]);
+        replies.push(answered.unwrap_or_else(|_| batch::no_reply(&name)));
+    }
+    // Time is up for these.
+    replies.extend((unanswered.into_iter()).map(|index| batch::no_reply(&names[index])));
+    replies
+}
+
+/// Sends one request, and takes its answer as far as there is room for it.
+async fn ask(request: &Request, own: SocketAddr, room: &Cell<usize>) -> io::Result<Value> {
+    let stream = connect_stream(own, None).await.map_err(io::Error::other)?;
+    let limits = Limits {
+        body_bytes: MOST_ANSWERS as u64,
+        ..Limits::default()
+    };
+    let mut connection = TcpClient::from_stream(stream, limits);
+    let message = request.encode(own.port());
+    connection.output.buffer().extend_from_slice(&message);
+    connection.output.flush().await?;
+    connection.responses.expect(request.is_head());
+    for _ in 0..=INTERIM {
+        let head = connection.responses.next_head().await;
+        head.map_err(io::Error::other)?;
+        if connection.responses.head().status() >= 200 {
+            return take(&mut connection, request, room).await;
+        }
+    }
+    Err(io::Error::other("there are only interim answers"))
+}
+
+async fn take(
+    connection: &mut TcpClient,
+    request: &Request,
+    room: &Cell<usize>,
+) -> io::Result<Value> {
+    let mut body = Vec::new();
+    while let Some(data) = (connection.responses.next_data().await).map_err(io::Error::other)? {
+        let left = room.get().checked_sub(data.len());
+        room.set(left.ok_or_else(|| io::Error::other("the batch has no room for it"))?);
+        body.extend_from_slice(data);
+    }
+    let head = connection.responses.head();
+    let name = &request.relative_url;
+    Ok(batch::reply(name, head.status(), head.fields(), &body))
+}
