@@ -868,8 +868,8 @@ pub(super) const KIND: Kind = Kind {
         ),
         Field(
             "dont_set_quota_on_create",
-            Ignored,
-            "a quota begins with its first request",
+            Refused(&[]),
+            "a key that is changed without `suppress_reset` has its whole quota again",
         ),
         Field(
             "custom_middleware.driver",

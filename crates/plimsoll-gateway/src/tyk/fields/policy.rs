@@ -88,6 +88,16 @@ pub(super) const KIND: Kind = Kind {
             Field("rsa_enabled", Refused(&[]), "signatures are not checked"),
             Field("tags", Ignored, "records carry the tags of keys alone"),
             Field(
+                "meta_data.rate_limit_pattern",
+                Refused(&[]),
+                "a key's rate is its own",
+            ),
+            Field(
+                "meta_data.policies",
+                Refused(&[]),
+                "policies come from files alone",
+            ),
+            Field(
                 "meta_data",
                 Ignored,
                 "a value that would use them is refused",

@@ -64,6 +64,11 @@ pub(super) const KIND: Kind = Kind {
                 Refused(&[]),
                 "a key's rate is its own",
             ),
+            Field(
+                "meta_data.policies",
+                Refused(&[]),
+                "policies come from files alone",
+            ),
             Field("meta_data", Ignored, RECORDED),
             Field("tags", Ignored, "kept, shown, and in records"),
             Field("date_created", Ignored, RECORDED),
