@@ -12,7 +12,8 @@ pub(super) fn answer(control: &Control, call: &Call, id: &str) -> Answer {
         let message = format!("a key has at least {} characters", rules.shortest);
         return error(400, message);
     }
-    let session = match new_key::session(control, call) {
+    let named = (!id.is_empty()).then(|| KeyHash::of(id.as_bytes()));
+    let session = match new_key::session(control, call, named) {
         Ok(session) => session,
         Err(refused) => return refused,
     };

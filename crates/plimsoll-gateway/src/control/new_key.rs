@@ -9,8 +9,12 @@ use crate::keys::store::{NewKey, Quotas};
 use plimsoll_base::document::Document;
 use serde_json::json;
 
-/// The session that a call brings.
-pub(super) fn session(control: &Control, call: &Call) -> Result<Session, Answer> {
+/// The session that a call brings for the key that it names, if it names one.
+pub(super) fn session(
+    control: &Control,
+    call: &Call,
+    named: Option<KeyHash>,
+) -> Result<Session, Answer> {
     let text = std::str::from_utf8(&call.body).map_err(|_| error(500, "Unmarshalling failed"))?;
     let document = Document::parse_json("session", text)
         .map_err(|problems| error(500, format!("Unmarshalling failed: {problems}")))?;
@@ -22,11 +26,13 @@ pub(super) fn session(control: &Control, call: &Call) -> Result<Session, Answer>
         return Err(error(400, message));
     }
     let policies = control.keys.policies();
+    let is_new = !named.is_some_and(|hash| control.has(hash));
     for name in &session.grant.policies {
         let Some(policy) = policies.get(name) else {
             return Err(error(400, format!("there is no policy `{name}`")));
         };
-        if session.expires == 0 && policy.key_expires_in > 0 {
+        // Whatever the session says itself; of several the last one counts (Tyk 5.15, `gateway/api.go`, `checkAndApplyTrialPeriod`).
+        if is_new && policy.key_expires_in > 0 {
             session.expires = now().saturating_add(policy.key_expires_in);
             session.lifetime.expires = session.expires.into();
         }
