@@ -561,7 +561,8 @@ fn redis(
 ) -> Option<RedisConf> {
     let wire = wire?;
     let kind = wire.kind.unwrap_or_default();
-    if kind.is_empty() && wire.host.is_none() && wire.addrs.is_none() {
+    let is_named = wire.host.is_some() || wire.addrs.is_some() || wire.hosts.is_some();
+    if kind.is_empty() && !is_named {
         return None;
     }
     if kind != "redis" {
