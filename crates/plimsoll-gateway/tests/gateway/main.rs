@@ -38,6 +38,7 @@ mod tracing;
 mod twins;
 mod tyk;
 mod tyk_batch;
+mod tyk_fields;
 mod tyk_meaning;
 mod tyk_overrides;
 mod tyk_secured;

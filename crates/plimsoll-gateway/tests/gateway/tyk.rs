@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::path::Path;
 
-const SECRET: &str = "sesame-of-the-operator";
+pub const SECRET: &str = "sesame-of-the-operator";
 /// In the environment of every gateway of Tyk's files.
 pub const REDIS_PASSWORD: &str = "sesame-of-redis";
 
@@ -95,7 +95,7 @@ impl Files {
     }
 }
 
-fn merge(into: &mut Value, more: Value) {
+pub fn merge(into: &mut Value, more: Value) {
     match (into, more) {
         (Value::Object(into), Value::Object(more)) => {
             for (name, value) in more {

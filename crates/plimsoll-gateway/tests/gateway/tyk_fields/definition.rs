@@ -1,0 +1,1458 @@
+//! API definitions: `apidef/api_definitions.go` says which fields there are, the rows what they mean.
+
+use super::Look::{Answer, Body, Got, Sent, Statuses};
+use super::{Ask, Held, Row, Unread, held, json_of, row, upstream};
+use crate::sinks::until;
+use crate::support::Upstream;
+use crate::tyk::{Files, ask, call, merge, target};
+use serde_json::{Value, json};
+use std::sync::{Arc, Condvar, Mutex};
+
+const CODE: &str = "tyk_fields::definition::code_is_refused_wherever_tyk_would_run_it";
+const HOOKS: &str = "gateway/server.go: loadCustomMiddleware";
+const LISTS: &str = "gateway/api_definition.go: compileExtendedPathSpec";
+const STATUS: &str = "gateway/api_definition.go: URLAllowedAndIgnored";
+const MOCKS: &str = "gateway/api_definition.go: compileMockResponsePathSpec";
+const BREAKERS: &str = "gateway/api_definition.go: compileCircuitBreakerPathSpec";
+const TIMEOUTS: &str = "gateway/reverse_proxy.go: GetEnforcedTimeoutSettings";
+const REQUEST_FIELDS: &str = "gateway/mw_modify_headers.go: ProcessRequest";
+const RESPONSE_FIELDS: &str = "gateway/res_handler_header_transform.go: HandleResponse";
+const SIZES: &str = "gateway/mw_request_size_limit.go: ProcessRequest";
+const RATE: &str = "gateway/mw_api_rate_limit.go: shouldEnable";
+const DETAIL: &str = "sinks::tyks_files_have_records_made_as_tyk_pump_reads_them";
+const ROUTE: &str = "tyk::a_keyless_definition_is_a_route";
+const TIMED: &str = "tyk_fields::definition::hard_timeouts_hold_for_their_path_and_method";
+const RESTS: &str = "tyk_fields::definition::breakers_rest_and_are_tried_or_closed";
+
+/// A version that says this.
+macro_rules! version {
+    ($text:literal) => {
+        concat!(r#"{"version_data":{"versions":{"Default":"#, $text, "}}}")
+    };
+}
+
+/// Lists of paths.
+macro_rules! lists {
+    ($text:literal) => {
+        concat!(
+            r#"{"version_data":{"versions":{"Default":{"extended_paths":"#,
+            $text,
+            "}}}}"
+        )
+    };
+}
+
+/// Lists of paths of an API that asks for keys.
+macro_rules! keyed {
+    ($text:literal) => {
+        concat!(
+            r#"{"use_keyless":false,"version_data":{"versions":{"Default":{"extended_paths":"#,
+            $text,
+            "}}}}"
+        )
+    };
+}
+
+const MISSING: &str = "401 Authorization field missing";
+const FORBIDDEN: &str = "403 Requested endpoint is forbidden";
+
+pub const ROWS: &[Row] = &[
+    held("name", "gateway/handler_success.go: RecordHit", DETAIL),
+    held(
+        "api_id",
+        "gateway/api_loader.go: loadApps",
+        "tyk_meaning::an_api_goes_by_its_id_and_not_by_its_files_name",
+    ),
+    held(
+        "org_id",
+        "internal/policy/apply.go: Apply",
+        "tyk_meaning::a_policys_limit_is_each_apis_alone_or_nobodys",
+    ),
+    row(
+        "active",
+        "gateway/api_loader.go: loadApps",
+        "{}",
+        r#"{"active":false}"#,
+        &[Ask("GET ~/x", Answer, "200 /x", "404")],
+    ),
+    row(
+        "internal",
+        "gateway/api_loader.go: loadHTTPService",
+        "{}",
+        r#"{"internal":true}"#,
+        &[Ask("GET ~/x", Answer, "200 /x", "404")],
+    ),
+    row(
+        "use_keyless",
+        "gateway/api_loader.go: processSpec",
+        r#"{"use_keyless":false}"#,
+        "{}",
+        &[Ask("GET ~/x", Answer, MISSING, "200 /x")],
+    ),
+    row(
+        "use_standard_auth",
+        "gateway/api_loader.go: processSpec",
+        r#"{"use_keyless":false}"#,
+        r#"{"use_keyless":false,"use_standard_auth":true}"#,
+        &[
+            Ask("GET ~/x", Answer, MISSING, MISSING),
+            Ask("GET ~/x\nAuthorization: KEY", Answer, "200 /x", "200 /x"),
+        ],
+    ),
+    row(
+        "auth.auth_header_name",
+        "gateway/middleware.go: getAuthToken",
+        r#"{"use_keyless":false,"auth":{"auth_header_name":""}}"#,
+        r#"{"use_keyless":false,"auth":{"auth_header_name":"X-Key"}}"#,
+        &[
+            Ask("GET ~/x\nX-Key: KEY", Answer, MISSING, "200 /x"),
+            Ask("GET ~/x\nAuthorization: KEY", Answer, "200 /x", MISSING),
+        ],
+    ),
+    row(
+        "auth_configs.authToken.auth_header_name",
+        "gateway/middleware.go: getAuthToken",
+        r#"{"use_keyless":false,"auth":{"auth_header_name":"X-Old"}}"#,
+        r#"{"use_keyless":false,"auth":{"auth_header_name":"X-Old"},"auth_configs":{"authToken":{"auth_header_name":"X-Key"}}}"#,
+        &[
+            Ask("GET ~/x\nX-Key: KEY", Answer, MISSING, "200 /x"),
+            Ask("GET ~/x\nX-Old: KEY", Answer, "200 /x", MISSING),
+        ],
+    ),
+    row(
+        "strip_auth_data",
+        "gateway/mw_strip_auth.go: stripFromHeaders",
+        r#"{"use_keyless":false}"#,
+        r#"{"use_keyless":false,"strip_auth_data":true}"#,
+        &[Ask(
+            "GET ~/x\nAuthorization: Bearer KEY",
+            Sent("authorization"),
+            "Bearer KEY",
+            "-",
+        )],
+    ),
+    held(
+        "enable_coprocess_auth",
+        "gateway/coprocess.go: EnabledForSpec",
+        CODE,
+    ),
+    held(
+        "custom_plugin_auth_enabled",
+        "gateway/coprocess.go: coprocessAuthEnabled",
+        CODE,
+    ),
+    held(
+        "proxy.listen_path",
+        "gateway/api_loader.go: loadHTTPService",
+        ROUTE,
+    ),
+    held(
+        "proxy.target_url",
+        "gateway/reverse_proxy.go: TykNewSingleHostReverseProxy",
+        ROUTE,
+    ),
+    held(
+        "proxy.strip_listen_path",
+        "gateway/api_definition.go: StripListenPath",
+        ROUTE,
+    ),
+    held(
+        "proxy.preserve_host_header",
+        "gateway/reverse_proxy.go: WrappedServeHTTP",
+        ROUTE,
+    ),
+    held(
+        "proxy.enable_load_balancing",
+        "gateway/reverse_proxy.go: nextTarget",
+        "tyk::targets_of_a_list_take_turns",
+    ),
+    held(
+        "proxy.target_list",
+        "gateway/reverse_proxy.go: nextTarget",
+        "tyk::targets_of_a_list_take_turns",
+    ),
+    row(
+        "proxy.disable_strip_slash",
+        "gateway/reverse_proxy.go: singleJoiningSlash",
+        r#"{"proxy":{"target_url":"http://UP/v1/"}}"#,
+        r#"{"proxy":{"target_url":"http://UP/v1/","disable_strip_slash":true}}"#,
+        &[
+            Ask("GET ~", Answer, "200 /v1", "200 /v1/"),
+            Ask("GET ~/x", Answer, "200 /v1/x", "200 /v1/x"),
+        ],
+    ),
+    held(
+        "domain",
+        "gateway/api_loader.go: generateDomainPath",
+        "tyk_meaning::a_domain_counts_where_domains_are_on",
+    ),
+    held(
+        "domain_disabled",
+        "apidef/api_definitions.go: GetAPIDomain",
+        "tyk_meaning::a_domain_counts_where_domains_are_on",
+    ),
+    held(
+        "version_data.not_versioned",
+        "gateway/api_definition.go: Version",
+        "tyk_meaning::what_tyk_would_do_and_is_not_done_here_is_refused_by_name",
+    ),
+    row(
+        "version_data.versions.*.use_extended_paths",
+        "gateway/api_definition.go: getPathSpecs",
+        version!(
+            r#"{"use_extended_paths":false,"paths":{"black_list":["/old"]},"extended_paths":{"black_list":[{"path":"/new"}]}}"#
+        ),
+        version!(
+            r#"{"use_extended_paths":true,"paths":{"black_list":["/old"]},"extended_paths":{"black_list":[{"path":"/new"}]}}"#
+        ),
+        &[
+            Ask("GET ~/old", Answer, FORBIDDEN, "200 /old"),
+            Ask("GET ~/new", Answer, "200 /new", FORBIDDEN),
+        ],
+    ),
+    row(
+        "version_data.versions.*.paths.ignored",
+        "gateway/api_definition.go: compilePathSpec",
+        r#"{"use_keyless":false,"version_data":{"versions":{"Default":{"use_extended_paths":false}}}}"#,
+        r#"{"use_keyless":false,"version_data":{"versions":{"Default":{"use_extended_paths":false,"paths":{"ignored":["/free"]}}}}}"#,
+        &[
+            Ask("GET ~/free", Answer, MISSING, "200 /free"),
+            Ask("GET ~/other", Answer, MISSING, MISSING),
+        ],
+    ),
+    row(
+        "version_data.versions.*.paths.white_list",
+        "gateway/api_definition.go: compilePathSpec",
+        version!(r#"{"use_extended_paths":false}"#),
+        version!(r#"{"use_extended_paths":false,"paths":{"white_list":["/free"]}}"#),
+        &[
+            Ask("GET ~/free", Answer, "200 /free", "200 /free"),
+            Ask("GET ~/other", Answer, "200 /other", FORBIDDEN),
+        ],
+    ),
+    row(
+        "version_data.versions.*.paths.black_list",
+        "gateway/api_definition.go: compilePathSpec",
+        version!(r#"{"use_extended_paths":false}"#),
+        version!(r#"{"use_extended_paths":false,"paths":{"black_list":["/shut"]}}"#),
+        &[
+            Ask("GET ~/shut", Answer, "200 /shut", FORBIDDEN),
+            Ask("GET ~/other", Answer, "200 /other", "200 /other"),
+        ],
+    ),
+    row(
+        "version_data.versions.*.ignore_endpoint_case",
+        LISTS,
+        version!(r#"{"extended_paths":{"black_list":[{"path":"/Shut"}]}}"#),
+        version!(
+            r#"{"ignore_endpoint_case":true,"extended_paths":{"black_list":[{"path":"/Shut"}]}}"#
+        ),
+        &[Ask("GET ~/shut", Answer, "200 /shut", FORBIDDEN)],
+    ),
+    row(
+        "version_data.versions.*.global_headers",
+        REQUEST_FIELDS,
+        "{}",
+        version!(r#"{"global_headers":{"X-Own":"2"}}"#),
+        &[Ask("GET ~/x\nX-Own: 1", Sent("x-own"), "1", "2")],
+    ),
+    row(
+        "version_data.versions.*.global_headers_remove",
+        REQUEST_FIELDS,
+        "{}",
+        version!(r#"{"global_headers_remove":["X-Own"]}"#),
+        &[Ask("GET ~/x\nX-Own: 1", Sent("x-own"), "1", "-")],
+    ),
+    row(
+        "version_data.versions.*.global_headers_disabled",
+        REQUEST_FIELDS,
+        version!(r#"{"global_headers":{"X-Own":"2"}}"#),
+        version!(r#"{"global_headers":{"X-Own":"2"},"global_headers_disabled":true}"#),
+        &[Ask("GET ~/x", Sent("x-own"), "2", "-")],
+    ),
+    row(
+        "version_data.versions.*.global_response_headers",
+        RESPONSE_FIELDS,
+        "{}",
+        version!(r#"{"global_response_headers":{"X-Old":"2"}}"#),
+        &[Ask("GET ~/x", Got("x-old"), "1", "2")],
+    ),
+    row(
+        "version_data.versions.*.global_response_headers_remove",
+        RESPONSE_FIELDS,
+        "{}",
+        version!(r#"{"global_response_headers_remove":["X-Old"]}"#),
+        &[Ask("GET ~/x", Got("x-old"), "1", "-")],
+    ),
+    row(
+        "version_data.versions.*.global_response_headers_disabled",
+        RESPONSE_FIELDS,
+        version!(r#"{"global_response_headers":{"X-Old":"2"}}"#),
+        version!(
+            r#"{"global_response_headers":{"X-Old":"2"},"global_response_headers_disabled":true}"#
+        ),
+        &[Ask("GET ~/x", Got("x-old"), "2", "1")],
+    ),
+    row(
+        "version_data.versions.*.global_size_limit",
+        SIZES,
+        "{}",
+        version!(r#"{"global_size_limit":4}"#),
+        &[
+            Ask(
+                "POST ~/x\n\n12345",
+                Answer,
+                "200 /x",
+                "400 Request is too large",
+            ),
+            Ask("POST ~/x\n\n1234", Answer, "200 /x", "200 /x"),
+        ],
+    ),
+    row(
+        "version_data.versions.*.global_size_limit_disabled",
+        SIZES,
+        version!(r#"{"global_size_limit":4}"#),
+        version!(r#"{"global_size_limit":4,"global_size_limit_disabled":true}"#),
+        &[Ask(
+            "POST ~/x\n\n12345",
+            Answer,
+            "400 Request is too large",
+            "200 /x",
+        )],
+    ),
+    row(
+        "version_data.versions.*.extended_paths.ignored.*.path",
+        STATUS,
+        keyed!("{}"),
+        keyed!(r#"{"ignored":[{"path":"/free"}]}"#),
+        &[
+            Ask("GET ~/free", Answer, MISSING, "200 /free"),
+            Ask("GET ~/other", Answer, MISSING, MISSING),
+        ],
+    ),
+    row(
+        "version_data.versions.*.extended_paths.ignored.*.method",
+        LISTS,
+        keyed!(r#"{"ignored":[{"path":"/free"}]}"#),
+        keyed!(r#"{"ignored":[{"path":"/free","method":"POST"}]}"#),
+        &[
+            Ask("GET ~/free", Answer, "200 /free", MISSING),
+            Ask("POST ~/free\n\n1", Answer, "200 /free", "200 /free"),
+        ],
+    ),
+    row(
+        "version_data.versions.*.extended_paths.ignored.*.method_actions",
+        STATUS,
+        keyed!(r#"{"ignored":[{"path":"/free"}]}"#),
+        keyed!(
+            r#"{"ignored":[{"path":"/free","method_actions":{"GET":{"action":"reply","code":201,"data":"made"}}}]}"#
+        ),
+        &[
+            Ask("GET ~/free", Statuses(1), "200", "201"),
+            Ask("POST ~/free\n\n1", Statuses(1), "200", "401"),
+        ],
+    ),
+    row(
+        "version_data.versions.*.extended_paths.ignored.*.ignore_case",
+        LISTS,
+        keyed!(r#"{"ignored":[{"path":"/Free"}]}"#),
+        keyed!(r#"{"ignored":[{"path":"/Free","ignore_case":true}]}"#),
+        &[Ask("GET ~/free", Answer, MISSING, "200 /free")],
+    ),
+    row(
+        "version_data.versions.*.extended_paths.ignored.*.disabled",
+        LISTS,
+        keyed!(r#"{"ignored":[{"path":"/free"}]}"#),
+        keyed!(r#"{"ignored":[{"path":"/free","disabled":true}]}"#),
+        &[Ask("GET ~/free", Answer, "200 /free", MISSING)],
+    ),
+    row(
+        "version_data.versions.*.extended_paths.white_list.*.path",
+        STATUS,
+        "{}",
+        lists!(r#"{"white_list":[{"path":"/free"}]}"#),
+        &[
+            Ask("GET ~/free", Answer, "200 /free", "200 /free"),
+            Ask("GET ~/other", Answer, "200 /other", FORBIDDEN),
+        ],
+    ),
+    row(
+        "version_data.versions.*.extended_paths.white_list.*.method",
+        LISTS,
+        lists!(r#"{"white_list":[{"path":"/free"}]}"#),
+        lists!(r#"{"white_list":[{"path":"/free","method":"POST"}]}"#),
+        &[
+            Ask("GET ~/free", Answer, "200 /free", FORBIDDEN),
+            Ask("POST ~/free\n\n1", Answer, "200 /free", "200 /free"),
+        ],
+    ),
+    row(
+        "version_data.versions.*.extended_paths.white_list.*.method_actions",
+        STATUS,
+        lists!(r#"{"white_list":[{"path":"/free"}]}"#),
+        lists!(
+            r#"{"white_list":[{"path":"/free","method_actions":{"GET":{"action":"reply","code":201,"data":"made"}}}]}"#
+        ),
+        &[
+            Ask("GET ~/free", Body, "GET /free HTTP/1.1", "made"),
+            Ask("POST ~/free\n\n1", Statuses(1), "200", "403"),
+        ],
+    ),
+    row(
+        "version_data.versions.*.extended_paths.white_list.*.ignore_case",
+        LISTS,
+        lists!(r#"{"white_list":[{"path":"/Free"}]}"#),
+        lists!(r#"{"white_list":[{"path":"/Free","ignore_case":true}]}"#),
+        &[Ask("GET ~/free", Answer, FORBIDDEN, "200 /free")],
+    ),
+    row(
+        "version_data.versions.*.extended_paths.white_list.*.disabled",
+        LISTS,
+        lists!(r#"{"white_list":[{"path":"/free"}]}"#),
+        lists!(r#"{"white_list":[{"path":"/free","disabled":true}]}"#),
+        &[Ask("GET ~/other", Answer, FORBIDDEN, "200 /other")],
+    ),
+    row(
+        "version_data.versions.*.extended_paths.black_list.*.path",
+        STATUS,
+        "{}",
+        lists!(r#"{"black_list":[{"path":"/shut"}]}"#),
+        &[
+            Ask("GET ~/shut", Answer, "200 /shut", FORBIDDEN),
+            Ask("GET ~/other", Answer, "200 /other", "200 /other"),
+        ],
+    ),
+    row(
+        "version_data.versions.*.extended_paths.black_list.*.method",
+        LISTS,
+        lists!(r#"{"black_list":[{"path":"/shut"}]}"#),
+        lists!(r#"{"black_list":[{"path":"/shut","method":"POST"}]}"#),
+        &[
+            Ask("GET ~/shut", Answer, FORBIDDEN, "200 /shut"),
+            Ask("POST ~/shut\n\n1", Answer, FORBIDDEN, FORBIDDEN),
+        ],
+    ),
+    row(
+        "version_data.versions.*.extended_paths.black_list.*.method_actions",
+        STATUS,
+        lists!(r#"{"black_list":[{"path":"/shut"}]}"#),
+        lists!(
+            r#"{"black_list":[{"path":"/shut","method_actions":{"POST":{"action":"no_action","code":200}}}]}"#
+        ),
+        &[
+            Ask("GET ~/shut", Answer, FORBIDDEN, "200 /shut"),
+            Ask("POST ~/shut\n\n1", Answer, FORBIDDEN, FORBIDDEN),
+        ],
+    ),
+    row(
+        "version_data.versions.*.extended_paths.black_list.*.ignore_case",
+        LISTS,
+        lists!(r#"{"black_list":[{"path":"/Shut"}]}"#),
+        lists!(r#"{"black_list":[{"path":"/Shut","ignore_case":true}]}"#),
+        &[Ask("GET ~/shut", Answer, "200 /shut", FORBIDDEN)],
+    ),
+    row(
+        "version_data.versions.*.extended_paths.black_list.*.disabled",
+        LISTS,
+        lists!(r#"{"black_list":[{"path":"/shut"}]}"#),
+        lists!(r#"{"black_list":[{"path":"/shut","disabled":true}]}"#),
+        &[Ask("GET ~/shut", Answer, FORBIDDEN, "200 /shut")],
+    ),
+    row(
+        "version_data.versions.*.extended_paths.mock_response.*.path",
+        MOCKS,
+        "{}",
+        lists!(r#"{"mock_response":[{"path":"/mock","method":"GET","code":202,"body":"b"}]}"#),
+        &[
+            Ask("GET ~/mock", Statuses(1), "200", "202"),
+            Ask("GET ~/other", Statuses(1), "200", "200"),
+        ],
+    ),
+    row(
+        "version_data.versions.*.extended_paths.mock_response.*.method",
+        MOCKS,
+        lists!(r#"{"mock_response":[{"path":"/mock","method":"","code":202,"body":"b"}]}"#),
+        lists!(r#"{"mock_response":[{"path":"/mock","method":"GET","code":202,"body":"b"}]}"#),
+        &[
+            Ask("GET ~/mock", Statuses(1), "200", "202"),
+            Ask("POST ~/mock\n\n1", Statuses(1), "200", "200"),
+        ],
+    ),
+    row(
+        "version_data.versions.*.extended_paths.mock_response.*.code",
+        "gateway/mw_mock_response.go: mockFromConfig",
+        lists!(r#"{"mock_response":[{"path":"/mock","method":"GET","code":200,"body":"b"}]}"#),
+        lists!(r#"{"mock_response":[{"path":"/mock","method":"GET","code":418,"body":"b"}]}"#),
+        &[Ask("GET ~/mock", Statuses(1), "200", "418")],
+    ),
+    row(
+        "version_data.versions.*.extended_paths.mock_response.*.body",
+        "gateway/mw_mock_response.go: mockFromConfig",
+        lists!(r#"{"mock_response":[{"path":"/mock","method":"GET","code":200}]}"#),
+        lists!(r#"{"mock_response":[{"path":"/mock","method":"GET","code":200,"body":"mocked"}]}"#),
+        &[Ask("GET ~/mock", Body, "", "mocked")],
+    ),
+    row(
+        "version_data.versions.*.extended_paths.mock_response.*.headers",
+        "gateway/mw_mock_response.go: mockFromConfig",
+        lists!(r#"{"mock_response":[{"path":"/mock","method":"GET","code":200,"body":"b"}]}"#),
+        lists!(
+            r#"{"mock_response":[{"path":"/mock","method":"GET","code":200,"body":"b","headers":{"X-Mock":"1"}}]}"#
+        ),
+        &[Ask("GET ~/mock", Got("x-mock"), "-", "1")],
+    ),
+    row(
+        "version_data.versions.*.extended_paths.mock_response.*.ignore_case",
+        MOCKS,
+        lists!(r#"{"mock_response":[{"path":"/Mock","method":"GET","code":202,"body":"b"}]}"#),
+        lists!(
+            r#"{"mock_response":[{"path":"/Mock","method":"GET","code":202,"body":"b","ignore_case":true}]}"#
+        ),
+        &[Ask("GET ~/mock", Statuses(1), "200", "202")],
+    ),
+    row(
+        "version_data.versions.*.extended_paths.mock_response.*.disabled",
+        MOCKS,
+        lists!(r#"{"mock_response":[{"path":"/mock","method":"GET","code":202,"body":"b"}]}"#),
+        lists!(
+            r#"{"mock_response":[{"path":"/mock","method":"GET","code":202,"body":"b","disabled":true}]}"#
+        ),
+        &[Ask("GET ~/mock", Statuses(1), "202", "200")],
+    ),
+    held(
+        "version_data.versions.*.extended_paths.hard_timeouts.*.path",
+        TIMEOUTS,
+        TIMED,
+    ),
+    held(
+        "version_data.versions.*.extended_paths.hard_timeouts.*.method",
+        TIMEOUTS,
+        TIMED,
+    ),
+    held(
+        "version_data.versions.*.extended_paths.hard_timeouts.*.timeout",
+        TIMEOUTS,
+        TIMED,
+    ),
+    held(
+        "version_data.versions.*.extended_paths.hard_timeouts.*.disabled",
+        "gateway/api_definition.go: compileTimeoutPathSpec",
+        TIMED,
+    ),
+    row(
+        "version_data.versions.*.extended_paths.circuit_breakers.*.path",
+        "gateway/reverse_proxy.go: CheckCircuitBreakerEnforced",
+        "{}",
+        lists!(
+            r#"{"circuit_breakers":[{"path":"/fails","method":"GET","threshold_percent":0.5,"samples":2,"return_to_service_after":3600}]}"#
+        ),
+        &[
+            Ask("GET ~/fails", Statuses(3), "500 500 500", "500 500 503"),
+            Ask("GET ~/other", Statuses(1), "200", "200"),
+        ],
+    ),
+    row(
+        "version_data.versions.*.extended_paths.circuit_breakers.*.method",
+        BREAKERS,
+        lists!(
+            r#"{"circuit_breakers":[{"path":"/fails","method":"","threshold_percent":0.5,"samples":2,"return_to_service_after":3600}]}"#
+        ),
+        lists!(
+            r#"{"circuit_breakers":[{"path":"/fails","method":"GET","threshold_percent":0.5,"samples":2,"return_to_service_after":3600}]}"#
+        ),
+        &[
+            Ask("GET ~/fails", Statuses(3), "500 500 500", "500 500 503"),
+            Ask("POST ~/fails\n\n1", Statuses(1), "500", "500"),
+        ],
+    ),
+    row(
+        "version_data.versions.*.extended_paths.circuit_breakers.*.threshold_percent",
+        BREAKERS,
+        lists!(
+            r#"{"circuit_breakers":[{"path":"/f","method":"GET","threshold_percent":0.9,"samples":3,"return_to_service_after":3600}]}"#
+        ),
+        lists!(
+            r#"{"circuit_breakers":[{"path":"/f","method":"GET","threshold_percent":0.5,"samples":3,"return_to_service_after":3600}]}"#
+        ),
+        &[
+            Ask("GET ~/fine", Statuses(1), "200", "200"),
+            Ask("GET ~/fails", Statuses(2), "500 500", "500 500"),
+            Ask("GET ~/fine", Statuses(1), "200", "503"),
+        ],
+    ),
+    row(
+        "version_data.versions.*.extended_paths.circuit_breakers.*.samples",
+        BREAKERS,
+        lists!(
+            r#"{"circuit_breakers":[{"path":"/fails","method":"GET","threshold_percent":0.5,"samples":4,"return_to_service_after":3600}]}"#
+        ),
+        lists!(
+            r#"{"circuit_breakers":[{"path":"/fails","method":"GET","threshold_percent":0.5,"samples":2,"return_to_service_after":3600}]}"#
+        ),
+        &[Ask(
+            "GET ~/fails",
+            Statuses(5),
+            "500 500 500 500 503",
+            "500 500 503 503 503",
+        )],
+    ),
+    held(
+        "version_data.versions.*.extended_paths.circuit_breakers.*.return_to_service_after",
+        BREAKERS,
+        RESTS,
+    ),
+    held(
+        "version_data.versions.*.extended_paths.circuit_breakers.*.disable_half_open_state",
+        BREAKERS,
+        RESTS,
+    ),
+    row(
+        "version_data.versions.*.extended_paths.circuit_breakers.*.disabled",
+        BREAKERS,
+        lists!(
+            r#"{"circuit_breakers":[{"path":"/fails","method":"GET","threshold_percent":0.5,"samples":2,"return_to_service_after":3600}]}"#
+        ),
+        lists!(
+            r#"{"circuit_breakers":[{"path":"/fails","method":"GET","threshold_percent":0.5,"samples":2,"return_to_service_after":3600,"disabled":true}]}"#
+        ),
+        &[Ask(
+            "GET ~/fails",
+            Statuses(3),
+            "500 500 503",
+            "500 500 500",
+        )],
+    ),
+    row(
+        "version_data.versions.*.extended_paths.transform_headers.*.path",
+        REQUEST_FIELDS,
+        "{}",
+        lists!(
+            r#"{"transform_headers":[{"path":"/t","method":"GET","add_headers":{"X-Own":"2"}}]}"#
+        ),
+        &[
+            Ask("GET ~/t", Sent("x-own"), "-", "2"),
+            Ask("GET ~/other", Sent("x-own"), "-", "-"),
+        ],
+    ),
+    row(
+        "version_data.versions.*.extended_paths.transform_headers.*.method",
+        REQUEST_FIELDS,
+        lists!(r#"{"transform_headers":[{"path":"/t","method":"","add_headers":{"X-Own":"2"}}]}"#),
+        lists!(
+            r#"{"transform_headers":[{"path":"/t","method":"GET","add_headers":{"X-Own":"2"}}]}"#
+        ),
+        &[
+            Ask("GET ~/t", Sent("x-own"), "-", "2"),
+            Ask("POST ~/t\n\n1", Sent("x-own"), "-", "-"),
+        ],
+    ),
+    row(
+        "version_data.versions.*.extended_paths.transform_headers.*.delete_headers",
+        REQUEST_FIELDS,
+        lists!(r#"{"transform_headers":[{"path":"/t","method":"GET"}]}"#),
+        lists!(
+            r#"{"transform_headers":[{"path":"/t","method":"GET","delete_headers":["X-Own"]}]}"#
+        ),
+        &[Ask("GET ~/t\nX-Own: 1", Sent("x-own"), "1", "-")],
+    ),
+    row(
+        "version_data.versions.*.extended_paths.transform_headers.*.add_headers",
+        REQUEST_FIELDS,
+        lists!(r#"{"transform_headers":[{"path":"/t","method":"GET"}]}"#),
+        lists!(
+            r#"{"transform_headers":[{"path":"/t","method":"GET","add_headers":{"X-Own":"2"}}]}"#
+        ),
+        &[Ask("GET ~/t\nX-Own: 1", Sent("x-own"), "1", "2")],
+    ),
+    row(
+        "version_data.versions.*.extended_paths.transform_headers.*.disabled",
+        "gateway/api_definition.go: compileInjectedHeaderSpec",
+        lists!(
+            r#"{"transform_headers":[{"path":"/t","method":"GET","add_headers":{"X-Own":"2"}}]}"#
+        ),
+        lists!(
+            r#"{"transform_headers":[{"path":"/t","method":"GET","add_headers":{"X-Own":"2"},"disabled":true}]}"#
+        ),
+        &[Ask("GET ~/t", Sent("x-own"), "2", "-")],
+    ),
+    row(
+        "version_data.versions.*.extended_paths.transform_response_headers.*.path",
+        RESPONSE_FIELDS,
+        "{}",
+        lists!(
+            r#"{"transform_response_headers":[{"path":"/t","method":"GET","add_headers":{"X-Own":"2"}}]}"#
+        ),
+        &[
+            Ask("GET ~/t", Got("x-own"), "-", "2"),
+            Ask("GET ~/other", Got("x-own"), "-", "-"),
+        ],
+    ),
+    row(
+        "version_data.versions.*.extended_paths.transform_response_headers.*.method",
+        RESPONSE_FIELDS,
+        lists!(
+            r#"{"transform_response_headers":[{"path":"/t","method":"","add_headers":{"X-Own":"2"}}]}"#
+        ),
+        lists!(
+            r#"{"transform_response_headers":[{"path":"/t","method":"GET","add_headers":{"X-Own":"2"}}]}"#
+        ),
+        &[
+            Ask("GET ~/t", Got("x-own"), "-", "2"),
+            Ask("POST ~/t\n\n1", Got("x-own"), "-", "-"),
+        ],
+    ),
+    row(
+        "version_data.versions.*.extended_paths.transform_response_headers.*.delete_headers",
+        RESPONSE_FIELDS,
+        lists!(r#"{"transform_response_headers":[{"path":"/t","method":"GET"}]}"#),
+        lists!(
+            r#"{"transform_response_headers":[{"path":"/t","method":"GET","delete_headers":["X-Old"]}]}"#
+        ),
+        &[Ask("GET ~/t", Got("x-old"), "1", "-")],
+    ),
+    row(
+        "version_data.versions.*.extended_paths.transform_response_headers.*.add_headers",
+        RESPONSE_FIELDS,
+        lists!(r#"{"transform_response_headers":[{"path":"/t","method":"GET"}]}"#),
+        lists!(
+            r#"{"transform_response_headers":[{"path":"/t","method":"GET","add_headers":{"X-Old":"2"}}]}"#
+        ),
+        &[Ask("GET ~/t", Got("x-old"), "1", "2")],
+    ),
+    row(
+        "version_data.versions.*.extended_paths.transform_response_headers.*.disabled",
+        "gateway/api_definition.go: compileInjectedHeaderSpec",
+        lists!(
+            r#"{"transform_response_headers":[{"path":"/t","method":"GET","add_headers":{"X-Own":"2"}}]}"#
+        ),
+        lists!(
+            r#"{"transform_response_headers":[{"path":"/t","method":"GET","add_headers":{"X-Own":"2"},"disabled":true}]}"#
+        ),
+        &[Ask("GET ~/t", Got("x-own"), "2", "-")],
+    ),
+    row(
+        "version_data.versions.*.extended_paths.size_limits.*.path",
+        SIZES,
+        "{}",
+        lists!(r#"{"size_limits":[{"path":"/s","method":"POST","size_limit":4}]}"#),
+        &[
+            Ask("POST ~/s\n\n12345", Statuses(1), "200", "400"),
+            Ask("POST ~/other\n\n12345", Statuses(1), "200", "200"),
+        ],
+    ),
+    row(
+        "version_data.versions.*.extended_paths.size_limits.*.method",
+        SIZES,
+        lists!(r#"{"size_limits":[{"path":"/s","method":"","size_limit":4}]}"#),
+        lists!(r#"{"size_limits":[{"path":"/s","method":"POST","size_limit":4}]}"#),
+        &[
+            Ask("POST ~/s\n\n12345", Statuses(1), "200", "400"),
+            Ask("PUT ~/s\n\n12345", Statuses(1), "200", "200"),
+        ],
+    ),
+    row(
+        "version_data.versions.*.extended_paths.size_limits.*.size_limit",
+        "gateway/mw_request_size_limit.go: checkRequestLimit",
+        lists!(r#"{"size_limits":[{"path":"/s","method":"POST","size_limit":5}]}"#),
+        lists!(r#"{"size_limits":[{"path":"/s","method":"POST","size_limit":4}]}"#),
+        &[Ask(
+            "POST ~/s\n\n12345",
+            Answer,
+            "200 /s",
+            "400 Request is too large",
+        )],
+    ),
+    row(
+        "version_data.versions.*.extended_paths.size_limits.*.disabled",
+        "gateway/api_definition.go: compileRequestSizePathSpec",
+        lists!(r#"{"size_limits":[{"path":"/s","method":"POST","size_limit":4}]}"#),
+        lists!(r#"{"size_limits":[{"path":"/s","method":"POST","size_limit":4,"disabled":true}]}"#),
+        &[Ask("POST ~/s\n\n12345", Statuses(1), "400", "200")],
+    ),
+    row(
+        "disable_rate_limit",
+        RATE,
+        r#"{"global_rate_limit":{"rate":1,"per":3600}}"#,
+        r#"{"global_rate_limit":{"rate":1,"per":3600},"disable_rate_limit":true}"#,
+        &[Ask("GET ~/x", Statuses(3), "200 429 429", "200 200 200")],
+    ),
+    row(
+        "disable_quota",
+        "gateway/mw_rate_limiting.go: ProcessRequest",
+        r#"{"use_keyless":false}"#,
+        r#"{"use_keyless":false,"disable_quota":true}"#,
+        &[Ask(
+            "GET ~/x\nAuthorization: KEY",
+            Statuses(6),
+            "200 200 200 200 200 403",
+            "200 200 200 200 200 200",
+        )],
+    ),
+    row(
+        "global_rate_limit.rate",
+        RATE,
+        r#"{"global_rate_limit":{"rate":0,"per":3600}}"#,
+        r#"{"global_rate_limit":{"rate":2,"per":3600}}"#,
+        &[Ask("GET ~/x", Statuses(3), "200 200 200", "200 200 429")],
+    ),
+    row(
+        "global_rate_limit.per",
+        "gateway/session_manager.go: newRateLimitChecker",
+        r#"{"global_rate_limit":{"rate":1,"per":0.000001}}"#,
+        r#"{"global_rate_limit":{"rate":1,"per":3600}}"#,
+        &[Ask("GET ~/x", Statuses(3), "200 200 200", "200 429 429")],
+    ),
+    row(
+        "global_rate_limit.disabled",
+        RATE,
+        r#"{"global_rate_limit":{"rate":1,"per":3600}}"#,
+        r#"{"global_rate_limit":{"rate":1,"per":3600,"disabled":true}}"#,
+        &[Ask("GET ~/x", Statuses(3), "200 429 429", "200 200 200")],
+    ),
+    held(
+        "session_lifetime",
+        "gateway/api.go: ApplyLifetime",
+        "tyk_meaning::keys_leave_when_their_lifetime_is_over",
+    ),
+    held(
+        "session_lifetime_respects_key_expiration",
+        "user/session.go: calculateLifetime",
+        "tyk_fields::lifetimes::expiry_has_a_say_where_an_api_or_the_configuration_says_so",
+    ),
+    held("custom_middleware.driver", HOOKS, CODE),
+    held("custom_middleware.pre", HOOKS, CODE),
+    held("custom_middleware.post", HOOKS, CODE),
+    held("custom_middleware.post_key_auth", HOOKS, CODE),
+    held("custom_middleware.response", HOOKS, CODE),
+    held(
+        "custom_middleware_bundle",
+        "gateway/coprocess_bundle.go: loadBundle",
+        CODE,
+    ),
+    held(
+        "custom_middleware_bundle_disabled",
+        "gateway/coprocess_bundle.go: loadBundle",
+        CODE,
+    ),
+    held(
+        "do_not_track",
+        "gateway/handler_success.go: RecordHit",
+        DETAIL,
+    ),
+    held(
+        "enable_detailed_recording",
+        "gateway/handler_success.go: recordDetailUnsafe",
+        DETAIL,
+    ),
+    held(
+        "expire_analytics_after",
+        "gateway/handler_success.go: RecordHit",
+        DETAIL,
+    ),
+];
+
+/// Every case beside each other: two APIs each.
+#[test]
+fn fields_of_definitions_mean_what_they_mean_to_tyk() {
+    let upstream = upstream();
+    let files = Files::new();
+    files.conf(json!({ "allow_master_keys": true }));
+    let cases = || {
+        let numbered = ROWS.iter().enumerate();
+        numbered.filter_map(|(number, Row(name, _, held))| match held {
+            Held::Case(case) => Some((number, name, case)),
+            Held::Test(_) => None,
+        })
+    };
+    for (number, _, case) in cases() {
+        for (which, text) in [("without", case.without), ("with", case.with)] {
+            let mut api = json!({ "proxy": target(upstream.address) });
+            merge(&mut api, json_of(text, &upstream));
+            files.api(&format!("{which}-{number}"), api);
+        }
+    }
+    let gateway = files.start();
+    for (number, name, case) in cases() {
+        for which in ["without", "with"] {
+            let api = format!("{which}-{number}");
+            let key = format!("key-of-{api}");
+            let own = r#"{"quota_max":5,"quota_renewal_rate":3600}"#;
+            let made = call(&gateway, "POST", &format!("/tyk/keys/{key}"), own);
+            assert_eq!(made.0, 200, "{}", made.1);
+            for ask in case.asks {
+                let expected = if which == "with" { ask.3 } else { ask.2 };
+                let seen = ask.look(&gateway, &format!("/{api}"), &key);
+                let seen = seen.lines().next().unwrap_or_default();
+                let expected = expected.replace("KEY", &key);
+                assert_eq!(seen, expected, "{name}, {which} it: {}", ask.0);
+            }
+        }
+    }
+}
+
+/// An upstream whose answers to `/slow` wait until they are let go.
+#[derive(Clone, Default)]
+struct Gate(Arc<(Mutex<bool>, Condvar)>);
+
+impl Gate {
+    fn opens(&self) {
+        *self.0.0.lock().unwrap() = true;
+        self.0.1.notify_all();
+    }
+
+    fn upstream(&self) -> Upstream {
+        let gate = self.clone();
+        Upstream::start(move |mut peer, _| {
+            while peer.request().is_some() {
+                let is_open = gate.0.0.lock().unwrap();
+                drop(gate.0.1.wait_while(is_open, |is_open| !*is_open).unwrap());
+                peer.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+            }
+        })
+    }
+}
+
+#[test]
+fn hard_timeouts_hold_for_their_path_and_method() {
+    let gate = Gate::default();
+    let upstream = gate.upstream();
+    let files = Files::new();
+    let timed = |more: Value| {
+        let mut entry = json!({ "path": "/slow", "method": "GET", "timeout": 0.05 });
+        merge(&mut entry, more);
+        let lists = json!({ "hard_timeouts": [entry] });
+        json!({ "proxy": target(upstream.address), "version_data": { "versions": { "Default": { "extended_paths": lists } } } })
+    };
+    files.api("timed", timed(json!({})));
+    files.api("disabled", timed(json!({ "disabled": true })));
+    files.api("long", timed(json!({ "timeout": 20 })));
+    let gateway = files.start();
+    let timed_out = ask(&gateway, "/timed/slow", "").refusal();
+    assert_eq!(timed_out, "504 Upstream service reached hard timeout.");
+    let mut waiting: Vec<_> = [
+        "GET /timed/other",
+        "POST /timed/slow",
+        "GET /disabled/slow",
+        "GET /long/slow",
+    ]
+    .into_iter()
+    .map(|line| {
+        let mut client = gateway.connect();
+        client.send(&format!("{line} HTTP/1.1\r\nHost: a\r\n\r\n"));
+        (line, client)
+    })
+    .collect();
+    // By the time that this one has been given up, they would have been, too.
+    assert_eq!(ask(&gateway, "/timed/slow", "").status(), 504);
+    gate.opens();
+    for (line, client) in &mut waiting {
+        assert_eq!(client.response(false).status(), 200, "{line}");
+    }
+}
+
+#[test]
+fn breakers_rest_and_are_tried_or_closed() {
+    let upstream = upstream();
+    let files = Files::new();
+    for (id, rest, closes) in [
+        ("tried", 1, false),
+        ("closed", 1, true),
+        ("resting", 3600, false),
+    ] {
+        let breaker = json!({ "path": "/fails", "method": "GET", "threshold_percent": 0.5, "samples": 2, "return_to_service_after": rest, "disable_half_open_state": closes });
+        let lists = json!({ "circuit_breakers": [breaker] });
+        files.api(id, json!({ "proxy": target(upstream.address), "version_data": { "versions": { "Default": { "extended_paths": lists } } } }));
+    }
+    let gateway = files.start();
+    let status = |id: &str| ask(&gateway, &format!("/{id}/fails"), "").status();
+    for id in ["tried", "closed", "resting"] {
+        assert_eq!([(); 3].map(|()| status(id)), [500, 500, 503], "{id}");
+    }
+    until("a try", || status("tried") == 500);
+    assert_eq!(status("tried"), 503, "one failure is enough");
+    until("it is closed", || status("closed") == 500);
+    assert_eq!(status("closed"), 500, "it counts anew");
+    assert_eq!(status("resting"), 503);
+}
+
+#[test]
+fn code_is_refused_wherever_tyk_would_run_it() {
+    let files = Files::new();
+    let hook = json!({ "name": "check", "path": "check" });
+    let problem = |more: Value| {
+        files.api("a", more);
+        files.open(false).map(|_| ()).err().unwrap_or_default()
+    };
+    for list in ["pre", "post", "post_key_auth", "response"] {
+        let code = |driver: &str, hook: &Value| json!({ "custom_middleware": { "driver": driver, list: [hook] } });
+        let told = problem(code("otto", &hook));
+        assert!(
+            told.contains(&format!("custom_middleware.{list}: code")),
+            "{told}"
+        );
+        let mut disabled = hook.clone();
+        disabled["disabled"] = json!(true);
+        assert_eq!(problem(code("otto", &disabled)), "", "{list}");
+        // In processes beside Tyk, none of which there is, but for responses.
+        let told = problem(code("python", &hook));
+        assert_eq!(told.is_empty(), list != "response", "{list}: {told}");
+    }
+    for switch in ["enable_coprocess_auth", "custom_plugin_auth_enabled"] {
+        let told = problem(json!({ "custom_middleware": { "driver": "otto" }, switch: true }));
+        assert!(
+            told.contains(&format!("{switch}: code is not run")),
+            "{told}"
+        );
+        let own = problem(json!({ "custom_middleware": { "driver": "grpc" }, switch: true }));
+        assert_eq!(own, "");
+    }
+    let bundle = json!({ "custom_middleware_bundle": "b.zip" });
+    assert!(problem(bundle.clone()).contains("custom_middleware_bundle: code"));
+    let mut off = bundle;
+    off["custom_middleware_bundle_disabled"] = json!(true);
+    assert_eq!(problem(off), "");
+}
+
+pub const UNREAD: &[Unread] = &[
+    Unread(
+        "id",
+        "apidef/api_definitions.go: Id is the database's",
+        r#""x""#,
+    ),
+    Unread(
+        "_id",
+        "apidef/api_definitions.go: Id is the database's",
+        r#""x""#,
+    ),
+    Unread(
+        "slug",
+        "gateway/api_definition.go: prepareSpecs (of slave_options alone)",
+        r#""x""#,
+    ),
+    Unread(
+        "auth.name",
+        "apidef/api_definitions.go: AuthConfig.Name is read by nobody",
+        r#""x""#,
+    ),
+    Unread(
+        "auth.param_name",
+        "gateway/middleware.go: getAuthToken",
+        r#""key""#,
+    ),
+    Unread(
+        "auth.cookie_name",
+        "gateway/middleware.go: getAuthToken",
+        r#""key""#,
+    ),
+    Unread(
+        "auth.signature",
+        "gateway/mw_auth_key.go: validateSignature",
+        r#"{"algorithm":"MasheryMD5","secret":"s"}"#,
+    ),
+    Unread(
+        "auth_configs.authToken.name",
+        "apidef/api_definitions.go: AuthConfig.Name is read by nobody",
+        r#""x""#,
+    ),
+    Unread(
+        "auth_configs.authToken.param_name",
+        "gateway/middleware.go: getAuthToken",
+        r#""key""#,
+    ),
+    Unread(
+        "auth_configs.authToken.cookie_name",
+        "gateway/middleware.go: getAuthToken",
+        r#""key""#,
+    ),
+    Unread(
+        "auth_configs.authToken.signature",
+        "gateway/mw_auth_key.go: validateSignature",
+        r#"{"algorithm":"MasheryMD5","secret":"s"}"#,
+    ),
+    Unread(
+        "auth_configs.jwt",
+        "gateway/mw_jwt.go: EnabledForSpec",
+        r#"{"auth_header_name":"X-Jwt","use_param":true}"#,
+    ),
+    Unread(
+        "auth_configs.hmac",
+        "gateway/mw_http_signature_validation.go: EnabledForSpec",
+        r#"{"auth_header_name":"X-Hmac"}"#,
+    ),
+    Unread(
+        "auth_configs.basic",
+        "gateway/mw_basic_auth.go: EnabledForSpec",
+        r#"{"auth_header_name":"X-Basic"}"#,
+    ),
+    Unread(
+        "auth_configs.coprocess",
+        "gateway/coprocess.go: EnabledForSpec",
+        r#"{"auth_header_name":"X-Co"}"#,
+    ),
+    Unread(
+        "auth_configs.oauth",
+        "gateway/mw_oauth2_key_exists.go: EnabledForSpec",
+        r#"{"auth_header_name":"X-Oauth"}"#,
+    ),
+    Unread(
+        "auth_configs.externalOAuth",
+        "gateway/mw_external_oauth.go: EnabledForSpec",
+        r#"{"auth_header_name":"X-Oauth"}"#,
+    ),
+    Unread(
+        "auth_configs.oidc",
+        "gateway/mw_openid.go: EnabledForSpec",
+        r#"{"auth_header_name":"X-Oidc"}"#,
+    ),
+    Unread(
+        "jwt_signing_method",
+        "gateway/mw_jwt.go: EnabledForSpec",
+        r#""hmac""#,
+    ),
+    Unread(
+        "jwt_source",
+        "gateway/mw_jwt.go: EnabledForSpec",
+        r#""c2VjcmV0""#,
+    ),
+    Unread(
+        "jwt_jwks_uris",
+        "gateway/mw_jwt.go: EnabledForSpec",
+        r#"[{"url":"http://x"}]"#,
+    ),
+    Unread(
+        "jwt_identity_base_field",
+        "gateway/mw_jwt.go: EnabledForSpec",
+        r#""sub""#,
+    ),
+    Unread(
+        "jwt_client_base_field",
+        "gateway/mw_jwt.go: EnabledForSpec",
+        r#""azp""#,
+    ),
+    Unread(
+        "jwt_policy_field_name",
+        "gateway/mw_jwt.go: EnabledForSpec",
+        r#""pol""#,
+    ),
+    Unread(
+        "jwt_default_policies",
+        "gateway/mw_jwt.go: EnabledForSpec",
+        r#"["p"]"#,
+    ),
+    Unread(
+        "jwt_issued_at_validation_skew",
+        "gateway/mw_jwt.go: EnabledForSpec",
+        r#"5"#,
+    ),
+    Unread(
+        "jwt_expires_at_validation_skew",
+        "gateway/mw_jwt.go: EnabledForSpec",
+        r#"5"#,
+    ),
+    Unread(
+        "jwt_not_before_validation_skew",
+        "gateway/mw_jwt.go: EnabledForSpec",
+        r#"5"#,
+    ),
+    Unread(
+        "jwt_skip_kid",
+        "gateway/mw_jwt.go: EnabledForSpec",
+        r#"true"#,
+    ),
+    Unread(
+        "jwt_disable_issued_at_validation",
+        "gateway/mw_jwt.go: EnabledForSpec",
+        r#"true"#,
+    ),
+    Unread(
+        "jwt_disable_expires_at_validation",
+        "gateway/mw_jwt.go: EnabledForSpec",
+        r#"true"#,
+    ),
+    Unread(
+        "jwt_disable_not_before_validation",
+        "gateway/mw_jwt.go: EnabledForSpec",
+        r#"true"#,
+    ),
+    Unread(
+        "jwt_scope_to_policy_mapping",
+        "gateway/mw_jwt.go: EnabledForSpec",
+        r#"{"a":"p"}"#,
+    ),
+    Unread(
+        "jwt_scope_claim_name",
+        "gateway/mw_jwt.go: EnabledForSpec",
+        r#""scope""#,
+    ),
+    Unread(
+        "scopes",
+        "gateway/mw_jwt.go: EnabledForSpec",
+        r#"{"jwt":{"scope_claim_name":"scope","scope_to_policy":{"a":"p"}}}"#,
+    ),
+    Unread(
+        "idp_client_id_mapping_disabled",
+        "gateway/mw_jwt.go: processCentralisedJWT",
+        r#"true"#,
+    ),
+    Unread(
+        "basic_auth",
+        "gateway/mw_basic_auth.go: EnabledForSpec",
+        r#"{"disable_caching":true,"extract_from_body":true}"#,
+    ),
+    Unread(
+        "oauth_meta",
+        "gateway/mw_oauth2_key_exists.go: EnabledForSpec",
+        r#"{"allowed_access_types":["client_credentials"]}"#,
+    ),
+    Unread(
+        "notifications",
+        "gateway/oauth_manager.go: NotificationsDetails, told to nobody else",
+        r#"{"shared_secret":"s","oauth_on_keychange_url":"http://x"}"#,
+    ),
+    Unread(
+        "external_oauth",
+        "gateway/mw_external_oauth.go: EnabledForSpec",
+        r#"{"providers":[{"jwt":{"enabled":true}}]}"#,
+    ),
+    Unread(
+        "openid_options",
+        "gateway/mw_openid.go: EnabledForSpec",
+        r#"{"segregate_by_client":true}"#,
+    ),
+    Unread(
+        "hmac_allowed_clock_skew",
+        "gateway/mw_http_signature_validation.go: EnabledForSpec",
+        r#"5"#,
+    ),
+    Unread(
+        "hmac_allowed_algorithms",
+        "gateway/mw_http_signature_validation.go: EnabledForSpec",
+        r#"["hmac-sha256"]"#,
+    ),
+    Unread(
+        "auth_provider",
+        "gateway/api_loader.go: configureAuthAndOrgStores",
+        r#"{"name":"n","meta":{"a":1}}"#,
+    ),
+    Unread(
+        "session_provider",
+        "gateway/api_loader.go: configureAuthAndOrgStores",
+        r#"{"name":"n","meta":{"a":1}}"#,
+    ),
+    Unread(
+        "ip_access_control_disabled",
+        "gateway/mw_ip_whitelist.go: EnabledForSpec",
+        r#"true"#,
+    ),
+    Unread(
+        "proxy.service_discovery",
+        "gateway/reverse_proxy.go: urlFromService, by use_discovery_service",
+        r#"{"query_endpoint":"http://x","data_path":"host"}"#,
+    ),
+    Unread(
+        "proxy.transport",
+        "gateway/reverse_proxy.go: httpTransport",
+        r#"{"ssl_insecure_skip_verify":true,"ssl_min_version":771,"ssl_force_common_name_check":true}"#,
+    ),
+    Unread(
+        "upstream_certificates",
+        "gateway/cert.go: getUpstreamCertificate",
+        r#"{"*":"id"}"#,
+    ),
+    Unread(
+        "upstream_certificates_disabled",
+        "gateway/cert.go: getUpstreamCertificate",
+        r#"true"#,
+    ),
+    Unread(
+        "pinned_public_keys",
+        "gateway/cert.go: getPinnedPublicKeys",
+        r#"{"*":"id"}"#,
+    ),
+    Unread(
+        "certificate_pinning_disabled",
+        "gateway/cert.go: getPinnedPublicKeys",
+        r#"true"#,
+    ),
+    Unread(
+        "upstream_auth",
+        "gateway/mw_upstream_basic_auth.go: EnabledForSpec",
+        r#"{"basic_auth":{"username":"u","password":"p"}}"#,
+    ),
+    Unread(
+        "request_signing",
+        "gateway/mw_request_signing.go: EnabledForSpec",
+        r#"{"secret":"s","key_id":"k","algorithm":"hmac-sha256"}"#,
+    ),
+    Unread(
+        "certificates",
+        "gateway/cert.go: getTLSConfigForClient",
+        r#"["id"]"#,
+    ),
+    Unread(
+        "definition",
+        "gateway/api_definition.go: getVersionFromRequest",
+        r#"{"location":"url-param","key":"v","default":"v1","fallback_to_default":true}"#,
+    ),
+    Unread(
+        "version_data.default_version",
+        "gateway/api_definition.go: Version",
+        r#""v2""#,
+    ),
+    Unread(
+        "version_data.versions.*.name",
+        "gateway/api_definition.go: Version (a name of RxPaths)",
+        r#""another""#,
+    ),
+    Unread(
+        "version_data.versions.*.expires",
+        "gateway/api_definition.go: Expired, RequestValid",
+        r#""2000-01-02 15:04""#,
+    ),
+    Unread(
+        "version_data.versions.*.extended_paths.transform_headers.*.act_on",
+        "gateway/api_definition.go: compileInjectedHeaderSpec",
+        r#""response""#,
+    ),
+    Unread(
+        "version_data.versions.*.extended_paths.transform_response_headers.*.act_on",
+        "gateway/api_definition.go: compileInjectedHeaderSpec",
+        r#""request""#,
+    ),
+    Unread(
+        "version_data.versions.*.extended_paths.track_endpoints",
+        "gateway/mw_track_endpoints.go: ProcessRequest",
+        r#"[{"path":"/x","method":"GET"}]"#,
+    ),
+    Unread(
+        "custom_middleware.auth_check",
+        "gateway/api_loader.go: processSpec",
+        r#"{"name":"f","path":"f.py"}"#,
+    ),
+    Unread(
+        "custom_middleware.id_extractor",
+        "gateway/coprocess.go: CreateCoProcessMiddleware",
+        r#"{"extract_from":"header","extract_with":"value"}"#,
+    ),
+    Unread(
+        "custom_middleware_",
+        "apidef/api_definitions.go: no such field",
+        r#"{"a":1}"#,
+    ),
+    Unread(
+        "extended_paths",
+        "apidef/api_definitions.go: no such field",
+        r#"{"black_list":[{"path":"/"}]}"#,
+    ),
+    Unread(
+        "check_host_against_uptime_tests",
+        "apidef/api_definitions.go: no such field",
+        r#"true"#,
+    ),
+    Unread(
+        "analytics_plugin",
+        "gateway/analytics_go_plugin.go: of enable alone",
+        r#"{"plugin_path":"p.so","func_name":"f"}"#,
+    ),
+    Unread(
+        "cache_options.enable_cache",
+        "gateway/mw_redis_cache.go: ProcessRequest",
+        r#"true"#,
+    ),
+    Unread(
+        "cache_options",
+        "gateway/mw_redis_cache.go: EnabledForSpec",
+        r#"{"cache_timeout":60,"cache_response_codes":[200]}"#,
+    ),
+    Unread(
+        "CORS",
+        "gateway/mw_cors.go: EnabledForSpec",
+        r#"{"allowed_origins":["*"],"max_age":24,"allow_credentials":true}"#,
+    ),
+    Unread(
+        "graphql",
+        "gateway/mw_graphql.go: EnabledForSpec",
+        r#"{"schema":"type Query { a: String }","execution_mode":"proxyOnly"}"#,
+    ),
+    Unread(
+        "enable_context_vars",
+        "gateway/mw_context_vars.go: EnabledForSpec",
+        r#"true"#,
+    ),
+    Unread(
+        "config_data",
+        "gateway/mw_js_plugin.go: specToJson",
+        r#"{"a":1}"#,
+    ),
+    Unread(
+        "config_data_disabled",
+        "gateway/mw_js_plugin.go: specToJson",
+        r#"true"#,
+    ),
+    Unread(
+        "tag_headers",
+        "gateway/handler_success.go: tagHeaders",
+        r#"["X-Tag"]"#,
+    ),
+    Unread(
+        "tags",
+        "gateway/api_definition.go: FromDir takes every file",
+        r#"["edge"]"#,
+    ),
+    Unread(
+        "tags_disabled",
+        "gateway/api_definition.go: FromDir takes every file",
+        r#"true"#,
+    ),
+    Unread(
+        "detailed_tracing",
+        "gateway/api_loader.go: processSpec",
+        r#"true"#,
+    ),
+    Unread(
+        "uptime_tests",
+        "gateway/host_checker_manager.go: populateHostListByApiSpec",
+        r#"{"check_list":[{"url":"http://x"}],"config":{"expire_utime_after":60}}"#,
+    ),
+    Unread(
+        "event_handlers",
+        "gateway/event_system.go: FireEvent",
+        r#"{"events":{"QuotaExceeded":[{"handler_name":"eh_log_handler","handler_meta":{"prefix":"x"}}]}}"#,
+    ),
+    Unread(
+        "hook_references",
+        "apidef/api_definitions.go: no such field",
+        r#"[{"event_name":"QuotaExceeded"}]"#,
+    ),
+];
+
+/// A definition in which every ignored field has its place.
+fn base(upstream: &Upstream) -> Value {
+    let edits = json!([{ "path": "/t", "method": "GET", "add_headers": { "X-Own": "2" } }]);
+    let lists = json!({ "transform_headers": edits, "transform_response_headers": edits });
+    json!({
+        "use_keyless": false,
+        "proxy": target(upstream.address),
+        "auth_configs": { "authToken": { "auth_header_name": "X-Key" } },
+        "version_data": { "versions": { "Default": { "extended_paths": lists } } },
+    })
+}
+
+#[test]
+fn ignored_fields_of_definitions_change_nothing_and_are_told() {
+    let upstream = upstream();
+    let files = Files::new();
+    let open = |definition: Value| {
+        files.api("a", definition);
+        let opened = files.open(false);
+        let (_, config, notes) = opened.unwrap_or_else(|problems| panic!("{problems}"));
+        (format!("{config:?}"), notes.join("\n"))
+    };
+    let base = base(&upstream);
+    let (without, _) = open(base.clone());
+    for unread in UNREAD {
+        let (with, notes) = open(unread.in_document(&base));
+        assert_eq!(with, without, "{}", unread.0);
+        assert!(notes.contains(unread.shown()), "{}: {notes}", unread.0);
+    }
+}
