@@ -28,7 +28,7 @@ pub(super) fn session(
     let policies = control.keys.policies();
     let is_new = !named.is_some_and(|hash| control.has(hash));
     for name in &session.grant.policies {
-        let Some(policy) = policies.get(name) else {
+        let Some(policy) = session.grant.policy(name, &policies) else {
             return Err(error(400, format!("there is no policy `{name}`")));
         };
         // Whatever the session says itself; of several the last one counts (Tyk 5.15, `gateway/api.go`, `checkAndApplyTrialPeriod`).

@@ -60,7 +60,7 @@ pub(super) fn merge(grant: &Grant, policies: &Policies) -> Merged {
         did_partition: false,
     };
     for name in &grant.policies {
-        let Some(policy) = policies.get(name) else {
+        let Some(policy) = grant.policy(name, policies) else {
             // One among others is passed over.
             match grant.policies.len() {
                 1 => return merging.merged.closed(),
@@ -104,7 +104,7 @@ fn by_session(grant: &Grant) -> Merged {
 fn cleared(grant: &Grant, policies: &Policies) -> Figures {
     let mut root = grant.figures;
     for name in &grant.policies {
-        let Some(policy) = policies.get(name) else {
+        let Some(policy) = grant.policy(name, policies) else {
             break;
         };
         let all = !policy.parts.is_any();
@@ -423,7 +423,7 @@ mod tests {
             figures: figures(2.0, 3),
             access: apis(&[("own", NONE), ("limited", figures(7.0, 0))]),
             policies: names.iter().map(|&name| name.to_owned()).collect(),
-            inactive: false,
+            ..Grant::default()
         };
         let rights = merge(&grant, &policies).rights.expect("some are listed");
         let line = |(api, right): (String, Right)| {
@@ -543,6 +543,13 @@ mod tests {
         assert_eq!(merged(&["other"], false), (false, "x".to_owned()));
         assert_eq!(merged(&["other"], true), (true, "x".to_owned()));
         assert_eq!(merged(&[], true), (true, String::new()));
+        let own = Grant {
+            policies: vec!["one".to_owned(), "other".to_owned()],
+            organisation: "x".to_owned(),
+            ..Grant::default()
+        };
+        let own = merge(&own, &policies);
+        assert_eq!(own.organisations, ["x".to_owned()].into());
     }
 
     /// What Tyk's own merging gives for policies, sessions and keys drawn at random; the table says how it is read.

@@ -73,6 +73,8 @@ struct Wire {
     apply_policies: Option<Vec<String>>,
     #[deserr(default)]
     apply_policy_id: Option<String>,
+    #[deserr(default)]
+    org_id: Option<String>,
 }
 
 /// What one API grants.
@@ -183,6 +185,7 @@ pub(crate) fn read(document: Document) -> Result<Session, Problems> {
         },
         access: access(wire.access_rights),
         policies,
+        organisation: wire.org_id.unwrap_or_default(),
     };
     beyond(document, &Path::root(), &grant).or_ok(())?;
     let (mut shape, mut own) = (Map::new(), Map::new());

@@ -19,6 +19,18 @@ pub(crate) struct Grant {
     pub(crate) access: Vec<(String, ApiGrant)>,
     /// Names of policies that have the last word.
     pub(crate) policies: Vec<String>,
+    /// Of a session: those of other organisations are none to it. Empty: of any.
+    pub(crate) organisation: String,
+}
+
+impl Grant {
+    /// The policy that a name stands for. Source: Tyk 5.15, `internal/policy/apply.go` (`policyIds`).
+    pub(crate) fn policy<'a>(&self, name: &str, policies: &'a Policies) -> Option<&'a PolicyGrant> {
+        let counts = |policy: &&PolicyGrant| {
+            self.organisation.is_empty() || self.organisation == policy.organisation
+        };
+        policies.get(name).filter(counts)
+    }
 }
 
 /// What a session or a policy says of one API, as written.

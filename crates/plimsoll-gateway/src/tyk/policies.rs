@@ -172,6 +172,7 @@ fn policy(document: &Document, at: &Path, wire: Wire) -> (PolicyGrant, Problems)
         },
         access: access(wire.access_rights),
         policies: Vec::new(),
+        organisation: String::new(),
     };
     problems.extend(session::beyond(document, at, &grant));
     let policy = PolicyGrant {

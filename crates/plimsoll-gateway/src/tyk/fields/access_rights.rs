@@ -30,22 +30,22 @@ pub(super) const FIELDS: &[Field] = &[
     Field(
         "access_rights.*.limit.quota_renews",
         Ignored,
-        "a quota begins with its first request",
+        "a quota begins with its first request; a limit that says nothing else is none, as in Tyk",
     ),
     Field(
         "access_rights.*.limit.quota_remaining",
         Ignored,
-        "a quota begins with its first request",
+        "a quota begins with its first request; a limit that says nothing else is none, as in Tyk",
     ),
     Field(
         "access_rights.*.limit.throttle_interval",
         Ignored,
-        "a request too many is refused at once, not held",
+        "a request too many is refused at once, not held; a limit that says nothing else is none, as in Tyk",
     ),
     Field(
         "access_rights.*.limit.throttle_retry_limit",
         Ignored,
-        "a request too many is refused at once, not held",
+        "a request too many is refused at once, not held; a limit that says nothing else is none, as in Tyk",
     ),
     Field(
         "access_rights.*.limit.max_query_depth",

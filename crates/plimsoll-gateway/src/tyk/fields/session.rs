@@ -22,13 +22,13 @@ pub(super) const KIND: Kind = Kind {
             Field(
                 "quota_remaining",
                 Supported,
-                "together with `quota_renews`, for a new key",
+                "together with `quota_renews`, for a new key, which Tyk counts from the whole",
             ),
             Field("quota_renews", Supported, ""),
             Field(
                 "expires",
                 Supported,
-                "seconds since 1970; 0 and -1: never; known for a day more, unless a lifetime ends before, in which it is refused with 401 and may be renewed",
+                "seconds since 1970; 0 and -1: never; known for a day more, unless a lifetime ends before, in which it is refused with 401 and may be renewed; one that is past counts, where Tyk keeps the one before",
             ),
         ],
         access_rights::FIELDS,
@@ -55,8 +55,8 @@ pub(super) const KIND: Kind = Kind {
             ),
             Field(
                 "org_id",
-                Ignored,
-                "kept, shown, and in the name of a key that is made",
+                Supported,
+                "in the name of a key that is made; policies of other organisations are none to it",
             ),
             Field("alias", Ignored, "kept, shown, and in records"),
             Field(

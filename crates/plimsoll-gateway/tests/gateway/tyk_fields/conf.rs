@@ -5,10 +5,11 @@ use super::{Ask, Held, Row, Unread, held, json_of, row, upstream};
 use crate::redis::own_address;
 use crate::support::{Gateway, Upstream};
 use crate::tyk::{Files, ask, call, session, target};
+use base64::Engine as _;
 use serde_json::{Value, json};
 
 const STORAGE: &str = "storage/connection_handler.go: NewConnector";
-const HOSTS: &str = "config/config.go: HostAddrs";
+const HOSTS: &str = "config/util.go: HostAddrs";
 const SHARED: &str = "redis::a_key_made_at_one_gateway_opens_and_closes_at_all";
 const NAMED: &str = "tyk_fields::records::redis_is_reached_as_it_is_named";
 const KEPT: &str = "tyk_fields::records::records_are_kept_as_the_configuration_says";
@@ -28,7 +29,7 @@ pub const ROWS: &[Row] = &[
     held("listen_port", "gateway/server.go: startServer", LISTENS),
     held(
         "secret",
-        "gateway/api.go: checkIsAPIOwner",
+        "gateway/server.go: checkIsAPIOwner",
         "tyk::the_secret_is_demanded_and_its_absence_told",
     ),
     held(
@@ -66,7 +67,7 @@ pub const ROWS: &[Row] = &[
     held("hash_keys", "gateway/api.go: keyHandler", HASHES),
     held(
         "hash_key_function",
-        "storage/token.go: GenerateToken",
+        "internal/crypto/token.go: GenerateToken",
         HASHES,
     ),
     held(
@@ -573,17 +574,17 @@ pub const UNREAD: &[Unread] = &[
     ),
     Unread(
         "enable_jsvm",
-        "gateway/mw_js_plugin.go: EnabledForSpec",
+        "gateway/mw_js_plugin.go: LoadJSPaths",
         r#"true"#,
     ),
     Unread(
         "jsvm_timeout",
-        "gateway/mw_js_plugin.go: EnabledForSpec",
+        "gateway/mw_js_plugin.go: LoadJSPaths",
         r#"5"#,
     ),
     Unread(
         "disable_virtual_path_blobs",
-        "gateway/mw_js_plugin.go: EnabledForSpec",
+        "gateway/mw_js_plugin.go: LoadJSPaths",
         r#"true"#,
     ),
     Unread(
@@ -741,27 +742,27 @@ pub const UNREAD: &[Unread] = &[
     ),
     Unread(
         "oauth_redirect_uri_separator",
-        "gateway/oauth_manager.go: addOAuthHandlers",
+        "gateway/server.go: addOAuthHandlers",
         r#""x""#,
     ),
     Unread(
         "oauth_refresh_token_expire",
-        "gateway/oauth_manager.go: addOAuthHandlers",
+        "gateway/server.go: addOAuthHandlers",
         r#"5"#,
     ),
     Unread(
         "oauth_token_expire",
-        "gateway/oauth_manager.go: addOAuthHandlers",
+        "gateway/server.go: addOAuthHandlers",
         r#"5"#,
     ),
     Unread(
         "oauth_token_expired_retain_period",
-        "gateway/oauth_manager.go: addOAuthHandlers",
+        "gateway/server.go: addOAuthHandlers",
         r#"5"#,
     ),
     Unread(
         "oauth_error_status_code",
-        "gateway/oauth_manager.go: addOAuthHandlers",
+        "gateway/server.go: addOAuthHandlers",
         r#"5"#,
     ),
     Unread(
@@ -817,12 +818,12 @@ pub const UNREAD: &[Unread] = &[
     ),
     Unread(
         "disable_regexp_cache",
-        "regexp/cache.go: ResetCache",
+        "regexp/regexp.go: ResetCache",
         r#"true"#,
     ),
     Unread(
         "regexp_cache_expire",
-        "regexp/cache.go: ResetCache",
+        "regexp/regexp.go: ResetCache",
         r#"60"#,
     ),
 ];
@@ -929,7 +930,7 @@ fn what_is_kept_elsewhere_is_refused() {
     assert_eq!(problem(recorded(plain, "redis")), "");
 }
 
-/// Tyk 5.15: `keyHandler` and `handleGetDetail` of `gateway/api.go`, and `GenerateToken` of `storage/token.go`.
+/// Tyk 5.15: `keyHandler` and `handleGetDetail` of `gateway/api.go`, and `GenerateToken` of `internal/crypto/token.go`.
 #[test]
 fn keys_are_listed_and_named_as_tyk_does() {
     let made = |gateway: &Gateway| {
@@ -955,7 +956,6 @@ fn keys_are_listed_and_named_as_tyk_does() {
         starts(json!({ "enable_hashed_keys_listing": true, "hash_key_function": "murmur64" }));
     let key = made(&listed);
     assert_eq!(list(&listed), (200, json!({ "keys": [key["key_hash"]] })));
-    use base64::Engine as _;
     let named = base64::prelude::BASE64_STANDARD.decode(key["key"].as_str().unwrap());
     let named: Value = serde_json::from_slice(&named.unwrap()).unwrap();
     assert_eq!(named["org"], "acme");

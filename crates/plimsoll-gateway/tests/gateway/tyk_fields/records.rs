@@ -25,7 +25,7 @@ fn count(redis: &Redis, database: u8, pattern: &str) -> usize {
     redis.answers(eval.arg(script).arg(0).arg(database).arg(pattern))
 }
 
-/// `HostAddrs` of `config/config.go`, `NewConnector` of `storage/connection_handler.go`.
+/// `HostAddrs` of `config/util.go`, `NewConnector` of `storage/connection_handler.go`.
 #[test]
 #[ignore = "needs redis-server: run scripts/test"]
 fn redis_is_reached_as_it_is_named() {

@@ -2,7 +2,7 @@
 
 use super::Look::{Answer, Statuses};
 use super::{Ask, Held, Row, Unread, held, json_of, row, upstream};
-use crate::tyk::{Files, call, merge, target};
+use crate::tyk::{Files, ask, call, merge, target};
 use serde_json::{Value, json};
 
 const RATE: &str = "gateway/session_manager.go: newRateLimitChecker";
@@ -202,6 +202,11 @@ pub const ROWS: &[Row] = &[
         ],
     ),
     held(
+        "org_id",
+        "internal/policy/apply.go: policyIds",
+        "tyk_fields::session::policies_of_other_organisations_are_none_to_a_key",
+    ),
+    held(
         "session_lifetime",
         "user/session.go: Lifetime",
         "tyk_meaning::keys_leave_when_their_lifetime_is_over",
@@ -263,11 +268,6 @@ pub const UNREAD: &[Unread] = &[
         "access_rights.*.limit.throttle_retry_limit",
         "gateway/mw_rate_limiting.go: ProcessRequest",
         r#"3"#,
-    ),
-    Unread(
-        "org_id",
-        "gateway/auth_manager.go: generateToken",
-        r#""default""#,
     ),
     Unread("alias", "gateway/handler_success.go: RecordHit", r#""me""#),
     Unread(
@@ -447,5 +447,52 @@ fn entries_of_meta_data_that_tyk_looks_at_are_refused() {
         files.write("policies.json", &policies.to_string());
         let told = files.open(false).map(|_| ()).unwrap_err();
         assert!(told.contains(&format!("meta_data.{name}")), "{told}");
+    }
+}
+
+/// Tyk looks for a policy by its name and the session's organisation (`policyIds` of `internal/policy/apply.go`).
+#[test]
+fn policies_of_other_organisations_are_none_to_a_key() {
+    let files = files();
+    let gateway = files.start();
+    let make = |key: &str, organisation: &str| {
+        let session = json!({ "org_id": organisation, "apply_policies": ["gold"] });
+        let path = format!("/tyk/keys/{key}");
+        call(&gateway, "POST", &path, &session.to_string()).0
+    };
+    let statuses = || ["own", "any"].map(|key| ask(&gateway, "/a/", key).status());
+    assert_eq!(make("own", "default"), 200);
+    assert_eq!(make("any", ""), 200);
+    assert_eq!(make("foreign", "acme"), 400);
+    assert_eq!(statuses(), [200, 200]);
+    let gold = json!({ "org_id": "acme", "access_rights": { "a": {} } });
+    files.write("policies.json", &json!({ "gold": gold }).to_string());
+    assert_eq!(call(&gateway, "GET", "/tyk/reload", "").0, 200);
+    // The API is of another organisation than the policy by now.
+    assert_eq!(statuses(), [403, 403]);
+}
+
+/// `IsEmpty` of `APILimit` in `user/session.go`: the key's own figures do not hold beside such a limit.
+#[test]
+fn a_limit_that_says_no_figure_is_none() {
+    let gateway = files().start();
+    for says in [
+        "quota_renews",
+        "quota_remaining",
+        "throttle_interval",
+        "throttle_retry_limit",
+    ] {
+        let access = json!({ "a": { "limit": { says: 1 } }, "b": {} });
+        let session = json!({ "rate": 1, "per": 3600, "access_rights": access });
+        let made = call(
+            &gateway,
+            "POST",
+            &format!("/tyk/keys/{says}"),
+            &session.to_string(),
+        );
+        assert_eq!(made.0, 200, "{}", made.1);
+        let statuses = |path: &str| [(); 3].map(|()| ask(&gateway, path, says).status());
+        assert_eq!(statuses("/a/"), [200, 200, 200], "{says}");
+        assert_eq!(statuses("/b/"), [200, 429, 429], "{says}");
     }
 }
