@@ -5,6 +5,10 @@ use crate::answer::Answer;
 use crate::keys::store::Key;
 
 pub(super) fn answer(control: &Control, call: &Call, id: &str) -> Answer {
+    if call.says("hashed") && !control.settings.key_rules().hashed {
+        let message = "Key requested by hash but key hashing is not enabled";
+        return error(400, message);
+    }
     let hash = call.hash(id);
     let now = now();
     let look = |key: &Key| (!key.has_left(now)).then(|| key.session(now));

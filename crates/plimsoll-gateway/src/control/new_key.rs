@@ -88,7 +88,7 @@ pub(super) fn put(
         None => {}
     }
     let mut answer = json!({ "key": name, "status": "ok", "action": action });
-    if rules.hashed {
+    if rules.hashed && put == Put::Make {
         answer["key_hash"] = hash.to_hex().into();
     }
     Some(json_answer(200, &answer))

@@ -879,6 +879,8 @@ fn ignored_fields_of_the_configuration_change_nothing_and_are_told() {
         (format!("{config:?}"), notes[0].clone())
     };
     let (without, _) = open(base.clone());
+    let telling = Unread("proxy_default_timeout", "", "5");
+    assert_ne!(open(telling.in_document(&base)).0, without);
     for unread in UNREAD {
         let (with, note) = open(unread.in_document(&base));
         assert_eq!(with, without, "{}", unread.0);
@@ -952,6 +954,12 @@ fn keys_are_listed_and_named_as_tyk_does() {
         key["key_hash"].as_str().unwrap()
     );
     assert_eq!(call(&hidden, "GET", &by_hash, "").0, 200);
+    let changed = call(&hidden, "PUT", &by_hash, &session(json!({}))).1;
+    assert_eq!(
+        (&changed["action"], &changed["key_hash"]),
+        (&json!("modified"), &Value::Null)
+    );
+    assert_eq!(call(&plain, "GET", &by_hash, "").0, 400);
     let listed =
         starts(json!({ "enable_hashed_keys_listing": true, "hash_key_function": "murmur64" }));
     let key = made(&listed);

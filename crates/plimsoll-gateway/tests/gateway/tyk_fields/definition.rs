@@ -1026,7 +1026,7 @@ pub const UNREAD: &[Unread] = &[
     ),
     Unread(
         "slug",
-        "gateway/api_definition.go: prepareSpecs (of slave_options alone)",
+        "gateway/api_definition.go: getVersionFromRequest (of versions alone)",
         r#""x""#,
     ),
     Unread(
@@ -1450,6 +1450,8 @@ fn ignored_fields_of_definitions_change_nothing_and_are_told() {
     };
     let base = base(&upstream);
     let (without, _) = open(base.clone());
+    let telling = Unread("strip_auth_data", "", "true");
+    assert_ne!(open(telling.in_document(&base)).0, without);
     for unread in UNREAD {
         let (with, notes) = open(unread.in_document(&base));
         assert_eq!(with, without, "{}", unread.0);
