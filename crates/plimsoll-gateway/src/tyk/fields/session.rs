@@ -56,7 +56,7 @@ pub(super) const KIND: Kind = Kind {
             Field(
                 "org_id",
                 Supported,
-                "in the name of a key that is made; policies of other organisations are none to it",
+                "in the name of a key that is made; Tyk puts it before a name that is given, too; policies of other organisations are none to it",
             ),
             Field("alias", Ignored, "kept, shown, and in records"),
             Field(
