@@ -239,6 +239,10 @@ fn tests_that_rows_name_are_there() {
     let sources = [
         ("tyk", include_str!("tyk.rs")),
         ("tyk_meaning", include_str!("tyk_meaning.rs")),
+        ("tyk_batch", include_str!("tyk_batch.rs")),
+        ("tyk_overrides", include_str!("tyk_overrides.rs")),
+        ("tyk_secured", include_str!("tyk_secured.rs")),
+        ("tyk_tokens", include_str!("tyk_tokens.rs")),
         ("redis", include_str!("redis.rs")),
         ("sinks", include_str!("sinks.rs")),
         ("tyk_fields::conf", include_str!("tyk_fields/conf.rs")),

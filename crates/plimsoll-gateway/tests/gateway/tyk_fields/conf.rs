@@ -287,6 +287,66 @@ pub const ROWS: &[Row] = &[
     held("analytics_storage.username", STORAGE, NAMED),
     held("analytics_storage.password", STORAGE, TWO),
     held("analytics_storage.database", STORAGE, NAMED),
+    held(
+        "error_overrides.*.*.match.body_field",
+        "gateway/error_overrides.go: ApplyOverride",
+        "tyk_overrides::an_upstreams_error_is_told_otherwise_by_status_and_body",
+    ),
+    held(
+        "error_overrides.*.*.match.body_value",
+        "gateway/error_overrides.go: ApplyOverride",
+        "tyk_overrides::an_upstreams_error_is_told_otherwise_by_status_and_body",
+    ),
+    held(
+        "error_overrides.*.*.match.flag",
+        "gateway/error_overrides.go: ApplyOverride",
+        "tyk_overrides::a_refusal_is_told_otherwise_and_stays_one",
+    ),
+    held(
+        "error_overrides.*.*.match.message_pattern",
+        "gateway/error_overrides.go: ApplyOverride",
+        "tyk_overrides::a_refusal_is_told_otherwise_and_stays_one",
+    ),
+    held(
+        "error_overrides.*.*.response.body",
+        "gateway/error_overrides.go: ApplyOverride",
+        "tyk_overrides::a_refusal_is_told_otherwise_and_stays_one",
+    ),
+    held(
+        "error_overrides.*.*.response.headers",
+        "gateway/error_overrides.go: ApplyOverride",
+        "tyk_overrides::a_refusal_is_told_otherwise_and_stays_one",
+    ),
+    held(
+        "error_overrides.*.*.response.message",
+        "gateway/error_overrides.go: ApplyOverride",
+        "tyk_overrides::an_error_takes_the_form_that_its_request_has",
+    ),
+    held(
+        "error_overrides.*.*.response.status_code",
+        "gateway/error_overrides.go: ApplyOverride",
+        "tyk_overrides::a_refusal_is_told_otherwise_and_stays_one",
+    ),
+    held(
+        "proxy_enable_http2",
+        "gateway/reverse_proxy.go: tlsClientConfig",
+        "tyk_secured::servers_are_believed_by_the_hosts_authorities_and_the_targets_name",
+    ),
+    held(
+        "proxy_ssl_insecure_skip_verify",
+        "gateway/reverse_proxy.go: tlsClientConfig",
+        "tyk_secured::servers_are_believed_by_the_hosts_authorities_and_the_targets_name",
+    ),
+    held(
+        "proxy_ssl_max_version",
+        "gateway/reverse_proxy.go: tlsClientConfig",
+        "tyk_secured::servers_are_believed_by_the_hosts_authorities_and_the_targets_name",
+    ),
+    held(
+        "proxy_ssl_min_version",
+        "gateway/reverse_proxy.go: tlsClientConfig",
+        "tyk_secured::servers_are_believed_by_the_hosts_authorities_and_the_targets_name",
+    ),
 ];
 
 pub const UNREAD: &[Unread] = &[
@@ -423,7 +483,7 @@ pub const UNREAD: &[Unread] = &[
     Unread(
         "security",
         "gateway/cert.go: getTLSConfigForClient, getUpstreamCertificate; gateway/mw_auth_key.go: validateWithTLSCertificate",
-        r#"{"private_certificate_encoding_secret":"s","certificates":{"apis":["id"],"upstream":{"*":"id"},"control_api":["id"]},"allow_unsafe_dynamic_mtls_token":true,"certificate_expiry_monitor":{"warning_threshold_days":9}}"#,
+        r#"{"private_certificate_encoding_secret":"s","certificates":{"apis":["id"],"control_api":["id"]},"allow_unsafe_dynamic_mtls_token":true,"certificate_expiry_monitor":{"warning_threshold_days":9}}"#,
     ),
     Unread(
         "enable_non_transactional_rate_limiter",
@@ -491,38 +551,8 @@ pub const UNREAD: &[Unread] = &[
         r#"5"#,
     ),
     Unread(
-        "proxy_enable_http2",
-        "gateway/reverse_proxy.go: httpTransport",
-        r#"true"#,
-    ),
-    Unread(
-        "proxy_ssl_insecure_skip_verify",
-        "gateway/reverse_proxy.go: tlsClientConfig",
-        r#"true"#,
-    ),
-    Unread(
-        "proxy_ssl_min_version",
-        "gateway/reverse_proxy.go: tlsClientConfig",
-        r#"771"#,
-    ),
-    Unread(
-        "proxy_ssl_max_version",
-        "gateway/reverse_proxy.go: tlsClientConfig",
-        r#"771"#,
-    ),
-    Unread(
-        "proxy_ssl_ciphers",
-        "gateway/reverse_proxy.go: tlsClientConfig",
-        r#"["x"]"#,
-    ),
-    Unread(
         "proxy_ssl_disable_renegotiation",
         "gateway/reverse_proxy.go: tlsClientConfig",
-        r#"true"#,
-    ),
-    Unread(
-        "ssl_force_common_name_check",
-        "gateway/cert.go: validateCommonName",
         r#"true"#,
     ),
     Unread("reload_wait_time", "gateway/server.go: reloadLoop", r#"5"#),

@@ -849,6 +849,176 @@ pub const ROWS: &[Row] = &[
         "gateway/handler_success.go: RecordHit",
         DETAIL,
     ),
+    held(
+        "auth_configs.jwt.auth_header_name",
+        "gateway/mw_jwt.go: ProcessRequest",
+        "tyk_tokens::the_field_of_the_token_is_named_and_hidden",
+    ),
+    held(
+        "auth_configs.jwt.disable_header",
+        "gateway/mw_jwt.go: ProcessRequest",
+        "tyk_tokens::what_would_let_in_others_than_tyk_does_is_refused_by_name",
+    ),
+    held(
+        "auth_configs.jwt.use_cookie",
+        "gateway/mw_jwt.go: ProcessRequest",
+        "tyk_tokens::what_would_let_in_others_than_tyk_does_is_refused_by_name",
+    ),
+    held(
+        "auth_configs.jwt.use_param",
+        "gateway/mw_jwt.go: ProcessRequest",
+        "tyk_tokens::what_would_let_in_others_than_tyk_does_is_refused_by_name",
+    ),
+    held(
+        "base_identity_provided_by",
+        "gateway/mw_jwt.go: ProcessRequest",
+        "tyk_tokens::what_would_let_in_others_than_tyk_does_is_refused_by_name",
+    ),
+    held(
+        "enable_batch_request_support",
+        "gateway/batch_requests.go: HandleBatchRequest",
+        "tyk_batch::each_request_is_judged_for_itself",
+    ),
+    held(
+        "enable_jwt",
+        "gateway/mw_jwt.go: ProcessRequest",
+        "tyk_tokens::who_has_no_good_token_is_told_so_in_tyks_words",
+    ),
+    held(
+        "error_overrides.*.*.match.body_field",
+        "gateway/error_overrides.go: ApplyOverride",
+        "tyk_overrides::an_upstreams_error_is_told_otherwise_by_status_and_body",
+    ),
+    held(
+        "error_overrides.*.*.match.body_value",
+        "gateway/error_overrides.go: ApplyOverride",
+        "tyk_overrides::an_upstreams_error_is_told_otherwise_by_status_and_body",
+    ),
+    held(
+        "error_overrides.*.*.match.flag",
+        "gateway/error_overrides.go: ApplyOverride",
+        "tyk_overrides::a_refusal_is_told_otherwise_and_stays_one",
+    ),
+    held(
+        "error_overrides.*.*.match.message_pattern",
+        "gateway/error_overrides.go: ApplyOverride",
+        "tyk_overrides::a_refusal_is_told_otherwise_and_stays_one",
+    ),
+    held(
+        "error_overrides.*.*.response.body",
+        "gateway/error_overrides.go: ApplyOverride",
+        "tyk_overrides::a_refusal_is_told_otherwise_and_stays_one",
+    ),
+    held(
+        "error_overrides.*.*.response.headers",
+        "gateway/error_overrides.go: ApplyOverride",
+        "tyk_overrides::a_refusal_is_told_otherwise_and_stays_one",
+    ),
+    held(
+        "error_overrides.*.*.response.message",
+        "gateway/error_overrides.go: ApplyOverride",
+        "tyk_overrides::an_error_takes_the_form_that_its_request_has",
+    ),
+    held(
+        "error_overrides.*.*.response.status_code",
+        "gateway/error_overrides.go: ApplyOverride",
+        "tyk_overrides::a_refusal_is_told_otherwise_and_stays_one",
+    ),
+    held(
+        "error_overrides_disabled",
+        "gateway/error_overrides.go: ApplyOverride",
+        "tyk_overrides::a_refusal_is_told_otherwise_and_stays_one",
+    ),
+    held(
+        "jwt_client_base_field",
+        "gateway/mw_jwt.go: ProcessRequest",
+        "tyk_tokens::what_would_let_in_others_than_tyk_does_is_refused_by_name",
+    ),
+    held(
+        "jwt_default_policies",
+        "gateway/mw_jwt.go: ProcessRequest",
+        "tyk_tokens::tokens_that_name_no_policy_have_those_of_the_api",
+    ),
+    held(
+        "jwt_disable_expires_at_validation",
+        "gateway/mw_jwt.go: ProcessRequest",
+        "tyk_tokens::what_would_let_in_others_than_tyk_does_is_refused_by_name",
+    ),
+    held(
+        "jwt_disable_issued_at_validation",
+        "gateway/mw_jwt.go: ProcessRequest",
+        "tyk_tokens::what_would_let_in_others_than_tyk_does_is_refused_by_name",
+    ),
+    held(
+        "jwt_disable_not_before_validation",
+        "gateway/mw_jwt.go: ProcessRequest",
+        "tyk_tokens::what_would_let_in_others_than_tyk_does_is_refused_by_name",
+    ),
+    held(
+        "jwt_expires_at_validation_skew",
+        "gateway/mw_jwt.go: ProcessRequest",
+        "tyk_tokens::who_has_no_good_token_is_told_so_in_tyks_words",
+    ),
+    held(
+        "jwt_identity_base_field",
+        "gateway/mw_jwt.go: ProcessRequest",
+        "tyk_tokens::the_session_of_a_token_is_seen_and_closed_by_its_name_and_opens_nothing_by_it",
+    ),
+    held(
+        "jwt_issued_at_validation_skew",
+        "gateway/mw_jwt.go: ProcessRequest",
+        "tyk_tokens::who_has_no_good_token_is_told_so_in_tyks_words",
+    ),
+    held(
+        "jwt_jwks_uris",
+        "gateway/mw_jwt.go: ProcessRequest",
+        "tyk_tokens::what_would_let_in_others_than_tyk_does_is_refused_by_name",
+    ),
+    held(
+        "jwt_not_before_validation_skew",
+        "gateway/mw_jwt.go: ProcessRequest",
+        "tyk_tokens::who_has_no_good_token_is_told_so_in_tyks_words",
+    ),
+    held(
+        "jwt_policy_field_name",
+        "gateway/mw_jwt.go: ProcessRequest",
+        "tyk_tokens::whoever_a_token_names_has_the_rate_of_the_policy_that_it_names",
+    ),
+    held(
+        "jwt_scope_to_policy_mapping",
+        "gateway/mw_jwt.go: ProcessRequest",
+        "tyk_tokens::what_would_let_in_others_than_tyk_does_is_refused_by_name",
+    ),
+    held(
+        "jwt_signing_method",
+        "gateway/mw_jwt.go: ProcessRequest",
+        "tyk_tokens::who_has_no_good_token_is_told_so_in_tyks_words",
+    ),
+    held(
+        "jwt_source",
+        "gateway/mw_jwt.go: ProcessRequest",
+        "tyk_tokens::who_has_no_good_token_is_told_so_in_tyks_words",
+    ),
+    held(
+        "proxy.transport.ssl_insecure_skip_verify",
+        "gateway/reverse_proxy.go: tlsClientConfig",
+        "tyk_secured::servers_are_believed_by_the_hosts_authorities_and_the_targets_name",
+    ),
+    held(
+        "proxy.transport.ssl_max_version",
+        "gateway/reverse_proxy.go: tlsClientConfig",
+        "tyk_secured::servers_are_believed_by_the_hosts_authorities_and_the_targets_name",
+    ),
+    held(
+        "proxy.transport.ssl_min_version",
+        "gateway/reverse_proxy.go: tlsClientConfig",
+        "tyk_secured::servers_are_believed_by_the_hosts_authorities_and_the_targets_name",
+    ),
+    held(
+        "scopes.jwt.scope_to_policy",
+        "gateway/mw_jwt.go: ProcessRequest",
+        "tyk_tokens::what_would_let_in_others_than_tyk_does_is_refused_by_name",
+    ),
 ];
 
 /// Every case beside each other: two APIs each.
@@ -1072,7 +1242,7 @@ pub const UNREAD: &[Unread] = &[
     Unread(
         "auth_configs.jwt",
         "gateway/mw_jwt.go: EnabledForSpec",
-        r#"{"auth_header_name":"X-Jwt","use_param":true}"#,
+        r#"{"cookie_name":"c"}"#,
     ),
     Unread(
         "auth_configs.hmac",
@@ -1105,79 +1275,9 @@ pub const UNREAD: &[Unread] = &[
         r#"{"auth_header_name":"X-Oidc"}"#,
     ),
     Unread(
-        "jwt_signing_method",
-        "gateway/mw_jwt.go: EnabledForSpec",
-        r#""hmac""#,
-    ),
-    Unread(
-        "jwt_source",
-        "gateway/mw_jwt.go: EnabledForSpec",
-        r#""c2VjcmV0""#,
-    ),
-    Unread(
-        "jwt_jwks_uris",
-        "gateway/mw_jwt.go: EnabledForSpec",
-        r#"[{"url":"http://x"}]"#,
-    ),
-    Unread(
-        "jwt_identity_base_field",
-        "gateway/mw_jwt.go: EnabledForSpec",
-        r#""sub""#,
-    ),
-    Unread(
-        "jwt_client_base_field",
-        "gateway/mw_jwt.go: EnabledForSpec",
-        r#""azp""#,
-    ),
-    Unread(
-        "jwt_policy_field_name",
-        "gateway/mw_jwt.go: EnabledForSpec",
-        r#""pol""#,
-    ),
-    Unread(
-        "jwt_default_policies",
-        "gateway/mw_jwt.go: EnabledForSpec",
-        r#"["p"]"#,
-    ),
-    Unread(
-        "jwt_issued_at_validation_skew",
-        "gateway/mw_jwt.go: EnabledForSpec",
-        r#"5"#,
-    ),
-    Unread(
-        "jwt_expires_at_validation_skew",
-        "gateway/mw_jwt.go: EnabledForSpec",
-        r#"5"#,
-    ),
-    Unread(
-        "jwt_not_before_validation_skew",
-        "gateway/mw_jwt.go: EnabledForSpec",
-        r#"5"#,
-    ),
-    Unread(
         "jwt_skip_kid",
         "gateway/mw_jwt.go: EnabledForSpec",
         r#"true"#,
-    ),
-    Unread(
-        "jwt_disable_issued_at_validation",
-        "gateway/mw_jwt.go: EnabledForSpec",
-        r#"true"#,
-    ),
-    Unread(
-        "jwt_disable_expires_at_validation",
-        "gateway/mw_jwt.go: EnabledForSpec",
-        r#"true"#,
-    ),
-    Unread(
-        "jwt_disable_not_before_validation",
-        "gateway/mw_jwt.go: EnabledForSpec",
-        r#"true"#,
-    ),
-    Unread(
-        "jwt_scope_to_policy_mapping",
-        "gateway/mw_jwt.go: EnabledForSpec",
-        r#"{"a":"p"}"#,
     ),
     Unread(
         "jwt_scope_claim_name",
@@ -1250,24 +1350,9 @@ pub const UNREAD: &[Unread] = &[
         r#"{"query_endpoint":"http://x","data_path":"host"}"#,
     ),
     Unread(
-        "proxy.transport",
-        "gateway/reverse_proxy.go: httpTransport",
-        r#"{"ssl_insecure_skip_verify":true,"ssl_min_version":771,"ssl_force_common_name_check":true}"#,
-    ),
-    Unread(
-        "upstream_certificates",
-        "gateway/cert.go: getUpstreamCertificate",
-        r#"{"*":"id"}"#,
-    ),
-    Unread(
         "upstream_certificates_disabled",
         "gateway/cert.go: getUpstreamCertificate",
         r#"true"#,
-    ),
-    Unread(
-        "pinned_public_keys",
-        "gateway/cert.go: getPinnedPublicKeys",
-        r#"{"*":"id"}"#,
     ),
     Unread(
         "certificate_pinning_disabled",
@@ -1423,6 +1508,11 @@ pub const UNREAD: &[Unread] = &[
         "hook_references",
         "apidef/api_definitions.go: no such field",
         r#"[{"event_name":"QuotaExceeded"}]"#,
+    ),
+    Unread(
+        "proxy.transport.dial_timeout",
+        "apidef/api_definitions.go: ProxyConfig",
+        "5",
     ),
 ];
 
