@@ -22,7 +22,8 @@ pub(crate) struct Walk<'d> {
     pub(crate) document: &'d Document,
     pub(crate) naming: &'d Naming,
     pub(crate) budget: Budget,
-    /// Steps for each thing that stands in another.
+    /// Steps for each element, and for each thing else that stands in another.
+    pub(crate) element: usize,
     pub(crate) weight: usize,
 }
 
@@ -47,10 +48,12 @@ impl<'d> Here<'d> {
         }
     }
 
-    /// Whether one may go on to something that stands in this: an element is likely to be looked at more closely.
+    /// Whether one may go on to something that stands in this.
     fn may_enter(self, place: Place) -> bool {
-        let more = usize::from(self.walk.document.is_element(place));
-        self.may_go(self.walk.weight * (1 + more))
+        self.may_go(match self.walk.document.is_element(place) {
+            true => self.walk.element,
+            false => self.walk.weight,
+        })
     }
 
     /// Whether so many more steps may be taken.

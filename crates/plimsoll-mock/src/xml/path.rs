@@ -13,8 +13,8 @@ const MOST_OPERATORS: usize = 150;
 /// How deep parentheses and brackets may stand within each other, and how many signs before each other.
 const MOST_NESTED: usize = 20;
 
-/// Steps of an evaluation in any document, and for how many bytes there may be one more: two for an element that it comes by, and may keep, one
-/// for anything else.
+/// Steps of an evaluation in any document, and for how many bytes there may be one more: one for whatever it comes by, and may keep, two
+/// for an element if the expression has predicates.
 const STEPS: usize = 50_000;
 const BYTES_A_STEP: usize = 8;
 /// Signs of an expression that compare, call or open something: for so many each step counts once more, as each may be asked of each node.
@@ -25,7 +25,8 @@ const SIGNS_A_STEP: usize = 8;
 pub(crate) struct XPath {
     expression: Expr,
     naming: Naming,
-    /// What each step counts.
+    /// What an element on the way counts, and what anything else.
+    element: usize,
     weight: usize,
 }
 
@@ -73,10 +74,16 @@ impl XPath {
         }
         let expression = parse(text).map_err(|error| error.to_string())?;
         let signs = text.bytes().filter(|byte| b"[(+*=<>|-".contains(byte));
+        let weight = 1 + signs.count() / SIGNS_A_STEP;
         Ok(Self {
             expression,
             naming,
-            weight: 1 + signs.count() / SIGNS_A_STEP,
+            element: if text.contains('[') {
+                2 * weight
+            } else {
+                weight
+            },
+            weight,
         })
     }
 
@@ -93,6 +100,7 @@ impl XPath {
             document,
             naming: &self.naming,
             budget: Budget::of(STEPS + document.len() / BYTES_A_STEP),
+            element: self.element,
             weight: self.weight,
         };
         let mut context = EvaluationContext::new(Here::root(&walk));
