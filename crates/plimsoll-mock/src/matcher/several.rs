@@ -11,6 +11,9 @@ use crate::stub::reader::{Node, Problems};
 const PAIRS: usize = 250_000;
 const BYTES_A_PAIR: usize = 2;
 
+/// Values whose distance is measured: the nearest is among them.
+const MOST_MEASURED: usize = 1_000;
+
 /// A pattern on a list of values.
 #[derive(Debug, Clone)]
 pub(crate) enum Several {
@@ -76,13 +79,13 @@ impl Several {
     }
 }
 
-/// The distance of the nearest value; of nothing if there is none.
+/// The distance of the nearest of the first values; of nothing if there is none.
 fn nearest<'a>(
     matcher: &Matcher,
     values: impl Iterator<Item = &'a [u8]>,
 ) -> Result<f64, TooCostly> {
     let mut nearest = None::<f64>;
-    for value in values {
+    for value in values.take(MOST_MEASURED) {
         let distance = matcher.distance(Some(&Content::of(value)))?;
         nearest = Some(nearest.map_or(distance, |least| least.min(distance)));
     }
