@@ -274,7 +274,7 @@ impl Admin {
         for stub in set.stubs().iter().filter(own) {
             let mapping = read_mapping(&stub.document.to_string(), &self.surroundings())
                 .map_err(|problems| AdminError::refused(&problems))?;
-            self.stubs.replace(stub.id, mapping);
+            self.stubs.replace(stub.id, mapping)?;
         }
         Ok(())
     }

@@ -22,6 +22,7 @@ use crate::answer::{Answer, Coding};
 use crate::behaviour::{Alternative, Alternatives, Behaviour, RateLimit, Replay, Room, SlowStart};
 use crate::delay::Delay;
 use crate::delivery::Delivery;
+use crate::json::values_in;
 use crate::matcher::Matcher;
 use crate::metrics::Place;
 use crate::proxy::Proxy;
@@ -86,6 +87,8 @@ pub(crate) struct Stub {
     pub(crate) behaviour: Option<Box<Behaving>>,
     /// The mapping as it was given, with its id.
     pub(crate) document: Value,
+    /// About how many bytes the mapping has as a text.
+    pub(crate) bytes: usize,
     /// In which of the journal's times it last answered, 0 before its first. The alternatives of one stub share it.
     seen: Arc<AtomicU64>,
     /// Where it is counted; shared in the same way.
@@ -106,17 +109,35 @@ pub(crate) struct Behaving {
 /// Reads a document that is one mapping.
 pub(crate) fn read_mapping(text: &str, around: &Surroundings) -> Result<StubMapping, Problems> {
     let text = lenient_json::to_strict(text);
-    let document = parse(&text)?;
-    let bodies = JsonBodies::find(&text);
-    StubMapping::read(&Node::root(&document), bodies.of_document(), around)
+    read_one(parse(&text)?, &JsonBodies::find(&text), around)
 }
 
-/// Reads a document that is a list to import: every mapping, or every problem. Its options are left to the caller.
-pub(crate) fn read_import(text: &str, around: &Surroundings) -> Result<Vec<StubMapping>, Problems> {
+fn read_one(
+    document: Value,
+    bodies: &JsonBodies<'_>,
+    around: &Surroundings,
+) -> Result<StubMapping, Problems> {
+    let mapping = StubMapping::read(&Node::root(&document), bodies.of_document(), around);
+    mapping.map(|mapping| mapping.with_document(document))
+}
+
+/// Reads a document that is a list to import, and what `read_options` reads of it: all of it, or every problem.
+pub(crate) fn read_import<T>(
+    text: &str,
+    around: &Surroundings,
+    read_options: impl FnOnce(&Node<'_>, &mut Problems) -> Option<T>,
+) -> Result<(Vec<StubMapping>, T), Problems> {
     let text = lenient_json::to_strict(text);
-    let document = parse(&text)?;
+    check_import(&text, values_in(text.as_bytes()), MOST_VALUES, "values")?;
+    let mut document = parse(&text)?;
+    let root = Node::root(&document);
+    let mut problems = Problems::new();
+    let options = read_options(&root, &mut problems);
+    let options = options.filter(|_| problems.is_empty()).ok_or(problems)?;
+    let count = document["mappings"].as_array().map_or(0, Vec::len);
+    check_import(&text, count, MOST_MAPPINGS, "mappings")?;
     let results = read_list(
-        &Node::root(&document),
+        &mut document,
         &JsonBodies::find(&text),
         around,
         &["importOptions"],
@@ -130,10 +151,25 @@ pub(crate) fn read_import(text: &str, around: &Surroundings) -> Result<Vec<StubM
         }
     }
     if problems.is_empty() {
-        Ok(mappings)
+        Ok((mappings, options))
     } else {
         Err(problems)
     }
+}
+
+/// Of something in a list to import: how many any list may have, and for how many bytes there may be one more.
+type Most = (usize, usize);
+const MOST_MAPPINGS: Most = (1_000, 100);
+const MOST_VALUES: Most = (64_000, 8);
+
+fn check_import(text: &str, count: usize, most: Most, what: &str) -> Result<(), Problems> {
+    let most = most.0 + text.len() / most.1;
+    if count <= most {
+        return Ok(());
+    }
+    let length = text.len();
+    let message = format!("more than {most} {what} in {length} bytes: import fewer at a time");
+    Err(vec![StubProblem::invalid("/mappings", message)])
 }
 
 /// Parses JSON as WireMock accepts it.
@@ -170,16 +206,15 @@ pub(crate) fn read_document(
     around: &Surroundings,
 ) -> Vec<Result<StubMapping, Problems>> {
     let text = lenient_json::to_strict(text);
-    let document = match parse(&text) {
+    let mut document = match parse(&text) {
         Ok(document) => document,
         Err(problems) => return vec![Err(problems)],
     };
     let bodies = JsonBodies::find(&text);
-    let root = Node::root(&document);
     if document.get("mappings").is_none() {
-        return vec![StubMapping::read(&root, bodies.of_document(), around)];
+        return vec![read_one(document, &bodies, around)];
     }
-    read_list(&root, &bodies, around, &[])
+    read_list(&mut document, &bodies, around, &[])
 }
 
 fn parse(text: &str) -> Result<Value, Problems> {
@@ -195,16 +230,16 @@ fn parse(text: &str) -> Result<Value, Problems> {
     })
 }
 
-/// Reads a list of mappings; `others` names properties beside it that are somebody else's.
+/// Reads a list of mappings, which are taken out of it; `others` names properties beside it that are somebody else's.
 fn read_list(
-    root: &Node<'_>,
+    document: &mut Value,
     bodies: &JsonBodies<'_>,
     around: &Surroundings,
     others: &[&'static str],
 ) -> Vec<Result<StubMapping, Problems>> {
     let mut problems = Problems::new();
-    let mut results = Vec::new();
-    if let Some(mut object) = root.object(&mut problems) {
+    let mut results: Vec<Result<StubMapping, Problems>> = Vec::new();
+    if let Some(mut object) = Node::root(document).object(&mut problems) {
         if let Some(list) = object.get("mappings") {
             let items = list.items(&mut problems);
             let read = |(index, node)| StubMapping::read(node, bodies.of_item(index), around);
@@ -213,6 +248,12 @@ fn read_list(
         object.ignore(&["meta", "$schema"]);
         object.ignore(others);
         object.finish(&["importOptions"], &mut problems);
+    }
+    let items = document.get_mut("mappings").and_then(Value::as_array_mut);
+    for (result, item) in results.iter_mut().zip(items.into_iter().flatten()) {
+        if let Ok(mapping) = result {
+            mapping.document = item.take();
+        }
     }
     if !problems.is_empty() {
         results.push(Err(problems));
@@ -273,8 +314,12 @@ impl StubMapping {
             response,
             webhooks: webhooks.into(),
             behaviour,
-            document: node.value.clone(),
+            document: Value::Null,
         })
+    }
+
+    fn with_document(self, document: Value) -> Self {
+        Self { document, ..self }
     }
 
     /// The mapping as the admin API would show it under this id.
@@ -323,6 +368,7 @@ impl StubMapping {
         let templated =
             templated.map(|templated| templated.as_ref().clone().with_fields(&identity));
         let document = shown_document(self.document, &shown);
+        let bytes = bytes_in(&document);
         let answer = self.response.prepare(&shown, name);
         // A short one is packed when a client first wants it so; a long one would keep that client's shard from the others.
         let packed = match answer.is_long() {
@@ -344,6 +390,7 @@ impl StubMapping {
             webhooks: self.webhooks,
             behaviour,
             document,
+            bytes,
             seen: Arc::clone(shared.0),
             place: Arc::clone(shared.1),
         }
@@ -432,6 +479,21 @@ fn shown_document(mut document: Value, id: &str) -> Value {
         map.insert("uuid".to_owned(), Value::from(id));
     }
     document
+}
+
+/// About how many bytes a document has as a text.
+fn bytes_in(document: &Value) -> usize {
+    /// Quotes, colons and commas.
+    const SIGNS: usize = 4;
+    match document {
+        Value::String(text) => SIGNS + text.len(),
+        Value::Array(items) => SIGNS + items.iter().map(bytes_in).sum::<usize>(),
+        Value::Object(map) => {
+            let member = |(name, value): (&String, &Value)| name.len() + bytes_in(value);
+            SIGNS + map.iter().map(member).sum::<usize>()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => 2 * SIGNS,
+    }
 }
 
 /// `id`, or its older name `uuid`.

@@ -8,7 +8,7 @@ use crate::stub::{Stub, StubMapping};
 use crate::stub_set::StubSet;
 use crate::stub_state::{StateMachine, StateMachines, Step};
 use arc_swap::{ArcSwap, Guard};
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -39,17 +39,38 @@ pub(crate) struct ScenarioStubs {
 #[derive(Debug)]
 pub(crate) struct Draft<'a> {
     stubs: Vec<Arc<Stub>>,
+    /// Bytes of their documents.
+    bytes: usize,
+    places: Places,
     writer: &'a mut Writer,
 }
 
-/// An id that another stub has.
+/// Where the stubs of a draft stand, by their ids. Whoever asks once is answered by a look through all of them.
+#[derive(Debug, Default)]
+enum Places {
+    #[default]
+    Unasked,
+    AskedOnce,
+    Table(HashMap<StubId, usize>),
+}
+
+/// Stubs to which the admin API may add another.
+const MOST_STUBS: usize = 100_000;
+/// Bytes of all their documents to which it may.
+const MOST_BYTES: usize = 256 << 20;
+
+/// Why a mapping does not become a stub.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("ID of the provided stub mapping '{0}' is already taken by another stub mapping")]
-pub(crate) struct DuplicateId(pub(crate) StubId);
+pub(crate) enum NotPlaced {
+    #[error("ID of the provided stub mapping '{0}' is already taken by another stub mapping")]
+    DuplicateId(StubId),
+    #[error("no stub mapping can be added to {MOST_STUBS}, or to {} MiB of them", MOST_BYTES >> 20)]
+    TooMany,
+}
 
 impl Stubs {
     /// A set of these mappings, added in their order. `seed` decides the ids of those that have none.
-    pub(crate) fn new(seed: u64, mappings: Vec<StubMapping>) -> Result<Self, DuplicateId> {
+    pub(crate) fn new(seed: u64, mappings: Vec<StubMapping>) -> Result<Self, NotPlaced> {
         let stubs = Self {
             current: ArcSwap::default(),
             writer: Mutex::new(Writer {
@@ -99,8 +120,11 @@ impl Stubs {
     ) -> Result<R, E> {
         let mut writer = self.lock();
         let stubs = self.current().stubs().to_vec();
+        let bytes = stubs.iter().map(|stub| stub.bytes).sum();
         let mut draft = Draft {
             stubs,
+            bytes,
+            places: Places::default(),
             writer: &mut writer,
         };
         let result = change(&mut draft)?;
@@ -113,14 +137,20 @@ impl Stubs {
     }
 
     /// Adds a mapping.
-    pub(crate) fn add(&self, mapping: StubMapping) -> Result<Arc<Stub>, DuplicateId> {
+    pub(crate) fn add(&self, mapping: StubMapping) -> Result<Arc<Stub>, NotPlaced> {
         self.change(|draft| draft.add(mapping))
     }
 
     /// Puts a mapping in the place of the stub with this id, if there is one.
-    pub(crate) fn replace(&self, id: StubId, mapping: StubMapping) -> Option<Arc<Stub>> {
-        self.change(|draft| draft.replace(id, mapping).ok_or(()))
-            .ok()
+    pub(crate) fn replace(
+        &self,
+        id: StubId,
+        mapping: StubMapping,
+    ) -> Result<Option<Arc<Stub>>, NotPlaced> {
+        if self.get(id).is_none() {
+            return Ok(None);
+        }
+        self.change(|draft| draft.replace(id, mapping))
     }
 
     /// Removes the stub with this id; `None` if there is none.
@@ -147,21 +177,24 @@ impl Stubs {
     }
 
     /// Replaces the whole set.
-    pub(crate) fn replace_all(&self, mappings: Vec<StubMapping>) -> Result<(), DuplicateId> {
+    pub(crate) fn replace_all(&self, mappings: Vec<StubMapping>) -> Result<(), NotPlaced> {
         let mut ids = HashSet::new();
         if let Some(id) = mappings
             .iter()
             .filter_map(|mapping| mapping.id)
             .find(|id| !ids.insert(*id))
         {
-            return Err(DuplicateId(id));
+            return Err(NotPlaced::DuplicateId(id));
         }
         self.change(|draft| {
             draft.stubs.clear();
+            draft.bytes = 0;
+            draft.places = Places::default();
             draft.writer.machines.clear();
             for mapping in mappings {
-                let stub = draft.writer.place(mapping, &[])?;
-                draft.stubs.push(stub);
+                let id = draft.writer.id_of(&mapping);
+                let stub = draft.writer.place(id, mapping);
+                draft.push(stub);
             }
             Ok(())
         })
@@ -188,58 +221,97 @@ impl ScenarioStubs {
 
 impl Draft<'_> {
     /// Adds a mapping.
-    pub(crate) fn add(&mut self, mapping: StubMapping) -> Result<Arc<Stub>, DuplicateId> {
-        let stub = self.writer.place(mapping, &self.stubs)?;
-        self.stubs.push(Arc::clone(&stub));
+    pub(crate) fn add(&mut self, mapping: StubMapping) -> Result<Arc<Stub>, NotPlaced> {
+        let id = self.writer.id_of(&mapping);
+        if self.has(id) {
+            return Err(NotPlaced::DuplicateId(id));
+        }
+        if self.stubs.len() >= MOST_STUBS || self.bytes >= MOST_BYTES {
+            return Err(NotPlaced::TooMany);
+        }
+        let stub = self.writer.place(id, mapping);
+        self.push(Arc::clone(&stub));
         Ok(stub)
     }
 
     /// Puts a stub that was removed back where it was, unless another has its id by now.
-    pub(crate) fn put_back(&mut self, stub: Arc<Stub>) -> Result<(), DuplicateId> {
+    pub(crate) fn put_back(&mut self, stub: Arc<Stub>) -> Result<(), NotPlaced> {
         if self.has(stub.id) {
-            return Err(DuplicateId(stub.id));
+            return Err(NotPlaced::DuplicateId(stub.id));
         }
-        self.stubs.push(stub);
+        self.push(stub);
         Ok(())
     }
 
     /// Puts a mapping in the place of the stub with this id, if there is one.
-    pub(crate) fn replace(&mut self, id: StubId, mapping: StubMapping) -> Option<Arc<Stub>> {
-        let place = self.stubs.iter_mut().find(|stub| stub.id == id)?;
-        let stub = Arc::new(mapping.place(id, place.insertion, &mut self.writer.machines));
-        *place = Arc::clone(&stub);
-        Some(stub)
+    pub(crate) fn replace(
+        &mut self,
+        id: StubId,
+        mapping: StubMapping,
+    ) -> Result<Option<Arc<Stub>>, NotPlaced> {
+        let Some(place) = self.place_of(id) else {
+            return Ok(None);
+        };
+        let old = &mut self.stubs[place];
+        let stub = Arc::new(mapping.place(id, old.insertion, &mut self.writer.machines));
+        let others = self.bytes - old.bytes;
+        if stub.bytes > old.bytes && others >= MOST_BYTES {
+            return Err(NotPlaced::TooMany);
+        }
+        self.bytes = others + stub.bytes;
+        *old = Arc::clone(&stub);
+        Ok(Some(stub))
     }
 
     /// Removes the stubs that are not to stay.
     pub(crate) fn retain(&mut self, stays: impl Fn(&Stub) -> bool) {
         self.stubs.retain(|stub| stays(stub));
+        self.bytes = self.stubs.iter().map(|stub| stub.bytes).sum();
+        self.places = Places::default();
     }
 
     /// Whether there is a stub with this id.
-    pub(crate) fn has(&self, id: StubId) -> bool {
-        find(&self.stubs, id).is_some()
+    pub(crate) fn has(&mut self, id: StubId) -> bool {
+        self.place_of(id).is_some()
+    }
+
+    fn place_of(&mut self, id: StubId) -> Option<usize> {
+        let stubs = self.stubs.iter();
+        match &self.places {
+            Places::Unasked => {
+                let place = stubs.map(|stub| stub.id).position(|own| own == id);
+                self.places = Places::AskedOnce;
+                place
+            }
+            Places::AskedOnce => {
+                let table: HashMap<StubId, usize> = stubs.map(|stub| stub.id).zip(0..).collect();
+                let place = table.get(&id).copied();
+                self.places = Places::Table(table);
+                place
+            }
+            Places::Table(table) => table.get(&id).copied(),
+        }
+    }
+
+    fn push(&mut self, stub: Arc<Stub>) {
+        if let Places::Table(table) = &mut self.places {
+            table.insert(stub.id, self.stubs.len());
+        }
+        self.bytes += stub.bytes;
+        self.stubs.push(stub);
     }
 }
 
 impl Writer {
-    fn place(
-        &mut self,
-        mapping: StubMapping,
-        others: &[Arc<Stub>],
-    ) -> Result<Arc<Stub>, DuplicateId> {
-        let id = mapping
-            .id
-            .unwrap_or_else(|| StubId::minted(self.seed, self.insertions));
-        if find(others, id).is_some() {
-            return Err(DuplicateId(id));
-        }
+    /// The id that a mapping came with, or the next.
+    fn id_of(&self, mapping: &StubMapping) -> StubId {
+        let minted = || StubId::minted(self.seed, self.insertions);
+        mapping.id.unwrap_or_else(minted)
+    }
+
+    fn place(&mut self, id: StubId, mapping: StubMapping) -> Arc<Stub> {
         self.insertions += 1;
-        Ok(Arc::new(mapping.place(
-            id,
-            self.insertions,
-            &mut self.machines,
-        )))
+        Arc::new(mapping.place(id, self.insertions, &mut self.machines))
     }
 }
 

@@ -13,7 +13,7 @@ pub(super) fn answer(
     let mapping = admin.mapping_of(request)?;
     let stub = admin
         .stubs
-        .replace(id, mapping)
+        .replace(id, mapping)?
         .ok_or_else(AdminError::absent)?;
     admin.save_if_persistent(&stub)?;
     Ok(Answer::json(200, &stub.document))

@@ -3,7 +3,7 @@
 use crate::answer::{Answer, AnswerBuilder};
 use crate::budget::TooCostly;
 use crate::stub::problem::{ProblemKind, StubProblem};
-use crate::stubs::DuplicateId;
+use crate::stubs::NotPlaced;
 use serde_json::{Value, json};
 use std::fmt;
 
@@ -153,13 +153,16 @@ impl From<TooCostly> for AdminError {
     }
 }
 
-impl From<DuplicateId> for AdminError {
-    fn from(duplicate: DuplicateId) -> Self {
-        let title = "Duplicate stub mapping ID";
-        let detail = duplicate.to_string();
+impl From<NotPlaced> for AdminError {
+    fn from(reason: NotPlaced) -> Self {
+        let detail = reason.to_string();
+        let (code, title) = match reason {
+            NotPlaced::DuplicateId(_) => (DUPLICATE_ID, "Duplicate stub mapping ID"),
+            NotPlaced::TooMany => (INVALID, "Too many stub mappings"),
+        };
         Self {
             status: 422,
-            errors: vec![json!({"code": DUPLICATE_ID, "title": title, "detail": detail})],
+            errors: vec![json!({"code": code, "title": title, "detail": detail})],
         }
     }
 }

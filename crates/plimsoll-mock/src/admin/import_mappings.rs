@@ -5,8 +5,8 @@ use super::{Admin, AdminRequest};
 use crate::answer::{Answer, AnswerBuilder};
 use crate::stub::problem::StubProblem;
 use crate::stub::reader::{Node, Object, Problems};
-use crate::stub::{StubMapping, read_import, read_value};
-use crate::stubs::{Draft, DuplicateId};
+use crate::stub::{StubMapping, read_import};
+use crate::stubs::{Draft, NotPlaced};
 use std::collections::HashSet;
 
 /// What becomes of the stubs that are there.
@@ -35,8 +35,8 @@ enum Rest {
 pub(super) fn answer(admin: &Admin, request: &AdminRequest, _: &str) -> Result<Answer, AdminError> {
     let text = request.text();
     let refused = |problems: Problems| AdminError::refused(&problems);
-    let options = read_value(&text, Options::read).map_err(refused)?;
-    let mappings = read_import(&text, &admin.surroundings()).map_err(refused)?;
+    let (mappings, options) =
+        read_import(&text, &admin.surroundings(), Options::read).map_err(refused)?;
     admin
         .stubs
         .change(|draft| import(draft, mappings, options))?;
@@ -48,14 +48,14 @@ fn import(
     draft: &mut Draft<'_>,
     mappings: Vec<StubMapping>,
     options: Options,
-) -> Result<(), DuplicateId> {
+) -> Result<(), NotPlaced> {
     let mut named = HashSet::new();
     for mapping in mappings.into_iter().rev() {
         match mapping.id.filter(|id| draft.has(*id)) {
             Some(id) => {
                 named.insert(id);
                 if options.duplicates == Duplicates::Overwrite {
-                    draft.replace(id, mapping);
+                    draft.replace(id, mapping)?;
                 }
             }
             None => {

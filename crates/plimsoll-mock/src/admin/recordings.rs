@@ -12,7 +12,7 @@ use crate::stub::id::StubId;
 use crate::stub::problem::StubProblem;
 use crate::stub::reader::Problems;
 use crate::stub::{Stub, StubMapping, read_mapping, read_value};
-use crate::stubs::{Draft, DuplicateId};
+use crate::stubs::{Draft, NotPlaced};
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::sync::{Arc, MutexGuard, PoisonError};
@@ -171,7 +171,7 @@ impl<'a> Kept<'a> {
             let mapping = read_mapping(&one.document.to_string(), &around);
             mappings.push(mapping.map_err(|problems| AdminError::refused(&problems))?);
         }
-        let add = |draft: &mut Draft<'_>| -> Result<_, DuplicateId> {
+        let add = |draft: &mut Draft<'_>| -> Result<_, NotPlaced> {
             let added = mappings.into_iter().map(|mapping| draft.add(mapping));
             added.collect::<Result<Vec<_>, _>>()
         };

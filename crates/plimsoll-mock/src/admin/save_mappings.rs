@@ -13,7 +13,7 @@ pub(super) fn answer(admin: &Admin, _: &AdminRequest, _: &str) -> Result<Answer,
         let mapping = read_mapping(&document.to_string(), &admin.surroundings());
         let mapping = mapping.map_err(|problems| AdminError::refused(&problems))?;
         // One that was removed meanwhile stays so.
-        if let Some(saved) = admin.stubs.replace(stub.id, mapping) {
+        if let Some(saved) = admin.stubs.replace(stub.id, mapping)? {
             admin.save(&saved)?;
         }
     }
