@@ -70,7 +70,8 @@ impl Exchange<'_> {
             Ok(None) => return self.decide_unmatched(&request, &set),
             Err(error) => {
                 let answer = Answer::text(500, &error.to_string());
-                return self.decide_own(answer, Duration::ZERO);
+                self.note_unmatched(answer.status());
+                return Decision::Own(answer, Duration::ZERO);
             }
         };
         self.place
@@ -94,11 +95,15 @@ impl Exchange<'_> {
         if let Some(reply) = builtins::reply(request, || shared.draw()) {
             return self.decide_own(reply.answer, reply.delay);
         }
-        self.shard.counters.add(Counter::Unmatched, 1);
-        self.note(Answered::Unmatched, Duration::ZERO, None);
+        self.note_unmatched(404);
         let differences = &shared.differences;
         let answer = differences.unmatched(request, set.stubs(), self.received);
         Decision::Own(answer, Duration::ZERO)
+    }
+
+    fn note_unmatched(&self, status: u16) {
+        self.shard.counters.add(Counter::Unmatched, 1);
+        self.note(Answered::Unmatched(status), Duration::ZERO, None);
     }
 
     /// The answer of a stub that has no behaviour of its own.

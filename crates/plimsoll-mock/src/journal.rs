@@ -79,9 +79,10 @@ pub(crate) struct Entry {
 #[derive(Debug, Clone)]
 pub(crate) enum Outcome {
     Stub(Arc<Stub>),
-    /// A built-in endpoint, or a refusal, with this status.
+    /// A built-in endpoint, with this status.
     Own(u16),
-    Unmatched,
+    /// Nothing, so it gets this status.
+    Unmatched(u16),
 }
 
 /// A request to be noted.
@@ -102,7 +103,8 @@ pub(crate) struct Seen<'a> {
 pub(crate) enum Answered<'a> {
     Stub(&'a Arc<Stub>),
     Own(u16),
-    Unmatched,
+    /// Nothing, so it gets this status.
+    Unmatched(u16),
 }
 
 /// What the journal holds at one moment.
@@ -282,8 +284,7 @@ impl Entry {
         let status = match (&self.answer, &self.outcome) {
             (Some(answer), _) => return answer.shown(),
             (None, Outcome::Stub(stub)) => return stub.answer.shown(),
-            (None, Outcome::Own(status)) => *status,
-            (None, Outcome::Unmatched) => 404,
+            (None, Outcome::Own(status) | Outcome::Unmatched(status)) => *status,
         };
         Shown {
             status,
@@ -294,14 +295,14 @@ impl Entry {
 
     /// Whether nothing answered it.
     pub(crate) fn is_unmatched(&self) -> bool {
-        matches!(self.outcome, Outcome::Unmatched)
+        matches!(self.outcome, Outcome::Unmatched(_))
     }
 
     /// The stub that answered it.
     pub(crate) fn stub(&self) -> Option<&Arc<Stub>> {
         match &self.outcome {
             Outcome::Stub(stub) => Some(stub),
-            Outcome::Own(_) | Outcome::Unmatched => None,
+            Outcome::Own(_) | Outcome::Unmatched(_) => None,
         }
     }
 }
@@ -332,7 +333,7 @@ mod tests {
             channel: Channel::default(),
             received,
             delay: Duration::ZERO,
-            outcome: Answered::Unmatched,
+            outcome: Answered::Unmatched(404),
             answer: None,
         };
         let check = |noted: &[Instant], fetched: &[Instant]| {

@@ -7,6 +7,8 @@ mod admin;
 mod bad_input;
 #[path = "mock/behaving.rs"]
 mod behaving;
+#[path = "mock/costly.rs"]
+mod costly;
 #[path = "mock/counting.rs"]
 mod counting;
 #[path = "mock/http2.rs"]

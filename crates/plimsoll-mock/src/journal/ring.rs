@@ -277,7 +277,7 @@ fn outcome(seen: Answered<'_>, spare: Option<Outcome>) -> Outcome {
         }
         (Answered::Stub(stub), _) => Outcome::Stub(Arc::clone(stub)),
         (Answered::Own(status), _) => Outcome::Own(status),
-        (Answered::Unmatched, _) => Outcome::Unmatched,
+        (Answered::Unmatched(status), _) => Outcome::Unmatched(status),
     }
 }
 
@@ -297,7 +297,7 @@ mod tests {
             channel: Channel::default(),
             received: Instant::now(),
             delay: Duration::ZERO,
-            outcome: Answered::Unmatched,
+            outcome: Answered::Unmatched(404),
             answer: None,
         }
     }

@@ -62,12 +62,12 @@ pub(crate) fn serve_event(journal: &Journal, entry: &Entry) -> Value {
             json!({"status": status, "headers": {}, "bodyAsBase64": "", "body": ""}),
             None,
         ),
-        Outcome::Unmatched => {
-            let definition = json!({"status": 404, "fromConfiguredStub": false});
+        Outcome::Unmatched(status) => {
+            let definition = json!({"status": status, "fromConfiguredStub": false});
             let stub = json!({
                 "id": id, "request": {"method": "ANY"}, "response": definition, "uuid": id,
             });
-            let response = json!({"status": 404, "bodyAsBase64": "", "body": ""});
+            let response = json!({"status": status, "bodyAsBase64": "", "body": ""});
             (definition, response, Some(stub))
         }
     };
