@@ -202,6 +202,11 @@ fn xml(size: usize) -> Vec<Input> {
             &deep.replacen("</a>", "xxxxxxxxxxxxx</a>", 1),
         ),
         of(
+            "matchesXPath many predicates, deep",
+            path(&format!("//a{}", "[true()]".repeat(100))),
+            &deep,
+        ),
+        of(
             "matchesXPath namespace::*, deep",
             path("//namespace::*[. = 'x']"),
             &declaring,
@@ -457,6 +462,11 @@ fn parameters(size: usize) -> Vec<Input> {
     let template_url = json!({ "request": { "urlPathTemplate": "/a/{b}/{c}/{d}", "pathParameters": { "b": { "equalTo": "z" } } }, "response": { "status": 200 } });
     let boundary = "multipart/form-data; boundary=b";
     let part = "--b\r\nA: b\r\n\r\n\r\n".repeat(size / 15) + "--b--";
+    // As many parts as are looked at.
+    let small = |open: &str, item: &str, close: &str| {
+        let items = item.repeat(size / 1_000 / item.len());
+        format!("--b\r\nA: c\r\n\r\n{open}{items}{close}\r\n").repeat(1_000) + "--b--"
+    };
     let many_fields = format!("--b\r\n{}\r\n\r\n--b--", "a:\r\n".repeat(size / 4));
     let dashes = "--b".repeat(size / 3);
     let multipart = json!({ "request": { "url": "/a", "multipartPatterns": [{ "matchingType": "ALL", "headers": { "A": { "equalTo": "c" } }, "bodyPatterns": [{ "equalToXml": "<a/>" }] }] }, "response": { "status": 200 } });
@@ -510,11 +520,27 @@ fn parameters(size: usize) -> Vec<Input> {
             Asked::post("p1=&".repeat(size / 4)).field("Content-Type", formed),
         ),
         Input::of(
+            "form, values beside a long text",
+            json!({ "request": { "urlPath": "/a", "formParameters": { "p1": { "equalTo": "y".repeat(200) } } }, "response": { "status": 200 } }),
+            Asked::post("p1=xxxxxxxxx&".repeat(size / 13)).field("Content-Type", formed),
+        ),
+        Input::of(
+            "form, fields beside many names",
+            named("formParameters"),
+            Asked::post("p1=xxxxxxxxx&".repeat(size / 13)).field("Content-Type", formed),
+        ),
+        Input::of(
             "path template",
             template_url,
             Asked::get(&format!("/a{}", "/b".repeat(short / 2))),
         ),
         parts("multipart, parts", &part),
+        parts("multipart, small XML", &small("<a>", "<b/>", "</a>")),
+        Input::of(
+            "multipart, small trees of JSON",
+            json!({ "request": { "url": "/a", "multipartPatterns": [{ "bodyPatterns": [{ "matchesJsonSchema": { "type": "string" } }] }] }, "response": { "status": 200 } }),
+            Asked::post(small("[", "{\"a\":0},", "0]")).field("Content-Type", boundary),
+        ),
         parts("multipart, fields of a part", &many_fields),
         parts("multipart, delimiters alone", &dashes),
     ]
@@ -710,6 +736,17 @@ fn journals(size: usize) -> Vec<Input> {
         "near misses of the unmatched",
         "/requests/unmatched/near-misses",
     ));
+    // All as long as is compared.
+    let stubs =
+        (0..100).map(|n| json!({ "request": { "url": format!("/{n:04}{}", "u".repeat(195)) } }));
+    searches.push(Input {
+        what: "near misses of many, many stubs".to_owned(),
+        stubs: stubs.collect(),
+        before: (0..200)
+            .map(|_| Asked::get(&format!("/{}", "v".repeat(199))))
+            .collect(),
+        asked: Asked::get("/__admin/requests/unmatched/near-misses"),
+    });
     let mut many = String::new();
     for number in 0..size / 120 {
         let comma = if number == 0 { "" } else { "," };
