@@ -17,16 +17,18 @@ mod problem;
 mod rename;
 pub mod scalar;
 mod tree;
+mod twins;
 mod yaml;
 
 pub use decode::{Faults, Nulls, Rules, list, nearest, suggestion};
 pub use path::{Path, Segment};
 pub use problem::{MOST_PROBLEMS, Problem, Problems};
+pub use rename::Spelling;
 pub use scalar::{
     BytesText, DurationText, EdgeRateText, Entries, OneOrMany, RateText, Scalar, ShareText, Text,
 };
 
-use tree::Node;
+pub use tree::{Entry, Node, Value};
 
 /// The longest text that is parsed, in bytes.
 pub const MAX_TEXT_BYTES: usize = 16 * 1024 * 1024;
@@ -67,6 +69,12 @@ impl Document {
             sources: vec![file.to_owned()],
             root: json::parse(file, text)?,
         })
+    }
+
+    /// The whole document, to be looked at. [`Document::to_json`] is a copy, and several times as large.
+    #[must_use]
+    pub fn root(&self) -> &Node {
+        &self.root
     }
 
     /// The document without its positions.
@@ -135,7 +143,11 @@ impl Document {
 
     fn located(&self, at: tree::Position, path: Path, message: impl Into<String>) -> Problem {
         Problem {
-            file: self.sources.get(at.source).cloned().unwrap_or_default(),
+            file: self
+                .sources
+                .get(usize::from(at.source))
+                .cloned()
+                .unwrap_or_default(),
             line: at.line,
             column: at.column,
             path: path.to_string(),

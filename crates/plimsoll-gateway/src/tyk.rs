@@ -37,7 +37,7 @@ use files::File;
 use notes::{Account, Notes};
 use policies::Form;
 
-use plimsoll_base::document::{Document, Nulls, Problem, Problems, Rules};
+use plimsoll_base::document::{self, Document, Nulls, Problem, Problems, Rules};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -317,8 +317,14 @@ pub(crate) fn file_of(app_path: &Path, id: &str) -> Option<PathBuf> {
 pub(crate) fn written_id(text: &str) -> Option<String> {
     let document = Document::parse_json("definition", text).ok()?;
     let document = fields::spelled(fields::DEFINITION, document, false).ok()?;
-    let id = document.to_json().get("api_id")?.as_str()?.to_owned();
-    Some(id).filter(|id| !id.is_empty())
+    let document::Value::Mapping(fields) = document.root().value() else {
+        return None;
+    };
+    let id = fields.iter().find(|field| field.key() == "api_id")?;
+    match id.node().value() {
+        document::Value::Text(id) if !id.is_empty() => Some(id.to_owned()),
+        _ => None,
+    }
 }
 
 /// The id of a definition that gives itself none.

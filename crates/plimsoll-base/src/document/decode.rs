@@ -9,9 +9,9 @@ use deserr::{
 };
 
 use super::Document;
-use super::path::Path;
+use super::path::{Path, Segment};
 use super::problem::{MOST_PROBLEMS, Problem, Problems};
-use super::tree::{Entry, Node, NodeValue};
+use super::tree::{self, Entry, Node};
 
 /// How a document is decoded. The default is strict.
 #[derive(Debug, Clone, Copy, Default)]
@@ -59,7 +59,7 @@ pub(super) fn decode<T: Deserr<Faults>>(
     let mut problems = Problems::default();
     if rules.nulls == Nulls::Refused {
         let mut paths = Vec::new();
-        problems.count_further(collect_nulls(&document.root, &Path::root(), &mut paths));
+        problems.count_further(collect_nulls(&document.root, &mut Path::root(), &mut paths));
         problems.extend(
             paths
                 .iter()
@@ -86,22 +86,26 @@ pub(super) fn decode<T: Deserr<Faults>>(
 }
 
 /// Finds the first ones, and counts those beyond. Depth is bounded by the parser.
-fn collect_nulls(node: &Node, path: &Path, found: &mut Vec<Path>) -> usize {
-    match &node.value {
-        NodeValue::Null if found.len() == MOST_PROBLEMS => 1,
-        NodeValue::Null => {
+fn collect_nulls(node: &Node, path: &mut Path, found: &mut Vec<Path>) -> usize {
+    match node.value() {
+        tree::Value::Null if found.len() == MOST_PROBLEMS => 1,
+        tree::Value::Null => {
             found.push(path.clone());
             0
         }
-        NodeValue::Sequence(items) => {
+        tree::Value::Sequence(items) => {
             let holding = items.iter().enumerate().filter(|(_, item)| may_hold(item));
-            let further = holding.map(|(at, item)| collect_nulls(item, &path.index(at), found));
+            let further = holding.map(|(at, item)| {
+                path.within(Segment::Index(at), |path| collect_nulls(item, path, found))
+            });
             further.sum()
         }
-        NodeValue::Mapping(entries) => {
-            let holding = entries.iter().filter(|entry| may_hold(&entry.node));
-            let further =
-                holding.map(|entry| collect_nulls(&entry.node, &path.key(&entry.key), found));
+        tree::Value::Mapping(entries) => {
+            let holding = entries.iter().filter(|entry| may_hold(entry.node()));
+            let further = holding.map(|entry| {
+                let key = Segment::Key(entry.key().to_owned());
+                path.within(key, |path| collect_nulls(entry.node(), path, found))
+            });
             further.sum()
         }
         _ => 0,
@@ -111,8 +115,8 @@ fn collect_nulls(node: &Node, path: &Path, found: &mut Vec<Path>) -> usize {
 /// Whether a node is null or may hold one: a path is made only for these.
 fn may_hold(node: &Node) -> bool {
     matches!(
-        node.value,
-        NodeValue::Null | NodeValue::Sequence(_) | NodeValue::Mapping(_)
+        node.value(),
+        tree::Value::Null | tree::Value::Sequence(_) | tree::Value::Mapping(_)
     )
 }
 
@@ -314,39 +318,55 @@ impl DeserializeError for Faults {
 }
 
 impl<'a> IntoValue for &'a Node {
-    type Sequence = Vec<&'a Node>;
+    type Sequence = Items<'a>;
     type Map = Remaining<'a>;
 
     fn kind(&self) -> ValueKind {
-        match &self.value {
-            NodeValue::Null => ValueKind::Null,
-            NodeValue::Boolean(_) => ValueKind::Boolean,
-            NodeValue::Integer(_) => ValueKind::Integer,
-            NodeValue::Negative(_) => ValueKind::NegativeInteger,
-            NodeValue::Float(_) => ValueKind::Float,
-            NodeValue::Text(_) => ValueKind::String,
-            NodeValue::Sequence(_) => ValueKind::Sequence,
-            NodeValue::Mapping(_) => ValueKind::Map,
+        match self.value() {
+            tree::Value::Null => ValueKind::Null,
+            tree::Value::Boolean(_) => ValueKind::Boolean,
+            tree::Value::Integer(_) => ValueKind::Integer,
+            tree::Value::Negative(_) => ValueKind::NegativeInteger,
+            tree::Value::Float(_) => ValueKind::Float,
+            tree::Value::Text(_) => ValueKind::String,
+            tree::Value::Sequence(_) => ValueKind::Sequence,
+            tree::Value::Mapping(_) => ValueKind::Map,
         }
     }
 
     fn into_value(self) -> Value<Self> {
-        match &self.value {
-            NodeValue::Null => Value::Null,
-            NodeValue::Boolean(value) => Value::Boolean(*value),
-            NodeValue::Integer(value) => Value::Integer(*value),
-            NodeValue::Negative(value) => Value::NegativeInteger(*value),
-            NodeValue::Float(value) => Value::Float(*value),
-            NodeValue::Text(text) => Value::String(text.clone()),
-            NodeValue::Sequence(items) => Value::Sequence(items.iter().collect()),
-            NodeValue::Mapping(entries) => Value::Map(Remaining::new(entries)),
+        match self.value() {
+            tree::Value::Null => Value::Null,
+            tree::Value::Boolean(value) => Value::Boolean(value),
+            tree::Value::Integer(value) => Value::Integer(value),
+            tree::Value::Negative(value) => Value::NegativeInteger(value),
+            tree::Value::Float(value) => Value::Float(value),
+            tree::Value::Text(text) => Value::String(text.to_owned()),
+            tree::Value::Sequence(items) => Value::Sequence(Items(items)),
+            tree::Value::Mapping(entries) => Value::Map(Remaining::new(entries)),
         }
+    }
+}
+
+/// The items of a list.
+pub struct Items<'a>(&'a [Node]);
+
+impl<'a> Sequence for Items<'a> {
+    type Value = &'a Node;
+    type Iter = std::slice::Iter<'a, Node>;
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn into_iter(self) -> Self::Iter {
+        self.0.iter()
     }
 }
 
 /// What is left of a mapping while it is decoded, in the order of the file. A wire struct asks for each of its fields, so large mappings
 /// are asked by name and not searched.
-pub(super) struct Remaining<'a> {
+pub struct Remaining<'a> {
     entries: Vec<Option<&'a Entry>>,
     /// The places of keys, in a mapping that is large.
     places: Option<HashMap<&'a str, usize>>,
@@ -359,7 +379,7 @@ const LARGE: usize = 16;
 impl<'a> Remaining<'a> {
     fn new(entries: &'a [Entry]) -> Self {
         let keys = entries.iter().enumerate();
-        let places = || keys.map(|(at, entry)| (entry.key.as_str(), at)).collect();
+        let places = || keys.map(|(at, entry)| (entry.key(), at)).collect();
         Self {
             entries: entries.iter().map(Some).collect(),
             places: (entries.len() > LARGE).then(places),
@@ -370,7 +390,7 @@ impl<'a> Remaining<'a> {
 
 impl<'a> Map for Remaining<'a> {
     type Value = &'a Node;
-    type Iter = std::vec::IntoIter<(String, &'a Node)>;
+    type Iter = Left<'a>;
 
     fn len(&self) -> usize {
         self.left
@@ -380,18 +400,28 @@ impl<'a> Map for Remaining<'a> {
         let at = match &self.places {
             Some(places) => *places.get(key)?,
             None => {
-                let is_it = |entry: &Option<&Entry>| entry.is_some_and(|entry| entry.key == key);
+                let is_it = |entry: &Option<&Entry>| entry.is_some_and(|entry| entry.key() == key);
                 self.entries.iter().position(is_it)?
             }
         };
         let entry = self.entries.get_mut(at)?.take()?;
         self.left -= 1;
-        Some(&entry.node)
+        Some(entry.node())
     }
 
     fn into_iter(self) -> Self::Iter {
-        let left = self.entries.into_iter().flatten();
-        let pairs: Vec<_> = left.map(|entry| (entry.key.clone(), &entry.node)).collect();
-        pairs.into_iter()
+        Left(self.entries.into_iter().flatten())
+    }
+}
+
+/// The entries that nobody has asked for by name. Their keys are copied one after the other: all of them at once would be a second tree.
+pub struct Left<'a>(std::iter::Flatten<std::vec::IntoIter<Option<&'a Entry>>>);
+
+impl<'a> Iterator for Left<'a> {
+    type Item = (String, &'a Node);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let entry = self.0.next()?;
+        Some((entry.key().to_owned(), entry.node()))
     }
 }

@@ -2,10 +2,9 @@
 //!
 //! The words of a string and the value of a number are `serde_json`'s; structure and positions are found here.
 
-use std::collections::HashMap;
-
 use super::problem::{Problem, Problems};
-use super::tree::{Entry, Node, NodeValue, Position};
+use super::tree::{Entry, Node, Position};
+use super::twins::tell_twins;
 use super::{MAX_DEPTH, MAX_TEXT_BYTES};
 
 /// Parses one value; problems carry `file`.
@@ -17,6 +16,12 @@ pub(super) fn parse(file: &str, text: &str) -> Result<Node, Problems> {
         );
         return Err(Problem::of_file(file, message).into());
     }
+    read(file, text)?
+}
+
+/// Text that is short enough. The inner result is of text that is JSON but for keys that are there twice, the outer one's problems are of
+/// other text.
+pub(super) fn read(file: &str, text: &str) -> Result<Result<Node, Problems>, Problems> {
     let start = Position {
         source: 0,
         line: 1,
@@ -31,7 +36,7 @@ pub(super) fn parse(file: &str, text: &str) -> Result<Node, Problems> {
     };
     let root = reader.document();
     match root {
-        Ok(root) => reader.problems.or_ok(root),
+        Ok(root) => Ok(reader.problems.or_ok(root)),
         Err(Stop) => Err(reader.problems),
     }
 }
@@ -61,28 +66,32 @@ impl Reader<'_> {
     fn value(&mut self, depth: usize) -> Result<Node, Stop> {
         self.skip_space();
         let at = self.position();
-        let value = match self.peek() {
+        match self.peek() {
             Some(b'{' | b'[') if depth == 0 => {
                 let message = format!("nested deeper than {MAX_DEPTH} levels");
-                return self.refuse(&message);
+                self.refuse(&message)
             }
-            Some(b'{') => self.mapping(depth - 1)?,
-            Some(b'[') => self.sequence(depth - 1)?,
-            Some(b'"') => NodeValue::Text(self.string()?),
-            Some(b'-' | b'0'..=b'9') => self.number()?,
-            Some(_) => self.word()?,
-            None => return self.refuse("not JSON: the text ends where a value is expected"),
-        };
-        Ok(Node { value, at })
+            Some(b'{') => self.mapping(depth - 1, at),
+            Some(b'[') => Ok(Node::sequence(at, self.items(depth - 1)?)),
+            Some(b'"') => Ok(Node::text(at, &self.string()?)),
+            Some(b'-' | b'0'..=b'9') => self.number(at),
+            Some(_) => self.word(at),
+            None => self.refuse("not JSON: the text ends where a value is expected"),
+        }
     }
 
-    fn mapping(&mut self, depth: usize) -> Result<NodeValue, Stop> {
-        let mut entries: Vec<Entry> = Vec::new();
-        let mut seen: HashMap<String, u32> = HashMap::new();
+    fn mapping(&mut self, depth: usize, at: Position) -> Result<Node, Stop> {
+        let mut entries = Vec::new();
+        let read = self.entries(depth, &mut entries);
+        tell_twins(&entries, |at, message| self.note(at, message));
+        read.map(|()| Node::mapping(at, entries))
+    }
+
+    fn entries(&mut self, depth: usize, entries: &mut Vec<Entry>) -> Result<(), Stop> {
         self.at += 1;
         self.skip_space();
         if self.takes(b'}') {
-            return Ok(NodeValue::Mapping(entries));
+            return Ok(());
         }
         loop {
             self.skip_space();
@@ -91,36 +100,29 @@ impl Reader<'_> {
                 return self.refuse("not JSON: write a key in double quotes");
             }
             let key = self.string()?;
-            if let Some(first) = seen.insert(key.clone(), key_at.line) {
-                let message =
-                    format!("the key `{key}` is written twice (before on line {first}): keep one");
-                self.note(key_at, message);
-            }
             self.skip_space();
             if !self.takes(b':') {
                 return self.refuse("not JSON: write `:` between a key and its value");
             }
             let node = self.value(depth)?;
-            entries.push(Entry { key, key_at, node });
+            entries.push(Entry::new(&key, key_at, node));
             if self.ends(b'}')? {
-                entries.shrink_to_fit();
-                return Ok(NodeValue::Mapping(entries));
+                return Ok(());
             }
         }
     }
 
-    fn sequence(&mut self, depth: usize) -> Result<NodeValue, Stop> {
+    fn items(&mut self, depth: usize) -> Result<Vec<Node>, Stop> {
         let mut items = Vec::new();
         self.at += 1;
         self.skip_space();
         if self.takes(b']') {
-            return Ok(NodeValue::Sequence(items));
+            return Ok(items);
         }
         loop {
             items.push(self.value(depth)?);
             if self.ends(b']')? {
-                items.shrink_to_fit();
-                return Ok(NodeValue::Sequence(items));
+                return Ok(items);
             }
         }
     }
@@ -160,7 +162,7 @@ impl Reader<'_> {
         self.refuse("not JSON: this text has no closing quote")
     }
 
-    fn number(&mut self) -> Result<NodeValue, Stop> {
+    fn number(&mut self, at: Position) -> Result<Node, Stop> {
         let rest = &self.text[self.at..];
         let is_part = |byte: u8| byte.is_ascii_digit() || b"+-.eE".contains(&byte);
         let length = rest.bytes().take_while(|byte| is_part(*byte)).count();
@@ -169,17 +171,17 @@ impl Reader<'_> {
         };
         self.at += length;
         Ok(match (number.as_u64(), number.as_i64(), number.as_f64()) {
-            (Some(whole), _, _) => NodeValue::Integer(whole),
-            (None, Some(below_zero), _) => NodeValue::Negative(below_zero),
-            (None, None, float) => NodeValue::Float(float.unwrap_or_default()),
+            (Some(whole), _, _) => Node::integer_of(at, whole),
+            (None, Some(below_zero), _) => Node::negative(at, below_zero),
+            (None, None, float) => Node::float(at, float.unwrap_or_default()),
         })
     }
 
-    fn word(&mut self) -> Result<NodeValue, Stop> {
+    fn word(&mut self, at: Position) -> Result<Node, Stop> {
         let words = [
-            ("true", NodeValue::Boolean(true)),
-            ("false", NodeValue::Boolean(false)),
-            ("null", NodeValue::Null),
+            ("true", Node::boolean(at, true)),
+            ("false", Node::boolean(at, false)),
+            ("null", Node::null(at)),
         ];
         for (word, value) in words {
             if self.text[self.at..].starts_with(word) {

@@ -2,7 +2,7 @@
 
 use super::path::{Path, Segment};
 use super::problem::{Problem, Problems};
-use super::tree::{Entry, Node, NodeValue, Position};
+use super::tree::{Entry, MOST_SOURCES, Node, Position};
 use super::{Document, yaml};
 
 impl Document {
@@ -16,6 +16,10 @@ impl Document {
     pub fn set(&mut self, option: &str, text: &str) -> Result<(), Problems> {
         let source = format!("{option} {text}");
         let refuse = |message: String| Problems::from(Problem::of_file(&source, message));
+        let Some(own) = u8::try_from(self.sources.len()).ok() else {
+            let message = format!("at most {} values are replaced", MOST_SOURCES - 1);
+            return Err(refuse(message));
+        };
         let Some((path_text, value_text)) = text.split_once('=') else {
             return Err(refuse(
                 "has no `=`: write `path=value`, for instance `load.rate=100/s`".to_owned(),
@@ -35,11 +39,11 @@ impl Document {
                 .collect::<Problems>()
         })?;
         let at = Position {
-            source: self.sources.len(),
+            source: own,
             line: 0,
             column: 0,
         };
-        relocate(&mut node, at);
+        node.relocate(at);
         // On a copy: a path that fails halfway must leave the document as it was.
         let mut root = self.root.clone();
         let target = descend(&mut root, path.segments(), at).map_err(refuse)?;
@@ -58,64 +62,41 @@ fn without_place(problem: Problem) -> Problem {
     }
 }
 
-/// Depth is bounded by the parser.
-fn relocate(node: &mut Node, at: Position) {
-    node.at = at;
-    match &mut node.value {
-        NodeValue::Sequence(items) => items.iter_mut().for_each(|item| relocate(item, at)),
-        NodeValue::Mapping(entries) => {
-            for entry in entries {
-                entry.key_at = at;
-                relocate(&mut entry.node, at);
-            }
-        }
-        _ => {}
-    }
-}
-
 /// The node at `path`, with missing mappings and the last key created.
 fn descend<'a>(root: &'a mut Node, path: &[Segment], at: Position) -> Result<&'a mut Node, String> {
     let mut node = root;
     let mut walked = Path::root();
     for segment in path {
-        node = match (segment, &mut node.value) {
-            (Segment::Key(key), NodeValue::Mapping(entries)) => {
+        node = match segment {
+            Segment::Key(key) => {
+                let Some(entries) = node.entries_mut() else {
+                    return Err(format!("`{walked}` is not a mapping, so it has no `{key}`"));
+                };
                 walked = walked.key(key);
                 child(entries, key, at)
             }
-            (Segment::Index(index), NodeValue::Sequence(items)) => {
+            Segment::Index(index) => {
+                let Some(items) = node.items_mut() else {
+                    return Err(format!("`{walked}` is not a list, so it takes no index"));
+                };
                 let count = items.len();
                 walked = walked.index(*index);
                 items.get_mut(*index).ok_or_else(|| {
                     format!("`{walked}` does not exist: the list has {count} items, counted from 0")
                 })?
             }
-            (Segment::Key(key), _) => {
-                return Err(format!("`{walked}` is not a mapping, so it has no `{key}`"));
-            }
-            (Segment::Index(_), _) => {
-                return Err(format!("`{walked}` is not a list, so it takes no index"));
-            }
         };
     }
     Ok(node)
 }
 
-fn child<'a>(entries: &'a mut Vec<Entry>, key: &str, at: Position) -> &'a mut Node {
-    let index = entries
-        .iter()
-        .position(|entry| entry.key == key)
-        .unwrap_or_else(|| {
-            let node = Node {
-                value: NodeValue::Mapping(Vec::new()),
-                at,
-            };
-            entries.push(Entry {
-                key: key.to_owned(),
-                key_at: at,
-                node,
-            });
-            entries.len() - 1
-        });
+fn child<'a>(entries: &'a mut Box<[Entry]>, key: &str, at: Position) -> &'a mut Node {
+    let found = entries.iter().position(|entry| entry.key() == key);
+    let index = found.unwrap_or_else(|| {
+        let mut more = std::mem::take(entries).into_vec();
+        more.push(Entry::new(key, at, Node::mapping(at, Vec::new())));
+        *entries = more.into_boxed_slice();
+        entries.len() - 1
+    });
     &mut entries[index].node
 }

@@ -34,6 +34,14 @@ impl Path {
         self.push(Segment::Index(index))
     }
 
+    /// What `inside` makes of the child at `segment`: for walks, in which a path of its own for each node would be copied as often.
+    pub fn within<T>(&mut self, segment: Segment, inside: impl FnOnce(&mut Self) -> T) -> T {
+        self.0.push(segment);
+        let made = inside(self);
+        self.0.pop();
+        made
+    }
+
     /// The steps from the root.
     #[must_use]
     pub fn segments(&self) -> &[Segment] {

@@ -97,22 +97,26 @@ impl Problems {
 impl Extend<Problem> for Problems {
     fn extend<I: IntoIterator<Item = Problem>>(&mut self, problems: I) {
         for problem in problems {
-            self.listed.push(problem);
-            // Now and then, so that a list that is cut is not sorted for each.
-            if self.listed.len() >= 2 * MOST_PROBLEMS {
-                self.cut();
-            }
+            self.insert(problem);
         }
-        self.cut();
     }
 }
 
 impl Problems {
-    fn cut(&mut self) {
-        self.listed.sort();
-        self.listed.dedup();
-        self.further += self.listed.len().saturating_sub(MOST_PROBLEMS);
-        self.listed.truncate(MOST_PROBLEMS);
+    /// At its position; what is listed already is not told again.
+    fn insert(&mut self, problem: Problem) {
+        let Err(at) = self.listed.binary_search(&problem) else {
+            return;
+        };
+        if at < MOST_PROBLEMS {
+            self.listed.insert(at, problem);
+        } else {
+            self.further += 1;
+        }
+        if self.listed.len() > MOST_PROBLEMS {
+            self.listed.truncate(MOST_PROBLEMS);
+            self.further += 1;
+        }
     }
 }
 

@@ -1,80 +1,115 @@
 //! Keys that a format spells in more than one way, brought to one spelling.
 
+use std::collections::{HashMap, HashSet};
+
 use super::Document;
-use super::path::Path;
-use super::problem::Problems;
-use super::tree::{Node, NodeValue};
+use super::path::{Path, Segment};
+use super::problem::{MOST_PROBLEMS, Problems};
+use super::tree::{Entry, Node, Position, Value};
+
+/// How the keys of the mapping at the end of a way are spelled; `None` leaves a key as it is. In the way, `*` stands for a place in a list.
+pub type Spelling<'a> = dyn Fn(&[String]) -> Box<dyn Fn(&str) -> Option<String> + 'a> + 'a;
 
 impl Document {
-    /// The document with the keys of its mappings spelled as `spelling` says. It is asked with the way from the top to a mapping, where `*`
-    /// stands for a place in a list, and a key of it; `None` leaves the key as it is.
+    /// The document with the keys of its mappings spelled as `spelling` says, which is asked once for each mapping.
     ///
     /// # Errors
     /// Keys of one mapping that would be spelled alike.
-    pub fn with_spelling(
-        mut self,
-        spelling: &dyn Fn(&[String], &str) -> Option<String>,
-    ) -> Result<Self, Problems> {
-        let mut clashes = Vec::new();
-        let mut way = Vec::new();
+    pub fn with_spelling(mut self, spelling: &Spelling<'_>) -> Result<Self, Problems> {
+        let mut clashes = Clashes::default();
         rename(
             &mut self.root,
-            &mut way,
-            &Path::root(),
+            &mut Vec::new(),
+            &mut Path::root(),
             spelling,
             &mut clashes,
         );
-        let problems: Problems = clashes
-            .into_iter()
-            .map(|(path, first)| {
-                let message = format!("this is `{first}` once more: keep one");
-                self.key_problem(path, message)
-            })
-            .collect();
+        let listed = clashes.listed.into_iter().map(|(at, path, first)| {
+            let message = format!("this is `{first}` once more: keep one");
+            self.located(at, path, message)
+        });
+        let mut problems: Problems = listed.collect();
+        problems.count_further(clashes.further);
         problems.or_ok(self)
     }
 }
 
-/// Adds the paths of keys that another key of the mapping is spelled like, too, with that key.
+/// Keys that another key of their mapping is spelled like.
+#[derive(Default)]
+struct Clashes {
+    /// The first [`MOST_PROBLEMS`], each with its place and with that other key as it is written.
+    listed: Vec<(Position, Path, String)>,
+    further: usize,
+}
+
+/// A node and all below it. Depth is bounded by the parser.
 fn rename(
     node: &mut Node,
     way: &mut Vec<String>,
-    path: &Path,
-    spelling: &dyn Fn(&[String], &str) -> Option<String>,
-    clashes: &mut Vec<(Path, String)>,
+    path: &mut Path,
+    spelling: &Spelling<'_>,
+    clashes: &mut Clashes,
 ) {
-    match &mut node.value {
-        NodeValue::Mapping(entries) => {
-            let mut seen = std::collections::HashMap::with_capacity(entries.len());
-            for entry in entries {
-                let written = entry.key.clone();
-                if let Some(spelled) = spelling(way, &entry.key) {
-                    entry.key = spelled;
-                }
-                if let Some(first) = seen.insert(entry.key.clone(), written.clone()) {
-                    // The key stays as it is written, so that the problem finds its place.
-                    clashes.push((path.key(&written), first));
-                    entry.key.clone_from(&written);
-                }
-                way.push(entry.key.clone());
-                rename(
-                    &mut entry.node,
-                    way,
-                    &path.key(&entry.key),
-                    spelling,
-                    clashes,
-                );
-                way.pop();
-            }
+    if let Some(items) = node.items_mut() {
+        way.push("*".to_owned());
+        for (index, item) in items.iter_mut().enumerate() {
+            path.within(Segment::Index(index), |path| {
+                rename(item, way, path, spelling, clashes);
+            });
         }
-        NodeValue::Sequence(items) => {
-            way.push("*".to_owned());
-            for (index, item) in items.iter_mut().enumerate() {
-                rename(item, way, &path.index(index), spelling, clashes);
-            }
-            way.pop();
+        way.pop();
+        return;
+    }
+    let Some(entries) = node.entries_mut() else {
+        return;
+    };
+    respell(entries, way, path, spelling, clashes);
+    for entry in entries {
+        if !matches!(entry.node.value(), Value::Sequence(_) | Value::Mapping(_)) {
+            continue;
         }
-        _ => {}
+        let key = entry.key().to_owned();
+        way.push(key.clone());
+        path.within(Segment::Key(key), |path| {
+            rename(&mut entry.node, way, path, spelling, clashes);
+        });
+        way.pop();
+    }
+}
+
+/// The keys of one mapping.
+fn respell(
+    entries: &mut [Entry],
+    way: &[String],
+    path: &Path,
+    spelling: &Spelling<'_>,
+    clashes: &mut Clashes,
+) {
+    let of_key = spelling(way);
+    let places = entries.iter().enumerate();
+    let spelled: HashMap<usize, String> = places
+        .filter_map(|(at, entry)| Some((at, of_key(entry.key())?)))
+        .collect();
+    // Keys differ as they are written, so that only these can meet.
+    let names: HashSet<&str> = spelled.values().map(String::as_str).collect();
+    if names.is_empty() {
+        return;
+    }
+    let mut seen: HashMap<&str, String> = HashMap::new();
+    for (at, entry) in entries.iter_mut().enumerate() {
+        let written = entry.key();
+        let Some(name) = names.get(spelled.get(&at).map_or(written, String::as_str)) else {
+            continue;
+        };
+        match seen.insert(name, written.to_owned()) {
+            None => entry.rename(name),
+            // The key stays as it is written.
+            Some(first) if clashes.listed.len() < MOST_PROBLEMS => {
+                let at = entry.key_at();
+                clashes.listed.push((at, path.key(written), first));
+            }
+            Some(_) => clashes.further += 1,
+        }
     }
 }
 
@@ -84,9 +119,9 @@ mod tests {
 
     fn check(text: &str, expected: &str) {
         let document = Document::parse_json("f.json", text).unwrap();
-        let lower = |way: &[String], key: &str| {
+        let lower = |way: &[String]| -> Box<dyn Fn(&str) -> Option<String>> {
             let is_free = way.last().is_some_and(|above| above == "free");
-            (!is_free).then(|| key.to_lowercase())
+            Box::new(move |key| (!is_free).then(|| key.to_lowercase()))
         };
         let told = match document.with_spelling(&lower) {
             Ok(document) => document.to_json().to_string(),
@@ -107,7 +142,7 @@ mod tests {
         );
         check(
             "{\"l\": [{\"A\": 1, \"a\": 2}]}",
-            "f.json:1:16: l[0].a: this is `A` once more: keep one",
+            "f.json:1:17: l[0].a: this is `A` once more: keep one",
         );
     }
 }

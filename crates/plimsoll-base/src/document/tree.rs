@@ -1,4 +1,7 @@
 //! The tree behind a document: values, their positions and those of their keys.
+//!
+//! Small collections and short texts are what makes a tree larger than its text, so a [`Node`] is packed into 24 bytes: a position has seven
+//! beside the variant's tag, and a text of a few letters no allocation of its own. [`Node::value`] is what others read.
 
 use super::path::Segment;
 
@@ -6,101 +9,325 @@ use super::path::Segment;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Position {
     /// Index into the document's sources.
-    pub source: usize,
+    pub source: u8,
     /// From 1; 0 when the source has no lines (a command-line override).
     pub line: u32,
     /// In characters, from 1.
     pub column: u32,
 }
 
-#[derive(Debug, Clone)]
-pub(super) struct Node {
-    pub value: NodeValue,
-    pub at: Position,
+/// A position in seven bytes: three for the line, three for the column, one for the source.
+#[derive(Debug, Clone, Copy)]
+struct Place([u8; 7]);
+
+/// The last line and the last column that a place can name: no text that is parsed is longer.
+const LAST: u32 = 0xff_ffff;
+const _: () = assert!(super::MAX_TEXT_BYTES <= LAST as usize + 1);
+
+/// How many sources a place can tell apart.
+pub(super) const MOST_SOURCES: usize = 256;
+
+impl Place {
+    fn of(position: Position) -> Self {
+        let [_, line @ ..] = position.line.min(LAST).to_be_bytes();
+        let [_, column @ ..] = position.column.min(LAST).to_be_bytes();
+        let ([a, b, c], [d, e, f]) = (line, column);
+        Self([a, b, c, d, e, f, position.source])
+    }
+
+    fn position(self) -> Position {
+        let [a, b, c, d, e, f, source] = self.0;
+        Position {
+            source,
+            line: u32::from_be_bytes([0, a, b, c]),
+            column: u32::from_be_bytes([0, d, e, f]),
+        }
+    }
 }
 
+/// Text of at most `ROOM` bytes where it stands, longer text elsewhere.
 #[derive(Debug, Clone)]
-pub(super) enum NodeValue {
+enum Words<const ROOM: usize> {
+    Short(u8, [u8; ROOM]),
+    Long(Box<str>),
+}
+
+impl<const ROOM: usize> Words<ROOM> {
+    fn of(text: &str) -> Self {
+        match short(text) {
+            Some((length, bytes)) => Self::Short(length, bytes),
+            None => Self::Long(text.into()),
+        }
+    }
+
+    fn as_str(&self) -> &str {
+        match self {
+            Self::Short(length, bytes) => shown(*length, bytes),
+            Self::Long(text) => text,
+        }
+    }
+}
+
+/// The text's length and its bytes, if there is room for them.
+fn short<const ROOM: usize>(text: &str) -> Option<(u8, [u8; ROOM])> {
+    let mut bytes = [0; ROOM];
+    let own = bytes.get_mut(..text.len())?;
+    own.copy_from_slice(text.as_bytes());
+    Some((u8::try_from(text.len()).ok()?, bytes))
+}
+
+fn shown(length: u8, bytes: &[u8]) -> &str {
+    str::from_utf8(&bytes[..usize::from(length)]).expect("invariant: made of text")
+}
+
+/// How many bytes of a key stand in its entry.
+const KEY_ROOM: usize = 22;
+/// How many bytes of a text stand in its node.
+const TEXT_ROOM: usize = 15;
+
+/// A value with its position.
+#[derive(Debug, Clone)]
+pub struct Node(Packed);
+
+#[derive(Debug, Clone)]
+enum Packed {
+    Null(Place),
+    Boolean(Place, bool),
+    Integer(Place, u64),
+    Negative(Place, i64),
+    Float(Place, f64),
+    Short(Place, u8, [u8; TEXT_ROOM]),
+    Long(Place, Box<str>),
+    Sequence(Place, Box<[Node]>),
+    Mapping(Place, Box<[Entry]>),
+}
+
+/// What a node holds, to be looked at.
+#[derive(Debug, Clone, Copy)]
+pub enum Value<'a> {
+    /// `null`, or nothing.
     Null,
+    /// `true` or `false`.
     Boolean(bool),
+    /// A whole number.
     Integer(u64),
-    /// Below zero.
+    /// A whole number below zero.
     Negative(i64),
+    /// Any other number.
     Float(f64),
-    Text(String),
-    Sequence(Vec<Node>),
-    Mapping(Vec<Entry>),
+    /// Text.
+    Text(&'a str),
+    /// A list.
+    Sequence(&'a [Node]),
+    /// A mapping, in the order of the file. No key is there twice.
+    Mapping(&'a [Entry]),
 }
 
+/// One key of a mapping and its value.
 #[derive(Debug, Clone)]
-pub(super) struct Entry {
-    pub key: String,
-    pub key_at: Position,
-    pub node: Node,
+pub struct Entry {
+    key: Words<KEY_ROOM>,
+    key_at: Place,
+    pub(super) node: Node,
+}
+
+impl Entry {
+    pub(super) fn new(key: &str, key_at: Position, node: Node) -> Self {
+        Self {
+            key: Words::of(key),
+            key_at: Place::of(key_at),
+            node,
+        }
+    }
+
+    /// The key.
+    #[must_use]
+    pub fn key(&self) -> &str {
+        self.key.as_str()
+    }
+
+    /// The value.
+    #[must_use]
+    pub fn node(&self) -> &Node {
+        &self.node
+    }
+
+    pub(super) fn key_at(&self) -> Position {
+        self.key_at.position()
+    }
+
+    pub(super) fn rename(&mut self, key: &str) {
+        self.key = Words::of(key);
+    }
 }
 
 impl Node {
+    pub(super) fn null(at: Position) -> Self {
+        Self(Packed::Null(Place::of(at)))
+    }
+
+    pub(super) fn boolean(at: Position, value: bool) -> Self {
+        Self(Packed::Boolean(Place::of(at), value))
+    }
+
+    pub(super) fn integer_of(at: Position, value: u64) -> Self {
+        Self(Packed::Integer(Place::of(at), value))
+    }
+
+    pub(super) fn negative(at: Position, value: i64) -> Self {
+        Self(Packed::Negative(Place::of(at), value))
+    }
+
+    pub(super) fn float(at: Position, value: f64) -> Self {
+        Self(Packed::Float(Place::of(at), value))
+    }
+
+    pub(super) fn text(at: Position, text: &str) -> Self {
+        let at = Place::of(at);
+        Self(match short(text) {
+            Some((length, bytes)) => Packed::Short(at, length, bytes),
+            None => Packed::Long(at, text.into()),
+        })
+    }
+
+    /// What has room for more items is cut: a tree of many small collections would else be several times as large.
+    pub(super) fn sequence(at: Position, items: Vec<Self>) -> Self {
+        Self(Packed::Sequence(Place::of(at), items.into_boxed_slice()))
+    }
+
+    pub(super) fn mapping(at: Position, entries: Vec<Entry>) -> Self {
+        Self(Packed::Mapping(Place::of(at), entries.into_boxed_slice()))
+    }
+
+    /// What it holds.
+    #[must_use]
+    pub fn value(&self) -> Value<'_> {
+        match &self.0 {
+            Packed::Null(_) => Value::Null,
+            Packed::Boolean(_, value) => Value::Boolean(*value),
+            Packed::Integer(_, value) => Value::Integer(*value),
+            Packed::Negative(_, value) => Value::Negative(*value),
+            Packed::Float(_, value) => Value::Float(*value),
+            Packed::Short(_, length, bytes) => Value::Text(shown(*length, bytes)),
+            Packed::Long(_, text) => Value::Text(text),
+            Packed::Sequence(_, items) => Value::Sequence(items),
+            Packed::Mapping(_, entries) => Value::Mapping(entries),
+        }
+    }
+
+    pub(super) fn at(&self) -> Position {
+        let (Packed::Null(place)
+        | Packed::Boolean(place, _)
+        | Packed::Integer(place, _)
+        | Packed::Negative(place, _)
+        | Packed::Float(place, _)
+        | Packed::Short(place, _, _)
+        | Packed::Long(place, _)
+        | Packed::Sequence(place, _)
+        | Packed::Mapping(place, _)) = &self.0;
+        place.position()
+    }
+
+    /// The items of a list, to be changed; none of anything else.
+    pub(super) fn items_mut(&mut self) -> Option<&mut [Self]> {
+        match &mut self.0 {
+            Packed::Sequence(_, items) => Some(items),
+            _ => None,
+        }
+    }
+
+    /// The entries of a mapping, to be changed; none of anything else.
+    pub(super) fn entries_mut(&mut self) -> Option<&mut Box<[Entry]>> {
+        match &mut self.0 {
+            Packed::Mapping(_, entries) => Some(entries),
+            _ => None,
+        }
+    }
+
+    /// It and all below it at one place. Depth is bounded by the parser.
+    pub(super) fn relocate(&mut self, at: Position) {
+        match &mut self.0 {
+            Packed::Sequence(_, items) => items.iter_mut().for_each(|item| item.relocate(at)),
+            Packed::Mapping(_, entries) => {
+                for entry in entries {
+                    entry.key_at = Place::of(at);
+                    entry.node.relocate(at);
+                }
+            }
+            _ => {}
+        }
+        let (Packed::Null(place)
+        | Packed::Boolean(place, _)
+        | Packed::Integer(place, _)
+        | Packed::Negative(place, _)
+        | Packed::Float(place, _)
+        | Packed::Short(place, _, _)
+        | Packed::Long(place, _)
+        | Packed::Sequence(place, _)
+        | Packed::Mapping(place, _)) = &mut self.0;
+        *place = Place::of(at);
+    }
+
     /// The position of the value at `path`, or, for a mapping or list inside a mapping, of its key: the first line of a
     /// block is already one of its children. Where the path leaves the tree, the last node on it counts.
-    pub fn locate(&self, path: &[Segment]) -> Position {
+    pub(super) fn locate(&self, path: &[Segment]) -> Position {
         let (node, key_at, _) = self.follow(path);
-        match (&node.value, key_at) {
-            (NodeValue::Mapping(_) | NodeValue::Sequence(_) | NodeValue::Null, Some(key_at)) => {
-                key_at
-            }
-            _ => node.at,
+        match (node.value(), key_at) {
+            (Value::Mapping(_) | Value::Sequence(_) | Value::Null, Some(key_at)) => key_at,
+            _ => node.at(),
         }
     }
 
     /// The position of the key at `path`; of the value when it has none.
-    pub fn locate_key(&self, path: &[Segment]) -> Position {
+    pub(super) fn locate_key(&self, path: &[Segment]) -> Position {
         let (node, key_at, _) = self.follow(path);
-        key_at.unwrap_or(node.at)
+        key_at.unwrap_or(node.at())
     }
 
-    pub fn contains(&self, path: &[Segment]) -> bool {
+    pub(super) fn contains(&self, path: &[Segment]) -> bool {
         self.follow(path).2 == path.len()
     }
 
     /// The whole number at `path`.
-    pub fn integer(&self, path: &[Segment]) -> Option<u64> {
+    pub(super) fn integer(&self, path: &[Segment]) -> Option<u64> {
         let (node, _, walked) = self.follow(path);
-        match node.value {
-            NodeValue::Integer(number) if walked == path.len() => Some(number),
+        match node.value() {
+            Value::Integer(number) if walked == path.len() => Some(number),
             _ => None,
         }
     }
 
     /// The value without positions. Depth is bounded by the parser.
+    #[must_use]
     pub fn to_json(&self) -> serde_json::Value {
-        match &self.value {
-            NodeValue::Null => serde_json::Value::Null,
-            NodeValue::Boolean(value) => (*value).into(),
-            NodeValue::Integer(value) => (*value).into(),
-            NodeValue::Negative(value) => (*value).into(),
-            NodeValue::Float(value) => (*value).into(),
-            NodeValue::Text(text) => text.clone().into(),
-            NodeValue::Sequence(items) => items.iter().map(Self::to_json).collect(),
-            NodeValue::Mapping(entries) => entries
+        match self.value() {
+            Value::Null => serde_json::Value::Null,
+            Value::Boolean(value) => value.into(),
+            Value::Integer(value) => value.into(),
+            Value::Negative(value) => value.into(),
+            Value::Float(value) => value.into(),
+            Value::Text(text) => text.into(),
+            Value::Sequence(items) => items.iter().map(Self::to_json).collect(),
+            Value::Mapping(entries) => entries
                 .iter()
-                .map(|entry| (entry.key.clone(), entry.node.to_json()))
+                .map(|entry| (entry.key().to_owned(), entry.node.to_json()))
                 .collect(),
         }
     }
 
     /// Removes the mapping entry at `path`.
-    pub fn remove(&mut self, path: &[Segment]) {
+    pub(super) fn remove(&mut self, path: &[Segment]) {
         let Some((last, parents)) = path.split_last() else {
             return;
         };
         let mut node = self;
         for segment in parents {
-            let child = match (segment, &mut node.value) {
-                (Segment::Key(key), NodeValue::Mapping(entries)) => entries
+            let child = match (segment, &mut node.0) {
+                (Segment::Key(key), Packed::Mapping(_, entries)) => entries
                     .iter_mut()
-                    .find(|entry| entry.key == *key)
+                    .find(|entry| entry.key() == key)
                     .map(|entry| &mut entry.node),
-                (Segment::Index(index), NodeValue::Sequence(items)) => items.get_mut(*index),
+                (Segment::Index(index), Packed::Sequence(_, items)) => items.get_mut(*index),
                 _ => None,
             };
             let Some(child) = child else {
@@ -108,8 +335,10 @@ impl Node {
             };
             node = child;
         }
-        if let (Segment::Key(key), NodeValue::Mapping(entries)) = (last, &mut node.value) {
-            entries.retain(|entry| entry.key != *key);
+        if let (Segment::Key(key), Some(entries)) = (last, node.entries_mut()) {
+            let mut left = std::mem::take(entries).into_vec();
+            left.retain(|entry| entry.key() != key);
+            *entries = left.into_boxed_slice();
         }
     }
 
@@ -118,15 +347,15 @@ impl Node {
         let mut node = self;
         let mut key_at = None;
         for (walked, segment) in path.iter().enumerate() {
-            match (segment, &node.value) {
-                (Segment::Key(key), NodeValue::Mapping(entries)) => {
-                    let Some(entry) = entries.iter().find(|entry| entry.key == *key) else {
+            match (segment, node.value()) {
+                (Segment::Key(key), Value::Mapping(entries)) => {
+                    let Some(entry) = entries.iter().find(|entry| entry.key() == key) else {
                         return (node, key_at, walked);
                     };
                     node = &entry.node;
-                    key_at = Some(entry.key_at);
+                    key_at = Some(entry.key_at());
                 }
-                (Segment::Index(index), NodeValue::Sequence(items)) => {
+                (Segment::Index(index), Value::Sequence(items)) => {
                     let Some(item) = items.get(*index) else {
                         return (node, key_at, walked);
                     };
@@ -137,5 +366,35 @@ impl Node {
             }
         }
         (node, key_at, path.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodes_and_entries_are_small() {
+        assert_eq!(size_of::<Node>(), 24);
+        assert_eq!(size_of::<Entry>(), 56);
+    }
+
+    #[test]
+    fn texts_and_positions_are_packed_without_loss() {
+        for length in [0, TEXT_ROOM, TEXT_ROOM + 1, KEY_ROOM, KEY_ROOM + 1, 300] {
+            let text = "x".repeat(length);
+            let at = Position {
+                source: 255,
+                line: LAST,
+                column: 7,
+            };
+            let node = Node::text(at, &text);
+            assert!(matches!(node.value(), Value::Text(own) if own == text));
+            let entry = Entry::new(&text, at, node);
+            assert_eq!(
+                (entry.key(), entry.key_at(), entry.node.at()),
+                (&*text, at, at)
+            );
+        }
     }
 }

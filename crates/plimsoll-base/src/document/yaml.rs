@@ -3,13 +3,13 @@
 //! Built without recursion, so that depth is a limit and not a crash.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Span, Tag};
 
 use super::problem::{Problem, Problems};
-use super::tree::{Entry, Node, NodeValue, Position};
-use super::{MAX_DEPTH, MAX_TEXT_BYTES};
+use super::tree::{Entry, Node, Position};
+use super::twins::tell_twins;
+use super::{MAX_DEPTH, MAX_TEXT_BYTES, json};
 
 /// Parses one document; problems carry `file`.
 pub(super) fn parse(file: &str, text: &str) -> Result<Node, Problems> {
@@ -19,6 +19,9 @@ pub(super) fn parse(file: &str, text: &str) -> Result<Node, Problems> {
             text.len()
         );
         return Err(Problem::of_file(file, message).into());
+    }
+    if let Some(root) = as_json(file, text) {
+        return root;
     }
     let mut builder = Builder::new(file);
     let mut parser = Parser::new_from_str(text.strip_prefix('\u{feff}').unwrap_or(text));
@@ -35,6 +38,14 @@ pub(super) fn parse(file: &str, text: &str) -> Result<Node, Problems> {
         }
     }
     builder.finish()
+}
+
+/// JSON, which is most of what begins with a bracket. `saphyr-parser` holds all tokens of what is in brackets until it has seen
+/// the end of it, as it might be a key: more than a hundred bytes for each byte of the text.
+fn as_json(file: &str, text: &str) -> Option<Result<Node, Problems>> {
+    let begins = text.trim_start_matches(['\u{feff}', ' ', '\n', '\r', '\t']);
+    let is_bracketed = begins.starts_with(['[', '{']);
+    is_bracketed.then(|| json::read(file, text).ok())?
 }
 
 fn syntax_message(info: &str) -> String {
@@ -72,8 +83,6 @@ enum Open {
     Mapping {
         at: Position,
         entries: Vec<Entry>,
-        /// The line of each key.
-        seen: HashMap<String, u32>,
         key: Option<(String, Position)>,
     },
 }
@@ -107,10 +116,7 @@ impl<'a> Builder<'a> {
                     at,
                     "aliases (`*name`) are not supported: write the value out",
                 );
-                self.place(Node {
-                    value: NodeValue::Null,
-                    at,
-                })
+                self.place(Node::null(at))
             }
             Event::Scalar(text, style, anchor, tag) => {
                 self.refuse_decorations(at, anchor, tag.as_ref());
@@ -132,7 +138,6 @@ impl<'a> Builder<'a> {
                     Open::Mapping {
                         at,
                         entries: Vec::new(),
-                        seen: HashMap::new(),
                         key: None,
                     },
                     at,
@@ -168,27 +173,16 @@ impl<'a> Builder<'a> {
 
     fn scalar(&mut self, text: Cow<'_, str>, style: ScalarStyle, at: Position) -> Proceed {
         if let Some(Open::Mapping {
-            key: key @ None,
-            seen,
-            ..
+            key: key @ None, ..
         }) = self.open.last_mut()
         {
-            let text = text.into_owned();
-            let earlier = seen.insert(text.clone(), at.line);
-            let refused = earlier.map(|line| {
-                format!("the key `{text}` is written twice (before on line {line}): keep one")
-            });
-            *key = Some((text, at));
-            if let Some(message) = refused {
-                self.refuse(at, message);
-            }
+            *key = Some((text.into_owned(), at));
             return Proceed::Continue;
         }
-        let value = match style {
-            ScalarStyle::Plain => plain(text),
-            _ => NodeValue::Text(text.into_owned()),
-        };
-        self.place(Node { value, at })
+        self.place(match style {
+            ScalarStyle::Plain => plain(&text, at),
+            _ => Node::text(at, &text),
+        })
     }
 
     fn enter(&mut self, open: Open, at: Position) -> Proceed {
@@ -208,21 +202,12 @@ impl<'a> Builder<'a> {
     }
 
     fn leave(&mut self) -> Proceed {
-        // A tree of many small collections would else have room for several times as much.
-        match self.open.last_mut() {
-            Some(Open::Sequence { items, .. }) => items.shrink_to_fit(),
-            Some(Open::Mapping { entries, .. }) => entries.shrink_to_fit(),
-            None => {}
-        }
         let node = match self.open.pop() {
-            Some(Open::Sequence { at, items }) => Node {
-                value: NodeValue::Sequence(items),
-                at,
-            },
-            Some(Open::Mapping { at, entries, .. }) => Node {
-                value: NodeValue::Mapping(entries),
-                at,
-            },
+            Some(Open::Sequence { at, items }) => Node::sequence(at, items),
+            Some(Open::Mapping { at, entries, .. }) => {
+                self.refuse_twins(&entries);
+                Node::mapping(at, entries)
+            }
             None => return Proceed::Stop,
         };
         self.place(node)
@@ -234,12 +219,16 @@ impl<'a> Builder<'a> {
             None => self.root = Some(node),
             Some(Open::Sequence { items, .. }) => items.push(node),
             Some(Open::Mapping { entries, key, .. }) => match key.take() {
-                Some((key, key_at)) => entries.push(Entry { key, key_at, node }),
+                Some((key, key_at)) => entries.push(Entry::new(&key, key_at, node)),
                 // An alias as a key; refused already.
                 None => return Proceed::Stop,
             },
         }
         Proceed::Continue
+    }
+
+    fn refuse_twins(&mut self, entries: &[Entry]) {
+        tell_twins(entries, |at, message| self.refuse(at, message));
     }
 
     fn refuse(&mut self, at: Position, message: impl Into<String>) {
@@ -253,6 +242,12 @@ impl<'a> Builder<'a> {
     }
 
     fn finish(mut self) -> Result<Node, Problems> {
+        // Where the text was given up.
+        for open in std::mem::take(&mut self.open) {
+            if let Open::Mapping { entries, .. } = open {
+                self.refuse_twins(&entries);
+            }
+        }
         match self.root.take() {
             Some(root) if self.problems.is_empty() => Ok(root),
             Some(_) => Err(self.problems),
@@ -269,17 +264,16 @@ impl<'a> Builder<'a> {
 
 /// What a plain scalar means under YAML 1.2's JSON schema (<https://yaml.org/spec/1.2.2/#102-json-schema>), with `~` and
 /// nothing as null too. Whatever is none of these is text, so that `yes`, `0x10` and `007` are never silently converted.
-fn plain(text: Cow<'_, str>) -> NodeValue {
-    match text.as_ref() {
-        "" | "~" | "null" => return NodeValue::Null,
-        "true" => return NodeValue::Boolean(true),
-        "false" => return NodeValue::Boolean(false),
-        _ => {}
+fn plain(text: &str, at: Position) -> Node {
+    match text {
+        "" | "~" | "null" => Node::null(at),
+        "true" => Node::boolean(at, true),
+        "false" => Node::boolean(at, false),
+        text => number(text, at).unwrap_or_else(|| Node::text(at, text)),
     }
-    number(&text).unwrap_or_else(|| NodeValue::Text(text.into_owned()))
 }
 
-fn number(text: &str) -> Option<NodeValue> {
+fn number(text: &str, at: Position) -> Option<Node> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let leading_zero =
         digits.starts_with('0') && digits[1..].starts_with(|c: char| c.is_ascii_digit());
@@ -287,22 +281,22 @@ fn number(text: &str) -> Option<NodeValue> {
         return None;
     }
     if digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        let integer = text
-            .parse()
-            .map(NodeValue::Integer)
-            .or_else(|_| text.parse().map(NodeValue::Negative));
-        if let Ok(integer) = integer {
-            return Some(integer);
+        if let Ok(whole) = text.parse() {
+            return Some(Node::integer_of(at, whole));
+        }
+        if let Ok(below_zero) = text.parse() {
+            return Some(Node::negative(at, below_zero));
         }
     }
     let float: f64 = text.parse().ok()?;
-    float.is_finite().then_some(NodeValue::Float(float))
+    float.is_finite().then(|| Node::float(at, float))
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::tree::Value;
     use super::*;
 
     fn check(text: &str, expected: &str) {
@@ -312,24 +306,24 @@ mod tests {
     }
 
     fn show(node: &Node) -> String {
-        match &node.value {
-            NodeValue::Sequence(items) => {
+        match node.value() {
+            Value::Sequence(items) => {
                 format!("[{}]", items.iter().map(show).collect::<Vec<_>>().join(" "))
             }
-            NodeValue::Mapping(entries) => {
+            Value::Mapping(entries) => {
                 let shown = entries.iter().map(|entry| {
-                    let at = entry.key_at;
+                    let at = entry.key_at();
                     format!(
                         "{}@{}:{}={}",
-                        entry.key,
+                        entry.key(),
                         at.line,
                         at.column,
-                        show(&entry.node)
+                        show(entry.node())
                     )
                 });
                 format!("{{{}}}", shown.collect::<Vec<_>>().join(" "))
             }
-            value => format!("{value:?}@{}:{}", node.at.line, node.at.column),
+            value => format!("{value:?}@{}:{}", node.at().line, node.at().column),
         }
     }
 
@@ -359,11 +353,28 @@ mod tests {
     }
 
     #[test]
+    fn json_is_the_same_by_either_way() {
+        for text in [
+            "{\"a\": [1, -1, 1.5, 1e3, 99999999999999999999, \"\\n\", true, false, null],\n \"b\": {\"\": []}}",
+            " [\n\t{}\n]",
+        ] {
+            let spaced = format!("{text} # not JSON");
+            assert!(as_json("f.yaml", text).is_some() && as_json("f.yaml", &spaced).is_none());
+            check(&spaced, &show(&parse("f.yaml", text).unwrap()));
+        }
+    }
+
+    #[test]
     fn what_is_refused_says_where_and_why() {
         check("", "f.yaml: the file is empty");
         check(
             "a: 1\nb: 2\na: 3\n",
             "f.yaml:3:1: the key `a` is written twice (before on line 1): keep one",
+        );
+        check(
+            "a: 1\na: 2\nb: [",
+            "f.yaml:2:1: the key `a` is written twice (before on line 1): keep one\n\
+             f.yaml:4:1: not valid YAML here: while parsing a node, did not find expected node content",
         );
         check(
             "a: &x 1\nb: *x\n",

@@ -10,10 +10,13 @@ mod definition;
 mod page;
 mod policy;
 mod session;
+mod way;
 
-use super::notes::Account;
-use plimsoll_base::document::{Document, Path, Problems, suggestion};
-use serde_json::Value;
+use super::notes::{Account, Ignored};
+use plimsoll_base::document::{
+    Document, MOST_PROBLEMS, Node, Path, Problems, Segment, Value, suggestion,
+};
+use way::{Ways, Within};
 
 /// What becomes of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,8 +68,8 @@ pub(crate) const SESSION: &Kind = &session::KIND;
 pub(crate) struct Verdict {
     /// How many fields say something and are supported.
     pub(crate) supported: usize,
-    /// Paths of fields that say something and are ignored.
-    pub(crate) ignored: Vec<String>,
+    /// Fields that say something and are ignored.
+    pub(crate) ignored: Ignored,
     refused: Problems,
 }
 
@@ -90,90 +93,88 @@ impl Verdict {
 /// The document with its fields spelled as they are listed. Go reads a field in any case, and of several the last one counts; which that is
 /// nobody sees, so they are refused. With `named` the document is an object of such documents.
 pub(crate) fn spelled(kind: &Kind, document: Document, named: bool) -> Result<Document, Problems> {
-    document.with_spelling(&|way, key| match (named, way) {
-        (true, []) => None,
-        (true, [_, way @ ..]) => kind.spelling(way, key),
-        (false, way) => kind.spelling(way, key),
+    let ways = Ways::of(kind);
+    document.with_spelling(&|way| {
+        let own = match (named, way) {
+            (true, []) => return Box::new(|_| None),
+            (true, [_, way @ ..]) => way,
+            (false, way) => way,
+        };
+        let top = ways.top();
+        let above = own.iter().fold(top, |at, name| ways.below(&at, name));
+        Box::new(move |key| ways.spelling(&above, key).map(str::to_owned))
     })
 }
 
 /// Judges every field of a document.
 pub(crate) fn judge(kind: &Kind, document: &Document) -> Verdict {
-    judge_below(kind, document, &Path::root(), &document.to_json())
+    judge_below(kind, document, &Path::root(), document.root())
 }
 
-/// Judges every field of `value`, which lies at `at`.
-pub(crate) fn judge_below(kind: &Kind, document: &Document, at: &Path, value: &Value) -> Verdict {
+/// Judges every field of `node`, which lies at `at`.
+pub(crate) fn judge_below(kind: &Kind, document: &Document, at: &Path, node: &Node) -> Verdict {
+    let ways = Ways::of(kind);
     let mut judge = Judge {
         kind,
+        ways,
         document,
         at,
         verdict: Verdict::default(),
     };
-    judge.node(&mut Vec::new(), &Path::root(), value);
+    judge.node(&ways.top(), &mut Path::root(), node);
     judge.verdict
 }
 
 struct Judge<'a> {
     kind: &'a Kind,
+    ways: &'a Ways,
     document: &'a Document,
     at: &'a Path,
     verdict: Verdict,
 }
 
 impl Judge<'_> {
-    /// `names` is the way from the top of the file to here, `path` the same as it is shown.
-    fn node(&mut self, names: &mut Vec<String>, path: &Path, value: &Value) {
+    /// `within` is where the way from the top of the file to here stands in the list, `path` the way as it is shown. Depth is bounded by the
+    /// parser.
+    fn node(&mut self, within: &Within, path: &mut Path, node: &Node) {
+        let value = node.value();
         let goes_on =
-            matches!(value, Value::Object(_) | Value::Array(_)) && self.kind.goes_on(names);
-        if !goes_on && !names.is_empty() && self.says_nothing(names, value) {
+            matches!(value, Value::Mapping(_) | Value::Sequence(_)) && self.ways.goes_on(within);
+        if !goes_on && !path.segments().is_empty() && says_nothing(within, node) {
             return;
         }
         match value {
-            Value::Object(entries) if goes_on => {
-                for (name, value) in entries {
-                    names.push(name.clone());
-                    self.entry(names, &path.key(name), value);
-                    names.pop();
+            Value::Mapping(entries) if goes_on => {
+                for entry in entries {
+                    let below = self.ways.below(within, entry.key());
+                    path.within(Segment::Key(entry.key().to_owned()), |path| {
+                        self.entry(within, &below, path, entry.key(), entry.node());
+                    });
                 }
             }
-            Value::Array(items) if goes_on => {
-                for (index, value) in items.iter().enumerate() {
-                    names.push("*".to_owned());
-                    self.node(names, &path.index(index), value);
-                    names.pop();
+            Value::Sequence(items) if goes_on => {
+                let below = self.ways.below(within, "*");
+                for (index, item) in items.iter().enumerate() {
+                    path.within(Segment::Index(index), |path| self.node(&below, path, item));
                 }
             }
-            _ => self.leaf(names, path, value),
-        }
-    }
-
-    /// Whether a value says nothing. In a list that is refused any entry is something: an empty pattern matches every path.
-    fn says_nothing(&self, names: &[String], value: &Value) -> bool {
-        let covering = self.kind.covering(names);
-        let is_refused = covering.is_some_and(|field| matches!(field.1, Class::Refused(_)));
-        match value {
-            Value::Array(items) if is_refused => items.is_empty(),
-            value => is_nothing(value),
+            _ => self.leaf(within, path, node),
         }
     }
 
     /// A field below which no others are listed.
-    fn leaf(&mut self, names: &[String], path: &Path, value: &Value) {
-        match self.kind.covering(names) {
+    fn leaf(&mut self, within: &Within, path: &Path, node: &Node) {
+        match within.covering {
             // Of the wrong kind, if there are fields below: which is found when it is decoded.
             Some(Field(_, Class::Supported, _)) => self.verdict.supported += 1,
-            None if self.kind.is_read_below(names) => {}
+            None if self.ways.is_read_below(within) => {}
             None => self.refuse(
                 path,
                 "it holds fields, and this is none: write an object".to_owned(),
             ),
-            Some(Field(_, Class::Ignored, _)) => self.verdict.ignored.push(path.to_string()),
+            Some(Field(_, Class::Ignored, _)) => self.ignore(path),
             Some(Field(_, Class::Refused(harmless), note)) => {
-                let written = value
-                    .as_str()
-                    .map_or_else(|| value.to_string(), str::to_owned);
-                if !harmless.contains(&&*written) {
+                if !is_one_of(harmless, node) {
                     self.refuse(
                         path,
                         format!("not supported, and it cannot be ignored: {note}"),
@@ -183,15 +184,17 @@ impl Judge<'_> {
         }
     }
 
-    fn entry(&mut self, names: &mut Vec<String>, path: &Path, value: &Value) {
-        if self.kind.covering(names).is_some() || self.kind.goes_on(names) {
-            return self.node(names, path, value);
+    fn entry(&mut self, above: &Within, within: &Within, path: &mut Path, name: &str, node: &Node) {
+        if within.covering.is_some() || self.ways.goes_on(within) {
+            return self.node(within, path, node);
         }
-        if is_nothing(value) {
-            return self.verdict.ignored.push(path.to_string());
+        if is_nothing(node) {
+            return self.ignore(path);
         }
-        let (name, above) = names.split_last().expect("invariant: an entry has a name");
-        let known = self.kind.names_below(above);
+        if self.verdict.refused.len() >= MOST_PROBLEMS {
+            return self.verdict.refused.count_further(1);
+        }
+        let known = self.ways.names_below(above);
         let message = format!(
             "there is no such field in {}: {}",
             self.kind.name,
@@ -203,12 +206,25 @@ impl Judge<'_> {
         self.refuse(path, message);
     }
 
+    fn ignore(&mut self, path: &Path) {
+        let bytes = path.segments().iter().map(|segment| match segment {
+            Segment::Key(key) => key.len(),
+            Segment::Index(_) => 1,
+        });
+        let ignored = &mut self.verdict.ignored;
+        ignored.note(bytes.sum(), || path.to_string());
+    }
+
     fn refuse(&mut self, path: &Path, message: String) {
+        // The walk is in the order of the file, so those that are listed are there already.
+        if self.verdict.refused.len() >= MOST_PROBLEMS {
+            return self.verdict.refused.count_further(1);
+        }
         let mut whole = self.at.clone();
         for segment in path.segments() {
             whole = match segment {
-                plimsoll_base::document::Segment::Key(key) => whole.key(key),
-                plimsoll_base::document::Segment::Index(index) => whole.index(*index),
+                Segment::Key(key) => whole.key(key),
+                Segment::Index(index) => whole.index(*index),
             };
         }
         let problem = self.document.problem(whole, message);
@@ -216,68 +232,35 @@ impl Judge<'_> {
     }
 }
 
+/// Whether a value says nothing. In a list that is refused any entry is something: an empty pattern matches every path.
+fn says_nothing(within: &Within, node: &Node) -> bool {
+    let is_refused = (within.covering).is_some_and(|field| matches!(field.1, Class::Refused(_)));
+    match node.value() {
+        Value::Sequence(items) if is_refused => items.is_empty(),
+        _ => is_nothing(node),
+    }
+}
+
+/// Whether a value is written as one of these. None of them is a list or an object.
+fn is_one_of(harmless: &[&str], node: &Node) -> bool {
+    let written = match node.value() {
+        Value::Text(text) => return harmless.contains(&text),
+        Value::Sequence(_) | Value::Mapping(_) => return false,
+        _ => node.to_json().to_string(),
+    };
+    harmless.contains(&&*written)
+}
+
 impl Kind {
     /// Every field.
     pub(crate) fn fields(&self) -> impl Iterator<Item = &'static Field> {
         self.fields.iter().copied().flatten()
-    }
-
-    /// The field at the end of this way, or the nearest above it.
-    fn covering(&self, names: &[String]) -> Option<&Field> {
-        (1..=names.len()).rev().find_map(|length| {
-            let mut fields = self.fields();
-            fields
-                .find(|field| field.way().count() == length && field.begins_with(&names[..length]))
-        })
-    }
-
-    /// Whether there are fields below this way.
-    fn goes_on(&self, names: &[String]) -> bool {
-        let mut fields = self.fields();
-        fields.any(|field| field.way().count() > names.len() && field.begins_with(names))
-    }
-
-    /// Whether a field below this way is read, so that decoding finds what is wrong here.
-    fn is_read_below(&self, names: &[String]) -> bool {
-        let mut below = self.fields().filter(|field| field.begins_with(names));
-        below.any(|field| field.1 == Class::Supported)
-    }
-
-    /// How a field is listed that is the same to Go, if it is written otherwise. Names that a file chooses are as they are.
-    fn spelling(&self, above: &[String], name: &str) -> Option<String> {
-        let below = self.fields().filter(|field| field.begins_with(above));
-        let names: Vec<&str> = below
-            .filter_map(|field| field.way().nth(above.len()))
-            .collect();
-        if names.contains(&"*") || names.contains(&name) {
-            return None;
-        }
-        let listed = names.iter().find(|listed| folded(listed) == folded(name));
-        listed.map(|listed| (*listed).to_owned())
-    }
-
-    fn names_below(&self, above: &[String]) -> Vec<String> {
-        let fields = self.fields().filter(|field| field.begins_with(above));
-        let names = fields.filter_map(|field| field.way().nth(above.len()));
-        let mut names: Vec<String> = names
-            .filter(|name| *name != "*")
-            .map(str::to_owned)
-            .collect();
-        names.dedup();
-        names
     }
 }
 
 impl Field {
     fn way(&self) -> impl Iterator<Item = &'static str> {
         self.0.split('.')
-    }
-
-    fn begins_with(&self, names: &[String]) -> bool {
-        let mut way = self.way();
-        names
-            .iter()
-            .all(|name| way.next().is_some_and(|own| own == "*" || own == name))
     }
 }
 
@@ -292,14 +275,14 @@ pub(super) fn folded(name: &str) -> String {
 }
 
 /// Whether a value is what a field has that nobody wrote.
-fn is_nothing(value: &Value) -> bool {
-    match value {
-        Value::Null | Value::Bool(false) => true,
-        Value::Bool(true) => false,
-        Value::Number(number) => number.as_f64() == Some(0.0),
-        Value::String(text) => text.is_empty(),
-        Value::Array(items) => items.iter().all(is_nothing),
-        Value::Object(entries) => entries.values().all(is_nothing),
+fn is_nothing(node: &Node) -> bool {
+    match node.value() {
+        Value::Null | Value::Boolean(false) | Value::Integer(0) => true,
+        Value::Boolean(true) | Value::Integer(_) | Value::Negative(_) => false,
+        Value::Float(number) => number == 0.0,
+        Value::Text(text) => text.is_empty(),
+        Value::Sequence(items) => items.iter().all(is_nothing),
+        Value::Mapping(entries) => entries.iter().all(|entry| is_nothing(entry.node())),
     }
 }
 
@@ -310,7 +293,7 @@ mod tests {
     fn judged(text: &str) -> String {
         let document = Document::parse_json("api.json", text).unwrap();
         let (refused, account) = judge(DEFINITION, &document).into_parts("api.json");
-        format!("{refused}\nignored: {}", account.ignored.join(", "))
+        format!("{refused}\nignored: {}", account.ignored.named.join(", "))
     }
 
     #[test]

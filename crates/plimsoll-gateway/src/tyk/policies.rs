@@ -1,14 +1,13 @@
 //! `policies.json`: what keys are granted by name.
 
 use super::files::File;
-use super::notes::Account;
+use super::notes::{Account, Ignored};
 use super::{RULES, fields};
 use crate::keys::lifetime::AfterExpiry;
 use crate::keys::session::{self, AccessWire, access};
 use crate::keys::terms::{Figures, Grant, Parts, Policies, PolicyGrant, Unapplied};
 use deserr::Deserr;
-use plimsoll_base::document::{Document, Entries, Path, Problem, Problems};
-use serde_json::Value;
+use plimsoll_base::document::{self, Document, Entries, Path, Problem, Problems};
 
 #[derive(Debug, Deserr)]
 pub(super) struct Wire {
@@ -80,7 +79,7 @@ pub(super) fn read(file: &File, form: Form) -> Result<(Policies, Account), Probl
 }
 
 fn named(file: &str, document: &Document) -> Result<(Policies, Account), Problems> {
-    let Value::Object(entries) = document.to_json() else {
+    let document::Value::Mapping(entries) = document.root().value() else {
         let message = "policies are a mapping of names to policies: write `{ \"name\": { … } }`";
         return Err(Problem::clone(&document.problem(Path::root(), message)).into());
     };
@@ -88,16 +87,16 @@ fn named(file: &str, document: &Document) -> Result<(Policies, Account), Problem
     let mut account = Account {
         name: file.to_owned(),
         supported: 0,
-        ignored: Vec::new(),
+        ignored: Ignored::default(),
     };
-    for (name, value) in &entries {
+    for entry in entries {
+        let name = entry.key();
         let at = Path::root().key(name);
-        let verdict = fields::judge_below(fields::POLICY, document, &at, value);
+        let verdict = fields::judge_below(fields::POLICY, document, &at, entry.node());
         let (refused, own) = verdict.into_parts(file);
         problems.extend(refused);
         account.supported += own.supported;
-        let ignored = own.ignored.iter();
-        (account.ignored).extend(ignored.map(|path| format!("{name}.{path}")));
+        account.ignored.note_below(name, &own.ignored);
     }
     match document.decode_with::<Entries<Wire>>(RULES) {
         Ok(wires) => {

@@ -1,8 +1,7 @@
 //! Which of Tyk's files a file is, by what stands in it.
 
 use super::fields::folded;
-use plimsoll_base::document::Document;
-use serde_json::{Map, Value};
+use plimsoll_base::document::{Document, Entry, Node, Value};
 
 /// A sort of file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,27 +22,25 @@ impl TykFile {
     /// Which one this is, if it is one.
     #[must_use]
     pub fn of(document: &Document) -> Option<Self> {
-        let Value::Object(fields) = document.to_json() else {
+        let Value::Mapping(fields) = document.root().value() else {
             return None;
         };
-        let listens =
-            |proxy: &Value| matches!(proxy, Value::Object(proxy) if has(proxy, "listen_path"));
-        let is_policy = |fields: &Map<String, Value>| {
+        let listens = |proxy: &Node| matches!(proxy.value(), Value::Mapping(proxy) if has(proxy, "listen_path"));
+        let is_policy = |fields: &[Entry]| {
             ["access_rights", "partitions", "quota_max"]
                 .into_iter()
                 .any(|name| has(fields, name))
         };
-        let are_policies =
-            |value: &Value| matches!(value, Value::Object(fields) if is_policy(fields));
-        if has(&fields, "app_path") {
+        let are_policies = |entry: &Entry| matches!(entry.node().value(), Value::Mapping(fields) if is_policy(fields));
+        if has(fields, "app_path") {
             Some(Self::Conf)
-        } else if get(&fields, "proxy").is_some_and(listens) {
+        } else if get(fields, "proxy").is_some_and(listens) {
             Some(Self::Definition)
-        } else if fields.keys().any(|name| name.starts_with("x-tyk-")) {
+        } else if fields.iter().any(|field| field.key().starts_with("x-tyk-")) {
             Some(Self::OpenApi)
-        } else if is_policy(&fields) {
+        } else if is_policy(fields) {
             Some(Self::Policy)
-        } else if !fields.is_empty() && fields.values().all(are_policies) {
+        } else if !fields.is_empty() && fields.iter().all(are_policies) {
             Some(Self::Policies)
         } else {
             None
@@ -51,14 +48,15 @@ impl TykFile {
     }
 }
 
-fn has(fields: &Map<String, Value>, name: &str) -> bool {
+fn has(fields: &[Entry], name: &str) -> bool {
     get(fields, name).is_some()
 }
 
 /// The field that Go would take for this one.
-fn get<'a>(fields: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
+fn get<'a>(fields: &'a [Entry], name: &str) -> Option<&'a Node> {
     let mut fields = fields.iter();
-    fields.find_map(|(own, value)| (folded(own) == name).then_some(value))
+    let found = fields.find(|field| folded(field.key()) == name)?;
+    Some(found.node())
 }
 
 #[cfg(test)]
