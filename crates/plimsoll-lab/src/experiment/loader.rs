@@ -291,15 +291,13 @@ impl Loader<'_> {
         };
         let file = self.resolve(relative).display().to_string();
         let scan = Template::scan(&text, Values::Refused);
+        let mut places = Places::of(&file, &text);
         for (offset, reference) in scan.offsets.into_iter().zip(scan.template.references()) {
-            self.note(
-                Some(component),
-                reference.clone(),
-                place_in(&file, &text, offset),
-            );
+            self.note(Some(component), reference.clone(), places.at(offset));
         }
+        let mut places = Places::of(&file, &text);
         for error in scan.errors {
-            self.refuse_at(&place_in(&file, &text, error.offset), error.message);
+            self.refuse_at(&places.at(error.offset), error.message);
         }
         scan.template
     }
@@ -316,9 +314,13 @@ impl Loader<'_> {
             None => Values::Allowed,
         };
         let scan = Template::scan(text, values);
-        for reference in scan.template.references() {
+        let mut references = scan.template.references().into_iter().peekable();
+        if references.peek().is_some() {
+            // All of them have the place of the text, which is looked for once.
             let place = self.document.problem(at, "");
-            self.note(component, reference.clone(), place);
+            for reference in references {
+                self.note(component, reference.clone(), place.clone());
+            }
         }
         for error in scan.errors {
             self.refuse(at, error.message);
@@ -391,14 +393,41 @@ fn unreadable(error: &io::Error) -> String {
     }
 }
 
-fn place_in(file: &str, text: &str, offset: usize) -> Problem {
-    let before = &text[..offset];
-    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-    let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
-    Problem {
-        line: number(before.matches('\n').count() + 1),
-        column: number(before[line_start..].chars().count() + 1),
-        ..Problem::of_file(file, "")
+/// Places in a text, asked for from its beginning to its end: each is counted from the one before.
+struct Places<'a> {
+    file: &'a str,
+    text: &'a str,
+    offset: usize,
+    line: u32,
+    column: u32,
+}
+
+impl<'a> Places<'a> {
+    fn of(file: &'a str, text: &'a str) -> Self {
+        Self {
+            file,
+            text,
+            offset: 0,
+            line: 1,
+            column: 1,
+        }
+    }
+
+    /// The place of this byte, which is none before the last one.
+    fn at(&mut self, offset: usize) -> Problem {
+        let passed = self.text.get(self.offset..offset).unwrap_or_default();
+        for character in passed.chars() {
+            match character {
+                '\n' => (self.line, self.column) = (self.line.saturating_add(1), 1),
+                _ => self.column = self.column.saturating_add(1),
+            }
+        }
+        self.offset = self.offset.max(offset);
+        Problem {
+            line: self.line,
+            column: self.column,
+            ..Problem::of_file(self.file, "")
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 //! and the exchanges the most that there can be, so that a ceiling made of them is one.
 
 use plimsoll_load::plan::{Action, Load, Plan, Span};
+use std::collections::BTreeMap;
 
 /// One iteration that goes through to its end.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,6 +19,17 @@ pub(super) struct Iteration {
     pub(super) varies: bool,
     /// The greatest [`heaviness`] of its pauses.
     pub(super) heaviness: f64,
+}
+
+/// Some actions of an iteration, in a row.
+#[derive(Debug, Clone)]
+struct Part {
+    pauses_s: f64,
+    /// How often it carries out each step that it does carry out: a part has few of a plan's steps.
+    visits: BTreeMap<usize, f64>,
+    exact: bool,
+    varies: bool,
+    heaviness: f64,
     /// Whether it may be over without any exchange, so that a pause before what follows would not be waited for.
     before_first: bool,
 }
@@ -31,7 +43,18 @@ impl Iteration {
             // It is counted from the intended start, so an arrival that comes late to its user has waited already.
             waits_before_first: matches!(scenario.load, Load::Closed { .. }),
         };
-        walk.all(&scenario.program, true)
+        let whole = walk.all(&scenario.program, true);
+        let mut visits = vec![0.0; plan.steps.len()];
+        for (step, times) in whole.visits {
+            visits[step] = times;
+        }
+        Self {
+            pauses_s: whole.pauses_s,
+            visits,
+            exact: whole.exact,
+            varies: whole.varies,
+            heaviness: whole.heaviness,
+        }
     }
 
     /// Its exchanges, all steps together.
@@ -48,8 +71,8 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     /// Actions in a row, of which the first may be the first of the iteration.
-    fn all(&self, actions: &[Action], before_first: bool) -> Iteration {
-        let mut sum = self.nothing(before_first);
+    fn all(&self, actions: &[Action], before_first: bool) -> Part {
+        let mut sum = nothing(before_first);
         for action in actions {
             let next = self.one(action, sum.before_first);
             sum = sum.then(next, 1.0);
@@ -57,29 +80,33 @@ impl Walk<'_> {
         sum
     }
 
-    fn one(&self, action: &Action, before_first: bool) -> Iteration {
+    fn one(&self, action: &Action, before_first: bool) -> Part {
         match action {
             Action::Step(step) => self.step(*step, before_first),
-            Action::Pause(span) if before_first && !self.waits_before_first => Iteration {
+            Action::Pause(span) if before_first && !self.waits_before_first => Part {
                 exact: *span == Span::ZERO,
-                ..self.nothing(before_first)
+                ..nothing(before_first)
             },
             Action::Pause(span) => self.pause(*span, before_first),
             Action::Group { actions, .. } => self.all(actions, before_first),
             Action::Repeat { times, actions } => {
                 let first = self.all(actions, before_first);
-                let later = self.all(actions, first.before_first);
+                // Repetitions within each other would else be walked through twice at each level.
+                let later = match first.before_first == before_first {
+                    true => first.clone(),
+                    false => self.all(actions, first.before_first),
+                };
                 first.then(later, f64::from(times.saturating_sub(1)))
             }
             Action::Mix(choices) => {
                 let weights = choices.iter().map(|choice| f64::from(choice.weight));
                 let total: f64 = weights.sum();
-                let mut mean = self.nothing(false);
+                let mut mean = nothing(false);
                 let ways = choices.iter().map(|choice| {
                     let way = self.all(&choice.actions, before_first);
                     (f64::from(choice.weight) / total, way)
                 });
-                let ways: Vec<(f64, Iteration)> = ways.collect();
+                let ways: Vec<(f64, Part)> = ways.collect();
                 let undecided = ways.iter().any(|(_, way)| way.before_first);
                 mean.exact = ways.iter().all(|(_, way)| way.before_first == undecided);
                 for (share, way) in ways {
@@ -101,48 +128,55 @@ impl Walk<'_> {
         }
     }
 
-    fn step(&self, index: usize, before_first: bool) -> Iteration {
+    fn step(&self, index: usize, before_first: bool) -> Part {
         let step = &self.plan.steps[index];
         let mut one = if before_first {
-            self.nothing(false)
+            nothing(false)
         } else {
             self.pause(step.pause, false)
         };
-        one.visits[index] += 1.0;
+        one.visit(index, 1.0);
         if let Some(follow) = step.follow {
-            one.visits[follow.series] += f64::from(follow.most);
+            one.visit(follow.series, f64::from(follow.most));
             one.exact = false;
         }
         one
     }
 
-    fn pause(&self, span: Span, before_first: bool) -> Iteration {
-        Iteration {
+    fn pause(&self, span: Span, before_first: bool) -> Part {
+        Part {
             pauses_s: span.mean().as_secs_f64(),
             varies: !matches!(span, Span::Constant(_)),
             heaviness: heaviness(&span),
-            ..self.nothing(before_first)
-        }
-    }
-
-    fn nothing(&self, before_first: bool) -> Iteration {
-        Iteration {
-            pauses_s: 0.0,
-            visits: vec![0.0; self.plan.steps.len()],
-            exact: true,
-            varies: false,
-            heaviness: 0.0,
-            before_first,
+            ..nothing(before_first)
         }
     }
 }
 
-impl Iteration {
+fn nothing(before_first: bool) -> Part {
+    Part {
+        pauses_s: 0.0,
+        visits: BTreeMap::new(),
+        exact: true,
+        varies: false,
+        heaviness: 0.0,
+        before_first,
+    }
+}
+
+impl Part {
+    /// Steps that are never carried out are left out, so that equal parts have equal visits.
+    fn visit(&mut self, step: usize, times: f64) {
+        if times > 0.0 {
+            *self.visits.entry(step).or_insert(0.0) += times;
+        }
+    }
+
     /// This, and then the other so many times.
     fn then(mut self, other: Self, times: f64) -> Self {
         self.pauses_s += other.pauses_s * times;
-        for (own, more) in self.visits.iter_mut().zip(&other.visits) {
-            *own += more * times;
+        for (step, more) in other.visits {
+            self.visit(step, more * times);
         }
         self.exact &= other.exact;
         self.varies |= other.varies;
@@ -156,7 +190,8 @@ impl Iteration {
         let same = self.pauses_s.total_cmp(&other.pauses_s).is_eq() && self.visits == other.visits;
         self.exact &= other.exact && same;
         self.pauses_s = self.pauses_s.min(other.pauses_s);
-        for (own, others) in self.visits.iter_mut().zip(&other.visits) {
+        for (step, others) in &other.visits {
+            let own = self.visits.entry(*step).or_insert(0.0);
             *own = own.max(*others);
         }
         self.varies |= other.varies;
@@ -245,6 +280,25 @@ mod tests {
         let steps =
             "  - { if: \"${kind} == gold\", steps: [{ get: /a }] }\n  - { get: /b, pause: 5s }";
         check(steps, 0.0, &[1.0, 1.0], false);
+    }
+
+    #[test]
+    fn a_part_knows_only_its_own_steps() {
+        let steps = "  - { get: /a, pause: 1s }\n".repeat(50);
+        let text = format!(
+            "version: 1\nname: x\ncomponents: {{ upstream: {{ mock: {{}} }} }}\nload: {{ rate: 1/s, duration: 5s }}\nscenario:\n{steps}"
+        );
+        let experiment = Memory::new(&text, &[]).load(&[]).unwrap();
+        let plan = experiment.arms[0].outline();
+        let walk = Walk {
+            plan: &plan,
+            waits_before_first: false,
+        };
+        let program = &plan.scenarios[0].program;
+        for action in program {
+            assert_eq!(walk.one(action, true).visits.len(), 1);
+        }
+        assert_eq!(walk.all(program, true).visits.len(), 50);
     }
 
     #[test]
