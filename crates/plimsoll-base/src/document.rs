@@ -36,6 +36,16 @@ pub const MAX_TEXT_BYTES: usize = 16 * 1024 * 1024;
 /// The deepest nesting of mappings and lists that is parsed.
 pub const MAX_DEPTH: usize = 64;
 
+/// The longest way to a value, in bytes of the keys on it. A hundred problems name their ways, and whoever walks a document copies them.
+pub const MAX_WAY_BYTES: usize = 8 * 1024;
+
+/// What is said of a key beyond [`MAX_WAY_BYTES`].
+fn too_long_a_way() -> String {
+    format!(
+        "the keys down to this one have more than {MAX_WAY_BYTES} bytes together: write shorter ones"
+    )
+}
+
 /// A parsed file: a tree of values, each with its position.
 #[derive(Debug, Clone)]
 pub struct Document {
@@ -52,7 +62,7 @@ impl Document {
     ///
     /// # Errors
     /// Text that is not YAML (the parser stops there), duplicate keys, refused features (all at once), and text beyond
-    /// [`MAX_TEXT_BYTES`] or [`MAX_DEPTH`].
+    /// [`MAX_TEXT_BYTES`], [`MAX_DEPTH`] or [`MAX_WAY_BYTES`].
     pub fn parse_yaml(file: &str, text: &str) -> Result<Self, Problems> {
         Ok(Self {
             sources: vec![file.to_owned()],
@@ -63,7 +73,8 @@ impl Document {
     /// Parses JSON and nothing else (RFC 8259). `file` is the name that problems carry.
     ///
     /// # Errors
-    /// Text that is not JSON (the parser stops there), duplicate keys, and text beyond [`MAX_TEXT_BYTES`] or [`MAX_DEPTH`].
+    /// Text that is not JSON (the parser stops there), duplicate keys, and text beyond [`MAX_TEXT_BYTES`], [`MAX_DEPTH`]
+    /// or [`MAX_WAY_BYTES`].
     pub fn parse_json(file: &str, text: &str) -> Result<Self, Problems> {
         Ok(Self {
             sources: vec![file.to_owned()],

@@ -2,7 +2,7 @@
 //! test of its own.
 
 use peak_alloc::PeakAlloc;
-use plimsoll_base::document::{Document, Entries, Problems, Text};
+use plimsoll_base::document::{Document, Entries, MAX_WAY_BYTES, Problems, Text};
 
 #[global_allocator]
 static COUNTED: PeakAlloc = PeakAlloc;

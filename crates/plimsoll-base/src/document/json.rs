@@ -5,7 +5,7 @@
 use super::problem::{Problem, Problems};
 use super::tree::{Entry, Node, Position};
 use super::twins::tell_twins;
-use super::{MAX_DEPTH, MAX_TEXT_BYTES};
+use super::{MAX_DEPTH, MAX_TEXT_BYTES, MAX_WAY_BYTES, too_long_a_way};
 
 /// Parses one value; problems carry `file`.
 pub(super) fn parse(file: &str, text: &str) -> Result<Node, Problems> {
@@ -19,8 +19,7 @@ pub(super) fn parse(file: &str, text: &str) -> Result<Node, Problems> {
     read(file, text)?
 }
 
-/// Text that is short enough. The inner result is of text that is JSON but for keys that are there twice, the outer one's problems are of
-/// other text.
+/// Text that is short enough. The inner result is of text that is JSON as far as it is read, the outer one's problems are of other text.
 pub(super) fn read(file: &str, text: &str) -> Result<Result<Node, Problems>, Problems> {
     let start = Position {
         source: 0,
@@ -32,17 +31,24 @@ pub(super) fn read(file: &str, text: &str) -> Result<Result<Node, Problems>, Pro
         text: text.strip_prefix('\u{feff}').unwrap_or(text),
         at: 0,
         known: (0, start),
+        way: 0,
         problems: Problems::default(),
     };
     let root = reader.document();
     match root {
         Ok(root) => Ok(reader.problems.or_ok(root)),
-        Err(Stop) => Err(reader.problems),
+        Err(Stop::Limit) => Ok(Err(reader.problems)),
+        Err(Stop::Syntax) => Err(reader.problems),
     }
 }
 
 /// What follows cannot be understood; the problem is noted.
-struct Stop;
+enum Stop {
+    /// It is not JSON.
+    Syntax,
+    /// It is beyond a limit.
+    Limit,
+}
 
 struct Reader<'a> {
     file: &'a str,
@@ -50,6 +56,8 @@ struct Reader<'a> {
     at: usize,
     /// An offset whose position was asked for, and that position: counting goes on from there.
     known: (usize, Position),
+    /// Bytes of the keys on the way to what is read.
+    way: usize,
     problems: Problems,
 }
 
@@ -69,7 +77,7 @@ impl Reader<'_> {
         match self.peek() {
             Some(b'{' | b'[') if depth == 0 => {
                 let message = format!("nested deeper than {MAX_DEPTH} levels");
-                self.refuse(&message)
+                self.refuse_beyond(message)
             }
             Some(b'{') => self.mapping(depth - 1, at),
             Some(b'[') => Ok(Node::sequence(at, self.items(depth - 1)?)),
@@ -100,11 +108,17 @@ impl Reader<'_> {
                 return self.refuse("not JSON: write a key in double quotes");
             }
             let key = self.string()?;
+            self.way += key.len();
+            if self.way > MAX_WAY_BYTES {
+                self.note(key_at, too_long_a_way());
+                return Err(Stop::Limit);
+            }
             self.skip_space();
             if !self.takes(b':') {
                 return self.refuse("not JSON: write `:` between a key and its value");
             }
             let node = self.value(depth)?;
+            self.way -= key.len();
             entries.push(Entry::new(&key, key_at, node));
             if self.ends(b'}')? {
                 return Ok(());
@@ -227,7 +241,13 @@ impl Reader<'_> {
     fn refuse<T>(&mut self, message: &str) -> Result<T, Stop> {
         let at = self.position();
         self.note(at, message.to_owned());
-        Err(Stop)
+        Err(Stop::Syntax)
+    }
+
+    fn refuse_beyond<T>(&mut self, message: String) -> Result<T, Stop> {
+        let at = self.position();
+        self.note(at, message);
+        Err(Stop::Limit)
     }
 
     fn note(&mut self, at: Position, message: String) {
@@ -296,6 +316,11 @@ mod tests {
         );
         let deep = "[".repeat(MAX_DEPTH + 1);
         check(&deep, "f.json:1:65: nested deeper than 64 levels");
+        let long = "k".repeat(MAX_WAY_BYTES);
+        check(
+            &format!("{{\"{long}\": 1,\n\"a\": {{\"{long}\": 1}}}}"),
+            "f.json:2:7: the keys down to this one have more than 8192 bytes together: write shorter ones",
+        );
     }
 
     fn json() -> impl Strategy<Value = Value> {

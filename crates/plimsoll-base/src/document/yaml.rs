@@ -9,7 +9,7 @@ use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Span, Tag};
 use super::problem::{Problem, Problems};
 use super::tree::{Entry, Node, Position};
 use super::twins::tell_twins;
-use super::{MAX_DEPTH, MAX_TEXT_BYTES, json};
+use super::{MAX_DEPTH, MAX_TEXT_BYTES, MAX_WAY_BYTES, json, too_long_a_way};
 
 /// Parses one document; problems carry `file`.
 pub(super) fn parse(file: &str, text: &str) -> Result<Node, Problems> {
@@ -172,10 +172,15 @@ impl<'a> Builder<'a> {
     }
 
     fn scalar(&mut self, text: Cow<'_, str>, style: ScalarStyle, at: Position) -> Proceed {
+        let way = self.way_bytes();
         if let Some(Open::Mapping {
             key: key @ None, ..
         }) = self.open.last_mut()
         {
+            if way + text.len() > MAX_WAY_BYTES {
+                self.refuse(at, too_long_a_way());
+                return Proceed::Stop;
+            }
             *key = Some((text.into_owned(), at));
             return Proceed::Continue;
         }
@@ -183,6 +188,18 @@ impl<'a> Builder<'a> {
             ScalarStyle::Plain => plain(&text, at),
             _ => Node::text(at, &text),
         })
+    }
+
+    /// Bytes of the keys on the way to what comes next.
+    fn way_bytes(&self) -> usize {
+        let keys = self.open.iter().map(|open| match open {
+            Open::Mapping {
+                key: Some((key, _)),
+                ..
+            } => key.len(),
+            _ => 0,
+        });
+        keys.sum()
     }
 
     fn enter(&mut self, open: Open, at: Position) -> Proceed {
@@ -400,6 +417,15 @@ mod tests {
         check(
             &"[".repeat(100),
             "f.yaml:1:65: nested deeper than 64 levels",
+        );
+        // A key has at most 1024 characters in YAML.
+        let levels = (0..8).map(|level| format!("{}{}:\n", " ".repeat(level), "k".repeat(1000)));
+        let way: String = levels.collect();
+        let last = |length| format!("{way}{}{}: 1\n", " ".repeat(8), "k".repeat(length));
+        assert!(parse("f.yaml", &last(MAX_WAY_BYTES - 8000)).is_ok());
+        check(
+            &last(MAX_WAY_BYTES - 7999),
+            "f.yaml:9:9: the keys down to this one have more than 8192 bytes together: write shorter ones",
         );
     }
 
