@@ -1,6 +1,7 @@
 //! The list of checks. A new one is its file and its line in [`CHECKS`].
 
 mod added;
+mod adversarial_files;
 mod adversarial_mock;
 mod capacity;
 mod causes;
@@ -61,6 +62,7 @@ static CHECKS: [Check; 32] = [
     journal::CHECK,
     memory::CHECK,
     adversarial_mock::CHECK,
+    adversarial_files::CHECK,
     flat::CHECK,
     swap::CHECK,
     reloads::CHECK,

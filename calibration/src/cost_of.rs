@@ -82,7 +82,6 @@ fn mega(figure: f64) -> String {
 }
 
 /// What a command such as `validate FILE` costs, beyond the same with a harmless file. Its exit code does not matter: an input may be refused.
-#[expect(dead_code, reason = "for checks of the commands that read files")]
 pub fn command(
     bench: &Bench,
     input: usize,

@@ -1,0 +1,42 @@
+//! What strangers' files cost the commands that read them: for each format an input that is deep, wide or long, once as it is and once counted
+//! by callgrind, each beside a harmless file of the same format.
+
+mod inputs;
+
+use super::Check;
+use crate::bar::Bar;
+use crate::bench::{Bench, Trouble};
+use crate::cost_of::{self, Cost};
+use inputs::Input;
+
+pub const CHECK: Check = Check {
+    name: "adversarial-files",
+    about: "deep, wide and long files to `validate`, `import` and the gateway: their memory and their instructions",
+    run,
+};
+
+/// Bytes of an input, about.
+const SIZES: (usize, usize) = (1_000_000, 100_000);
+
+fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
+    let size = bench.pick(SIZES.0, SIZES.1);
+    let mut bars = Vec::new();
+    for input in inputs::all(size) {
+        bench.progress(&format!("adversarial-files: {}", input.what));
+        let measured = bench.witnessed(|| Ok(vec![cost(bench, &input)?.bar(&input.what)]));
+        let interrupted = matches!(measured.0, Err(Trouble::Interrupted));
+        bars.extend(Bar::part(&input.what, measured));
+        if interrupted {
+            break;
+        }
+    }
+    Ok(bars)
+}
+
+fn cost(bench: &Bench, input: &Input) -> Result<Cost, Trouble> {
+    let words = input.reader.words(bench, &input.text)?;
+    let harmless = input.reader.words(bench, input.reader.harmless())?;
+    let [words, harmless] = [&words, &harmless]
+        .map(|words| -> Vec<&str> { words.iter().map(String::as_str).collect() });
+    cost_of::command(bench, input.text.len(), &words, &harmless)
+}
