@@ -23,7 +23,7 @@ mod yaml;
 pub use decode::{Faults, Nulls, Rules, list, nearest, suggestion};
 pub use path::{Path, Segment};
 pub use problem::{MOST_PROBLEMS, Problem, Problems};
-pub use rename::Spelling;
+pub use rename::{KeySpelling, Spelling};
 pub use scalar::{
     BytesText, DurationText, EdgeRateText, Entries, OneOrMany, RateText, Scalar, ShareText, Text,
 };

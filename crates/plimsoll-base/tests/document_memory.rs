@@ -76,10 +76,14 @@ fn a_document_takes_memory_in_proportion_to_its_text() {
     check("nothing in lines", &"-\n".repeat(SIZE / 2));
     check("mappings in lines", &"- a: 0\n".repeat(SIZE / 7));
     check("keys in lines", &many(|n| format!("k{n}: a\n")));
-    let below = list("[],");
+    // With room for the keys below it.
+    let long = "x".repeat(MAX_WAY_BYTES - 16);
     check(
         "below a long key",
-        &format!("{{\"{}\":{below}}}", "x".repeat(SIZE)),
+        &format!("{{\"{long}\":{}}}", list("[],")),
     );
+    let nulls = many(|n| format!("\"{n}\":null,"));
+    let nulls = format!("{{\"{long}\":{{{nulls}\"\":0}}}}");
+    check("nulls below a long key", &nulls);
     assert_eq!(beyond, Vec::<String>::new());
 }

@@ -7,8 +7,11 @@ use super::path::{Path, Segment};
 use super::problem::{MOST_PROBLEMS, Problems};
 use super::tree::{Entry, Node, Position, Value};
 
-/// How the keys of the mapping at the end of a way are spelled; `None` leaves a key as it is. In the way, `*` stands for a place in a list.
-pub type Spelling<'a> = dyn Fn(&[String]) -> Box<dyn Fn(&str) -> Option<String> + 'a> + 'a;
+/// How the keys of the mapping at the end of a way are spelled. In the way, `*` stands for a place in a list.
+pub type Spelling<'a> = dyn Fn(&[String]) -> KeySpelling<'a> + 'a;
+
+/// How the keys of one mapping are spelled; `None` leaves a key as it is.
+pub type KeySpelling<'a> = Box<dyn Fn(&str) -> Option<String> + 'a>;
 
 impl Document {
     /// The document with the keys of its mappings spelled as `spelling` says, which is asked once for each mapping.
@@ -119,7 +122,7 @@ mod tests {
 
     fn check(text: &str, expected: &str) {
         let document = Document::parse_json("f.json", text).unwrap();
-        let lower = |way: &[String]| -> Box<dyn Fn(&str) -> Option<String>> {
+        let lower = |way: &[String]| -> KeySpelling<'_> {
             let is_free = way.last().is_some_and(|above| above == "free");
             Box::new(move |key| (!is_free).then(|| key.to_lowercase()))
         };
