@@ -1,8 +1,7 @@
 //! Keys that are there from the start: a file of JSON, `{"<key>": <session>, …}`, each made as `POST /tyk/keys/{id}` makes it.
 
 use super::{Call, Control, create_key};
-use plimsoll_base::document::{Document, Path, Problem, Problems};
-use serde_json::Value;
+use plimsoll_base::document::{Document, MOST_PROBLEMS, Path, Problem, Problems, Value};
 
 /// Makes the keys of a file.
 ///
@@ -10,21 +9,31 @@ use serde_json::Value;
 /// Every problem of the text. None names a key.
 pub(crate) fn make(control: &Control, name: &str, text: &str) -> Result<(), Problems> {
     let document = Document::parse_json(name, text).map_err(unnamed)?;
-    let Value::Object(keys) = document.to_json() else {
+    let Value::Mapping(keys) = document.root().value() else {
         let message = "the file holds no keys: write `{\"<key>\": { … }}`, a session for each";
         return Err(Problem::of_file(name, message.to_owned()).into());
     };
-    let refused = keys.iter().filter_map(|(key, session)| {
-        let answer = create_key::answer(control, &call(session), key);
-        let is_made = answer.status() == 200;
-        (!is_made).then(|| document.problem(Path::root().key(key), answer.message()))
-    });
-    let refused = Problems::from_iter(refused.collect::<Vec<_>>());
+    let mut refused = Problems::default();
+    for entry in keys {
+        // A session at a time: all of them as JSON would be a second tree.
+        let session = entry.node().to_json().to_string();
+        let answer = create_key::answer(control, &call(session), entry.key());
+        match answer.status() {
+            200 => {}
+            // The place of each is looked for among all keys.
+            _ if refused.len() >= MOST_PROBLEMS => refused.count_further(1),
+            _ => {
+                let path = Path::root().key(entry.key());
+                refused.extend([document.problem(path, answer.message())]);
+            }
+        }
+    }
     refused.or_ok(()).map_err(unnamed)
 }
 
 /// Problems at their places alone: whoever reads a key in them has it.
 fn unnamed(problems: Problems) -> Problems {
+    let further = problems.len() - problems.iter().count();
     let unnamed = |mut problem: Problem| {
         problem.path.clear();
         if problem.message.contains("is written twice") {
@@ -32,16 +41,18 @@ fn unnamed(problems: Problems) -> Problems {
         }
         problem
     };
-    Problems::from_iter(problems.into_iter().map(unnamed).collect::<Vec<_>>())
+    let mut problems = Problems::from_iter(problems.into_iter().map(unnamed));
+    problems.count_further(further);
+    problems
 }
 
-fn call(session: &Value) -> Call {
+fn call(session: String) -> Call {
     Call {
         method: "POST".to_owned(),
         path: String::new(),
         query: String::new(),
         secret: None,
-        body: session.to_string().into_bytes(),
+        body: session.into_bytes(),
         peer: String::new(),
         leaving: false,
     }
