@@ -7,6 +7,7 @@ use super::Check;
 use crate::bar::Bar;
 use crate::bench::{Bench, Trouble};
 use crate::cost_of::{self, Cost};
+use crate::interrupt;
 use inputs::Input;
 
 pub const CHECK: Check = Check {
@@ -34,6 +35,9 @@ fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
 }
 
 fn cost(bench: &Bench, input: &Input) -> Result<Cost, Trouble> {
+    if interrupt::requested() {
+        return Err(Trouble::Interrupted);
+    }
     let words = input.reader.words(bench, &input.text)?;
     let harmless = input.reader.words(bench, input.reader.harmless())?;
     let [words, harmless] = [&words, &harmless]
