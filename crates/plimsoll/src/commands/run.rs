@@ -81,10 +81,6 @@ pub fn variable(name: &str) -> Option<String> {
 
 /// The names of variables that begin so, in order.
 pub fn variables_of(prefix: &str) -> Vec<String> {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the environment is read here, in the binary"
-    )]
     let names = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned());
     let mut names: Vec<String> = names.filter(|name| name.starts_with(prefix)).collect();
     names.sort();
