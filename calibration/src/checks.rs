@@ -45,7 +45,7 @@ pub struct Check {
 }
 
 /// Every check, cheap ones first.
-static CHECKS: [Check; 32] = [
+static CHECKS: [Check; 33] = [
     counts::CHECK,
     freeze::CHECK,
     peers::CHECK,
