@@ -7,10 +7,13 @@ use crate::answer::Answer;
 use crate::fields::{Kind, kind};
 use crate::path::{self, PathError};
 use crate::router;
+use plimsoll_http::decode::is_token;
 use plimsoll_http::{Fields, encode};
 use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
+use std::fmt;
 use std::time::Duration;
 
 /// Where an API takes them, below its listen path: this path alone.
@@ -23,6 +26,8 @@ pub(crate) const MOST_REQUESTS: usize = 100;
 pub(crate) const AT_ONCE: usize = 20;
 /// Batches under way in a shard at a time.
 pub(crate) const MOST_BATCHES: usize = 16;
+/// Of those, such as came from one address.
+pub(crate) const MOST_OF_ADDRESS: usize = 4;
 /// Bytes of all answers' bodies together.
 pub(crate) const MOST_ANSWERS: usize = 8 * 1024 * 1024;
 /// How long a batch's body may take: it has one of the places meanwhile.
@@ -33,8 +38,41 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 /// What a batch asks for. What else it says is passed over, as in Tyk.
 #[derive(Debug, Deserialize)]
 struct Wire {
-    requests: Option<Vec<RequestWire>>,
+    requests: Option<Requests>,
     suppress_parallel_execution: Option<bool>,
+}
+
+/// As many as there may be, and whether there were more: those are passed over unread.
+#[derive(Debug, Default)]
+struct Requests {
+    kept: Vec<RequestWire>,
+    are_too_many: bool,
+}
+
+impl<'de> Deserialize<'de> for Requests {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct List;
+        impl<'de> Visitor<'de> for List {
+            type Value = Requests;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of requests")
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Requests, A::Error> {
+                let mut requests = Requests::default();
+                while requests.kept.len() < MOST_REQUESTS {
+                    let Some(request) = list.next_element()? else {
+                        return Ok(requests);
+                    };
+                    requests.kept.push(request);
+                }
+                while list.next_element::<IgnoredAny>()?.is_some() {
+                    requests.are_too_many = true;
+                }
+                Ok(requests)
+            }
+        }
+        deserializer.deserialize_seq(List)
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -82,11 +120,12 @@ pub(crate) fn read(body: &[u8], listen_path: &str) -> Result<Batch, Answer> {
         (wire.requests, wire.suppress_parallel_execution)
     });
     let requests = requests.unwrap_or_default();
-    if requests.len() > MOST_REQUESTS {
+    if requests.are_too_many {
         let message = format!("a batch has at most {MOST_REQUESTS} requests");
         return Err(refusal(400, &message));
     }
-    let requests = requests.into_iter().map(|wire| request(wire, listen_path));
+    let kept = requests.kept.into_iter();
+    let requests = kept.map(|wire| request(wire, listen_path));
     let requests: Option<Vec<Request>> = requests.collect();
     let Some(requests) = requests else {
         let message = "Batch request creation failed , request structure malformed";
@@ -161,7 +200,7 @@ impl Request {
 fn request(wire: RequestWire, listen_path: &str) -> Option<Request> {
     let method = wire.method.filter(|method| !method.is_empty());
     let method = method.unwrap_or_else(|| "GET".to_owned());
-    let is_token = |text: &str| !text.is_empty() && text.bytes().all(is_token_octet);
+    let is_token = |text: &str| is_token(text.as_bytes());
     let is_value = |text: &str| text.chars().all(|c| c == '\t' || !c.is_control());
     let headers = wire.headers.unwrap_or_default();
     let fits = |(name, value): (&String, &String)| is_token(name) && is_value(value);
@@ -204,11 +243,6 @@ fn target(listen_path: &str, relative: &str) -> Result<(String, String), PathErr
         true => Ok((path, query)),
         false => Err(PathError::DotSegment),
     }
-}
-
-/// RFC 9110 §5.6.2.
-fn is_token_octet(octet: u8) -> bool {
-    octet.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&octet)
 }
 
 /// As Go spells the names of fields: `Content-Type`.

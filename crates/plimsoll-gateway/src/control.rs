@@ -314,8 +314,12 @@ impl Control {
     }
 
     /// The file that holds the definition of an API now, whatever the file is called.
-    fn file_of(&self, id: &str) -> Option<PathBuf> {
-        tyk::file_of(self.settings.app_path(), id)
+    ///
+    /// # Errors
+    /// The answer, if that cannot be known.
+    fn file_of(&self, id: &str) -> Result<Option<PathBuf>, Answer> {
+        let file = tyk::file_of(self.settings.app_path(), id);
+        file.map_err(|problems| error(500, problems.to_string()))
     }
 
     /// Where a definition would be written: over its own file, or as a new one.
@@ -323,7 +327,7 @@ impl Control {
     /// # Errors
     /// For an id that is no file's name, and where another API's file is in the way.
     fn place_of(&self, id: &str) -> Result<PathBuf, Answer> {
-        if let Some(file) = self.file_of(id) {
+        if let Some(file) = self.file_of(id)? {
             return Ok(file);
         }
         let is_letter = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_');

@@ -68,8 +68,8 @@ pub(crate) struct Shard {
     pub(crate) held: Held,
     /// Copies of requests, for where their clients' data moves to.
     pub(crate) mirrors: Mirrors,
-    /// How many batches are under way.
-    pub(crate) batches: Cell<usize>,
+    /// Who has batches under way: an address for each.
+    pub(crate) batches: RefCell<Vec<String>>,
     /// Every stream of HTTP/2 that is served has one more of it.
     pub(crate) streams: Rc<()>,
     /// Client connections, and what their clients have shown.
@@ -118,7 +118,7 @@ impl Shard {
             analytics: share.feed.map(RefCell::new),
             tracer: (share.spans).map(|feed| Tracer::new(feed, share.placement.shard)),
             leaving: Cell::new(false),
-            batches: Cell::new(0),
+            batches: RefCell::default(),
             parting: Cell::new(false),
             draining: Cell::new(false),
             drain: Notify::new(),

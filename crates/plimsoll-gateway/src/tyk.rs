@@ -304,13 +304,16 @@ fn add(granted: &mut Policies, policies: Policies, file: &File) -> Vec<Problem> 
 }
 
 /// The file of this directory that holds the definition of an API.
-pub(crate) fn file_of(app_path: &Path, id: &str) -> Option<PathBuf> {
-    let files = files::definitions(app_path).ok()?;
+///
+/// # Errors
+/// What of the directory cannot be read: the definition may be there.
+pub(crate) fn file_of(app_path: &Path, id: &str) -> Result<Option<PathBuf>, Problems> {
+    let files = files::definitions(app_path)?;
     let holds = |file: &File| {
         let own = written_id(&file.text);
         own.or_else(|| stem(&file.name)).as_deref() == Some(id)
     };
-    files.into_iter().find(holds).map(|file| file.name.into())
+    Ok(files.into_iter().find(holds).map(|file| file.name.into()))
 }
 
 /// The id that a definition gives itself.

@@ -5,8 +5,9 @@ use crate::answer::Answer;
 
 pub(super) fn answer(control: &Control, _: &Call, id: &str) -> Answer {
     match control.file_of(id) {
-        None => error(404, "API not found"),
-        Some(file) => match std::fs::remove_file(file) {
+        Err(refused) => refused,
+        Ok(None) => error(404, "API not found"),
+        Ok(Some(file)) => match std::fs::remove_file(file) {
             Ok(()) => changed(id, "deleted"),
             Err(why) => error(500, format!("Delete failed: {why}")),
         },

@@ -13,7 +13,8 @@ pub(super) fn answer(control: &Control, call: &Call, id: &str) -> Answer {
         return error(400, message);
     }
     match control.file_of(id) {
-        Some(file) => add_api::write(&file, text).unwrap_or_else(|| changed(id, "modified")),
-        None => error(404, "API not found"),
+        Err(refused) => refused,
+        Ok(Some(file)) => add_api::write(&file, text).unwrap_or_else(|| changed(id, "modified")),
+        Ok(None) => error(404, "API not found"),
     }
 }

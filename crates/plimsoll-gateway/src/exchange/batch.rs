@@ -5,7 +5,8 @@ use super::progress::Progress;
 use super::{After, Ended, Ending, answer, may_discard_body};
 use crate::answer::Answer;
 use crate::batch::{
-    self, BODY_PATIENCE, Batch, MOST_ANSWERS, MOST_BATCHES, MOST_BODY, PATIENCE, Request,
+    self, BODY_PATIENCE, Batch, MOST_ANSWERS, MOST_BATCHES, MOST_BODY, MOST_OF_ADDRESS, PATIENCE,
+    Request,
 };
 use crate::client::Client;
 use crate::config::Serves;
@@ -14,7 +15,7 @@ use crate::service::{Route, Service};
 use crate::shard::Shard;
 use plimsoll_http::{Limits, TcpClient, connect_stream};
 use serde_json::Value;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::io;
 use std::net::SocketAddr;
 use std::rc::Rc;
@@ -42,7 +43,7 @@ pub(super) async fn serve(
         let keep = may_discard_body(client);
         return answer(shard, service, client, nothing, keep, progress).await;
     }
-    let Some(_place) = Place::take(&shard.batches) else {
+    let Some(_place) = Place::take(&shard.batches, &client.peer) else {
         let told = batch::refusal(503, "too many batches at a time");
         let keep = may_discard_body(client);
         return answer(shard, service, client, told, keep, progress).await;
@@ -73,20 +74,30 @@ pub(super) async fn serve(
 }
 
 /// One of the batches that may be under way.
-struct Place<'a>(&'a Cell<usize>);
+struct Place<'a> {
+    taken: &'a RefCell<Vec<String>>,
+    address: String,
+}
 
 impl<'a> Place<'a> {
-    fn take(taken: &'a Cell<usize>) -> Option<Self> {
-        (taken.get() < MOST_BATCHES).then(|| {
-            taken.set(taken.get() + 1);
-            Self(taken)
+    fn take(taken: &'a RefCell<Vec<String>>, address: &str) -> Option<Self> {
+        let mut all = taken.borrow_mut();
+        let own = all.iter().filter(|own| *own == address).count();
+        (all.len() < MOST_BATCHES && own < MOST_OF_ADDRESS).then(|| {
+            let address = address.to_owned();
+            all.push(address.clone());
+            Self { taken, address }
         })
     }
 }
 
 impl Drop for Place<'_> {
     fn drop(&mut self) {
-        self.0.set(self.0.get() - 1);
+        let mut all = self.taken.borrow_mut();
+        let place = all.iter().position(|own| *own == self.address);
+        if let Some(place) = place {
+            all.swap_remove(place);
+        }
     }
 }
 

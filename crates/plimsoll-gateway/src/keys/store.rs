@@ -257,8 +257,8 @@ impl KeyStore {
             let mut next = Some(0);
             while let Some(place) = next {
                 let from = Broom { segment, place };
-                let swept =
-                    self.forget(from, SWEPT, |key| key.has_expired(now) && !key.is_barred());
+                let goes = |key: &Key| key.has_expired(now) && !key.is_barred() && !key.owes(now);
+                let swept = self.forget(from, SWEPT, goes);
                 if swept.forgotten > 0 {
                     return;
                 }
@@ -359,16 +359,13 @@ impl KeyStore {
         Ok(true)
     }
 
-    /// Puts off when a key expires and leaves (`None`: never), in seconds since 1970. One that expires later already stays as it is.
-    pub(crate) fn put_off(&self, hash: KeyHash, expires: u32, leaves: Option<u32>) {
+    /// Puts off when a key expires, in seconds since 1970. One that expires later already stays as it is.
+    pub(crate) fn put_off(&self, hash: KeyHash, expires: u32) {
         let mut segment = self.segment_mut(hash);
         let place = segment.place(hash).copied();
         let key = place.and_then(|place| segment.keys.get_mut(place as usize));
         if let Some(key) = key.filter(|key| key.expires < expires) {
             key.expires = expires;
-            if key.leaves() != leaves {
-                key.extra.get_or_insert_default().leaves = leaves;
-            }
         }
     }
 
@@ -536,16 +533,24 @@ impl Key {
         };
         let accounts: Box<[Spent]> = (terms.accounts().iter()).map(|api| account(api)).collect();
         let leaves = new.session.leaves;
+        let mut own = new.session.own;
+        if let Some(old) = old.filter(|key| key.is_virtual()) {
+            // However it is changed, it is no key that anybody may show.
+            let mark = old.own("meta_data").and_then(|about| about.get(VIRTUAL));
+            let about = own.entry("meta_data").or_insert(Value::Null);
+            if !about.is_object() {
+                *about = Value::Object(Map::new());
+            }
+            about[VIRTUAL] = mark.cloned().unwrap_or_default();
+        }
         let known = || kept.and_then(|key| key.extra.as_ref()?.plain.clone());
         let plain = new.plain.map(String::into_boxed_str).or_else(known);
-        let has_extra = plain.is_some()
-            || !new.session.own.is_empty()
-            || !accounts.is_empty()
-            || leaves.is_some();
+        let has_extra =
+            plain.is_some() || !own.is_empty() || !accounts.is_empty() || leaves.is_some();
         let extra = has_extra.then(|| {
             Box::new(Extra {
                 plain,
-                own: new.session.own,
+                own,
                 accounts,
                 leaves,
             })
@@ -587,7 +592,19 @@ impl Key {
     }
 
     pub(crate) fn is_forgotten(&self, now: u32) -> bool {
-        self.forgotten_at().is_some_and(|end| now >= end)
+        self.forgotten_at().is_some_and(|end| now >= end) && !self.owes(now)
+    }
+
+    /// Whether it stands for who would come back with another token, and has spent of a quota that is not renewed yet.
+    fn owes(&self, now: u32) -> bool {
+        let accounts = self.extra.iter().flat_map(|extra| extra.accounts.iter());
+        let mut spent = accounts.chain([&self.spent]).map(Spent::period);
+        self.is_virtual() && spent.any(|(renews, used)| used > 0 && renews > now)
+    }
+
+    /// Whether this gateway made it of a token: the others make it of the same token, and none tells of it.
+    pub(crate) fn is_local(&self) -> bool {
+        self.is_virtual() && !self.is_barred()
     }
 
     /// What it is granted now.
@@ -746,15 +763,35 @@ mod tests {
         assert_eq!(store.len(), 0);
         assert!(put(true));
         assert!(!put(true));
-        let expires = || store.with(hash, |key| (key.expires, key.leaves()));
-        store.put_off(hash, NOW, None);
-        assert_eq!(expires(), Some((NOW, None)));
-        store.put_off(hash, NOW - 1, Some(NOW));
-        assert_eq!(expires(), Some((NOW, None)));
-        store.put_off(hash, NOW + 1, Some(NOW + 2));
-        assert_eq!(expires(), Some((NOW + 1, Some(NOW + 2))));
-        store.put_off(KeyHash::of(b"b"), NOW, None);
+        let expires = || store.with(hash, |key| key.expires);
+        for (until, then) in [(NOW, NOW), (NOW - 1, NOW), (NOW + 1, NOW + 1)] {
+            store.put_off(hash, until);
+            assert_eq!(expires(), Some(then));
+        }
+        store.put_off(KeyHash::of(b"b"), NOW);
         assert_eq!(store.len(), 1);
+    }
+
+    #[test]
+    fn what_stands_for_a_token_stays_that_however_it_is_changed() {
+        let store = KeyStore::new(Limits::default());
+        let made = format!(r#"{{"meta_data": {{"{VIRTUAL}": "x", "more": 1}}}}"#);
+        store.put(new_key("k", &made), Quotas::Reset).unwrap();
+        for changed in [
+            r#"{"is_inactive": true}"#,
+            r#"{"meta_data": null}"#,
+            r#"{"meta_data": {"other": 1}}"#,
+        ] {
+            store.put(new_key("k", changed), Quotas::Reset).unwrap();
+            let mark = |key: &Key| {
+                (
+                    key.is_virtual(),
+                    key.own("meta_data").unwrap()[VIRTUAL] == "x",
+                )
+            };
+            let seen = store.with(KeyHash::of(b"k"), mark);
+            assert_eq!(seen, Some((true, true)), "{changed}");
+        }
     }
 
     #[test]

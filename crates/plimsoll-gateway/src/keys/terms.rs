@@ -120,6 +120,8 @@ pub(crate) struct Terms {
 #[derive(Debug, PartialEq)]
 pub(crate) struct Effective {
     pub(crate) inactive: bool,
+    /// Whether the policy that it names first is there; so it is where it names none.
+    pub(crate) has_first: bool,
     /// Whose APIs it opens, if policies say so.
     pub(crate) organisation: Organisation,
     /// What is shown of the key as a whole, and holds for every API where none are listed.
@@ -247,8 +249,10 @@ impl Figures {
 fn effective(grant: &Grant, policies: &Policies, accounts: &mut Vec<Box<str>>) -> Effective {
     let merged = merge(grant, policies);
     let mut organisations = merged.organisations.into_iter();
+    let first = grant.policies.first();
     Effective {
         inactive: merged.inactive,
+        has_first: first.is_none_or(|name| policies.contains_key(name)),
         organisation: match (organisations.next(), organisations.next()) {
             (None, _) => Organisation::Any,
             (Some(only), None) => Organisation::Only(only.into_boxed_str()),

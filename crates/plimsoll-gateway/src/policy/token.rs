@@ -16,7 +16,6 @@ use crate::jwt::claims::{Claims, Nameless, Skews, Untimely};
 use crate::jwt::key::VerifyingKey;
 use crate::jwt::{self, Fault};
 use crate::keys::KeyHash;
-use crate::keys::lifetime::{AfterExpiry, KeyLifetime, Lifetimes};
 use crate::keys::name::{self, Form};
 use crate::keys::session::{self, Session};
 use crate::keys::store::{Key, NewKey, Quotas, VIRTUAL};
@@ -51,8 +50,6 @@ pub(crate) struct TokenRules {
     pub(crate) form: Form,
     /// Whether they are listed by what they are called, and not by a hash of it.
     pub(crate) listed: bool,
-    /// How long they are there. Of APIs it knows this one.
-    pub(crate) lifetimes: Lifetimes,
 }
 
 /// Why a request may not pass.
@@ -88,6 +85,8 @@ enum Seen {
     Fits(Result<Option<crate::keys::allowance::Left>, Unwanted>),
     /// It expires before the token.
     Early(u32),
+    /// The policy that the token stands for first is there no more.
+    Leaderless,
     /// It has other policies than the token stands for.
     Other(Arc<Terms>, Box<Map<String, Value>>),
 }
@@ -112,13 +111,12 @@ impl TokenPolicy {
                     let left = judged.map_err(Refused::Session)?;
                     return Ok(self.session.identified(hash, left));
                 }
+                Some(Seen::Leaderless) => return Err(Refused::UnknownPolicy),
                 Some(Seen::Early(expires)) => {
-                    let expires = expires.max(bearer.expires);
-                    let leaves = self.leaves(expires, &bearer, &keys.policies(), moment.unix);
-                    keys.put_off(hash, expires, leaves);
+                    keys.put_off(hash, expires.max(bearer.expires));
                 }
                 Some(Seen::Other(terms, session)) => {
-                    let session = self.changed(*session, &bearer, moment.unix)?;
+                    let session = self.changed(*session, &bearer)?;
                     let is_same =
                         |key: Option<&Key>| key.is_some_and(|key| Arc::ptr_eq(key.terms(), &terms));
                     let key = self.key(hash, &bearer, session, moment.unix);
@@ -192,6 +190,9 @@ impl TokenPolicy {
         if key.expires < bearer.expires {
             return Some(Seen::Early(key.expires));
         }
+        if !key.effective().has_first {
+            return Some(Seen::Leaderless);
+        }
         Some(Seen::Fits(self.session.judge(key, now)))
     }
 
@@ -203,13 +204,23 @@ impl TokenPolicy {
             0 => 0,
             lives => now.saturating_add(lives),
         };
+        // What the first policy says holds where the others, or its own parts, say nothing.
+        let first = bearer.policies.first().and_then(|name| policies.get(name));
+        let figures = first.map(|policy| policy.grant.figures).unwrap_or_default();
         let session = json!({
+            "rate": figures.rate,
+            "per": figures.per,
+            "quota_max": figures.quota_max,
+            "quota_renewal_rate": figures.quota_renewal,
+            "throttle_interval": figures.unapplied.throttle_interval,
+            "throttle_retry_limit": figures.unapplied.throttle_retries,
+            "max_query_depth": figures.unapplied.query_depth,
             "org_id": self.session.organisation,
             "apply_policies": bearer.policies,
             "alias": bearer.identity,
             "meta_data": { VIRTUAL: bearer.name },
         });
-        self.read(&session, expires, bearer, now)
+        self.read(&session, expires, bearer)
     }
 
     /// The same of somebody whose token stands for other policies now. What else the session says stays.
@@ -217,7 +228,6 @@ impl TokenPolicy {
         &self,
         mut session: Map<String, Value>,
         bearer: &Bearer,
-        now: u32,
     ) -> Result<Session, Refused> {
         let none = |name: &str| {
             session
@@ -235,7 +245,7 @@ impl TokenPolicy {
         session.insert("apply_policies".to_owned(), json!(bearer.policies));
         let expires = session.get("expires").and_then(Value::as_u64).unwrap_or(0);
         let expires = u32::try_from(expires).unwrap_or(u32::MAX);
-        self.read(&Value::Object(session), expires, bearer, now)
+        self.read(&Value::Object(session), expires, bearer)
     }
 
     /// For how many seconds sessions live by the policy that a token stands for first; 0: for ever. It must be there, and be this
@@ -247,33 +257,14 @@ impl TokenPolicy {
             .ok_or(Refused::UnknownPolicy)
     }
 
-    fn read(
-        &self,
-        session: &Value,
-        expires: u32,
-        bearer: &Bearer,
-        now: u32,
-    ) -> Result<Session, Refused> {
+    fn read(&self, session: &Value, expires: u32, bearer: &Bearer) -> Result<Session, Refused> {
         let document = Document::parse_json("session", &session.to_string());
         let session = document.and_then(session::read);
         let mut session = session.map_err(|_| Refused::UnknownPolicy)?;
         session.expires = expires.max(bearer.expires);
-        let policies = self.session.keys.policies();
-        session.leaves = self.leaves(session.expires, bearer, &policies, now);
+        // It does not leave, whatever lifetimes say: the next token would make it anew, and what it has spent is not forgotten in Tyk either.
+        session.leaves = None;
         Ok(session)
-    }
-
-    /// When a session leaves that expires then.
-    fn leaves(&self, expires: u32, bearer: &Bearer, policies: &Policies, now: u32) -> Option<u32> {
-        let named = bearer.policies.iter().filter_map(|name| policies.get(name));
-        let said = named.map(|policy| policy.after_expiry);
-        let said = said.rev().find(|after| *after != AfterExpiry::Unsaid);
-        let lifetime = KeyLifetime {
-            seconds: 0,
-            expires: expires.into(),
-            after_expiry: said.unwrap_or_default(),
-        };
-        self.rules.lifetimes.leaves(lifetime, None, now)
     }
 
     fn key(&self, hash: KeyHash, bearer: &Bearer, session: Session, now: u32) -> NewKey {
@@ -323,7 +314,6 @@ mod tests {
     use super::*;
     use crate::jwt::key::Method;
     use crate::keys::allowance::Exceeded;
-    use crate::keys::lifetime::ApiLifetime;
     use crate::keys::terms::{Figures, Grant, PolicyGrant};
     use crate::keys::{KeyStore, Limits};
     use crate::policy::session::Counts;
@@ -334,8 +324,8 @@ mod tests {
     /// When the gateway starts, in seconds since 1970.
     const START: u64 = 1_700_000_000;
 
-    /// Tokens of one request per hour for the API `a`, with sessions that are there for so many seconds.
-    fn policy(seconds: i64, keys: usize) -> TokenPolicy {
+    /// Tokens of one request per hour for the API `a`, of at most so many people.
+    fn policy(keys: usize) -> TokenPolicy {
         let store = KeyStore::new(Limits { keys });
         let granted = |key_expires_in| PolicyGrant {
             grant: Grant {
@@ -353,10 +343,6 @@ mod tests {
         };
         let policies = [("short", granted(10)), ("long", granted(0))];
         store.set_policies(policies.map(|(name, p)| (name.to_owned(), p)).into());
-        let own = ApiLifetime {
-            seconds,
-            respects_expiry: false,
-        };
         TokenPolicy {
             session: SessionPolicy {
                 header: "Authorization".to_owned(),
@@ -381,10 +367,6 @@ mod tests {
                 defaults: vec!["long".to_owned()],
                 form: Form::Plain,
                 listed: true,
-                lifetimes: Lifetimes {
-                    apis: [("a".to_owned(), own)].into(),
-                    ..Lifetimes::default()
-                },
             }),
         }
     }
@@ -403,6 +385,7 @@ mod tests {
         match policy.pass(token.as_bytes(), after * 1_000_000_000) {
             Ok(_) => "passes",
             Err(Refused::Session(Unwanted::Exceeded(Exceeded::Rate { .. }))) => "rate",
+            Err(Refused::Session(Unwanted::Exceeded(Exceeded::Quota { .. }))) => "quota",
             Err(Refused::Session(Unwanted::Expired)) => "session expired",
             Err(Refused::Untimely(Untimely::Expired)) => "token expired",
             Err(Refused::UnknownPolicy) => "unknown policy",
@@ -413,7 +396,7 @@ mod tests {
 
     #[test]
     fn a_session_lives_as_long_as_its_policy_or_its_longest_token() {
-        let policy = policy(0, 9);
+        let policy = policy(9);
         let short = || json!({ "sub": "ada", "pol": "short" });
         assert_eq!(told(&policy, short(), 0), "passes");
         assert_eq!(told(&policy, short(), 9), "rate");
@@ -431,16 +414,76 @@ mod tests {
     }
 
     #[test]
-    fn a_session_leaves_when_the_api_says_so() {
-        let policy = policy(5, 9);
+    fn what_the_first_policy_says_holds_where_its_parts_say_nothing() {
+        let policy = policy(9);
+        let mut policies = (*policy.session.keys.policies()).clone();
+        let parts = |rate, quota| crate::keys::terms::Parts {
+            rate,
+            quota,
+            access: true,
+            complexity: false,
+        };
+        for (name, parts) in [
+            ("access", parts(false, false)),
+            ("rate", parts(true, false)),
+            ("quota", parts(false, true)),
+        ] {
+            let mut granted = policies["long"].clone();
+            granted.parts = parts;
+            policies.insert(name.to_owned(), granted);
+        }
+        policy.session.keys.set_policies(policies);
+        for name in ["access", "rate", "quota"] {
+            let of = |name: &str| json!({ "sub": name, "pol": name });
+            assert_eq!(told(&policy, of(name), 0), "passes", "{name}");
+            assert_eq!(told(&policy, of(name), 1), "rate", "{name}");
+        }
+    }
+
+    #[test]
+    fn who_has_spent_a_quota_is_not_forgotten_before_it_is_renewed() {
+        let policy = policy(1);
+        let mut policies = (*policy.session.keys.policies()).clone();
+        let mut granted = policies["short"].clone();
+        granted.grant.figures = Figures {
+            quota_max: 1,
+            quota_renewal: 1_000_000,
+            ..Figures::default()
+        };
+        policies.insert("short".to_owned(), granted);
+        policy.session.keys.set_policies(policies);
+        let until = |seconds: u64| json!({ "sub": "ada", "pol": "short", "exp": START + seconds });
+        assert_eq!(told(&policy, until(5), 0), "passes");
+        // Long after it has expired, and where somebody else wants its room.
+        let days = |days: u64| days * 86_400;
+        for after in [1, days(3), days(11)] {
+            let unix = u32::try_from(START + after).unwrap();
+            (0..10_000).for_each(|_| policy.session.keys.sweep(unix));
+            assert_eq!(
+                told(&policy, json!({ "sub": "grace", "pol": "short" }), after),
+                "busy"
+            );
+            assert_eq!(told(&policy, until(after + 5), after), "quota");
+        }
+        assert_eq!(told(&policy, until(days(12) + 5), days(12)), "passes");
+    }
+
+    #[test]
+    fn a_known_session_opens_nothing_when_its_first_policy_is_gone() {
+        let mut policy = policy(9);
+        let rules = Arc::get_mut(&mut policy.rules).unwrap();
+        rules.defaults = vec!["short".to_owned(), "long".to_owned()];
         let ada = || json!({ "sub": "ada" });
-        let answers = [0, 4, 5, 6].map(|after| told(&policy, ada(), after));
-        assert_eq!(answers, ["passes", "rate", "passes", "rate"]);
+        assert_eq!(told(&policy, ada(), 0), "passes");
+        let mut policies = (*policy.session.keys.policies()).clone();
+        policies.remove("short");
+        policy.session.keys.set_policies(policies);
+        assert_eq!(told(&policy, ada(), 1), "unknown policy");
     }
 
     #[test]
     fn there_are_as_many_sessions_as_keys_and_none_for_nothing() {
-        let policy = policy(0, 1);
+        let policy = policy(1);
         let of = |name: &str, policy: &str| json!({ "sub": name, "pol": policy });
         assert_eq!(told(&policy, of("ada", "none"), 0), "unknown policy");
         assert_eq!(policy.session.keys.len(), 0);

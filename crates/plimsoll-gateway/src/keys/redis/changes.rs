@@ -104,7 +104,8 @@ impl Changes {
     pub(super) fn due(&mut self, keys: &KeyStore) -> Vec<(KeyHash, Waiting)> {
         if std::mem::take(&mut self.everything) {
             for hash in keys.hashes() {
-                if !self.waiting.contains_key(&hash) {
+                let is_local = keys.with(hash, crate::keys::store::Key::is_local) == Some(true);
+                if !is_local && !self.waiting.contains_key(&hash) {
                     self.wait(hash, Becomes::Keep);
                 }
             }
@@ -122,7 +123,8 @@ impl Changes {
 
     /// Redis does not have this key.
     pub(super) fn is_missing(&mut self, hash: KeyHash, keys: &KeyStore, now: u32) {
-        if self.is_ahead(hash, keys) {
+        let is_local = keys.with(hash, crate::keys::store::Key::is_local) == Some(true);
+        if is_local || self.is_ahead(hash, keys) {
             return;
         }
         // One whose time is over was withdrawn by nobody: it takes no place from those that were.

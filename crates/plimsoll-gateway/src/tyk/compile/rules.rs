@@ -365,7 +365,13 @@ impl Lists<'_> {
             self.add(c, everywhere(), What::ResponseFields(edits));
         }
         let limit = version.global_size_limit.filter(|limit| *limit > 0);
-        if let Some(limit) = limit.filter(|_| version.global_size_limit_disabled != Some(true)) {
+        // Tyk looks at the switch only where no path has a limit of its own.
+        let lists = version.extended_paths.as_ref();
+        let is_looked_at = lists
+            .and_then(|lists| lists.size_limits.as_ref())
+            .is_none_or(Vec::is_empty);
+        let is_off = is_looked_at && version.global_size_limit_disabled == Some(true);
+        if let Some(limit) = limit.filter(|_| !is_off) {
             self.add(c, everywhere(), What::BodyLimit(body_limit(limit)));
         }
     }

@@ -8,7 +8,6 @@ use super::super::definition::{Definition, TokenAuth};
 use super::{Api, Check};
 use crate::jwt::claims::Skews;
 use crate::jwt::key::{Method, VerifyingKey, Written};
-use crate::keys::lifetime::{ApiLifetime, Lifetimes};
 use crate::keys::terms::Policies;
 use crate::policy::token::TokenRules;
 
@@ -23,10 +22,6 @@ pub(super) fn token(c: &mut Check<'_>, api: &Api, conf: &Conf) -> Option<TokenRu
     let method = method(c, definition);
     let key = key(c, definition, method);
     let text = |text: &Option<String>| text.clone().unwrap_or_default();
-    let own = ApiLifetime {
-        seconds: definition.session_lifetime.unwrap_or(0),
-        respects_expiry: (definition.session_lifetime_respects_key_expiration).unwrap_or(false),
-    };
     Some(TokenRules {
         key,
         skews: Skews {
@@ -39,10 +34,6 @@ pub(super) fn token(c: &mut Check<'_>, api: &Api, conf: &Conf) -> Option<TokenRu
         defaults: definition.jwt_default_policies.clone().unwrap_or_default(),
         form: conf.keys.form,
         listed: !conf.keys.hashed,
-        lifetimes: Lifetimes {
-            apis: [(api.id.clone(), own)].into(),
-            ..conf.lifetimes.clone()
-        },
     })
 }
 

@@ -464,7 +464,7 @@ pub(super) const KIND: Kind = Kind {
         Field(
             "version_data.versions.*.global_size_limit_disabled",
             Supported,
-            "",
+            "where there are no `size_limits`, as in Tyk",
         ),
         Field(
             "version_data.versions.*.override_target",
