@@ -136,6 +136,7 @@ fn deep_xml(size: usize) -> String {
     format!("{}{}", "<a>".repeat(depth), "</a>".repeat(depth))
 }
 
+#[expect(clippy::too_many_lines, reason = "a table of inputs")]
 fn xml(size: usize) -> Vec<Input> {
     let deep = deep_xml(size);
     let wide = format!("<a>{}</a>", "<b/>".repeat(size / 4));
@@ -230,6 +231,7 @@ fn xml(size: usize) -> Vec<Input> {
     ]
 }
 
+#[expect(clippy::too_many_lines, reason = "a table of inputs")]
 fn json_bodies(size: usize) -> Vec<Input> {
     let keys = format!("{{{}\"z\":0}}", repeated(size, |n| format!("\"k{n}\":0,")));
     let same = format!("{{{}\"z\":0}}", "\"k\":0,".repeat(size / 6));
@@ -398,8 +400,8 @@ fn bomb() -> Vec<u8> {
     }
     bits.code(0, 7);
     let head = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
-    let length = 1 + 9_999_999 / 258 * 258;
-    let text = vec![b'0'; length as usize];
+    let length = 1 + 9_999_999_usize / 258 * 258;
+    let text = vec![b'0'; length];
     let mut tail = crc32(&text).to_le_bytes().to_vec();
     tail.extend(u32::try_from(length).unwrap_or_default().to_le_bytes());
     [&head[..], &bits.bytes, &tail].concat()
@@ -427,10 +429,10 @@ struct Bits {
 impl Bits {
     fn push(&mut self, value: u32, count: usize) {
         for place in 0..count {
-            if self.used % 8 == 0 {
+            if self.used.is_multiple_of(8) {
                 self.bytes.push(0);
             }
-            let bit = (value >> place) as u8 & 1;
+            let bit = u8::from(value >> place & 1 == 1);
             if let Some(last) = self.bytes.last_mut() {
                 *last |= bit << (self.used % 8);
             }
@@ -446,6 +448,7 @@ impl Bits {
     }
 }
 
+#[expect(clippy::too_many_lines, reason = "a table of inputs")]
 fn parameters(size: usize) -> Vec<Input> {
     // A head has less room than a body.
     let short = size.min(30_000);
@@ -546,6 +549,7 @@ fn parameters(size: usize) -> Vec<Input> {
     ]
 }
 
+#[expect(clippy::too_many_lines, reason = "a table of inputs")]
 fn templates(size: usize) -> Vec<Input> {
     let of =
         |what: &str, text: &str, body: String| Input::of(what, template(text), Asked::post(body));
@@ -556,7 +560,7 @@ fn templates(size: usize) -> Vec<Input> {
     let cube = "{{#each (range 0 9999)}}{{#each (range 0 9999)}}{{#each (range 0 9999)}}{{/each}}{{/each}}{{/each}}";
     let double = format!(
         "{}{}",
-        "{{assign 'x' (stringFormat '%s%s' x x)}}".repeat(1),
+        "{{assign 'x' (stringFormat '%s%s' x x)}}",
         "{{#assign 'x'}}{{x}}{{x}}{{x}}{{x}}{{/assign}}".repeat(12)
     );
     vec![
@@ -658,6 +662,7 @@ fn templates(size: usize) -> Vec<Input> {
     ]
 }
 
+#[expect(clippy::too_many_lines, reason = "a table of inputs")]
 fn journals(size: usize) -> Vec<Input> {
     let fill = |body: &str| -> Vec<Asked> { (0..10).map(|_| Asked::post(body)).collect() };
     let deep = deep_xml(size / 10);
