@@ -9,6 +9,7 @@ mod drive;
 pub mod http2;
 mod hyper_client;
 mod hyper_server;
+pub mod mock;
 pub mod ours;
 pub mod shard_map;
 pub mod story;

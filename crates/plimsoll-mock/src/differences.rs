@@ -56,7 +56,11 @@ impl Differences {
     }
 }
 
-fn table_of(request: &Request<'_>, stubs: &[Arc<Stub>]) -> Result<Option<String>, TooCostly> {
+/// The table of a request and the nearest of the stubs; `None` if there are none.
+pub(crate) fn table_of(
+    request: &Request<'_>,
+    stubs: &[Arc<Stub>],
+) -> Result<Option<String>, TooCostly> {
     let mut nearest: Option<(&Arc<Stub>, f64)> = None;
     for stub in stubs {
         let distance = stub.request.distance(request)?;

@@ -32,6 +32,8 @@ mod error;
 mod exchange;
 #[cfg(test)]
 mod features;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod http2;
 mod java_date_format;
 mod java_json;

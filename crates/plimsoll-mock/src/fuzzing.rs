@@ -1,0 +1,82 @@
+//! What the fuzz target looks at: one stub, and what a mock makes of a request to it. The law that must hold is in `fuzz/`.
+
+use crate::delay::Delay;
+use crate::differences;
+use crate::request::{Channel, Request};
+use crate::stub::id::StubId;
+use crate::stub::read_mapping;
+use crate::stub::surroundings::Surroundings;
+use crate::stub::templated::Rendered;
+use crate::stub_set::StubSet;
+use crate::stub_state::StateMachines;
+use jiff::Timestamp;
+use plimsoll_base::random::{Draw, Stream};
+use plimsoll_http::decode::{Event, RequestDecoder};
+use plimsoll_http::{Limits, RequestHead};
+use std::sync::Arc;
+
+/// A mock with one stub.
+#[derive(Debug)]
+pub struct Mock(StubSet);
+
+/// What becomes of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// The stub answers it, with this status.
+    Answered(u16),
+    /// It does not match, and the table of differences has so many bytes; 0 where making it was given up.
+    Unmatched(usize),
+    /// Whether it matches was given up.
+    TooCostly,
+}
+
+impl Mock {
+    /// The mock with this stub mapping.
+    ///
+    /// # Errors
+    /// Every problem of the mapping.
+    pub fn of(mapping: &str) -> Result<Self, String> {
+        let mapping = read_mapping(mapping, &Surroundings::default());
+        let mapping = mapping.map_err(|problems| {
+            let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+            problems.join("\n")
+        })?;
+        let stub = mapping.place(StubId::minted(0, 0), 0, &mut StateMachines::default());
+        Ok(Self(StubSet::new(vec![Arc::new(stub)], Delay::default())))
+    }
+
+    /// What becomes of a request.
+    ///
+    /// # Errors
+    /// Why the head is none.
+    pub fn ask(&self, head: &[u8], body: &[u8]) -> Result<Outcome, String> {
+        let head = decode(head)?;
+        let request = Request::of(&head, body, Channel::default());
+        let Ok(found) = self.0.find(&request) else {
+            return Ok(Outcome::TooCostly);
+        };
+        let Some(stub) = found else {
+            let table = differences::table_of(&request, self.0.stubs());
+            let table = table.ok().flatten().unwrap_or_default();
+            return Ok(Outcome::Unmatched(table.len()));
+        };
+        let (now, draw) = (Timestamp::UNIX_EPOCH, Draw::new(0, Stream::Data, 0));
+        let templated = stub.templated.as_ref();
+        let rendered = templated.map(|own| own.answer(&request, &stub.request.url, now, draw));
+        Ok(Outcome::Answered(match rendered {
+            Some(Rendered::Answer(answer)) => answer.status(),
+            Some(Rendered::Unread(_)) | None => stub.answer.status(),
+        }))
+    }
+}
+
+fn decode(head: &[u8]) -> Result<RequestHead, String> {
+    let mut decoder = RequestDecoder::new(Limits::default());
+    match decoder.decode(head) {
+        Ok(step) if step.event == Event::Head && step.consumed == head.len() => {
+            Ok(decoder.head().clone())
+        }
+        Ok(_) => Err("not one head".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
