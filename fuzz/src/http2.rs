@@ -386,8 +386,8 @@ fn ended_here(sent: &Sent, seen: &Message) -> Result<(), String> {
 /// How the gateway's own entry of `Via` ends.
 const OWN_VIA: &[u8] = b" plimsoll-fuzz";
 
-/// Names that only the gateway writes, or that end here, by the documentation: framing and connection, forwarding, and who a client is. Of the
-/// latter two an underscore makes no other name; of the others it does, and that passes.
+/// Names that only the gateway writes, or that end here, by the documentation: framing and connection, forwarding, and who a client is. A
+/// mark that is neither letter nor digit makes no other name.
 fn ends_here(name: &str) -> bool {
     const EXACT: [&str; 14] = [
         "host",
@@ -405,10 +405,17 @@ fn ends_here(name: &str) -> bool {
         "expect",
         "via",
     ];
-    let folded = name.replace('_', "-");
+    let fold = |mark: char| {
+        if mark.is_ascii_alphanumeric() {
+            mark
+        } else {
+            '-'
+        }
+    };
+    let folded: String = name.chars().map(fold).collect();
     let is_forwarding =
         ["forwarded", "x-real-ip"].contains(&&*folded) || folded.starts_with("x-forwarded-");
-    EXACT.contains(&name) || is_forwarding || is_identity(&folded)
+    EXACT.contains(&&*folded) || is_forwarding || is_identity(&folded)
 }
 
 fn is_identity(name: &str) -> bool {

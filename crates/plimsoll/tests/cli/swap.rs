@@ -233,11 +233,22 @@ fn a_process_that_does_not_get_ready_changes_nothing() {
     place.says("it ended before it was ready (exit status: 2)", 1);
     serves();
     // One that would wait a minute for its secret: it is killed, and then it takes too long.
+    let (_slow, waiting) = waiting(&workspace, &good);
+    workspace.write("gateway.yaml", &waiting);
+    signal(gateway.pid(), "USR2");
+    place.says(lives_on, 2);
+    place.says("it was not ready within 4 s (signal: 9 (SIGKILL))", 1);
+    serves();
+    assert_eq!(gateway.stop(), Some(0));
+}
+
+/// A configuration like this one, for which a gateway would wait a minute for its secret, and who has it wait.
+fn waiting(workspace: &Workspace, good: &str) -> (Server, String) {
     workspace.write(
         "stubs/mappings/any.json",
         r#"{"request":{"method":"POST","urlPattern":".*"},"response":{"status":200,"fixedDelayMilliseconds":60000}}"#,
     );
-    let slow = Server::start(&workspace, &["mock", "--port", "0", "--root-dir", "stubs"]);
+    let slow = Server::start(workspace, &["mock", "--port", "0", "--root-dir", "stubs"]);
     let secrets = format!(
         "secrets: {{ endpoint: \"http://{}\", region: x, wait: 60s, credentials: {{ access_key: a, secret_key: b }} }}\n",
         slow.main()
@@ -246,12 +257,7 @@ fn a_process_that_does_not_get_ready_changes_nothing() {
         "upstream: mock }",
         "upstream: mock, policies: { key: { keys: [{ name: a, key: { aws: { secret: s } } }] } } }",
     ) + &secrets;
-    workspace.write("gateway.yaml", &waiting);
-    signal(gateway.pid(), "USR2");
-    place.says(lives_on, 2);
-    place.says("it was not ready within 4 s (signal: 9 (SIGKILL))", 1);
-    serves();
-    assert_eq!(gateway.stop(), Some(0));
+    (slow, waiting)
 }
 
 #[test]
@@ -261,14 +267,7 @@ fn a_process_that_is_killed_before_it_is_ready_changes_nothing() {
     let good = configuration(mock.main(), "");
     workspace.write("gateway.yaml", &good);
     let (gateway, place) = start(&workspace, "1");
-    // It waits for a file that nobody writes.
-    let pipe = workspace.path().join("never");
-    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
-    assert!(made.unwrap().success());
-    let waiting = good.replace(
-        "upstream: mock }",
-        "upstream: mock, policies: { key: { keys: [{ name: a, key: { file: never } }] } } }",
-    );
+    let (_slow, waiting) = waiting(&workspace, &good);
     workspace.write("gateway.yaml", &waiting);
     signal(gateway.pid(), "USR2");
     place.says("is started, to take this one's place", 1);

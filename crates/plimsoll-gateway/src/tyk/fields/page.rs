@@ -15,6 +15,32 @@ files: a test holds this page to it (`UPDATE=1 cargo test -p plimsoll-gateway --
 accepted in every class; a field that is not listed is refused if it says anything. `*` stands for any name or place.
 ";
 
+/// What became of Tyk's own files when they were last read.
+const PUBLIC_FILES: &str = "
+## Tyk's own files
+
+Of the classic API definitions and `tyk*.conf` in Tyk's public repository (tag v5.15.0-alpha14; those of v5.14.0 and v5.15.0-rc7 are the same) 56 of 93 load: 53 of 84 definitions, 3 of 9 configurations. Why the others are refused, by the number of files and of those for this reason alone:
+
+| reason | files | alone | what to write instead |
+|---|---|---|---|
+| `custom_middleware.post` | 6 | 6 | what the code does as rules; it would run in Tyk |
+| `use_oauth2` | 4 | 4 | `use_standard_auth`, or `enable_jwt` with the key of the one who issues |
+| `extended_paths.validate_json` | 4 | 2 | nothing here: bodies are passed on unread |
+| `graphql.enabled` | 3 | 3 | plain HTTP with rules for its path |
+| not JSON (a template, a comma too many) | 3 | 3 | Tyk does not read them either |
+| `custom_middleware_bundle` | 2 | 2 | as for code |
+| `is_oas`, with what belongs to it | 2 | 0 | a classic definition |
+| `proxy.target_url` with `tyk://` | 2 | 2 | the URL of what that API leads to |
+| `use_basic_auth` | 2 | 2 | keys |
+| several versions | 2 | 0 | a definition for each |
+| `policy_source`, `use_rpc`, `auth_override`, `analytics_config.type` of a hybrid gateway | 1 | 0 | files |
+| `error_overrides` with `template` | 1 | 0 | the text as `body` |
+| `cache_all_safe_requests`, `check_host_against_uptime_tests`, `enforce_org_quotas`, `url_rewrites` | 1 each | 1 each | see the tables |
+| `use_standard_auth` beside `enable_jwt`; bodies, variables and `jq` in headers | 1 each | 0 | one way; fixed values |
+
+`plimsoll-calibration --only tyk-files --tyk CHECKOUT` counts them again.
+";
+
 fn page() -> String {
     let mut page = INTRODUCTION.to_owned();
     for kind in [CONF, DEFINITION, POLICY, SESSION] {
@@ -38,6 +64,7 @@ fn page() -> String {
             row(&mut page, field);
         }
     }
+    page += PUBLIC_FILES;
     page
 }
 
