@@ -6,6 +6,7 @@
 mod access_rights;
 mod conf;
 mod definition;
+mod error_overrides;
 #[cfg(test)]
 mod page;
 mod policy;
@@ -28,15 +29,6 @@ pub(crate) enum Class {
     /// It could, and is not supported: the file is refused. These values alone are harmless.
     Refused(&'static [&'static str]),
 }
-
-const OVERRIDE_FLAG: &str = "one that no error has here matches none, which is told";
-const OVERRIDE_PATTERN: &str =
-    "an expression of Go; one that is none takes its rule out, as in Tyk, which is told";
-const OVERRIDE_FIELD: &str =
-    "names and places with dots between; of upstreams' errors alone, in their first 4096 bytes";
-const OVERRIDE_STATUS: &str = "200 to 599 that goes with a body";
-const OVERRIDE_BODY: &str = "with `{{.StatusCode}}` and `{{.Message}}` alone";
-const OVERRIDE_TEMPLATE: &str = "files of templates are not read: write the text as `body`";
 
 /// A field: its path, with `*` for any key or place in a list; its class, which holds for everything below it that is not listed itself;
 /// a note for people.
