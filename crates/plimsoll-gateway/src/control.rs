@@ -21,9 +21,9 @@ mod update_key;
 
 use crate::answer::Answer;
 use crate::clock;
+use crate::keys::key::Quotas;
 use crate::keys::lifetime::Lifetimes;
 use crate::keys::redis::Link;
-use crate::keys::store::Quotas;
 use crate::keys::terms::Policies;
 use crate::keys::{KeyHash, KeyStore, Limits};
 use crate::policy::key::Digest;

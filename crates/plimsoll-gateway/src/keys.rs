@@ -10,6 +10,7 @@
 
 pub(crate) mod allowance;
 pub(crate) mod hash;
+pub(crate) mod key;
 pub(crate) mod lifetime;
 mod merge;
 pub(crate) mod name;

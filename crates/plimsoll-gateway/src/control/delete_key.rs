@@ -2,7 +2,7 @@
 
 use super::{Call, Control, changed, error};
 use crate::answer::Answer;
-use crate::keys::store::Quotas;
+use crate::keys::key::Quotas;
 
 pub(super) fn answer(control: &Control, call: &Call, id: &str) -> Answer {
     // One that has left is not there, even where nobody has swept it away yet.

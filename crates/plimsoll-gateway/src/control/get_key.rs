@@ -2,7 +2,7 @@
 
 use super::{Call, Control, error, json_answer, now};
 use crate::answer::Answer;
-use crate::keys::store::Key;
+use crate::keys::key::Key;
 
 pub(super) fn answer(control: &Control, call: &Call, id: &str) -> Answer {
     if call.says("hashed") && !control.settings.key_rules().hashed {

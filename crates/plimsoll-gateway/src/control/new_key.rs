@@ -3,9 +3,9 @@
 use super::{Call, Control, error, json_answer, now};
 use crate::answer::Answer;
 use crate::keys::KeyHash;
+use crate::keys::key::{NewKey, Quotas};
 use crate::keys::lifetime::AfterExpiry;
 use crate::keys::session::{self, Session};
-use crate::keys::store::{NewKey, Quotas};
 use plimsoll_base::document::Document;
 use serde_json::json;
 

@@ -4,7 +4,7 @@
 use super::new_key::{self, Put};
 use super::{Call, Control, error};
 use crate::answer::Answer;
-use crate::keys::store::Quotas;
+use crate::keys::key::Quotas;
 
 pub(super) fn answer(control: &Control, call: &Call, id: &str) -> Answer {
     let unknown = || error(404, "Key is not found");

@@ -14,7 +14,7 @@ mod changes;
 mod quotas;
 mod talk;
 
-use super::store::Quotas as Becomes;
+use super::key::Quotas as Becomes;
 use super::{KeyHash, KeyStore};
 use crate::clock;
 use crate::redis_server::{RedisConf, is_full, was_answered};

@@ -6,7 +6,7 @@ use super::key::strip_bearer;
 use crate::answer::Answer;
 use crate::cause::Cause;
 use crate::keys::allowance::{Allowance, Exceeded, Left, Moment};
-use crate::keys::store::Key;
+use crate::keys::key::Key;
 use crate::keys::terms::{Access, Granted, Organisation};
 use crate::keys::{KeyHash, KeyStore};
 use plimsoll_http::Fields;

@@ -3,7 +3,7 @@
 //! A change is applied and noted under one lock, and what others say of a key is taken over under the same: so a key that is withdrawn here
 //! is never made again by an older word of it, however the two meet.
 
-use crate::keys::store::Quotas as Becomes;
+use crate::keys::key::Quotas as Becomes;
 use crate::keys::{KeyHash, KeyStore};
 use std::collections::{HashMap, VecDeque};
 
@@ -104,7 +104,7 @@ impl Changes {
     pub(super) fn due(&mut self, keys: &KeyStore) -> Vec<(KeyHash, Waiting)> {
         if std::mem::take(&mut self.everything) {
             for hash in keys.hashes() {
-                let is_local = keys.with(hash, crate::keys::store::Key::is_local) == Some(true);
+                let is_local = keys.with(hash, crate::keys::key::Key::is_local) == Some(true);
                 if !is_local && !self.waiting.contains_key(&hash) {
                     self.wait(hash, Becomes::Keep);
                 }
@@ -123,7 +123,7 @@ impl Changes {
 
     /// Redis does not have this key.
     pub(super) fn is_missing(&mut self, hash: KeyHash, keys: &KeyStore, now: u32) {
-        let is_local = keys.with(hash, crate::keys::store::Key::is_local) == Some(true);
+        let is_local = keys.with(hash, crate::keys::key::Key::is_local) == Some(true);
         if is_local || self.is_ahead(hash, keys) {
             return;
         }

@@ -4,7 +4,7 @@
 //! most what other gateways admit between two turns.
 
 use super::talk::{Spending, Talk};
-use crate::keys::store::Key;
+use crate::keys::key::Key;
 use crate::keys::{KeyHash, KeyStore};
 use redis::RedisResult;
 use std::collections::{HashMap, HashSet};
@@ -76,7 +76,7 @@ fn known_of(known: &HashMap<KeyHash, (u32, u32)>, hash: KeyHash, renews: u32) ->
 mod tests {
     use super::*;
     use crate::keys::Limits;
-    use crate::keys::store::Quotas as Becomes;
+    use crate::keys::key::Quotas as Becomes;
     use crate::redis_server::RedisConf;
     use plimsoll_testbed::redis::Redis;
 

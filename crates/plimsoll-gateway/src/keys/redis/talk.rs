@@ -1,7 +1,7 @@
 //! What is said to Redis and heard from it: sessions under `apikey-…` as Tyk writes them, changes in a stream, gateways in a set.
 
 use super::changes::{Waiting, Word};
-use crate::keys::store::Quotas as Becomes;
+use crate::keys::key::Quotas as Becomes;
 use crate::keys::{KeyHash, KeyStore};
 use crate::redis_server::{Answers, Connection, Fence, RedisConf, WhenFull};
 use redis::{Pipeline, RedisResult};
