@@ -3,21 +3,21 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use peak_alloc::PeakAlloc;
+use peakmem_alloc::{INSTRUMENTED_SYSTEM, PeakMemAlloc, PeakMemAllocTrait as _};
 use plimsoll_fuzz::mock::{Stub, check, stubs};
+use std::alloc::System;
 
 #[global_allocator]
-static COUNTED: PeakAlloc = PeakAlloc;
+static COUNTED: &PeakMemAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 thread_local! {
     static STUBS: Vec<Stub> = stubs();
 }
 
 fn measure(run: &dyn Fn()) -> usize {
-    COUNTED.reset_peak_usage();
-    let before = COUNTED.current_usage();
+    COUNTED.reset_peak_memory();
     run();
-    COUNTED.peak_usage().saturating_sub(before)
+    COUNTED.get_peak_memory()
 }
 
 fuzz_target!(|bytes: &[u8]| STUBS.with(|stubs| check(stubs, bytes, measure)));

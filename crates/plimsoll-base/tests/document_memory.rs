@@ -1,11 +1,12 @@
 //! What reading a document may cost in memory: 16 bytes for each byte of its text, and 8 MiB. Bytes are counted by the allocator, so this is one
 //! test of its own.
 
-use peak_alloc::PeakAlloc;
+use peakmem_alloc::{INSTRUMENTED_SYSTEM, PeakMemAlloc, PeakMemAllocTrait as _};
 use plimsoll_base::document::{Document, Entries, MAX_WAY_BYTES, Problems, Text};
+use std::alloc::System;
 
 #[global_allocator]
-static COUNTED: PeakAlloc = PeakAlloc;
+static COUNTED: &PeakMemAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 /// Bytes for each byte of a text, and for any.
 const EACH: usize = 16;
@@ -33,10 +34,9 @@ fn check(beyond: &mut Vec<String>, what: &str, text: &str) {
         ("JSON", Document::parse_json),
     ];
     for (format, parse) in parsers {
-        COUNTED.reset_peak_usage();
-        let before = COUNTED.current_usage();
+        COUNTED.reset_peak_memory();
         let decoded = parse("f", text).and_then(|it| it.decode::<Entries<Text>>());
-        let most = COUNTED.peak_usage() - before;
+        let most = COUNTED.get_peak_memory();
         drop(decoded);
         let allowed = EACH * text.len() + ANY;
         if most > allowed {

@@ -77,9 +77,14 @@ impl Answer {
 
     /// A JSON answer of our own.
     pub(crate) fn json(status: u16, value: &serde_json::Value) -> Self {
+        Self::json_text(status, &value.to_string())
+    }
+
+    /// A document that is written already.
+    pub(crate) fn json_text(status: u16, text: &str) -> Self {
         AnswerBuilder::new(status, None)
             .field("Content-Type", "application/json")
-            .body(value.to_string().as_bytes())
+            .body(text.as_bytes())
     }
 
     /// Its status.

@@ -7,7 +7,8 @@ use bumpalo::Bump;
 use self_cell::self_cell;
 use serde_json::Value;
 use std::borrow::Cow;
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// Up to this length of a text there is room for its document before it is read.
@@ -25,7 +26,12 @@ pub(crate) struct Content<'a> {
     xml: OnceCell<Result<Option<Document>, TooCostly>>,
     /// What may be made of it and of others that are kept with it.
     room: Option<Rc<Room>>,
+    /// Whether it matches, by the pattern's address, if it is long.
+    judged: RefCell<BTreeMap<usize, Result<bool, TooCostly>>>,
 }
+
+/// From this length on a verdict is kept: the table of differences asks again what finding the stub has asked.
+const LONG: usize = 64 << 10;
 
 /// Values of JSON and parts of XML that are read from any values that are kept together, and for how many bytes there may be one more.
 const TOGETHER: usize = 64_000;
@@ -59,6 +65,7 @@ impl<'a> Content<'a> {
             value: OnceCell::new(),
             xml: OnceCell::new(),
             room: None,
+            judged: RefCell::default(),
         }
     }
 
@@ -73,6 +80,24 @@ impl<'a> Content<'a> {
     /// The value as text that somebody made.
     pub(crate) fn text_of(text: String) -> Self {
         Self::of(text.into_bytes())
+    }
+
+    /// What a pattern, which outlives the value, says of it: `judge` is asked once if the value is long.
+    pub(crate) fn judged<P>(
+        &self,
+        pattern: &P,
+        judge: impl FnOnce() -> Result<bool, TooCostly>,
+    ) -> Result<bool, TooCostly> {
+        if self.bytes.len() < LONG {
+            return judge();
+        }
+        let address = std::ptr::from_ref(pattern).addr();
+        if let Some(verdict) = self.judged.borrow().get(&address) {
+            return *verdict;
+        }
+        let verdict = judge();
+        self.judged.borrow_mut().insert(address, verdict);
+        verdict
     }
 
     /// The value as it is.
@@ -196,6 +221,24 @@ mod tests {
                 (None, None)
             );
         }
+    }
+
+    #[test]
+    fn a_long_value_is_judged_once() {
+        let check = |length: usize, expected: usize| {
+            let value = Content::of(vec![b'x'; length]);
+            let mut asked = 0;
+            for pattern in [&1, &2, &1, &2] {
+                let verdict = value.judged(pattern, || {
+                    asked += 1;
+                    Ok(*pattern == 2)
+                });
+                assert_eq!(verdict, Ok(*pattern == 2));
+            }
+            assert_eq!(asked, expected, "{length}");
+        };
+        check(LONG, 2);
+        check(LONG - 1, 4);
     }
 
     #[test]

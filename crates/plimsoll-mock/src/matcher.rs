@@ -59,6 +59,9 @@ pub(crate) enum Matcher {
     Negated(Negated),
 }
 
+/// What a pattern counts that reads a value as a document or a date, beside those that look at its bytes.
+const WEIGHT_OF_READING: usize = 8;
+
 /// How an operator reads its operand (and its options from the object around it).
 type Read = fn(&Node<'_>, &mut Object<'_>, &mut Problems) -> Option<Matcher>;
 
@@ -125,6 +128,27 @@ impl Matcher {
         found.pop().flatten()
     }
 
+    /// What judging a short value counts beside others.
+    fn weight(&self) -> usize {
+        match self {
+            Self::Absent
+            | Self::Anything
+            | Self::BinaryEqualTo(_)
+            | Self::Contains(_)
+            | Self::EqualTo(_)
+            | Self::Matches(_)
+            | Self::MatchesPathTemplate(_) => 1,
+            Self::BeforeAfter(_)
+            | Self::EqualToJson(_)
+            | Self::EqualToXml(_)
+            | Self::MatchesJsonPath(_)
+            | Self::MatchesJsonSchema(_)
+            | Self::MatchesXPath(_) => WEIGHT_OF_READING,
+            Self::Combined(combined) => combined.weight(),
+            Self::Negated(negated) => negated.weight(),
+        }
+    }
+
     /// How far a value is from matching: 0 if it does, at most 1. Texts that should be equal are as far as the edits between them.
     pub(crate) fn distance(&self, value: Option<&Content<'_>>) -> Result<f64, TooCostly> {
         if self.holds(value)? {
@@ -147,6 +171,13 @@ impl Matcher {
 
     /// Whether a value matches; `None` is one that is not there.
     pub(crate) fn holds(&self, value: Option<&Content<'_>>) -> Result<bool, TooCostly> {
+        match value {
+            Some(content) => content.judged(self, || self.judge(value)),
+            None => self.judge(None),
+        }
+    }
+
+    fn judge(&self, value: Option<&Content<'_>>) -> Result<bool, TooCostly> {
         let here = match self {
             Self::Absent => return Ok(value.is_none()),
             Self::Anything => return Ok(true),

@@ -106,9 +106,8 @@ pub(crate) struct Name<'d> {
 impl<'d> Name<'d> {
     /// What stands after the prefix.
     pub(crate) fn local(&self) -> &'d str {
-        self.qualified
-            .split_once(':')
-            .map_or(self.qualified, |(_, local)| local)
+        let colon = memchr::memchr(b':', self.qualified.as_bytes());
+        colon.map_or(self.qualified, |at| &self.qualified[at + 1..])
     }
 }
 

@@ -6,12 +6,13 @@
 #[allow(dead_code, reason = "its other users need the rest")]
 mod world;
 
-use peak_alloc::PeakAlloc;
+use peakmem_alloc::{INSTRUMENTED_SYSTEM, PeakMemAlloc, PeakMemAllocTrait as _};
 use serde_json::{Value, json};
+use std::alloc::System;
 use world::{Mock, config};
 
 #[global_allocator]
-static COUNTED: PeakAlloc = PeakAlloc;
+static COUNTED: &PeakMemAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 /// Bytes for each byte of an input, and for any.
 const EACH: usize = 16;
@@ -31,10 +32,9 @@ fn check(beyond: &mut Vec<String>, what: &str, stub: &Value, body: &str) {
     assert_eq!(created.status, 201, "{what}: {}", created.text());
     drop(created);
     client.send("GET", "/json/valid", "");
-    COUNTED.reset_peak_usage();
-    let before = COUNTED.current_usage();
+    COUNTED.reset_peak_memory();
     let answer = client.send("POST", "/a", body);
-    let most = COUNTED.peak_usage() - before;
+    let most = COUNTED.get_peak_memory();
     assert!(
         [200, 404, 500].contains(&answer.status),
         "{what}: {}",
@@ -98,6 +98,10 @@ fn xml(beyond: &mut Vec<String>) {
             "<b/>".repeat(SIZE / 8)
         ),
     );
+    for sign in ["<", "="] {
+        let signs = format!("<a>{}</a>", sign.repeat(2 * SIZE));
+        check(beyond, "signs alone", &equal, &signs);
+    }
     let attributes = |count: usize| -> String {
         let all: String = (0..count).map(|n| format!("a{n}='' ")).collect();
         format!("<a {all}/>")

@@ -131,15 +131,16 @@ fn repeated(size: usize, one: impl Fn(usize) -> String) -> String {
     text
 }
 
+/// As deep as is read.
 fn deep_xml(size: usize) -> String {
-    let depth = size / 7;
-    format!("{}{}", "<a>".repeat(depth), "</a>".repeat(depth))
+    let depth = size / 9;
+    format!("{}{}", "<aa>".repeat(depth), "</aa>".repeat(depth))
 }
 
 #[expect(clippy::too_many_lines, reason = "a table of inputs")]
 fn xml(size: usize) -> Vec<Input> {
     let deep = deep_xml(size);
-    let wide = format!("<a>{}</a>", "<b/>".repeat(size / 4));
+    let wide = format!("<a>{}</a>", "<bbbb/>".repeat(size / 7));
     let mixed = format!("<a>{}</a>", "<b/>x".repeat(size / 5));
     let differing = format!("<a>{}</a>", repeated(size, |n| format!("<b{n}/>")));
     let attributes = format!("<a {}/>", repeated(size, |n| format!("a{n}='' ")));
@@ -150,6 +151,7 @@ fn xml(size: usize) -> Vec<Input> {
     let declaring = repeated(size, |n| format!("<a xmlns:p{n}='u'>"));
     let long = format!("<{0}>{1}</{0}>", "n".repeat(size / 3), "x".repeat(size / 3));
     let prolog = format!("{}<a/>", "<?p?>".repeat(size / 5));
+    let signs = "<".repeat(size);
     let laughs = format!(
         "<!DOCTYPE l [<!ENTITY e '{}'>]><l>{}</l>",
         "x".repeat(size / 2),
@@ -191,20 +193,25 @@ fn xml(size: usize) -> Vec<Input> {
         of("equalToXml, long name and text", equal("<b/>"), &long),
         of("equalToXml, instructions", equal("<b/>"), &prolog),
         of("equalToXml, entities", equal("<b/>"), &laughs),
-        of("matchesXPath //a//a//a, deep", path("//a//a//a[x]"), &deep),
+        of("equalToXml, signs alone", equal("<b/>"), &signs),
+        of(
+            "matchesXPath //aa//aa//aa, deep",
+            path("//aa//aa//aa[x]"),
+            &deep,
+        ),
         of(
             "matchesXPath preceding-sibling, wide",
-            path("//b[count(preceding-sibling::b) < 0]"),
+            path("//bbbb[count(preceding-sibling::bbbb) < 0]"),
             &wide,
         ),
         of(
             "matchesXPath texts, deep",
-            path("//a[. = 'x']"),
-            &deep.replacen("</a>", "xxxxxxxxxxxxx</a>", 1),
+            path("//aa[. = 'x']"),
+            &deep.replacen("</aa>", "xxxxxxxxxxxxx</aa>", 1),
         ),
         of(
             "matchesXPath many predicates, deep",
-            path(&format!("//a{}", "[true()]".repeat(100))),
+            path(&format!("//aa{}", "[true()]".repeat(100))),
             &deep,
         ),
         of(
@@ -212,7 +219,7 @@ fn xml(size: usize) -> Vec<Input> {
             path("//namespace::*[. = 'x']"),
             &declaring,
         ),
-        of("matchesXPath with a pattern, deep", found("//a"), &deep),
+        of("matchesXPath with a pattern, deep", found("//aa"), &deep),
         of(
             "formatXml, 140 kB deep",
             template("{{formatXml request.body}}"),
@@ -225,7 +232,7 @@ fn xml(size: usize) -> Vec<Input> {
         ),
         of(
             "xPath helper, deep",
-            template("{{#each (xPath request.body '//a')}}{{this}}{{/each}}"),
+            template("{{#each (xPath request.body '//aa')}}{{this}}{{/each}}"),
             &deep,
         ),
     ]
@@ -481,6 +488,10 @@ fn parameters(size: usize) -> Vec<Input> {
         )
     };
     let formed = "application/x-www-form-urlencoded";
+    let form_includes = |pattern: Value| {
+        let patterns = json!({ "p1": { "includes": [pattern, { "equalTo": "y" }] } });
+        json!({ "request": { "urlPath": "/a", "formParameters": patterns }, "response": { "status": 200 } })
+    };
     vec![
         Input::of(
             "query, names",
@@ -525,6 +536,16 @@ fn parameters(size: usize) -> Vec<Input> {
         Input::of(
             "form, values beside a long text",
             json!({ "request": { "urlPath": "/a", "formParameters": { "p1": { "equalTo": "y".repeat(200) } } }, "response": { "status": 200 } }),
+            Asked::post("p1=xxxxxxxxx&".repeat(size / 13)).field("Content-Type", formed),
+        ),
+        Input::of(
+            "form, includes texts",
+            form_includes(json!({ "contains": "z" })),
+            Asked::post("p1=xxxxxxxxx&".repeat(size / 13)).field("Content-Type", formed),
+        ),
+        Input::of(
+            "form, includes documents",
+            form_includes(json!({ "equalToJson": { "a": 1 } })),
             Asked::post("p1=xxxxxxxxx&".repeat(size / 13)).field("Content-Type", formed),
         ),
         Input::of(
@@ -684,7 +705,7 @@ fn journals(size: usize) -> Vec<Input> {
             "journal, find by XPath",
             &deep,
             "/requests/find",
-            json!({ "bodyPatterns": [{ "matchesXPath": "//a//a" }] }),
+            json!({ "bodyPatterns": [{ "matchesXPath": "//aa//aa" }] }),
         ),
         (
             "journal, count by JSON",
@@ -741,6 +762,13 @@ fn journals(size: usize) -> Vec<Input> {
         "near misses of the unmatched",
         "/requests/unmatched/near-misses",
     ));
+    let wanted = json!({ "equalTo": "z".repeat(200) });
+    searches.push(Input {
+        what: "near misses of many, whose bodies differ".to_owned(),
+        stubs: vec![json!({ "request": { "url": "/a", "bodyPatterns": [wanted] } }); 50],
+        before: (0..200).map(|_| Asked::post("y".repeat(200))).collect(),
+        asked: Asked::get("/__admin/requests/unmatched/near-misses"),
+    });
     // All as long as is compared.
     let stubs =
         (0..100).map(|n| json!({ "request": { "url": format!("/{n:04}{}", "u".repeat(195)) } }));

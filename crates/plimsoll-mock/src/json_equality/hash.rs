@@ -8,6 +8,20 @@ use std::hash::{BuildHasher as _, Hash, RandomState};
 /// Beyond this size two whole numbers may be equal to one double without being equal to each other.
 const LARGEST_EXACT: f64 = 9_007_199_254_740_992.0;
 
+/// Hashes in any order.
+#[derive(Debug, Default)]
+struct Several {
+    count: usize,
+    sum: u64,
+}
+
+impl Several {
+    fn add(&mut self, hash: u64) {
+        self.count += 1;
+        self.sum = self.sum.wrapping_add(hash);
+    }
+}
+
 /// How values are hashed: with keys that nobody outside knows.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Hashes(RandomState);
@@ -42,15 +56,18 @@ impl Hashes {
             }
             Node::String(text) => Some(self.of((3, text.as_str()))),
             Node::Array(items) if extra == Extra::Refused => {
-                let hashes = items.iter().map(|item: &Item| item.hash);
-                Some(self.of_several(4, hashes.collect::<Option<Vec<_>>>()?))
+                let mut several = Several::default();
+                for Item { hash, .. } in items {
+                    several.add((*hash)?);
+                }
+                Some(self.of_several(4, several))
             }
             Node::Object(properties) if extra == Extra::Refused => {
-                let hash = |(name, node): &(String, Node)| {
-                    Some(self.of((name.as_str(), self.of_node(node, extra)?)))
-                };
-                let hashes: Option<Vec<_>> = properties.iter().map(hash).collect();
-                Some(self.of_several(5, hashes?))
+                let mut several = Several::default();
+                for (name, node) in properties {
+                    several.add(self.of((name.as_str(), self.of_node(node, extra)?)));
+                }
+                Some(self.of_several(5, several))
             }
             _ => None,
         }
@@ -65,12 +82,18 @@ impl Hashes {
             Json::Number(number) => self.of_number(number.as_f64().unwrap_or(f64::NAN)),
             Json::String(text) => self.of((3, *text)),
             Json::Array(items) => {
-                let hashes = items.iter().map(|item| self.of_json(item, budget));
-                self.of_several(4, hashes.collect::<Result<Vec<_>, _>>()?)
+                let mut several = Several::default();
+                for item in *items {
+                    several.add(self.of_json(item, budget)?);
+                }
+                self.of_several(4, several)
             }
             Json::Object(members) => {
-                let hash = |(name, value)| Ok(self.of((name, self.of_json(value, budget)?)));
-                self.of_several(5, members.iter().map(hash).collect::<Result<Vec<_>, _>>()?)
+                let mut several = Several::default();
+                for (name, value) in members.iter() {
+                    several.add(self.of((name, self.of_json(value, budget)?)));
+                }
+                self.of_several(5, several)
             }
         })
     }
@@ -85,10 +108,7 @@ impl Hashes {
         self.of((2, number.to_bits()))
     }
 
-    /// Of several, in any order.
-    fn of_several(&self, kind: u8, hashes: Vec<u64>) -> u64 {
-        let count = hashes.len();
-        let sum = hashes.into_iter().fold(0, u64::wrapping_add);
-        self.of((kind, count, sum))
+    fn of_several(&self, kind: u8, several: Several) -> u64 {
+        self.of((kind, several.count, several.sum))
     }
 }

@@ -45,6 +45,11 @@ pub(super) fn read_list(operand: &Node<'_>, problems: &mut Problems) -> Option<V
 }
 
 impl Combined {
+    pub(super) fn weight(&self) -> usize {
+        let (Self::All(patterns) | Self::Any(patterns)) = self;
+        patterns.iter().map(Matcher::weight).sum()
+    }
+
     pub(super) fn holds(&self, value: Option<&Content<'_>>) -> Result<bool, TooCostly> {
         let (patterns, until) = match self {
             Self::All(patterns) => (patterns, false),

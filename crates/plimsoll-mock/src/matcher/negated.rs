@@ -39,6 +39,10 @@ fn negate(pattern: Matcher) -> Matcher {
 }
 
 impl Negated {
+    pub(super) fn weight(&self) -> usize {
+        self.0.weight()
+    }
+
     pub(super) fn holds(&self, value: Option<&Content<'_>>) -> Result<bool, TooCostly> {
         Ok(!self.0.holds(value)?)
     }

@@ -6,6 +6,9 @@ use std::collections::HashSet;
 /// Elements, texts, attributes, comments and instructions of any document, and for how many bytes there may be one more.
 const PARTS: usize = 40_000;
 const BYTES_A_PART: usize = 8;
+/// Signs that begin a tag or end an attribute's name, wherever they stand: the parser makes room for an element or an attribute for each, 72 bytes.
+const SIGNS: usize = 80_000;
+const BYTES_A_SIGN: usize = 6;
 /// Comparisons of names of attributes, and of prefixes, in any document; and for each byte.
 const COMPARISONS: usize = 4_000_000;
 const COMPARISONS_A_BYTE: usize = 4;
@@ -22,8 +25,12 @@ pub(super) fn most_parts(bytes: usize) -> usize {
 
 /// What a document would cost; the error says which limit it exceeds.
 pub(super) fn check(text: &str) -> Result<(), String> {
-    let cost = Cost::of(text.as_bytes());
     let length = text.len();
+    let most = SIGNS + length / BYTES_A_SIGN;
+    if memchr::memchr2_iter(b'<', b'=', text.as_bytes()).count() > most {
+        return Err(format!("more than {most} of < and = in {length} bytes"));
+    }
+    let cost = Cost::of(text.as_bytes());
     let most = most_parts(length);
     if cost.parts > most {
         return Err(format!("more than {most} parts in {length} bytes"));
@@ -199,11 +206,13 @@ mod tests {
 
     #[test]
     fn costly_documents_do_not() {
-        check_text(&"<a/>".repeat(300_000), "parts");
+        check_text(&"<a/>x".repeat(300_000), "parts");
         check_text(
             &format!("<a {}/>", many(10_000, |n| format!("a{n}='' "))),
             "attributes",
         );
+        check_text(&"<".repeat(400_000), "of < and =");
+        check_text(&format!("<a>{}</a>", "=".repeat(400_000)), "of < and =");
         let nested = many(3_000, |n| format!("<a xmlns:p{n}='u'>"));
         check_text(&nested, "prefixes");
         let copies = format!(
