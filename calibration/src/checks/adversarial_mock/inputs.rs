@@ -133,8 +133,8 @@ fn repeated(size: usize, one: impl Fn(usize) -> String) -> String {
 
 /// As deep as is read.
 fn deep_xml(size: usize) -> String {
-    let depth = size / 9;
-    format!("{}{}", "<aa>".repeat(depth), "</aa>".repeat(depth))
+    let depth = size / 11;
+    format!("{}{}", "<aaa>".repeat(depth), "</aaa>".repeat(depth))
 }
 
 #[expect(clippy::too_many_lines, reason = "a table of inputs")]
@@ -195,8 +195,8 @@ fn xml(size: usize) -> Vec<Input> {
         of("equalToXml, entities", equal("<b/>"), &laughs),
         of("equalToXml, signs alone", equal("<b/>"), &signs),
         of(
-            "matchesXPath //aa//aa//aa, deep",
-            path("//aa//aa//aa[x]"),
+            "matchesXPath //aaa//aaa//aaa, deep",
+            path("//aaa//aaa//aaa[x]"),
             &deep,
         ),
         of(
@@ -206,12 +206,12 @@ fn xml(size: usize) -> Vec<Input> {
         ),
         of(
             "matchesXPath texts, deep",
-            path("//aa[. = 'x']"),
-            &deep.replacen("</aa>", "xxxxxxxxxxxxx</aa>", 1),
+            path("//aaa[. = 'x']"),
+            &deep.replacen("</aaa>", "xxxxxxxxxxxxx</aaa>", 1),
         ),
         of(
             "matchesXPath many predicates, deep",
-            path(&format!("//aa{}", "[true()]".repeat(100))),
+            path(&format!("//aaa{}", "[true()]".repeat(100))),
             &deep,
         ),
         of(
@@ -219,7 +219,7 @@ fn xml(size: usize) -> Vec<Input> {
             path("//namespace::*[. = 'x']"),
             &declaring,
         ),
-        of("matchesXPath with a pattern, deep", found("//aa"), &deep),
+        of("matchesXPath with a pattern, deep", found("//aaa"), &deep),
         of(
             "formatXml, 140 kB deep",
             template("{{formatXml request.body}}"),
@@ -232,7 +232,7 @@ fn xml(size: usize) -> Vec<Input> {
         ),
         of(
             "xPath helper, deep",
-            template("{{#each (xPath request.body '//aa')}}{{this}}{{/each}}"),
+            template("{{#each (xPath request.body '//aaa')}}{{this}}{{/each}}"),
             &deep,
         ),
     ]
@@ -705,7 +705,7 @@ fn journals(size: usize) -> Vec<Input> {
             "journal, find by XPath",
             &deep,
             "/requests/find",
-            json!({ "bodyPatterns": [{ "matchesXPath": "//aa//aa" }] }),
+            json!({ "bodyPatterns": [{ "matchesXPath": "//aaa//aaa" }] }),
         ),
         (
             "journal, count by JSON",
