@@ -35,6 +35,16 @@ pub(crate) struct Spent {
     arrival: AtomicU64,
     /// The end of the quota's period in seconds since 1970, and requests in it.
     period: AtomicU64,
+    /// The same as Redis said it last, of all gateways together: those requests are known to both sides. Written by the thread of Redis alone.
+    told: AtomicU64,
+}
+
+/// What was spent of a quota here, and Redis has not heard of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Untold {
+    pub(crate) requests: u32,
+    /// The end of the quota's period, in seconds since 1970.
+    pub(crate) renews: u32,
 }
 
 /// A moment, on both clocks that count here.
@@ -165,15 +175,50 @@ impl Spent {
         unpack(self.period.load(Ordering::Relaxed))
     }
 
-    /// Others have used this much, too, in the period that ends at `renews`; and it really ends at `end`.
-    pub(crate) fn add(&self, renews: u32, others: u32, end: u32) {
+    /// What Redis has yet to hear of.
+    pub(crate) fn untold(&self) -> Option<Untold> {
+        let (renews, used) = self.period();
+        let requests = used.saturating_sub(self.known(renews));
+        (requests > 0).then_some(Untold { requests, renews })
+    }
+
+    /// Redis has heard of this, and says that all gateways together have used `sum` in the period, which really ends at `end`.
+    pub(crate) fn told(&self, untold: Untold, sum: u32, end: u32) {
+        let Untold { requests, renews } = untold;
+        let others = sum.saturating_sub(self.known(renews).saturating_add(requests));
         let added = |packed| {
             let (current, used) = unpack(packed);
             (current == renews).then(|| pack(end, used.saturating_add(others)))
         };
-        let result = (self.period).fetch_update(Ordering::Relaxed, Ordering::Relaxed, added);
-        if result.is_err() {
-            // Another period has begun meanwhile.
+        // Unless another period has begun meanwhile.
+        if (self.period)
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, added)
+            .is_ok()
+        {
+            self.told.store(pack(end, sum), Ordering::Relaxed);
+        }
+    }
+
+    /// All gateways together have used `sum` in the period that ends at `end`. Where Redis has yet to hear of this one, it will say so itself.
+    pub(crate) fn learn(&self, sum: u32, end: u32) {
+        let learned = |packed| {
+            let (renews, used) = unpack(packed);
+            let is_news = renews != end || used < sum;
+            (is_news && used <= self.known(renews)).then(|| pack(end, sum))
+        };
+        if (self.period)
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, learned)
+            .is_ok()
+        {
+            self.told.store(pack(end, sum), Ordering::Relaxed);
+        }
+    }
+
+    /// How much of the period that ends at `renews` both sides know.
+    fn known(&self, renews: u32) -> u32 {
+        match unpack(self.told.load(Ordering::Relaxed)) {
+            (end, sum) if end == renews => sum,
+            _ => 0,
         }
     }
 
@@ -182,6 +227,7 @@ impl Spent {
         Self {
             arrival: AtomicU64::new(other.arrival.load(Ordering::Relaxed)),
             period: AtomicU64::new(other.period.load(Ordering::Relaxed)),
+            told: AtomicU64::new(other.told.load(Ordering::Relaxed)),
         }
     }
 }
@@ -280,6 +326,34 @@ mod tests {
         };
         // Over a little less than a second: the burst and the rate.
         assert_eq!((admitted(1), admitted(2), admitted(5)), (19, 9, 3));
+    }
+
+    #[test]
+    fn what_others_spend_is_added_once_and_what_redis_has_not_heard_of_is_kept() {
+        let spent = Spent::default();
+        let used = || spent.period();
+        spent.learn(4, 100);
+        assert_eq!((used(), spent.untold()), ((100, 4), None));
+        spent.learn(4, 100);
+        spent.learn(3, 100);
+        assert_eq!(used(), (100, 4), "it is no less than it was");
+        spent.set_quota(100, 6);
+        let untold = spent.untold().unwrap();
+        assert_eq!((untold.requests, untold.renews), (2, 100));
+        spent.learn(9, 100);
+        assert_eq!(used(), (100, 6), "Redis says so with its answer");
+        spent.told(untold, 11, 100);
+        assert_eq!((used(), spent.untold()), ((100, 11), None));
+        spent.learn(1, 200);
+        assert_eq!(used(), (200, 1), "it was renewed elsewhere");
+        // A period that begins here while others are in theirs ends with it.
+        spent.set_quota(310, 1);
+        spent.told(spent.untold().unwrap(), 3, 300);
+        assert_eq!((used(), spent.untold()), ((300, 3), None));
+        spent.set_quota(400, 1);
+        spent.told(untold, 12, 100);
+        assert_eq!(used(), (400, 1), "another period has begun");
+        assert_eq!(spent.untold().unwrap().requests, 1);
     }
 
     #[test]

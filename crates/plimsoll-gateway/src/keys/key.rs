@@ -1,7 +1,7 @@
 //! A key: what it is granted, what it has spent, and how long it is known.
 
 use super::KeyHash;
-use super::allowance::Spent;
+use super::allowance::{Quota, Spent};
 use super::session::{self, Session};
 use super::terms::{Effective, Terms};
 use plimsoll_base::document::{Document, Problems};
@@ -83,7 +83,7 @@ impl Key {
             spent.set_quota(renews, used);
         }
         let account = |api: &str| {
-            let before = kept.and_then(|key| key.account(api));
+            let before = kept.and_then(|key| key.account(Some(api)));
             before.map_or_else(Spent::default, Spent::copy_of)
         };
         let accounts: Box<[Spent]> = (terms.accounts().iter()).map(|api| account(api)).collect();
@@ -173,23 +173,57 @@ impl Key {
         own.unwrap_or(&self.spent)
     }
 
-    /// What it has spent with an API that has an account.
-    fn account(&self, api: &str) -> Option<&Spent> {
-        let extra = self.extra.as_ref()?;
-        let place = (self.terms.accounts().iter()).position(|known| **known == *api)?;
-        extra.accounts.get(place)
+    /// What it has spent in a scope that has an account; without one, over all APIs that are in none.
+    pub(super) fn account(&self, scope: Option<&str>) -> Option<&Spent> {
+        match self.place(scope)? {
+            None => Some(&self.spent),
+            Some(place) => self.extra.as_ref()?.accounts.get(place),
+        }
     }
 
-    /// Gives it the accounts that its terms want by now.
-    pub(super) fn open_accounts(&mut self) {
+    /// The quota that is counted there.
+    pub(super) fn quota(&self, scope: Option<&str>) -> Option<Quota> {
+        self.effective().quota(self.place(scope)?)
+    }
+
+    /// Every scope that it has an account of, `None` for the one that it has in any case, and what it has spent there.
+    pub(super) fn accounts(&self) -> Vec<(Option<Box<str>>, &Spent)> {
+        let further = (self.extra.as_ref()).map_or(&[][..], |extra| &extra.accounts);
+        // Most have none, and need not wait for their names.
+        let scopes = match further {
+            [] => Vec::new(),
+            _ => self.terms.accounts(),
+        };
+        let further = scopes.into_iter().map(Some).zip(further);
+        [(None, &self.spent)].into_iter().chain(further).collect()
+    }
+
+    /// The number of a scope's account.
+    #[expect(
+        clippy::option_option,
+        reason = "no such account, and the one without a number"
+    )]
+    fn place(&self, scope: Option<&str>) -> Option<Option<usize>> {
+        let Some(scope) = scope else {
+            return Some(None);
+        };
+        let scopes = self.terms.accounts();
+        let place = scopes.iter().position(|known| **known == *scope)?;
+        Some(Some(place))
+    }
+
+    /// Gives it the accounts that its terms want by now; says whether it lacked some.
+    pub(super) fn open_accounts(&mut self) -> bool {
         let wanted = self.terms.account_count();
         let open = self.extra.as_ref().map_or(0, |extra| extra.accounts.len());
-        if wanted > open {
-            let extra = self.extra.get_or_insert_default();
-            let before = std::mem::take(&mut extra.accounts).into_iter();
-            let new = (open..wanted).map(|_| Spent::default());
-            extra.accounts = before.chain(new).collect();
+        if wanted <= open {
+            return false;
         }
+        let extra = self.extra.get_or_insert_default();
+        let before = std::mem::take(&mut extra.accounts).into_iter();
+        let new = (open..wanted).map(|_| Spent::default());
+        extra.accounts = before.chain(new).collect();
+        true
     }
 
     /// As it is listed: in plain text where that is kept, else its hash.

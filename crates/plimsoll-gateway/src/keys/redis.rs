@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! control API --changed keys--> changes --SET/DEL, XADD--> Redis --XRANGE, MGET--> store      (other gateways' changes)
-//! shards ------touched---> spent ----INCRBY---------> Redis --the sum-----> store
+//! shards ------touched---> spent ----INCRBY, XADD---> Redis --the sums----> store
 //! ```
 //!
 //! Requests are decided in memory alone, so that Redis may stand still or be gone: then changes wait here, and each gateway goes on with
@@ -10,6 +10,7 @@
 //! has not heard of it is told again. Who has missed changes reads every key, and lets go of those that are not there; a Redis that has
 //! lost changes is told everything, withdrawals included. What is told is told now or never: see [`Fence`](crate::redis_server::Fence).
 
+mod account;
 mod changes;
 mod quotas;
 mod talk;
@@ -184,7 +185,7 @@ impl Worker {
     fn turn(&mut self) -> redis::RedisResult<()> {
         let news = self.talk.connect()?;
         let now = u32::try_from(clock::since_epoch().as_secs()).unwrap_or(u32::MAX);
-        self.missed |= news.missed || news.forgotten;
+        self.missed |= news.missed || news.forgotten || self.keys.has_opened_accounts();
         self.forgotten |= news.forgotten;
         let (state, keys) = (Arc::clone(&self.state), Arc::clone(&self.keys));
         if self.forgotten {
@@ -208,11 +209,14 @@ impl Worker {
             self.read_all(now)?;
             (self.missed, self.forgotten) = (false, false);
         }
+        // Before the changes: a key that others have spent of is known then.
+        self.quotas.hear(&mut self.talk)?;
         self.talk.changes(|word, session| {
             state.changes().hear(word, session, &keys, now);
         })?;
         said?;
-        self.quotas.share(&mut self.talk, &self.keys)
+        self.quotas.learn(&mut self.talk, &keys)?;
+        self.quotas.share(&mut self.talk, &keys)
     }
 
     /// Takes over every key that Redis has, and lets go of the others: they were withdrawn.
@@ -221,7 +225,7 @@ impl Worker {
         // A Redis that has lost nothing has heard of what was withdrawn here: who is there was made again.
         let is_new = !self.forgotten;
         let mut seen = HashSet::new();
-        self.talk.all_keys(|hash, session| {
+        self.talk.all_keys(|hash, session, sums| {
             seen.insert(hash);
             let word = Word {
                 hash,
@@ -229,6 +233,9 @@ impl Worker {
                 is_new,
             };
             state.changes().hear(word, Some(session), keys, now);
+            for sum in sums {
+                quotas::take_over(sum, keys);
+            }
         })?;
         for hash in keys.hashes() {
             if !seen.contains(&hash) {

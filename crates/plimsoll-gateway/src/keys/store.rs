@@ -15,7 +15,7 @@ use super::terms::{Policies, Terms};
 use segment::{SEGMENTS, Segment, index};
 use serde_json::Value;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::sync::{
     Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak,
@@ -58,6 +58,8 @@ pub(crate) struct KeyStore {
     exhausted: AtomicU32,
     /// Who is told which keys have spent of their quotas.
     heard: OnceLock<SyncSender<KeyHash>>,
+    /// Keys have accounts that they did not have: nobody has looked yet what other gateways have spent there.
+    opened: AtomicBool,
 }
 
 #[derive(Debug, Default)]
@@ -93,6 +95,7 @@ impl KeyStore {
             broom: Mutex::default(),
             exhausted: AtomicU32::new(0),
             heard: OnceLock::new(),
+            opened: AtomicBool::new(false),
         }
     }
 
@@ -347,9 +350,16 @@ impl KeyStore {
         for segment in &self.segments {
             let mut segment = segment.write().unwrap_or_else(PoisonError::into_inner);
             for key in &mut segment.keys {
-                key.open_accounts();
+                if key.open_accounts() {
+                    self.opened.store(true, Ordering::Relaxed);
+                }
             }
         }
+    }
+
+    /// Whether keys were given accounts since this was asked last.
+    pub(crate) fn has_opened_accounts(&self) -> bool {
+        self.opened.swap(false, Ordering::Relaxed)
     }
 
     /// The APIs that a grant opens now; `None`: all.

@@ -129,6 +129,20 @@ pub(crate) struct Effective {
     pub(crate) access: Access,
 }
 
+impl Effective {
+    /// The quota that is counted in one of a key's accounts, the largest of several.
+    pub(super) fn quota(&self, account: Option<usize>) -> Option<Quota> {
+        match &self.access {
+            Access::All => self.allowance.quota.filter(|_| account.is_none()),
+            Access::Listed(apis) => {
+                let own = apis.values().filter(|granted| granted.account == account);
+                own.filter_map(|granted| granted.allowance.quota)
+                    .max_by_key(|quota| quota.max)
+            }
+        }
+    }
+}
+
 /// Whose APIs a key opens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Organisation {

@@ -564,3 +564,175 @@ fn without_redis_in_reach_it_starts_and_says_so() {
         "{told}"
     );
 }
+
+/// What a quota of three requests says of itself.
+fn three() -> serde_json::Value {
+    json!({ "quota_max": 3, "quota_renewal_rate": 3600 })
+}
+
+/// Gateways that share a Redis and have policies whose quotas are counted by themselves: of each API in `per-api`, of each part in `first`
+/// and `second`.
+fn with_scopes(redis: &Redis, upstream: &Upstream) -> Files {
+    let files = Files::new();
+    files.conf(redis.conf());
+    for id in ["keyed", "one", "two"] {
+        let api = json!({ "use_keyless": false, "proxy": target(upstream.address) });
+        files.api(id, api);
+    }
+    let part = |api: &str| {
+        let mut part = policy(json!({ "access_rights": { api: {} } }));
+        crate::tyk::merge(&mut part, three());
+        part
+    };
+    let policies =
+        json!({ "per-api": per_api(&["one", "two"]), "first": part("one"), "second": part("two") });
+    files.write("policies.json", &policies.to_string());
+    files
+}
+
+fn policy(more: serde_json::Value) -> serde_json::Value {
+    let mut policy = json!({ "org_id": "default", "active": true, "rate": 1000, "per": 1 });
+    crate::tyk::merge(&mut policy, more);
+    policy
+}
+
+/// A policy that opens these APIs, each with a quota of three requests.
+fn per_api(apis: &[&str]) -> serde_json::Value {
+    let limited = || json!({ "limit": three() });
+    let rights = apis.iter().map(|api| ((*api).to_owned(), limited()));
+    let rights: serde_json::Map<_, _> = rights.collect();
+    policy(json!({ "access_rights": rights, "partitions": { "per_api": true } }))
+}
+
+/// Paths and keys, each of a quota of three requests: that of an API by a policy, by a session, of a part, and of a key as a whole.
+const OF_THREE: [(&str, &str); 6] = [
+    ("/one/", "per-api-key"),
+    ("/two/", "per-api-key"),
+    ("/one/", "own-key"),
+    ("/one/", "parts-key"),
+    ("/two/", "parts-key"),
+    ("/keyed/", "plain-key"),
+];
+
+/// Makes the keys of [`OF_THREE`], and one that opens `keyed` as long as it is there.
+fn make_of_three(gateway: &Gateway) {
+    let opens = |api: &str, more: serde_json::Value| {
+        let mut rights = json!({ "api_id": api, "api_name": api, "versions": ["Default"] });
+        crate::tyk::merge(&mut rights, more);
+        json!({ "access_rights": { api: rights } })
+    };
+    let policies = |names: &[&str]| json!({ "apply_policies": names });
+    make(gateway, "per-api-key", policies(&["per-api"]));
+    make(
+        gateway,
+        "own-key",
+        opens("one", json!({ "limit": three() })),
+    );
+    make(gateway, "parts-key", policies(&["first", "second"]));
+    make(gateway, "plain-key", three());
+    make(gateway, "open-key", json!({}));
+}
+
+/// Waits until `to` has heard all that `from` has said by now: keys that are made after that are there. One thread says and hears both, the
+/// keys before the quotas.
+fn hears(to: &Gateway, from: &Gateway, when: &str) {
+    for turn in 0..3 {
+        let key = format!("key-of-{when}-{turn}");
+        make(from, &key, json!({}));
+        reaches(to, &key, 200);
+    }
+}
+
+#[test]
+#[ignore = "needs redis-server: run scripts/test"]
+fn quotas_of_apis_and_of_parts_are_those_of_all_gateways_and_stay_through_a_restart() {
+    let (redis, upstream) = (Redis::start(), Upstream::echo());
+    let files = with_scopes(&redis, &upstream);
+    let [one, other] = [files.start(), files.start()];
+    make_of_three(&one);
+    reaches(&other, "open-key", 200);
+    let mut admitted = [0; OF_THREE.len()];
+    for turn in 0..6 {
+        let (asked, hearing) = match turn % 2 {
+            0 => (&one, &other),
+            _ => (&other, &one),
+        };
+        for ((path, key), admitted) in OF_THREE.iter().zip(&mut admitted) {
+            *admitted += usize::from(ask(asked, path, key).status() == 200);
+        }
+        hears(hearing, asked, &format!("turn-{turn}"));
+    }
+    assert_eq!(admitted, [3; 6]);
+    other.tell_to_stop();
+    drop(other.join());
+    let again = files.start();
+    reaches(&again, "open-key", 200);
+    let statuses = OF_THREE.map(|(path, key)| ask(&again, path, key).status());
+    assert_eq!(statuses, [403; 6]);
+    for name in ["quota-one", "quota-two"] {
+        let mut get = redis::cmd("GET");
+        let spent: i64 = redis.answers(get.arg(format!("{name}-{}", hashed("per-api-key"))));
+        assert_eq!(spent, 3, "{name}");
+    }
+}
+
+#[test]
+#[ignore = "needs redis-server: run scripts/test"]
+fn a_key_that_is_made_anew_has_the_quotas_of_its_apis_again_and_a_withdrawn_one_leaves_none() {
+    let (redis, upstream) = (Redis::start(), Upstream::echo());
+    let files = with_scopes(&redis, &upstream);
+    let [one, other] = [files.start(), files.start()];
+    make_of_three(&one);
+    reaches(&other, "open-key", 200);
+    let ask_both = || ["/one/", "/two/"].map(|path| ask(&one, path, "per-api-key").status());
+    assert_eq!([(); 4].map(|()| ask_both())[2..], [[200; 2], [403; 2]]);
+    let named = || -> Vec<String> {
+        let mut keys = redis::cmd("KEYS");
+        redis.answers(keys.arg(format!("*quota*{}", hashed("per-api-key"))))
+    };
+    until("both quotas and their names are there", || {
+        named().len() == 3
+    });
+    let again = session(json!({ "apply_policies": ["per-api"] }));
+    assert_eq!(call(&other, "PUT", "/tyk/keys/per-api-key", &again).0, 200);
+    until("they are forgotten", || named().is_empty());
+    hears(&one, &other, "the-reset");
+    assert_eq!([(); 4].map(|()| ask_both())[2..], [[200; 2], [403; 2]]);
+    until("they are there again", || named().len() == 3);
+    assert_eq!(call(&other, "DELETE", "/tyk/keys/per-api-key", "").0, 200);
+    until("all is gone", || named().is_empty());
+}
+
+#[test]
+#[ignore = "needs redis-server: run scripts/test"]
+fn a_quota_that_a_reload_brings_is_as_far_used_up_as_others_have_used_it() {
+    let (redis, upstream) = (Redis::start(), Upstream::echo());
+    let files = with_scopes(&redis, &upstream);
+    let policies = |apis: &[&str]| {
+        files.write(
+            "policies.json",
+            &json!({ "per-api": per_api(apis) }).to_string(),
+        );
+    };
+    let reload = |gateway: &Gateway| {
+        let told = call(gateway, "GET", "/tyk/reload/?block=true", "");
+        assert_eq!(told.0, 200, "{}", told.1);
+    };
+    policies(&["one"]);
+    let [one, other] = [files.start(), files.start()];
+    make(
+        &one,
+        "per-api-key",
+        json!({ "apply_policies": ["per-api"] }),
+    );
+    make(&one, "open-key", json!({}));
+    reaches(&other, "open-key", 200);
+    policies(&["one", "two"]);
+    reload(&one);
+    let spend = |gateway: &Gateway| ask(gateway, "/two/", "per-api-key").status();
+    assert_eq!([(); 4].map(|()| spend(&one)), [200, 200, 200, 403]);
+    hears(&other, &one, "the-spending");
+    reload(&other);
+    hears(&other, &one, "the-reload");
+    assert_eq!(spend(&other), 403);
+}

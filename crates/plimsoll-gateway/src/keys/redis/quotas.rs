@@ -1,23 +1,28 @@
-//! What keys have spent of their quotas, added up over all gateways.
+//! What keys have spent of their quotas, added up over all gateways: of each account for itself.
 //!
-//! Each gateway counts for itself and hands on what it has counted since; what the others counted comes back. So a quota is exceeded by at
-//! most what other gateways admit between two turns.
+//! Each gateway counts for itself and hands on what it has counted since; what the others counted comes back. Who has not spent of an account
+//! is told when little is left of it, and reads what was spent when it reads all keys. So a quota is exceeded by at most what other gateways
+//! admit between two turns.
 
-use super::talk::{Spending, Talk};
+use super::account::Account;
+use super::talk::{Spending, Sum, Talk};
 use crate::keys::key::Key;
 use crate::keys::{KeyHash, KeyStore};
 use redis::RedisResult;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
-/// Keys whose counts are remembered; beyond it all are forgotten, and counted anew from what Redis says.
-const REMEMBERED: usize = 1_000_000;
+/// Requests left of a quota, from which on all gateways are told what was spent of it. Above, one that begins with it hears of it in time.
+const NEAR_END: u32 = 1000;
 
-/// Which keys were used, and how far their counts are known to Redis.
+/// Of which keys and accounts there may be something to say, or to ask.
 #[derive(Debug, Default)]
 pub(super) struct Quotas {
+    /// Keys that were used here.
     touched: HashSet<KeyHash>,
-    /// End of the period, and the count that both sides know.
-    known: HashMap<KeyHash, (u32, u32)>,
+    /// Accounts of which others have spent.
+    elsewhere: HashSet<Account>,
+    /// Accounts of which the others are to hear.
+    near_end: HashSet<Account>,
 }
 
 impl Quotas {
@@ -26,50 +31,79 @@ impl Quotas {
         self.touched.extend(touched);
     }
 
+    /// Hears of which accounts others have spent.
+    pub(super) fn hear(&mut self, talk: &mut Talk) -> RedisResult<()> {
+        self.elsewhere.extend(talk.spent_elsewhere()?);
+        Ok(())
+    }
+
+    /// Takes over what was spent of those.
+    pub(super) fn learn(&mut self, talk: &mut Talk, keys: &KeyStore) -> RedisResult<()> {
+        let accounts = self.elsewhere.iter().cloned().collect();
+        for sum in talk.sums(accounts)? {
+            take_over(&sum, keys);
+        }
+        self.elsewhere.clear();
+        Ok(())
+    }
+
     /// Hands on what was counted since, and takes over what others counted. What Redis does not take is handed on the next time.
     pub(super) fn share(&mut self, talk: &mut Talk, keys: &KeyStore) -> RedisResult<()> {
         let mut spent = Vec::new();
         self.touched.retain(|hash| {
-            let look = |key: &Key| (key.spent(None).period(), key.forgotten_at());
-            let Some(((renews, used), forgotten)) = keys.with(*hash, look) else {
-                return false;
-            };
-            // Of one that was reset since, nothing is spent.
-            if renews == 0 {
-                return false;
-            }
-            let known = known_of(&self.known, *hash, renews);
-            spent.push(Spending {
-                hash: *hash,
-                used: used.saturating_sub(known),
-                renews,
-                forgotten,
-            });
-            true
+            let before = spent.len();
+            keys.with(*hash, |key| spent.extend(untold(key)));
+            spent.len() > before
         });
-        if self.known.len() > REMEMBERED {
-            self.known.clear();
-        }
-        talk.add_spent(&spent, |spending, sum, end| {
-            let Spending {
-                hash, used, renews, ..
-            } = *spending;
-            self.touched.remove(&hash);
-            let known = known_of(&self.known, hash, renews);
-            let others = sum.saturating_sub(known).saturating_sub(used);
-            let end = end.unwrap_or(renews);
-            keys.with(hash, |key| key.spent(None).add(renews, others, end));
-            self.known.insert(hash, (end, sum));
-        })
+        let added = talk.add_spent(&spent, |spending, sum, end| {
+            let Account { hash, scope } = &spending.account;
+            let look = |key: &Key| {
+                let end = end.unwrap_or(spending.untold.renews);
+                key.account(scope.as_deref())?
+                    .told(spending.untold, sum, end);
+                key.quota(scope.as_deref())
+            };
+            let quota = keys.with(*hash, look).flatten();
+            if quota.is_some_and(|quota| quota.max.saturating_sub(sum) <= NEAR_END) {
+                self.near_end.insert(spending.account.clone());
+            }
+        });
+        talk.announce(&self.near_end)?;
+        self.near_end.clear();
+        added
     }
 }
 
-/// How much of a quota's period both sides know.
-fn known_of(known: &HashMap<KeyHash, (u32, u32)>, hash: KeyHash, renews: u32) -> u32 {
-    match known.get(&hash) {
-        Some((end, known)) if *end == renews => *known,
-        _ => 0,
-    }
+/// Takes over what all gateways have spent of an account, if there is such a one here.
+pub(super) fn take_over(sum: &Sum, keys: &KeyStore) {
+    let Account { hash, scope } = &sum.account;
+    keys.with(*hash, |key| {
+        let quota = key.quota(scope.as_deref());
+        let end = match quota {
+            // Redis lets go of it with its key.
+            Some(quota) if quota.renewal == 0 => Some(u32::MAX),
+            _ => sum.end,
+        };
+        if let (Some(spent), Some(end)) = (key.account(scope.as_deref()), end) {
+            spent.learn(sum.used, end);
+        }
+    });
+}
+
+/// What a key has spent that Redis has not heard of.
+fn untold(key: &Key) -> Vec<Spending> {
+    let accounts = key.accounts().into_iter();
+    let spending = accounts.filter_map(|(scope, spent)| {
+        Some(Spending {
+            untold: spent.untold()?,
+            account: Account {
+                hash: key.hash,
+                scope,
+            },
+            forgotten: key.forgotten_at(),
+        })
+    });
+    spending.collect()
 }
 
 #[cfg(test)]

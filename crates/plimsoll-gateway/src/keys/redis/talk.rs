@@ -1,11 +1,14 @@
-//! What is said to Redis and heard from it: sessions under `apikey-…` as Tyk writes them, changes in a stream, gateways in a set.
+//! What is said to Redis and heard from it: sessions under `apikey-…` as Tyk writes them, changes in a stream, gateways in a set; what was
+//! spent of quotas under `quota-…`, and in a stream of which of them it was.
 
+use super::account::{Account, scopes_name};
 use super::changes::{Waiting, Word};
+use crate::keys::allowance::Untold;
 use crate::keys::key::Quotas as Becomes;
 use crate::keys::{KeyHash, KeyStore};
 use crate::redis_server::{Answers, Connection, Fence, RedisConf, WhenFull};
 use redis::{Pipeline, RedisResult};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Keys in one request.
 const AT_ONCE: usize = 500;
@@ -13,6 +16,10 @@ const AT_ONCE: usize = 500;
 const STREAM_LENGTH: usize = 100_000;
 /// The stream of changes: the hash of each key that was made, changed or withdrawn.
 const CHANGES: &str = "plimsoll-key-changes";
+/// The stream of what was spent: the names of accounts of which the others are to know.
+const SPENT: &str = "plimsoll-quotas-spent";
+/// Entries of it that are held on to, each of at most [`AT_ONCE`] names; whoever was away for longer reads all keys.
+const SPENT_LENGTH: usize = 1000;
 /// Gateways by when they were heard of last, in seconds since 1970 by Redis' clock.
 const GATEWAYS: &str = "plimsoll-gateways";
 /// Seconds after which a gateway that is not heard of does not count.
@@ -37,10 +44,21 @@ pub(super) struct Talk {
     fence: Fence,
     /// The last change that was read; `None` before the first connection.
     read: Option<String>,
+    /// The same of what was spent.
+    read_spent: Option<String>,
     /// The Redis' word, as it was found last.
     epoch: String,
-    /// Changes were dropped from the stream before they were read.
+    /// Changes, or what was spent, were dropped from their streams before they were read.
     dropped: bool,
+}
+
+/// What all gateways together have spent of a quota.
+#[derive(Debug)]
+pub(super) struct Sum {
+    pub(super) account: Account,
+    pub(super) used: u32,
+    /// When its period ends, in seconds since 1970, if Redis knows an end.
+    pub(super) end: Option<u32>,
 }
 
 /// What a turn begins with.
@@ -60,6 +78,7 @@ impl Talk {
             name,
             connection: None,
             read: None,
+            read_spent: None,
             epoch: String::new(),
             dropped: false,
         }
@@ -101,6 +120,11 @@ impl Talk {
         } else if news.missed {
             self.read = Some(stream.newest.unwrap_or_else(|| BEGINNING.to_owned()));
         }
+        if self.read_spent.is_none() || news.missed || news.forgotten {
+            // All that was spent before is read with the keys.
+            let newest = newest(&mut connection, SPENT)?;
+            self.read_spent = Some(newest.unwrap_or_else(|| BEGINNING.to_owned()));
+        }
         self.epoch = epoch;
         self.connection = Some(connection);
         Ok(news)
@@ -138,8 +162,11 @@ impl Talk {
         let there = there.chunks(AT_ONCE).map(|there| (there, WhenFull::Refuse));
         let mut refused = Ok(());
         for (changes, when_full) in gone.chain(there) {
-            let said =
-                |(hash, waiting): &(KeyHash, Waiting)| said_of(*hash, *waiting, keys, &self.name);
+            let mut scopes = self.scopes_to_forget(changes, keys)?;
+            let said = |(hash, waiting): &(KeyHash, Waiting)| {
+                let scopes = scopes.remove(hash).unwrap_or_default();
+                said_of(*hash, *waiting, keys, &self.name, scopes)
+            };
             let said: Vec<Pipeline> = changes.iter().map(said).collect();
             for (change, answer) in changes.iter().zip(self.tell(when_full, &said)?) {
                 match answer.all::<()>() {
@@ -149,6 +176,69 @@ impl Talk {
             }
         }
         refused
+    }
+
+    /// The scopes that Redis has of those of these keys whose quotas end.
+    fn scopes_to_forget(
+        &mut self,
+        changes: &[(KeyHash, Waiting)],
+        keys: &KeyStore,
+    ) -> RedisResult<HashMap<KeyHash, Vec<String>>> {
+        let ends = |(hash, waiting): &&(KeyHash, Waiting)| {
+            waiting.quotas == Becomes::Reset || keys.with(*hash, |_| ()).is_none()
+        };
+        let ending: Vec<KeyHash> = changes.iter().filter(ends).map(|(hash, _)| *hash).collect();
+        self.scopes(&ending)
+    }
+
+    /// The scopes that Redis has of keys, if any.
+    fn scopes(&mut self, hashes: &[KeyHash]) -> RedisResult<HashMap<KeyHash, Vec<String>>> {
+        let asked = |hash: &KeyHash| {
+            let mut request = redis::pipe();
+            request.cmd("SMEMBERS").arg(scopes_name(*hash));
+            request
+        };
+        let answers = self.look(hashes.iter().map(asked).collect())?;
+        let scopes = answers.iter().map(|answers| answers.of(0));
+        let known = hashes.iter().copied().zip(scopes);
+        Ok(known
+            .filter_map(|(hash, scopes)| Some((hash, scopes?)))
+            .collect())
+    }
+
+    /// What all gateways together have spent of these accounts: of those of which something was.
+    pub(super) fn sums(&mut self, accounts: Vec<Account>) -> RedisResult<Vec<Sum>> {
+        let asked = |account: &Account| {
+            let mut request = redis::pipe();
+            request.cmd("GET").arg(account.name());
+            request.cmd("EXPIRETIME").arg(account.name());
+            request
+        };
+        let mut sums = Vec::new();
+        for accounts in accounts.chunks(AT_ONCE) {
+            let answers = self.look(accounts.iter().map(asked).collect())?;
+            let known = accounts
+                .iter()
+                .zip(answers)
+                .filter_map(|(account, answers)| {
+                    let used: i64 = answers.of(0)?;
+                    Some(Sum {
+                        account: account.clone(),
+                        used: u32::try_from(used).unwrap_or(u32::MAX),
+                        end: answers.of(1),
+                    })
+                });
+            sums.extend(known);
+        }
+        Ok(sums)
+    }
+
+    /// What Redis answers to groups of commands that change nothing; what it has no answer to is left out.
+    fn look(&mut self, groups: Vec<Pipeline>) -> RedisResult<Vec<Answers>> {
+        match groups.is_empty() {
+            true => Ok(Vec::new()),
+            false => self.tell(WhenFull::CarryOut, &groups),
+        }
     }
 
     /// Tells Redis now or never.
@@ -191,8 +281,11 @@ impl Talk {
         }
     }
 
-    /// Every key that Redis has, with its session.
-    pub(super) fn all_keys(&mut self, mut take: impl FnMut(KeyHash, &str)) -> RedisResult<()> {
+    /// Every key that Redis has, with its session and what was spent of its quotas.
+    pub(super) fn all_keys(
+        &mut self,
+        mut take: impl FnMut(KeyHash, &str, &[Sum]),
+    ) -> RedisResult<()> {
         let mut cursor = 0_u64;
         loop {
             let mut request = redis::pipe();
@@ -202,9 +295,10 @@ impl Talk {
             // Of keys that Tyk named by other hashes nothing can be known.
             let hash = |name: &String| KeyHash::from_hex(name.strip_prefix("apikey-")?);
             let hashes: Vec<KeyHash> = names.iter().filter_map(hash).collect();
+            let sums = self.sums_of(&hashes)?;
             for (hash, session) in self.sessions(&hashes)? {
                 if let Some(session) = session {
-                    take(hash, &session);
+                    take(hash, &session, sums.get(&hash).map_or(&[], Vec::as_slice));
                 }
             }
             cursor = next;
@@ -215,22 +309,85 @@ impl Talk {
         }
     }
 
+    /// What was spent of all quotas of these keys.
+    fn sums_of(&mut self, hashes: &[KeyHash]) -> RedisResult<HashMap<KeyHash, Vec<Sum>>> {
+        let account = |hash: KeyHash, scope: Option<String>| Account {
+            hash,
+            scope: scope.map(String::into_boxed_str),
+        };
+        let scopes = self.scopes(hashes)?.into_iter();
+        let scoped = scopes.flat_map(|(hash, scopes)| {
+            (scopes.into_iter()).map(move |scope| account(hash, Some(scope)))
+        });
+        let whole = hashes.iter().map(|hash| account(*hash, None));
+        let mut sums: HashMap<KeyHash, Vec<Sum>> = HashMap::new();
+        for sum in self.sums(whole.chain(scoped).collect())? {
+            sums.entry(sum.account.hash).or_default().push(sum);
+        }
+        Ok(sums)
+    }
+
+    /// Of which accounts other gateways have spent since this was asked last, as far as they say so. Whose key is not known when the changes
+    /// are read that were made until then, is gone.
+    pub(super) fn spent_elsewhere(&mut self) -> RedisResult<HashSet<Account>> {
+        let mut accounts = HashSet::new();
+        loop {
+            let read = (self.read_spent.clone()).unwrap_or_else(|| BEGINNING.to_owned());
+            let entries = self.entries_after(SPENT, &read)?;
+            let Some((last, _)) = entries.last() else {
+                return Ok(accounts);
+            };
+            self.read_spent = Some(last.clone());
+            for (_, fields) in &entries {
+                // Names and values by turns: who says it, then each account.
+                let mut values = fields.iter().skip(1).step_by(2);
+                if values.next().is_some_and(|by| *by != self.name) {
+                    accounts.extend(values.filter_map(|name| Account::of_name(name)));
+                }
+            }
+        }
+    }
+
+    /// Has the other gateways look at what was spent of these accounts.
+    pub(super) fn announce(&mut self, accounts: &HashSet<Account>) -> RedisResult<()> {
+        let names: Vec<String> = accounts.iter().map(Account::name).collect();
+        for names in names.chunks(AT_ONCE) {
+            let mut request = redis::pipe();
+            let add = request.cmd("XADD").arg(SPENT).arg("MAXLEN").arg("~");
+            add.arg(SPENT_LENGTH).arg("*").arg("g").arg(&self.name);
+            for name in names {
+                add.arg("q").arg(name);
+            }
+            let mut answers = self.tell(WhenFull::Refuse, &[request])?;
+            answers
+                .pop()
+                .map_or(Ok(()), |answers| answers.all::<()>())?;
+        }
+        Ok(())
+    }
+
+    /// Some entries of a stream after this one, the oldest first; whether some before them were dropped is kept in mind.
+    fn entries_after(&mut self, stream: &str, read: &str) -> RedisResult<Entries> {
+        let mut request = redis::pipe();
+        let range = request.cmd("XRANGE").arg(stream).arg(format!("({read}"));
+        range.arg("+").arg("COUNT").arg(AT_ONCE);
+        let oldest = request.cmd("XRANGE").arg(stream).arg("-").arg("+");
+        oldest.arg("COUNT").arg(1);
+        let (entries, oldest): (Entries, Entries) = self.ask(&request)?;
+        let oldest = oldest.first().filter(|_| !entries.is_empty());
+        self.dropped |= read != BEGINNING && oldest.is_some_and(|(id, _)| is_before(read, id));
+        Ok(entries)
+    }
+
     /// Changes that were not read yet: a word about the key, and its session or `None` where it is gone. That some were dropped before
     /// they were read is news of the next turns, until every key was read.
     pub(super) fn changes(&mut self, mut take: impl FnMut(Word, Option<&str>)) -> RedisResult<()> {
         loop {
             let read = self.read.clone().unwrap_or_else(|| BEGINNING.to_owned());
-            let mut request = redis::pipe();
-            let range = request.cmd("XRANGE").arg(CHANGES).arg(format!("({read}"));
-            range.arg("+").arg("COUNT").arg(AT_ONCE);
-            let oldest = request.cmd("XRANGE").arg(CHANGES).arg("-").arg("+");
-            oldest.arg("COUNT").arg(1);
-            let (entries, oldest): (Entries, Entries) = self.ask(&request)?;
+            let entries = self.entries_after(CHANGES, &read)?;
             let Some((last, _)) = entries.last().cloned() else {
                 return Ok(());
             };
-            let oldest = oldest.first();
-            self.dropped |= read != BEGINNING && oldest.is_some_and(|(id, _)| is_before(&read, id));
             let words = words(entries, &self.name);
             let hashes: Vec<KeyHash> = words.keys().copied().collect();
             for (hash, session) in self.sessions(&hashes)? {
@@ -279,14 +436,20 @@ impl Talk {
     }
 }
 
-/// What Redis is told of a key that is there or gone.
-fn said_of(hash: KeyHash, waiting: Waiting, keys: &KeyStore, name: &str) -> Pipeline {
+/// What Redis is told of a key that is there or gone. With its quotas those of these scopes end.
+fn said_of(
+    hash: KeyHash,
+    waiting: Waiting,
+    keys: &KeyStore,
+    name: &str,
+    scopes: Vec<String>,
+) -> Pipeline {
     let mut request = redis::pipe();
     let (hex, quota) = (hash.to_hex(), waiting.quotas);
     let key = format!("apikey-{hex}");
     let session = keys.with(hash, |key| (key.shared_text(), key.forgotten_at()));
     if quota == Becomes::Reset || session.is_none() {
-        request.cmd("DEL").arg(format!("quota-{hex}"));
+        forget_quotas(&mut request, hash, scopes);
     }
     let said = match (&session, quota) {
         (None, _) => WITHDRAWN,
@@ -311,13 +474,25 @@ fn said_of(hash: KeyHash, waiting: Waiting, keys: &KeyStore, name: &str) -> Pipe
     request
 }
 
+/// Takes a key's quotas away, those of these scopes and that of the key as a whole.
+fn forget_quotas(request: &mut Pipeline, hash: KeyHash, scopes: Vec<String>) {
+    let account = |scope: Option<Box<str>>| Account { hash, scope };
+    let gone = request.cmd("DEL").arg(account(None).name());
+    for scope in &scopes {
+        gone.arg(account(Some(scope.as_str().into())).name());
+    }
+    if !scopes.is_empty() {
+        // What another gateway has added meanwhile is still named there.
+        let unnamed = request.cmd("SREM").arg(scopes_name(hash));
+        unnamed.arg(scopes);
+    }
+}
+
 /// What was spent here of a key's quota since it was told last.
 #[derive(Debug)]
 pub(super) struct Spending {
-    pub(super) hash: KeyHash,
-    pub(super) used: u32,
-    /// The end of the quota's period, in seconds since 1970.
-    pub(super) renews: u32,
+    pub(super) account: Account,
+    pub(super) untold: Untold,
     /// When the key is forgotten, if it is.
     pub(super) forgotten: Option<u32>,
 }
@@ -325,18 +500,18 @@ pub(super) struct Spending {
 impl Spending {
     /// Whether the quota is never renewed.
     fn is_last(&self) -> bool {
-        self.renews == u32::MAX
+        self.untold.renews == u32::MAX
     }
 
     /// What Redis is told: it answers with the sum first, and third with when that ends.
     fn said(&self) -> Pipeline {
-        let key = format!("quota-{}", self.hash.to_hex());
+        let key = self.account.name();
         let mut request = redis::pipe();
-        request.cmd("INCRBY").arg(&key).arg(self.used);
+        request.cmd("INCRBY").arg(&key).arg(self.untold.requests);
         match (self.is_last(), self.forgotten) {
             // Only the first of a period says when it ends.
             (false, _) => {
-                let end = request.cmd("EXPIREAT").arg(&key).arg(self.renews);
+                let end = request.cmd("EXPIREAT").arg(&key).arg(self.untold.renews);
                 end.arg("NX")
             }
             // It goes with its key, which may have been given more time since.
@@ -344,7 +519,25 @@ impl Spending {
             (true, None) => request.cmd("PERSIST").arg(&key),
         };
         request.cmd("EXPIRETIME").arg(&key);
+        self.name_scope(&mut request);
         request
+    }
+
+    /// Adds its scope to those of its key, which are kept for as long as one of them.
+    fn name_scope(&self, request: &mut Pipeline) {
+        let Some(scope) = &self.account.scope else {
+            return;
+        };
+        let scopes = scopes_name(self.account.hash);
+        request.cmd("SADD").arg(&scopes).arg(&**scope);
+        let end = match self.is_last() {
+            false => self.untold.renews,
+            true => self.forgotten.unwrap_or(u32::MAX),
+        };
+        for when in ["NX", "GT"] {
+            let kept = request.cmd("EXPIREAT").arg(&scopes);
+            kept.arg(end).arg(when);
+        }
     }
 }
 
@@ -409,6 +602,15 @@ impl Stream {
         let oldest = self.oldest.as_deref();
         oldest.is_some_and(|oldest| is_before(read, oldest))
     }
+}
+
+/// The newest id of a stream, if it has any.
+fn newest(connection: &mut Connection, stream: &str) -> RedisResult<Option<String>> {
+    let mut request = redis::pipe();
+    let range = request.cmd("XREVRANGE").arg(stream).arg("+").arg("-");
+    range.arg("COUNT").arg(1);
+    let (entries,): (Entries,) = request.query(connection)?;
+    Ok(entries.into_iter().next().map(|(id, _)| id))
 }
 
 /// Whether one id of a stream (milliseconds, a dash, a number) is before another.

@@ -350,8 +350,8 @@ fn a_million_keys_take_less_than_96_mb() {
         segment.keys.capacity() * size_of::<Key>() + segment.places.allocation_size()
     };
     let taken: usize = store.segments.iter().map(bytes).sum();
-    // 69 MB for a million; what keys have in common is kept once and does not count.
+    // 77 MB for a million; what keys have in common is kept once and does not count.
     assert_eq!(store.shared.lock().unwrap().terms.len(), 1);
     assert!(store.len() == 250_000 && taken < 24_000_000, "{taken}");
-    assert_eq!(taken * 4 / 1_000_000, 69);
+    assert_eq!(taken * 4 / 1_000_000, 77);
 }

@@ -24,7 +24,7 @@ pub(super) const FIELDS: &[Field] = &[
     Field(
         "access_rights.*.limit.quota_max",
         Supported,
-        "each gateway of several that share a Redis counts an account of its own for itself",
+        "gateways that share a Redis add up what was spent of it, as of a key's own quota",
     ),
     Field("access_rights.*.limit.quota_renewal_rate", Supported, ""),
     Field(
