@@ -3,7 +3,7 @@
 //! What happens to a request that was read is [`crate::exchange`]'s.
 
 use crate::answer::{Answer, Delivery};
-use crate::crowd::Place;
+use crate::crowd::{Place, household};
 use crate::doors::DoorId;
 use crate::exchange::mirror::Lane;
 use crate::exchange::phases::Phase;
@@ -266,6 +266,11 @@ impl Client {
             standing: self.standing.clone(),
             lane: self.lane.clone().unwrap_or_default(),
         }
+    }
+
+    /// What counts as one client with it, where connections of an address are limited.
+    pub(crate) fn household(&self) -> IpAddr {
+        household(self.address)
     }
 
     /// Where copies of its requests wait.

@@ -39,6 +39,7 @@ mod jwt;
 mod keys;
 mod metrics;
 mod overrides;
+mod own_connections;
 mod path;
 mod policy;
 mod redis_server;

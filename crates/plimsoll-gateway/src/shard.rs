@@ -13,6 +13,7 @@ use crate::generation::{Blueprint, Generation};
 use crate::handover::Sockets;
 use crate::identity::Identity;
 use crate::metrics::{ShardMetrics, TooMany};
+use crate::own_connections::OwnConnections;
 use crate::reload::{Change, Message, Unfinished};
 use crate::roll::{Roll, Showing};
 use crate::service::Service;
@@ -68,8 +69,8 @@ pub(crate) struct Shard {
     pub(crate) held: Held,
     /// Copies of requests, for where their clients' data moves to.
     pub(crate) mirrors: Mirrors,
-    /// Who has batches under way: an address for each.
-    pub(crate) batches: RefCell<Vec<String>>,
+    /// Who has batches under way: an address or a network for each.
+    pub(crate) batches: RefCell<Vec<IpAddr>>,
     /// Every stream of HTTP/2 that is served has one more of it.
     pub(crate) streams: Rc<()>,
     /// Client connections, and what their clients have shown.
@@ -81,7 +82,32 @@ pub(crate) struct Shard {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Crowds {
     addresses: Arc<Crowd<IpAddr>>,
+    /// Those that the gateway makes to itself.
+    own: OwnConnections,
     identities: Arc<Crowd<Identity>>,
+}
+
+/// Places among a client's connections for what it has under way without one of its own.
+#[derive(Debug)]
+pub(crate) struct FurtherPlaces {
+    addresses: Arc<Crowd<IpAddr>>,
+    client: IpAddr,
+    /// `None`: they are not limited.
+    most: Option<u32>,
+}
+
+impl FurtherPlaces {
+    /// One more, until it is dropped; none is needed where they are not limited.
+    ///
+    /// # Errors
+    /// The client has as many connections as it may have.
+    pub(crate) fn enter(&self) -> Result<Option<Place<IpAddr>>, TooMany> {
+        let Some(most) = self.most else {
+            return Ok(None);
+        };
+        let place = self.addresses.enter(self.client, most);
+        place.map(Some).ok_or(TooMany::OfAddress)
+    }
 }
 
 /// What a shard takes with it when it starts.
@@ -279,6 +305,9 @@ impl Shard {
             let Ok(peer) = stream.peer_addr() else {
                 return Ok(None);
             };
+            if self.crowds.own.has(peer) {
+                return Ok(None);
+            }
             let address = peer.ip().to_canonical();
             if service.trusts(address) {
                 return Ok(None);
@@ -291,6 +320,20 @@ impl Shard {
             _ => place(),
         };
         place.inspect_err(|_| _ = self.open.fetch_sub(1, Ordering::Relaxed))
+    }
+
+    /// The places of what a client has under way beside the request of its connection.
+    pub(crate) fn further_places(&self, client: &Client, service: &Service) -> FurtherPlaces {
+        FurtherPlaces {
+            addresses: Arc::clone(&self.crowds.addresses),
+            client: client.household(),
+            most: service.limits.per_address.filter(|_| !client.trusted),
+        }
+    }
+
+    /// Connections that the gateway makes to itself, over all shards.
+    pub(crate) fn own_connections(&self) -> &OwnConnections {
+        &self.crowds.own
     }
 
     /// The same of the limit for who the client is by its certificate.

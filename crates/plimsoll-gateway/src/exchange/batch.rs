@@ -1,4 +1,7 @@
 //! Exchanges of several requests in one: each is sent to the gateway itself, over a connection of its own.
+//!
+//! The client's connection stands for one of them at a time; whatever is under way beside it has a place among its client's connections, as
+//! long as these are limited. When the client leaves, nothing of its batch is begun any more.
 
 use super::body::{Unread, read_body};
 use super::progress::Progress;
@@ -10,14 +13,16 @@ use crate::batch::{
 };
 use crate::client::Client;
 use crate::config::Serves;
+use crate::crowd;
+use crate::own_connections::OwnConnections;
 use crate::router;
 use crate::service::{Route, Service};
-use crate::shard::Shard;
-use plimsoll_http::{Limits, TcpClient, connect_stream};
+use crate::shard::{FurtherPlaces, Shard};
+use plimsoll_http::{Limits, TcpClient, TcpServer};
 use serde_json::Value;
 use std::cell::{Cell, RefCell};
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 use tokio::task::{JoinSet, spawn_blocking};
 use tokio::time::{Instant, timeout, timeout_at};
@@ -43,7 +48,7 @@ pub(super) async fn serve(
         let keep = may_discard_body(client);
         return answer(shard, service, client, nothing, keep, progress).await;
     }
-    let Some(_place) = Place::take(&shard.batches, &client.peer) else {
+    let Some(_place) = Place::take(&shard.batches, client.household()) else {
         let told = batch::refusal(503, "too many batches at a time");
         let keep = may_discard_body(client);
         return answer(shard, service, client, told, keep, progress).await;
@@ -59,33 +64,36 @@ pub(super) async fn serve(
             return answer(shard, service, client, refusal, false, progress).await;
         }
         Err(Unread::Broken) => {
-            return Ended {
-                status: 0,
-                after: After::Abort,
-                ending: Ending::ClientGone,
-            };
+            return GONE;
         }
     };
-    let told = match perform(service, client, route, body).await {
-        Ok(told) | Err(told) => told,
+    let performed = perform(shard, service, client, route, body).await;
+    let Some(Ok(told) | Err(told)) = performed else {
+        return GONE;
     };
     let keep = may_discard_body(client);
     answer(shard, service, client, told, keep, progress).await
 }
 
+/// What a batch ends with whose client has left.
+const GONE: Ended = Ended {
+    status: 0,
+    after: After::Abort,
+    ending: Ending::ClientGone,
+};
+
 /// One of the batches that may be under way.
 struct Place<'a> {
-    taken: &'a RefCell<Vec<String>>,
-    address: String,
+    taken: &'a RefCell<Vec<IpAddr>>,
+    address: IpAddr,
 }
 
 impl<'a> Place<'a> {
-    fn take(taken: &'a RefCell<Vec<String>>, address: &str) -> Option<Self> {
+    fn take(taken: &'a RefCell<Vec<IpAddr>>, address: IpAddr) -> Option<Self> {
         let mut all = taken.borrow_mut();
-        let own = all.iter().filter(|own| *own == address).count();
+        let own = all.iter().filter(|own| **own == address).count();
         (all.len() < MOST_BATCHES && own < MOST_OF_ADDRESS).then(|| {
-            let address = address.to_owned();
-            all.push(address.clone());
+            all.push(address);
             Self { taken, address }
         })
     }
@@ -101,13 +109,39 @@ impl Drop for Place<'_> {
     }
 }
 
-/// What is answered to the batch of this body. Texts of megabytes are read and written beside the shard's thread.
+/// What is answered to the batch of this body; `None`: its client has left.
 async fn perform(
+    shard: &Shard,
     service: &Service,
-    client: &Client,
+    client: &mut Client,
     route: usize,
     body: Vec<u8>,
-) -> Result<Answer, Answer> {
+) -> Option<Result<Answer, Answer>> {
+    let gateway = match own(client) {
+        Ok(own) => own,
+        Err(refusal) => return Some(Err(refusal)),
+    };
+    let way = Way {
+        gateway,
+        connections: shard.own_connections().clone(),
+        places: shard.further_places(client, service),
+    };
+    tokio::select! {
+        told = told(service, route, body, way) => Some(told),
+        () = leaves(&mut client.connection) => None,
+    }
+}
+
+/// Waits until a client leaves that waits for an answer. One that has sent more already is not seen to.
+async fn leaves(connection: &mut TcpServer) {
+    // As in Go's servers, one that closes its side has left.
+    if matches!(connection.requests.begins().await, Ok(true)) {
+        std::future::pending::<()>().await;
+    }
+}
+
+/// The same of one whose client stays. Texts of megabytes are read and written beside the shard's thread.
+async fn told(service: &Service, route: usize, body: Vec<u8>, way: Way) -> Result<Answer, Answer> {
     let defect = |_| batch::refusal(500, "batches have a defect");
     let listen_path = service.routes[route].path.clone();
     let reading = spawn_blocking(move || batch::read(&body, &listen_path));
@@ -120,7 +154,7 @@ async fn perform(
         let message = "a batch holds requests to APIs, and no batch";
         return Err(batch::refusal(400, message));
     }
-    let replies = send(batch, own(client)?).await;
+    let replies = send(batch, way).await;
     let writing = spawn_blocking(move || batch::answer(replies));
     writing.await.map_err(defect)
 }
@@ -140,10 +174,30 @@ fn own(client: &Client) -> Result<SocketAddr, Answer> {
         .map_err(|_| batch::refusal(500, "the gateway does not know its own address"))
 }
 
+/// How a batch's requests reach the gateway.
+struct Way {
+    gateway: SocketAddr,
+    connections: OwnConnections,
+    places: FurtherPlaces,
+}
+
+/// What one of a batch's requests has while it is under way: the place of its client's connection, or one beside it if these are limited.
+struct Seat {
+    _beside: Option<crowd::Place<IpAddr>>,
+}
+
+impl Seat {
+    /// One beside the client's connection, if there is room for it.
+    fn beside(places: &FurtherPlaces) -> Option<Self> {
+        let place = places.enter().ok()?;
+        Some(Self { _beside: place })
+    }
+}
+
 /// What is answered to each, in the order in which it is.
-async fn send(batch: Batch, own: SocketAddr) -> Vec<Value> {
+async fn send(batch: Batch, way: Way) -> Vec<Value> {
     let deadline = Instant::now() + PATIENCE;
-    let room = Rc::new(Cell::new(MOST_ANSWERS));
+    let (room, way) = (Rc::new(Cell::new(MOST_ANSWERS)), Rc::new(way));
     let mut names: Vec<String> = (batch.requests.iter())
         .map(|request| request.relative_url.clone())
         .collect();
@@ -151,17 +205,22 @@ async fn send(batch: Batch, own: SocketAddr) -> Vec<Value> {
     let mut waiting = batch.requests.into_iter().enumerate();
     let mut under_way = JoinSet::new();
     let mut replies = Vec::new();
+    let mut free = Some(Seat { _beside: None });
     loop {
         while under_way.len() < batch.at_once
+            && waiting.len() > 0
+            && let Some(seat) = free.take().or_else(|| Seat::beside(&way.places))
             && let Some((index, request)) = waiting.next()
         {
-            let room = Rc::clone(&room);
-            under_way.spawn_local(async move { (index, ask(&request, own, &room).await) });
+            let (room, way) = (Rc::clone(&room), Rc::clone(&way));
+            under_way.spawn_local(async move { (index, ask(&request, &way, &room).await, seat) });
         }
-        let Ok(Some(Ok((index, answered)))) = timeout_at(deadline, under_way.join_next()).await
+        let Ok(Some(Ok((index, answered, seat)))) =
+            timeout_at(deadline, under_way.join_next()).await
         else {
             break;
         };
+        free = (waiting.len() > 0).then_some(seat);
         unanswered.retain(|other| *other != index);
         let name = std::mem::take(&mut names[index]);
         replies.push(answered.unwrap_or_else(|_| batch::no_reply(&name)));
@@ -172,14 +231,14 @@ async fn send(batch: Batch, own: SocketAddr) -> Vec<Value> {
 }
 
 /// Sends one request, and takes its answer as far as there is room for it.
-async fn ask(request: &Request, own: SocketAddr, room: &Cell<usize>) -> io::Result<Value> {
-    let stream = connect_stream(own, None).await.map_err(io::Error::other)?;
+async fn ask(request: &Request, way: &Way, room: &Cell<usize>) -> io::Result<Value> {
+    let (stream, _entry) = way.connections.connect(way.gateway).await?;
     let limits = Limits {
         body_bytes: MOST_ANSWERS as u64,
         ..Limits::default()
     };
     let mut connection = TcpClient::from_stream(stream, limits);
-    let message = request.encode(own.port());
+    let message = request.encode(way.gateway.port());
     connection.output.buffer().extend_from_slice(&message);
     connection.output.flush().await?;
     connection.responses.expect(request.is_head());

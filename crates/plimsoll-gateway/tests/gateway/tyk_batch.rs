@@ -1,10 +1,11 @@
 //! Several requests in one, as clients of Tyk's batch endpoint send them.
 
+use crate::sinks::until;
 use crate::support::{Gateway, Message, Upstream};
 use crate::tyk::{Files, call, session, target};
 use serde_json::{Value, json};
-use std::sync::Arc;
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier, mpsc};
 
 /// A gateway whose API `keyed` takes batches and wants keys, of which `good` is one.
 fn keyed(upstream: &Upstream) -> Gateway {
@@ -188,4 +189,91 @@ fn answers_beyond_what_a_batch_may_hold_are_left_out() {
     assert_eq!(codes, [200, 200, 0]);
     let nothing = json!({ "relative_url": "x", "code": 0, "headers": null, "body": "" });
     assert_eq!(replies[2], nothing);
+}
+
+/// A gateway with an API `open` that takes batches and wants no keys, limits such as `connections_per_address=2`, and metrics.
+fn limited(upstream: &Upstream, limits: &[&str]) -> Gateway {
+    let files = Files::new();
+    let api = json!({ "enable_batch_request_support": true, "proxy": target(upstream.address) });
+    files.api("open", api);
+    let (tyk, mut config, _) = files.open(false).unwrap();
+    for limit in limits {
+        config.limit(&limit.parse().unwrap());
+    }
+    config.serve_admin("127.0.0.1:0".parse().unwrap()).unwrap();
+    Gateway::of_tyk(1, tyk, config)
+}
+
+#[test]
+fn a_batch_has_as_many_requests_under_way_as_its_client_may_have_connections() {
+    let (under_way, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let pair = Arc::new(Barrier::new(2));
+    let (counted, seen) = (Arc::clone(&under_way), Arc::clone(&most));
+    // Each is answered when another has come.
+    let upstream = Upstream::start(move |mut peer, _| {
+        while peer.request().is_some() {
+            let now = counted.fetch_add(1, Ordering::SeqCst) + 1;
+            seen.fetch_max(now, Ordering::SeqCst);
+            pair.wait();
+            counted.fetch_sub(1, Ordering::SeqCst);
+            peer.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+        }
+    });
+    let gateway = limited(&upstream, &["connections_per_address=2"]);
+    let order = json!({ "requests": vec![json!({ "relative_url": "x" }); 8] });
+    let told = post(&gateway, "/open/tyk/batch/", &order.to_string()).body_text();
+    let replies: Vec<Value> = serde_json::from_str(&told).unwrap();
+    let codes: Vec<_> = replies.iter().map(|reply| &reply["code"]).collect();
+    assert_eq!(codes, [200; 8]);
+    assert_eq!(most.load(Ordering::SeqCst), 2);
+    let refused = "client_connections_refused_total{reason=\"address\"}";
+    assert_eq!(gateway.metric(refused), 0);
+}
+
+#[test]
+fn a_client_that_may_have_one_connection_has_its_batch_answered_one_by_one() {
+    let upstream = Upstream::echo();
+    let gateway = limited(&upstream, &["connections_per_address=1"]);
+    let order = json!({ "requests": vec![json!({ "relative_url": "x" }); 5] }).to_string();
+    let told = post(&gateway, "/open/tyk/batch/", &order).body_text();
+    let replies: Vec<Value> = serde_json::from_str(&told).unwrap();
+    assert!(replies.iter().all(|reply| reply["code"] == 200), "{told}");
+}
+
+#[test]
+fn a_client_that_leaves_takes_what_has_not_begun_of_its_batch_along() {
+    let requests = Arc::new(AtomicUsize::new(0));
+    let (release, wait) = mpsc::channel::<()>();
+    let wait = Arc::new(std::sync::Mutex::new(wait));
+    let count = Arc::clone(&requests);
+    let upstream = Upstream::start(move |mut peer, _| {
+        while peer.request().is_some() {
+            count.fetch_add(1, Ordering::SeqCst);
+            if wait.lock().unwrap().recv().is_err() {
+                return;
+            }
+            peer.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+        }
+    });
+    let gateway = limited(&upstream, &[]);
+    let order = json!({ "requests": vec![json!({ "relative_url": "x" }); 5], "suppress_parallel_execution": true });
+    let order = order.to_string();
+    let mut client = gateway.connect();
+    client.send(&format!(
+        "POST /open/tyk/batch/ HTTP/1.1\r\nHost: a\r\nContent-Length: {}\r\n\r\n{order}",
+        order.len()
+    ));
+    until("the first is under way", || {
+        requests.load(Ordering::SeqCst) == 1
+    });
+    drop(client);
+    // What is under way goes on until its upstream answers.
+    until("the batch has ended", || {
+        gateway.metric("client_connections") <= 1
+    });
+    for _ in 0..5 {
+        release.send(()).unwrap();
+    }
+    gateway.reaches("client_connections", 0);
+    assert_eq!(requests.load(Ordering::SeqCst), 1);
 }

@@ -904,7 +904,7 @@ pub(super) const KIND: Kind = Kind {
             Field(
                 "enable_batch_request_support",
                 Supported,
-                "`POST` to `tyk/batch/` below the listen path needs no key, each of its requests what the API demands. They come from the gateway's own address, which limits and `X-Forwarded-For` see, as in Tyk; unlike there a batch has at most 100 requests and 1 MiB, 20 of them are under way at a time, all answers have 8 MiB and 120 s together (`code` 0 is said of what has none), 16 batches are under way per shard, no batch is in a batch, a URL that leaves the listen path refuses the whole, and redirects are not followed",
+                "`POST` to `tyk/batch/` below the listen path needs no key, each of its requests what the API demands. They come from the gateway's own address, which `X-Forwarded-For` and records see, as in Tyk; unlike there each has a place among its client's connections where these are limited, a client that leaves ends its batch, a batch has at most 100 requests and 1 MiB, 20 of them are under way at a time, all answers have 8 MiB and 120 s together (`code` 0 is said of what has none), 16 batches are under way per shard, no batch is in a batch, a URL that leaves the listen path refuses the whole, and redirects are not followed",
             ),
             Field(
                 "enable_context_vars",
