@@ -25,6 +25,7 @@ pub use surroundings::{ReadFile, ReadVariable, Surroundings};
 
 use crate::control::Control;
 use crate::doors::DoorId;
+use crate::expiry::Expiry;
 use crate::forwarded::Network;
 use crate::identity::Kind;
 use crate::overrides::Overrides;
@@ -446,6 +447,8 @@ pub(crate) struct RouteConfig {
     pub(crate) overrides: Overrides,
     /// It takes several requests in one.
     pub(crate) batches: bool,
+    /// What its answers name.
+    pub(crate) expiry: Option<Expiry>,
     pub(crate) recording: Recording,
 }
 

@@ -37,9 +37,12 @@ mod withheld;
 
 use crate::analytics::{Part, Record, Words};
 use crate::answer::{Answer, Delivery};
+use crate::cause::Cause;
 use crate::client::Client;
+use crate::clock;
+use crate::expiry::{self, Expiry};
 use crate::generation::Generation;
-use crate::service::Service;
+use crate::service::{Route, Service};
 use crate::shard::Shard;
 use crate::tracing::Context;
 use admission::{Admitted, Plan, Refused};
@@ -343,9 +346,26 @@ fn may_discard_body(client: &Client) -> bool {
 
 /// The gateway's own answer as it is given on a route.
 fn overridden(service: &Service, route: usize, client: &Client, answer: Answer) -> Answer {
-    let overrides = &service.routes[route].overrides;
+    let Route {
+        overrides, expiry, ..
+    } = &service.routes[route];
     let media = overrides.media(client.connection.requests.head().fields());
-    overrides.apply(service.voice, answer, media)
+    // As in Tyk, rules that close paths or reply are asked before the date is.
+    let is_by_rule = matches!(answer.cause(), None | Some(Cause::PathForbidden));
+    let answer = overrides.apply(service.voice, answer, media);
+    match expiry.as_ref().filter(|_| !is_by_rule) {
+        // The gateway's voice drops the fields of what it puts differently.
+        Some(expiry) => dated(service.voice.say(answer), expiry),
+        None => answer,
+    }
+}
+
+/// Names the date on which its API expires, until then.
+fn dated(answer: Answer, expiry: &Expiry) -> Answer {
+    match expiry.shown(clock::since_epoch().as_secs()) {
+        Some(date) => answer.with_only(expiry::FIELD, date),
+        None => answer,
+    }
 }
 
 /// Sends an answer of the gateway itself.

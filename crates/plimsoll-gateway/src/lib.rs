@@ -25,6 +25,7 @@ mod crowd;
 mod doors;
 mod error;
 mod exchange;
+mod expiry;
 mod fields;
 mod forwarded;
 #[cfg(feature = "fuzzing")]

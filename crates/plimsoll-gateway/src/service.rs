@@ -9,6 +9,7 @@ use crate::config::{
 use crate::control::Control;
 use crate::exchange::secrecy;
 use crate::exchange::sketch::Drawing;
+use crate::expiry::Expiry;
 use crate::forwarded::Network;
 use crate::identity::Kind;
 use crate::overrides::Overrides;
@@ -118,6 +119,8 @@ pub(crate) struct Route {
     pub(crate) overrides: Overrides,
     /// It takes several requests in one, at [`crate::batch::PATH`] below its own.
     pub(crate) batches: bool,
+    /// Named by its answers until then.
+    pub(crate) expiry: Option<Expiry>,
     /// Its requests leave no records.
     pub(crate) unrecorded: bool,
     /// They are recorded in detail.
@@ -305,6 +308,7 @@ impl Route {
                 }),
             overrides: config.overrides.clone(),
             batches: config.batches,
+            expiry: config.expiry.clone(),
             unrecorded: config.recording.off,
             detailed: config.recording.detailed,
         }

@@ -384,6 +384,7 @@ fn routes(c: &mut Checker<'_>, wire: &GatewayFile) -> Vec<RouteConfig> {
             rate_limit,
             overrides: Overrides::default(),
             batches: false,
+            expiry: None,
             recording: Recording {
                 off: block.unrecorded,
                 detailed: wire

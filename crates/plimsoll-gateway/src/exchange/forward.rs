@@ -297,10 +297,12 @@ async fn attempt(
     let own_limit = generation.upstreams[plan.upstream].response_head_timeout;
     let head_limit = plan.effects.timeout.unwrap_or(own_limit);
     let outgoing = &client.scratch.outgoing;
-    let overrides = &generation.service.routes[plan.route].overrides;
+    let route = &generation.service.routes[plan.route];
+    let overrides = &route.overrides;
     let terms = Terms {
         plan,
         overrides,
+        expiry: route.expiry.as_ref(),
         media: overrides.media(client.connection.requests.head().fields()),
         offered: outgoing.offered(),
         timed: generation.service.timings.header,

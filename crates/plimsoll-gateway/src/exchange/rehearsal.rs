@@ -68,6 +68,7 @@ fn write_head<R: AsyncRead + Unpin>(
         key_field: None,
         overrides: Overrides::default(),
         batches: false,
+        expiry: None,
         unrecorded: true,
         detailed: false,
     };

@@ -5,6 +5,8 @@ use super::progress::{Party, Progress, Upload};
 use super::pump::{Coding, Flow, PumpError, flush, is_at_hand, pass, peek, pump};
 use super::upgrade;
 use super::withheld::Withheld;
+use crate::clock;
+use crate::expiry::{self, Expiry};
 use crate::fields::{Kind, kind};
 use crate::keys::allowance::Left;
 use crate::overrides::media::Media;
@@ -50,6 +52,7 @@ pub(super) struct Terms<'a> {
     pub(super) plan: &'a Plan,
     /// What is said in the place of errors.
     pub(super) overrides: &'a Overrides,
+    pub(super) expiry: Option<&'a Expiry>,
     /// In which form.
     pub(super) media: Media,
     /// The protocols that the request offers to switch to, as a list.
@@ -320,6 +323,11 @@ fn write_head(out: &mut Vec<u8>, head: &ResponseHead, said: Said<'_>, terms: Ter
     write_passing(out, head, shape.body, (terms, edits));
     if let Some(edits) = edits {
         edits.write(out);
+    }
+    if let Some(expiry) = terms.expiry
+        && let Some(date) = expiry.shown(clock::since_epoch().as_secs())
+    {
+        encode::field(out, expiry::FIELD, date);
     }
     if let Some(left) = plan.caller.left {
         write_quota(out, left);

@@ -10,13 +10,14 @@ mod token;
 pub(super) use token::unserved;
 
 use super::conf::Conf;
-use super::definition::Definition;
+use super::definition::{Definition, Version};
 use super::overrides::Compiled;
 use crate::config::{
     Balance, ConnectionLimits, GatewayConfig, ListenerConfig, Nameless, Places, RateLimitConfig,
     Recording, RetryConfig, RouteConfig, Serves, SessionConfig, Spoken, Timeouts, Timings,
     UpstreamConfig,
 };
+use crate::expiry::Expiry;
 use crate::identity::Kind;
 use crate::overrides::Overrides;
 use crate::path;
@@ -228,6 +229,7 @@ pub(super) fn control_route(path: &str) -> RouteConfig {
         rate_limit: None,
         overrides: Overrides::default(),
         batches: false,
+        expiry: None,
         recording: Recording::default(),
         upgrades: Vec::new(),
     }
@@ -304,9 +306,22 @@ fn route(
             .flatten(),
         overrides: overrides(c, definition, conf),
         batches,
+        expiry: version.and_then(|(name, version)| expiry(c, name, version)),
         recording: recording(api, conf),
         upgrades: conf.upgrades.clone(),
     }
+}
+
+/// The date that its answers name.
+fn expiry(c: &mut Check<'_>, name: &str, version: &Version) -> Option<Expiry> {
+    let text = version.expires.as_deref()?;
+    let expiry = Expiry::parse(text);
+    if expiry.is_none() && !matches!(text, "" | "-1") {
+        let at = Path::root().key("version_data").key("versions").key(name);
+        let message = "this is no date such as `2030-01-02 15:04`: answers name none";
+        c.note(&at.key("expires"), message);
+    }
+    expiry
 }
 
 /// What is said in the place of its errors: its own words, then everybody's.

@@ -249,6 +249,8 @@ pub(super) struct VersionData {
 #[derive(Debug, Deserr)]
 pub(super) struct Version {
     #[deserr(default)]
+    pub(super) expires: Option<String>,
+    #[deserr(default)]
     pub(super) use_extended_paths: Option<bool>,
     #[deserr(default)]
     pub(super) paths: Option<PlainPaths>,

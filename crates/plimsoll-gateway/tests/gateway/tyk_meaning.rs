@@ -551,3 +551,49 @@ fn companions_lie_beside_their_definitions() {
     let told = files.open(false).map(|_| ()).unwrap_err();
     assert!(told.contains("b-oas.json"), "{told}");
 }
+
+#[test]
+fn answers_name_the_date_on_which_an_api_expires_until_then() {
+    let upstream = Upstream::echo();
+    let files = Files::new();
+    let lists = json!({
+        "black_list": [{ "path": "/closed", "method_actions": { "GET": { "action": "no_action" } } }],
+        "mock_response": [{ "path": "/mocked", "method": "GET", "code": 200, "body": "ours" }],
+    });
+    for (id, expires) in [
+        ("late", "2090-01-02 15:04"),
+        ("past", "2000-01-02 15:04"),
+        ("never", "-1"),
+        ("odd", "soon"),
+    ] {
+        let version = json!({ "expires": expires, "extended_paths": lists });
+        let api = json!({
+            "use_keyless": false, "version_data": { "versions": { "Default": version } }, "proxy": target(upstream.address),
+        });
+        files.api(id, api);
+    }
+    let gateway = files.start();
+    let opens = json!({ "late": {}, "past": {}, "never": {}, "odd": {} });
+    let made = call(
+        &gateway,
+        "POST",
+        "/tyk/keys/a-key",
+        &json!({ "access_rights": opens }).to_string(),
+    );
+    assert_eq!(made.0, 200, "{}", made.1);
+    let check = |path: &str, key: &str, status: u16, expected: Option<&str>| {
+        let answered = ask(&gateway, path, key);
+        let named = answered.field("X-Tyk-Api-Expires");
+        assert_eq!((answered.status(), named), (status, expected), "{path}");
+    };
+    let date = Some("Mon, 02 Jan 2090 15:04:00 UTC");
+    check("/late/x", "a-key", 200, date);
+    check("/late/x", "", 401, date);
+    check("/late/x", "no-key", 403, date);
+    // Tyk answers these before it looks at the date.
+    check("/late/closed", "a-key", 403, None);
+    check("/late/mocked", "a-key", 200, None);
+    for api in ["past", "never", "odd"] {
+        check(&format!("/{api}/x"), "a-key", 200, None);
+    }
+}

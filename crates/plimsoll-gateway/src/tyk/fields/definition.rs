@@ -400,8 +400,8 @@ pub(super) const KIND: Kind = Kind {
             Field("version_data.versions.*.name", Ignored, NAMING),
             Field(
                 "version_data.versions.*.expires",
-                Ignored,
-                "counts with several versions alone; Tyk names the date in a response field",
+                Supported,
+                "answers name a date in the future in `X-Tyk-Api-Expires`; the API is served on after it, as Tyk does without versions",
             ),
             Field("version_data.versions.*.use_extended_paths", Supported, ""),
             Field(

@@ -294,6 +294,18 @@ pub const ROWS: &[Row] = &[
         &[Ask("GET ~/x", Got("x-old"), "2", "1")],
     ),
     row(
+        "version_data.versions.*.expires",
+        "gateway/mw_version_check.go: ProcessRequest; apidef/api_definitions.go: ExpiryTime",
+        "{}",
+        version!(r#"{"expires":"2090-01-02 15:04"}"#),
+        &[Ask(
+            "GET ~/x",
+            Got("x-tyk-api-expires"),
+            "-",
+            "Mon, 02 Jan 2090 15:04:00 UTC",
+        )],
+    ),
+    row(
         "version_data.versions.*.global_size_limit",
         SIZES,
         "{}",
@@ -1388,11 +1400,6 @@ pub const UNREAD: &[Unread] = &[
         "version_data.versions.*.name",
         "gateway/api_definition.go: Version (a name of RxPaths)",
         r#""another""#,
-    ),
-    Unread(
-        "version_data.versions.*.expires",
-        "gateway/api_definition.go: Expired, RequestValid",
-        r#""2000-01-02 15:04""#,
     ),
     Unread(
         "version_data.versions.*.extended_paths.transform_headers.*.act_on",
