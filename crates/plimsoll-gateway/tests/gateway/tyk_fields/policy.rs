@@ -1,7 +1,7 @@
 //! Policies: `user/policy.go` says which fields there are, the rows what they mean.
 
 use super::Look::{Answer, Statuses};
-use super::{Ask, Held, Row, Unread, held, json_of, row, upstream};
+use super::{Ask, Held, Row, Unread, access_rights, held, json_of, row, upstream};
 use crate::tyk::{Files, call, merge, target};
 use serde_json::{Value, json};
 
@@ -199,46 +199,16 @@ pub const ROWS: &[Row] = &[
     ),
 ];
 
+/// Every ignored field, with those of what each API grants.
+fn unread() -> impl Iterator<Item = &'static Unread> {
+    UNREAD.iter().chain(access_rights::UNREAD)
+}
+
 pub const UNREAD: &[Unread] = &[
     Unread(
         "name",
         "user/policy.go: Policy, a name for people",
         r#""x""#,
-    ),
-    Unread(
-        "access_rights.*.api_id",
-        "gateway/mw_access_rights.go: ProcessRequest",
-        r#""other""#,
-    ),
-    Unread(
-        "access_rights.*.api_name",
-        "user/session.go: AccessDefinition, a name for people",
-        r#""x""#,
-    ),
-    Unread(
-        "access_rights.*.versions",
-        "gateway/mw_access_rights.go: ProcessRequest (NotVersioned)",
-        r#"["v9"]"#,
-    ),
-    Unread(
-        "access_rights.*.limit.quota_renews",
-        "gateway/session_manager.go: RedisQuotaExceeded",
-        r#"9"#,
-    ),
-    Unread(
-        "access_rights.*.limit.quota_remaining",
-        "gateway/session_manager.go: RedisQuotaExceeded",
-        r#"1"#,
-    ),
-    Unread(
-        "access_rights.*.limit.throttle_interval",
-        "gateway/mw_rate_limiting.go: ProcessRequest",
-        r#"1.5"#,
-    ),
-    Unread(
-        "access_rights.*.limit.throttle_retry_limit",
-        "gateway/mw_rate_limiting.go: ProcessRequest",
-        r#"3"#,
     ),
     Unread(
         "access_rights.*.allowance_scope",
@@ -345,7 +315,7 @@ fn ignored_fields_of_policies_change_nothing_and_are_told() {
         "org_id": "default", "quota_max": 2, "quota_renewal_rate": 3600, "access_rights": access, "partitions": { "per_api": true },
     });
     let mut policies = json!({ "without": base });
-    for (number, unread) in UNREAD.iter().enumerate() {
+    for (number, unread) in unread().enumerate() {
         policies[format!("with-{number}")] = unread.in_document(&base);
     }
     let files = with(&policies);
@@ -365,7 +335,7 @@ fn ignored_fields_of_policies_change_nothing_and_are_told() {
     };
     let without = seen("without");
     assert_eq!(without, ["200 200 429", "200 200 403"]);
-    for (number, unread) in UNREAD.iter().enumerate() {
+    for (number, unread) in unread().enumerate() {
         let key = format!("with-{number}");
         assert_eq!(seen(&key), without, "{}", unread.0);
         let path = format!("{key}.{}", unread.shown());
