@@ -8,6 +8,7 @@ mod table;
 use crate::answer::Answer;
 use crate::behaviour::RateLimit;
 use crate::budget::TooCostly;
+use crate::edit_distance;
 use crate::request::Request;
 use crate::stub::Stub;
 use crate::stub::request_pattern::Row;
@@ -61,9 +62,10 @@ pub(crate) fn table_of(
     request: &Request<'_>,
     stubs: &[Arc<Stub>],
 ) -> Result<Option<String>, TooCostly> {
+    let budget = edit_distance::budget();
     let mut nearest: Option<(&Arc<Stub>, f64)> = None;
     for stub in stubs {
-        let distance = stub.request.distance(request)?;
+        let distance = stub.request.distance(request, &budget)?;
         if nearest.is_none_or(|(_, least)| distance < least) {
             nearest = Some((stub, distance));
         }

@@ -2,6 +2,7 @@
 //! distances is a few machine words (Myers, J. ACM 46(3), 1999; in the form of Hyyrö, Nordic J. of Computing 10, 2003). What is longer than the
 //! words have bits is cut, so that two texts never take more than some ten thousand instructions.
 
+use crate::budget::{Budget, TooCostly};
 use std::collections::HashMap;
 
 /// Machine words of a column.
@@ -9,11 +10,22 @@ const WORDS: usize = 4;
 /// Characters of a text that are compared; one more would need another word.
 const MOST_COMPARED: usize = 200;
 
+/// Steps that the distances of one answer may take, of some hundred instructions each.
+const STEPS: usize = 1_000_000;
+/// Those of one distance that are not for its characters, and for how many of them and words there is one.
+const STEPS_A_TEXT: usize = 15;
+const CHARACTERS_A_STEP: usize = 4;
+
+/// What may be spent on the distances of one answer.
+pub(crate) fn budget() -> Budget {
+    Budget::of(STEPS)
+}
+
 /// A bit for each character of the shorter text.
 type Column = [u64; WORDS];
 
 /// The edits between the first [`MOST_COMPARED`] characters of each, as a share of the longer one.
-pub(crate) fn text_distance(one: &str, other: &str) -> f64 {
+pub(crate) fn text_distance(one: &str, other: &str, budget: &Budget) -> Result<f64, TooCostly> {
     let beginning = |text: &str| -> Vec<char> { text.chars().take(MOST_COMPARED).collect() };
     let (one, other) = (beginning(one), beginning(other));
     let (shorter, longer) = if one.len() <= other.len() {
@@ -21,10 +33,12 @@ pub(crate) fn text_distance(one: &str, other: &str) -> f64 {
     } else {
         (other, one)
     };
+    let cells = shorter.len().div_ceil(64) * longer.len();
+    budget.spend(STEPS_A_TEXT + cells / CHARACTERS_A_STEP)?;
     if longer.is_empty() {
-        return 0.0;
+        return Ok(0.0);
     }
-    edits(&shorter, &longer) as f64 / longer.len() as f64
+    Ok(edits(&shorter, &longer) as f64 / longer.len() as f64)
 }
 
 fn edits(shorter: &[char], longer: &[char]) -> usize {
@@ -98,8 +112,11 @@ mod tests {
     #[test]
     fn equal_texts_are_near_and_others_far() {
         let check = |one: &str, other: &str, expected: f64| {
-            assert_eq!(text_distance(one, other), expected, "{one} {other}");
-            assert_eq!(text_distance(other, one), expected, "{other} {one}");
+            let budget = budget();
+            for (one, other) in [(one, other), (other, one)] {
+                let distance = text_distance(one, other, &budget);
+                assert_eq!(distance, Ok(expected), "{one} {other}");
+            }
         };
         check("", "", 0.0);
         check("", "ab", 1.0);
@@ -110,11 +127,20 @@ mod tests {
         check(&"x".repeat(200), &format!("{}y", "x".repeat(200)), 0.0);
     }
 
+    #[test]
+    fn distances_are_measured_until_their_steps_are_spent() {
+        let (budget, text) = (budget(), "x".repeat(MOST_COMPARED));
+        let distances = std::iter::repeat_with(|| text_distance(&text, &text, &budget));
+        let count = distances.take_while(Result::is_ok).count();
+        assert!((4_000..6_000).contains(&count), "{count}");
+    }
+
     proptest! {
         #[test]
         fn edits_are_those_of_the_whole_table(one in "[ab\u{e4}\u{1f600}]{0,200}", other in "[ab\u{e4}c]{0,200}") {
             let expected = 1.0 - strsim::normalized_levenshtein(&one, &other);
-            prop_assert!((text_distance(&one, &other) - expected).abs() < 1e-9);
+            let distance = text_distance(&one, &other, &budget()).unwrap();
+            prop_assert!((distance - expected).abs() < 1e-9);
         }
     }
 }

@@ -19,7 +19,7 @@ mod matches_xpath;
 mod negated;
 pub(crate) mod several;
 
-use crate::budget::TooCostly;
+use crate::budget::{Budget, TooCostly};
 use crate::content::Content;
 use crate::java_regex::JavaRegex;
 use crate::stub::problem::StubProblem;
@@ -150,14 +150,18 @@ impl Matcher {
     }
 
     /// How far a value is from matching: 0 if it does, at most 1. Texts that should be equal are as far as the edits between them.
-    pub(crate) fn distance(&self, value: Option<&Content<'_>>) -> Result<f64, TooCostly> {
+    pub(crate) fn distance(
+        &self,
+        value: Option<&Content<'_>>,
+        budget: &Budget,
+    ) -> Result<f64, TooCostly> {
         if self.holds(value)? {
             return Ok(0.0);
         }
-        Ok(match (self, value) {
-            (Self::EqualTo(equal_to), Some(value)) => equal_to.distance(&value.text()),
-            _ => 1.0,
-        })
+        match (self, value) {
+            (Self::EqualTo(equal_to), Some(value)) => equal_to.distance(&value.text(), budget),
+            _ => Ok(1.0),
+        }
     }
 
     /// The text of what a path finds in a value; `None` where the pattern has no path, or finds nothing.

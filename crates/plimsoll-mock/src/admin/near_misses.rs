@@ -5,7 +5,8 @@
 use super::error::AdminError;
 use super::{Admin, AdminRequest};
 use crate::answer::Answer;
-use crate::budget::TooCostly;
+use crate::budget::{Budget, TooCostly};
+use crate::edit_distance;
 use crate::journal::{described, shown};
 use crate::request::Request;
 use crate::stub::{parse_lenient, read_pattern};
@@ -14,7 +15,7 @@ use serde_json::{Value, json};
 /// How many near misses of one request or pattern are shown.
 const SHOWN: usize = 3;
 /// Comparisons of one call: of many unmatched requests only the newest are looked at.
-const MOST_COMPARISONS: usize = 10_000;
+const MOST_COMPARISONS: usize = 4_000;
 
 /// The stubs nearest to a request that the body describes.
 pub(super) fn of_request(
@@ -26,7 +27,12 @@ pub(super) fn of_request(
     let document = parse_lenient(&request.text()).map_err(refused)?;
     let described = described::read(&document).map_err(refused)?;
     let seen = described.request();
-    let misses = nearest_stubs(admin, &seen, &shown_again(document, &seen))?;
+    let misses = nearest_stubs(
+        admin,
+        &seen,
+        &shown_again(document, &seen),
+        &edit_distance::budget(),
+    )?;
     Ok(answer(&misses))
 }
 
@@ -53,9 +59,10 @@ pub(super) fn of_pattern(
     let pattern = read_pattern(&request.text()).map_err(refused)?;
     let document = parse_lenient(&request.text()).map_err(refused)?;
     let entries = admin.journal.snapshot().entries;
+    let budget = edit_distance::budget();
     let distances = entries
         .iter()
-        .map(|entry| Ok((entry, pattern.distance(&entry.request())?)));
+        .map(|entry| Ok((entry, pattern.distance(&entry.request(), &budget)?)));
     let misses = nearest(distances)?.into_iter().map(|(entry, distance)| {
         let miss = json!({
             "request": shown::request(&admin.journal, entry),
@@ -73,27 +80,31 @@ pub(super) fn of_unmatched(admin: &Admin, _: &AdminRequest, _: &str) -> Result<A
     let most = (MOST_COMPARISONS / stubs.max(1)).max(1);
     let entries = admin.journal.snapshot().entries;
     let unmatched = entries.iter().rev().filter(|entry| entry.is_unmatched());
-    let mut newest: Vec<_> = unmatched.take(most).collect();
-    newest.reverse();
-    let mut misses = Vec::new();
-    for entry in newest {
+    let (budget, mut misses) = (edit_distance::budget(), Vec::new());
+    for entry in unmatched.take(most) {
         let request = shown::request(&admin.journal, entry);
         // What is too costly to judge is near nothing, and no reason not to tell of the others.
-        if let Ok(nearest) = nearest_stubs(admin, &entry.request(), &request) {
-            misses.extend(nearest);
+        if let Ok(nearest) = nearest_stubs(admin, &entry.request(), &request, &budget) {
+            misses.push(nearest);
+        }
+        if budget.is_spent() {
+            break;
         }
     }
-    Ok(answer(&misses))
+    // The newest were looked at first, and the oldest are told first.
+    misses.reverse();
+    Ok(answer(&misses.concat()))
 }
 
 fn nearest_stubs(
     admin: &Admin,
     request: &Request<'_>,
     described: &Value,
+    budget: &Budget,
 ) -> Result<Vec<String>, TooCostly> {
     let set = admin.stubs.current();
     let stubs = set.stubs().iter();
-    let distances = stubs.map(|stub| Ok((stub, stub.request.distance(request)?)));
+    let distances = stubs.map(|stub| Ok((stub, stub.request.distance(request, budget)?)));
     let misses = nearest(distances)?.into_iter().map(|(stub, distance)| {
         let miss = json!({
             "request": described,

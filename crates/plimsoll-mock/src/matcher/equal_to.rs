@@ -1,6 +1,7 @@
 //! `{"equalTo": "text", "caseInsensitive": false}`.
 
 use super::Matcher;
+use crate::budget::{Budget, TooCostly};
 use crate::edit_distance::text_distance;
 use crate::stub::reader::{Node, Object, Problems};
 use std::str;
@@ -32,10 +33,10 @@ pub(super) fn read(
 
 impl EqualTo {
     /// How far a text is from it.
-    pub(super) fn distance(&self, value: &str) -> f64 {
+    pub(super) fn distance(&self, value: &str, budget: &Budget) -> Result<f64, TooCostly> {
         match self {
-            Self::Exact(text) => text_distance(&String::from_utf8_lossy(text), value),
-            Self::AnyCase(text) => text_distance(text, &value.to_lowercase()),
+            Self::Exact(text) => text_distance(&String::from_utf8_lossy(text), value, budget),
+            Self::AnyCase(text) => text_distance(text, &value.to_lowercase(), budget),
         }
     }
 

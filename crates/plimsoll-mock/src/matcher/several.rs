@@ -3,7 +3,7 @@
 //! One pattern holds when any of the values matches it, and on no value at all if it matches what is missing.
 
 use super::{Matcher, combined};
-use crate::budget::TooCostly;
+use crate::budget::{Budget, TooCostly};
 use crate::content::Content;
 use crate::stub::reader::{Node, Problems};
 
@@ -52,9 +52,12 @@ impl Several {
     pub(crate) fn distance<'a>(
         &self,
         values: impl Iterator<Item = &'a [u8]>,
+        budget: &Budget,
     ) -> Result<f64, TooCostly> {
         match self {
-            Self::One(matcher) if !matches!(matcher, Matcher::Absent) => nearest(matcher, values),
+            Self::One(matcher) if !matches!(matcher, Matcher::Absent) => {
+                nearest(matcher, values, budget)
+            }
             several => Ok(if several.holds(values)? { 0.0 } else { 1.0 }),
         }
     }
@@ -80,15 +83,16 @@ impl Several {
 fn nearest<'a>(
     matcher: &Matcher,
     values: impl Iterator<Item = &'a [u8]>,
+    budget: &Budget,
 ) -> Result<f64, TooCostly> {
     let mut nearest = None::<f64>;
     for value in values.take(MOST_MEASURED) {
-        let distance = matcher.distance(Some(&Content::of(value)))?;
+        let distance = matcher.distance(Some(&Content::of(value)), budget)?;
         nearest = Some(nearest.map_or(distance, |least| least.min(distance)));
     }
     match nearest {
         Some(distance) => Ok(distance),
-        None => matcher.distance(None),
+        None => matcher.distance(None, budget),
     }
 }
 

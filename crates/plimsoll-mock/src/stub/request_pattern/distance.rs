@@ -3,7 +3,7 @@
 //! WireMock 3.13.2's measure: the mean over what is asked for, by weight. The parts beyond the address count only once it matches.
 
 use super::{More, RequestPattern, named};
-use crate::budget::TooCostly;
+use crate::budget::{Budget, TooCostly};
 use crate::content::Content;
 use crate::edit_distance::text_distance;
 use crate::matcher::several::Several;
@@ -20,25 +20,28 @@ const REST: f64 = 1.0;
 
 impl RequestPattern {
     /// How far a request is from matching.
-    pub(crate) fn distance(&self, request: &Request<'_>) -> Result<f64, TooCostly> {
+    pub(crate) fn distance(
+        &self,
+        request: &Request<'_>,
+        budget: &Budget,
+    ) -> Result<f64, TooCostly> {
         let more = self.more.as_deref();
         let (host, port, scheme, client) = match more {
-            Some(more) => more.address_distances(request)?,
+            Some(more) => more.address_distances(request, budget)?,
             None => (0.0, 0.0, 0.0, 0.0),
         };
         let method = far_unless(self.method.holds(request.method));
-        let url = url_distance(&self.url, request)?;
+        let url = url_distance(&self.url, request, budget)?;
         let first = ADDRESS * (url + host + port) + MANNER * (method + scheme + client);
         let first_weight = 3.0 * ADDRESS + 3.0 * MANNER;
         if first > 0.0 {
             return Ok(first / first_weight);
         }
-        let mut rest =
-            vec![mean(self.headers.iter().map(|(name, pattern)| {
-                pattern.distance(request.fields.get_all(name))
-            }))?];
+        let mut rest = vec![mean(self.headers.iter().map(|(name, pattern)| {
+            pattern.distance(request.fields.get_all(name), budget)
+        }))?];
         match more {
-            Some(more) => rest.extend(more.other_distances(request, &self.url)?),
+            Some(more) => rest.extend(more.other_distances(request, &self.url, budget)?),
             None => rest.extend([0.0; 6]),
         }
         let weight = first_weight + REST * rest.len() as f64;
@@ -48,15 +51,19 @@ impl RequestPattern {
 
 impl More {
     /// Of host, port, scheme and client.
-    fn address_distances(&self, request: &Request<'_>) -> Result<(f64, f64, f64, f64), TooCostly> {
+    fn address_distances(
+        &self,
+        request: &Request<'_>,
+        budget: &Budget,
+    ) -> Result<(f64, f64, f64, f64), TooCostly> {
         let host = match &self.host {
-            Some(host) => host.distance(Some(&Content::of(request.host().as_bytes())))?,
+            Some(host) => host.distance(Some(&Content::of(request.host().as_bytes())), budget)?,
             None => 0.0,
         };
         let client = match &self.client {
             Some(client) => {
                 let address = request.channel.client.map(|address| address.to_string());
-                client.distance(address.map(Content::text_of).as_ref())?
+                client.distance(address.map(Content::text_of).as_ref(), budget)?
             }
             None => 0.0,
         };
@@ -71,17 +78,22 @@ impl More {
         &self,
         request: &Request<'_>,
         url: &UrlPattern,
+        budget: &Budget,
     ) -> Result<[f64; 6], TooCostly> {
         let path = far_unless(self.holds_on_path(request, url)?);
-        let query = named_distance(&self.query, request.query_parameters())?;
+        let query = named_distance(&self.query, request.query_parameters(), budget)?;
         let form = if self.form.is_empty() {
             0.0
         } else {
-            named_distance(&self.form, request.form_parameters()?)?
+            named_distance(&self.form, request.form_parameters()?, budget)?
         };
         let cookies = far_unless(self.holds_on_cookies(request)?);
         let body = Some(&request.body).filter(|body| !body.bytes().is_empty());
-        let bodies = mean(self.bodies.iter().map(|pattern| pattern.distance(body)))?;
+        let bodies = mean(
+            self.bodies
+                .iter()
+                .map(|pattern| pattern.distance(body, budget)),
+        )?;
         let parts = mean(
             self.parts
                 .iter()
@@ -91,22 +103,27 @@ impl More {
     }
 }
 
-fn url_distance(url: &UrlPattern, request: &Request<'_>) -> Result<f64, TooCostly> {
-    Ok(match url {
-        UrlPattern::Url(url) => text_distance(url, request.url),
-        UrlPattern::Path(path) => text_distance(path, request.path),
-        other => far_unless(other.holds(request)?),
-    })
+fn url_distance(
+    url: &UrlPattern,
+    request: &Request<'_>,
+    budget: &Budget,
+) -> Result<f64, TooCostly> {
+    match url {
+        UrlPattern::Url(url) => text_distance(url, request.url, budget),
+        UrlPattern::Path(path) => text_distance(path, request.path, budget),
+        other => Ok(far_unless(other.holds(request)?)),
+    }
 }
 
 fn named_distance(
     patterns: &[(String, Several)],
     parameters: &Parameters,
+    budget: &Budget,
 ) -> Result<f64, TooCostly> {
     mean(
         patterns
             .iter()
-            .map(|(name, pattern)| pattern.distance(named(parameters, name))),
+            .map(|(name, pattern)| pattern.distance(named(parameters, name), budget)),
     )
 }
 
