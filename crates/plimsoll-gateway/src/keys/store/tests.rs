@@ -1,3 +1,5 @@
+//! How a store of keys finds, counts, expires and limits them.
+
 use super::*;
 use crate::keys::key::{LEAVES, REMEMBERED, VIRTUAL};
 use crate::keys::session;
