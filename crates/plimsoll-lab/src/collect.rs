@@ -7,7 +7,7 @@ use plimsoll_base::time_kind::TimeKind;
 use plimsoll_load::fragment::Fragment;
 use plimsoll_report::live::{Gauges, Observation, Totals};
 use plimsoll_report::record::{
-    ArmData, Backlog, GroupRow, LoadModel, LoadRow, Second, SecondTimes, StepRow,
+    ArmData, Backlog, Completions, GroupRow, LoadModel, LoadRow, Second, SecondTimes, StepRow,
 };
 
 /// A second counts as a full one from this length on.
@@ -28,14 +28,15 @@ pub struct Collector {
     /// When the second half of the measured time begins, in seconds since the load began.
     middle: f64,
     /// What the warm-up's arrivals still did in the second that comes next.
-    carried: Carried,
+    carried: Option<Carried>,
 }
 
 /// Work of the warm-up's arrivals within one second of the measured time.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 struct Carried {
-    second: u32,
-    answered: u64,
+    /// Where it begins, in seconds since the load began.
+    start_s: f64,
+    completions: Completions,
     in_flight: u64,
     active_users: u64,
 }
@@ -54,7 +55,7 @@ impl Collector {
             start: 0.0,
             waiting: 0,
             middle: f64::INFINITY,
-            carried: Carried::default(),
+            carried: None,
         }
     }
 
@@ -75,23 +76,22 @@ impl Collector {
         let fastest = published(fragment, TimeKind::ServiceTime).min();
         let known = self.data.fastest_service_s.into_iter().chain(fastest);
         self.data.fastest_service_s = known.reduce(f64::min);
-        let answered = answered(fragment);
         let after_its_phase = fragment.length_s == 0.0;
         if fragment.warmup {
             if after_its_phase {
-                self.carried = Carried {
-                    second: fragment.second,
-                    answered,
+                self.carried = Some(Carried {
+                    start_s: fragment.start_s,
+                    completions: self.completions(fragment),
                     in_flight: in_flight(fragment),
                     active_users: fragment.in_flight,
-                };
+                });
             }
             return;
         }
         if after_its_phase {
-            self.data.answered_late += answered;
-        } else {
-            self.data.answered_of_warmup += self.carried_into(fragment).answered;
+            self.data.late.merge(&self.completions(fragment));
+        } else if let Some(carried) = self.carried_into(fragment).cloned() {
+            self.data.of_warmup.merge(&carried.completions);
         }
         self.data.seconds += fragment.length_s;
         self.data.intended += fragment.intended;
@@ -137,7 +137,9 @@ impl Collector {
         if fragment.length_s < FULL_SECOND || end_s < self.middle - HALF_A_SECOND {
             return;
         }
-        let now = in_flight(fragment) + self.carried_into(fragment).in_flight + fragment.waiting;
+        let carried = self.carried_into(fragment);
+        let carried = carried.map_or(0, |carried| carried.in_flight);
+        let now = in_flight(fragment) + carried + fragment.waiting;
         match &mut self.data.backlog {
             None => {
                 self.data.backlog = Some(Backlog {
@@ -154,14 +156,17 @@ impl Collector {
         }
     }
 
-    /// What the warm-up's arrivals did in the second of a fragment of the measured side.
-    fn carried_into(&self, fragment: &Fragment) -> Carried {
-        let same = !fragment.warmup && self.carried.second == fragment.second;
-        if same {
-            self.carried
-        } else {
-            Carried::default()
-        }
+    /// What the warm-up's arrivals did in the time of a fragment of the measured side.
+    fn carried_into(&self, fragment: &Fragment) -> Option<&Carried> {
+        let carried = self.carried.as_ref()?;
+        let same = carried.start_s.to_bits() == fragment.start_s.to_bits();
+        (!fragment.warmup && same).then_some(carried)
+    }
+
+    /// What ended in a fragment, by the names of its steps.
+    fn completions(&self, fragment: &Fragment) -> Completions {
+        let steps = self.steps.iter().zip(&fragment.steps);
+        Completions::of(steps, &fragment.groups)
     }
 
     /// The arm's data so far.
@@ -180,9 +185,10 @@ impl Collector {
     #[must_use]
     pub fn row(&self, fragment: &Fragment) -> LoadRow {
         let response = published(fragment, TimeKind::ResponseTime);
-        let carried = self.carried_into(fragment);
-        let answered = answered(fragment) + carried.answered;
-        let length = covered(fragment);
+        let carried = self.carried_into(fragment).cloned().unwrap_or_default();
+        let answers = self.completions(fragment).total().answered;
+        let answered = answers + carried.completions.total().answered;
+        let length = fragment.covered_s;
         let due = fragment.due.unwrap_or(fragment.intended);
         let due = (fragment.length_s > 0.0).then(|| per_second(due, length));
         LoadRow {
@@ -212,7 +218,9 @@ impl Collector {
         if self.steps.len() < 2 {
             return Vec::new();
         }
-        let length = covered(fragment);
+        let length = fragment.covered_s;
+        let carried = self.carried_into(fragment);
+        let carried = |name: &str| carried.map_or(0, |own| own.completions.step(name).answered);
         let named = fragment.steps.iter().zip(&self.steps);
         named
             .map(|(step, name)| StepRow {
@@ -222,7 +230,7 @@ impl Collector {
                 block: self.block,
                 warmup: fragment.warmup,
                 exchanges_per_s: per_second(step.sent, length),
-                achieved_per_s: per_second(step.answered(), length),
+                achieved_per_s: per_second(step.answered() + carried(name), length),
                 failed: step.failed(),
                 in_flight: step.in_flight,
                 response_time: SecondTimes::of(&step.histogram(TimeKind::ResponseTime)),
@@ -233,14 +241,16 @@ impl Collector {
     /// The fragment's groups as rows of the series: all that the arm has, also those without a pass in it.
     #[must_use]
     pub fn group_rows(&self, fragment: &Fragment) -> Vec<GroupRow> {
-        let length = covered(fragment);
+        let length = fragment.covered_s;
+        let carried = self.carried_into(fragment);
+        let carried = |name: &str| carried.map_or(0, |own| own.completions.group(name));
         let row = |name: &String, group: &GroupTally| GroupRow {
             t: self.start + fragment.start_s,
             arm: self.data.name.clone(),
             group: name.clone(),
             block: self.block,
             warmup: fragment.warmup,
-            passes_per_s: per_second(group.count, length),
+            passes_per_s: per_second(group.count + carried(name), length),
             failed: group.failed,
             duration: SecondTimes::of(&group.duration),
             cumulated_response_time: SecondTimes::of(&group.response_time),
@@ -314,21 +324,6 @@ impl Collector {
     }
 }
 
-/// How long a fragment's exchanges took to end, in seconds: exchanges that end late do so in whole seconds after the phase.
-#[must_use]
-pub fn covered(fragment: &Fragment) -> f64 {
-    if fragment.length_s > 0.0 {
-        fragment.length_s
-    } else {
-        1.0
-    }
-}
-
-/// Exchanges that were answered, over all steps.
-fn answered(fragment: &Fragment) -> u64 {
-    fragment.steps.iter().map(StepTally::answered).sum()
-}
-
 /// Exchanges that began, over all steps.
 fn started(fragment: &Fragment) -> u64 {
     fragment.steps.iter().map(|step| step.sent).sum()
@@ -358,6 +353,7 @@ mod tests {
     use super::*;
     use plimsoll_base::outcome::OutcomeClass;
     use plimsoll_base::tally::ClassTally;
+    use plimsoll_report::record::Answers;
     use std::time::Duration;
 
     fn fragment(warmup: bool, start_s: f64, length_s: f64) -> Fragment {
@@ -376,6 +372,7 @@ mod tests {
         Fragment {
             start_s,
             length_s,
+            covered_s: if length_s > 0.0 { length_s } else { 1.0 },
             warmup,
             intended: 10,
             sent: 9,
@@ -434,7 +431,14 @@ mod tests {
         // Answers after the end of the load are outcomes, but no throughput.
         collector.add(&of(false, 2, 0.0));
         let data = collector.into_data();
-        assert_eq!((data.answered_of_warmup, data.answered_late), (8, 8));
+        let answers = Answers {
+            answered: 8,
+            good: 8,
+        };
+        assert_eq!(data.of_warmup.total(), answers);
+        assert_eq!(data.late.total(), answers);
+        let within = data.within().step("get /");
+        assert_eq!((within.answered, within.good), (16, 16));
         assert_eq!(data.count(OutcomeClass::Passed), 16);
     }
 

@@ -1,7 +1,7 @@
 //! Writes what happens into the run directory as it happens, and tells whoever watches.
 
 use crate::clock::RunClock;
-use crate::collect::{Collector, covered};
+use crate::collect::Collector;
 use crate::error::LabError;
 use crate::mask::Mask;
 use crate::progress::{ComponentProgress, Numbered, Progress, SecondProgress};
@@ -178,7 +178,7 @@ impl<'a> Recorder<'a> {
                 .iter()
                 .map(|(tag, histogram)| (tag.clone(), histogram));
             self.dir
-                .append_histograms(&scene.log, row.t, covered(fragment), tagged)?;
+                .append_histograms(&scene.log, row.t, fragment.covered_s, tagged)?;
         }
         if let Some(totals) = self.totals {
             let mut totals = totals.lock().unwrap_or_else(PoisonError::into_inner);

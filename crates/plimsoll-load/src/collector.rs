@@ -13,20 +13,11 @@ use crate::clock::Nanos;
 use crate::deal::Deal;
 use crate::exchange::Exchanges;
 use crate::fragment::{Accounts, Fragment};
-use crate::recorder::{Report, SECOND, ShardSecond};
+use crate::recorder::{Phases, Report, SECOND, ShardSecond};
 use crate::watchdog::WatchedSecond;
 use std::collections::BTreeMap;
 use std::iter::Peekable;
 use std::sync::mpsc::{Receiver, SyncSender};
-
-/// How long the phases of a load last.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Phases {
-    /// Where the warm-up ends.
-    pub(crate) warmup: Nanos,
-    /// Where arrivals end.
-    pub(crate) end: Nanos,
-}
 
 /// Adds up the shards of one run.
 #[derive(Debug)]
@@ -36,11 +27,12 @@ pub(crate) struct Collector {
     /// All arrivals of the plan that no fragment has counted as due yet; `None` in the closed model.
     /// By scenario; none where arrivals are not scheduled.
     schedule: Vec<Peekable<Arrivals>>,
-    /// By thread, and of the watchdog after them: the first second that it has not handed over; `None` once it has ended.
-    progress: Vec<Option<u32>>,
+    /// By thread, and of the watchdog after them: up to where it has handed over what it did; `None` once it has ended.
+    progress: Vec<Option<Nanos>>,
     /// Which thread is the lookout, if there is one.
     lookout: Option<usize>,
-    pending: BTreeMap<u32, [Fragment; 2]>,
+    /// By where they begin: seconds, and the pieces of those in which a phase ends.
+    pending: BTreeMap<Nanos, [Fragment; 2]>,
     accounts: Accounts,
 }
 
@@ -86,7 +78,7 @@ impl Collector {
             match report {
                 Report::Second(thread, mut second) => {
                     self.add(thread, &second);
-                    self.progress[thread] = Some(second.second + 1);
+                    self.progress[thread] = Some(second.to);
                     if let Some(each) = &mut each {
                         each(&second.exchanges);
                     }
@@ -98,7 +90,7 @@ impl Collector {
                 Report::Watched(seen) => {
                     self.add_stalls(&seen);
                     if let Some(watchdog) = self.progress.last_mut() {
-                        *watchdog = Some(seen.second + 1);
+                        *watchdog = Some((u64::from(seen.second) + 1) * SECOND);
                     }
                 }
                 Report::Done(thread) => self.progress[thread] = None,
@@ -116,7 +108,7 @@ impl Collector {
 
     fn add(&mut self, thread: usize, second: &ShardSecond) {
         let is_lookout = self.lookout == Some(thread);
-        let sides = sides(&mut self.pending, second.second, self.names.checks.len());
+        let sides = sides(&mut self.pending, second.from, self.names.checks.len());
         for (fragment, side) in sides.iter_mut().zip(&second.sides) {
             fragment.connections += second.connections;
             merge::add(fragment, side, &self.names);
@@ -127,19 +119,28 @@ impl Collector {
     }
 
     fn add_stalls(&mut self, seen: &WatchedSecond) {
-        let sides = sides(&mut self.pending, seen.second, self.names.checks.len());
-        for (fragment, stalls) in sides.iter_mut().zip(&seen.sides) {
-            fragment.stalls = *stalls;
+        let second = u64::from(seen.second) * SECOND;
+        // Those of the measured side belong to the piece with which it begins.
+        let warmup = self.phases.warmup;
+        let begun = if (second..second + SECOND).contains(&warmup) {
+            warmup
+        } else {
+            second
+        };
+        for (side, from) in [second, begun].into_iter().enumerate() {
+            let sides = sides(&mut self.pending, from, self.names.checks.len());
+            sides[side].stalls = seen.sides[side];
         }
     }
 
     fn emit_complete(&mut self, emit: &mut dyn FnMut(Fragment)) -> Result<(), AccountsError> {
         let complete = self.progress.iter().flatten().min().copied();
         while let Some(entry) = self.pending.first_entry()
-            && complete.is_none_or(|first_open| *entry.key() < first_open)
+            && complete.is_none_or(|open| *entry.key() < open)
         {
+            let from = *entry.key();
             for mut fragment in entry.remove() {
-                self.place(&mut fragment);
+                self.place(&mut fragment, from);
                 accounts::check_fragment(&fragment)?;
                 accounts::add(&mut self.accounts, &fragment);
                 if fragment.length_s > 0.0 || merge::has_content(&fragment) {
@@ -150,21 +151,20 @@ impl Collector {
         Ok(())
     }
 
-    /// Says which part of its second the fragment's side covers, and how many arrivals are due in it. Called in ascending order.
-    fn place(&mut self, fragment: &mut Fragment) {
-        let start = u64::from(fragment.second) * SECOND;
+    /// Says which time the fragment, which begins at `start`, covers, how much of that is of its side's phase, and how many arrivals
+    /// are due in it. Called in ascending order.
+    fn place(&mut self, fragment: &mut Fragment, start: Nanos) {
         let Phases { warmup, end } = self.phases;
+        let piece_end = self.phases.piece_end(start);
         let (from, to) = if fragment.warmup {
             (0, warmup.min(end))
         } else {
             (warmup, end.max(warmup))
         };
-        let (from, to) = (
-            from.clamp(start, start + SECOND),
-            to.clamp(start, start + SECOND),
-        );
+        let (from, to) = (from.clamp(start, piece_end), to.clamp(start, piece_end));
         fragment.start_s = seconds(from);
         fragment.length_s = seconds(to.saturating_sub(from));
+        fragment.covered_s = seconds(piece_end - start);
         let due = |schedule: &mut Peekable<Arrivals>| -> u64 {
             std::iter::from_fn(|| schedule.next_if(|arrival| arrival.at < to))
                 .map(|_| 1)
@@ -174,14 +174,15 @@ impl Collector {
     }
 }
 
-/// The fragments of a second, both empty at first.
+/// The fragments of a second or piece that begins at `from`, both empty at first.
 fn sides(
-    pending: &mut BTreeMap<u32, [Fragment; 2]>,
-    second: u32,
+    pending: &mut BTreeMap<Nanos, [Fragment; 2]>,
+    from: Nanos,
     steps: usize,
 ) -> &mut [Fragment; 2] {
+    let second = u32::try_from(from / SECOND).unwrap_or(u32::MAX);
     pending
-        .entry(second)
+        .entry(from)
         .or_insert_with(|| [true, false].map(|warmup| merge::empty(second, warmup, steps)))
 }
 
@@ -204,6 +205,10 @@ mod tests {
     use std::time::Duration;
 
     const MS: Nanos = 1_000_000;
+    const PHASES: Phases = Phases {
+        warmup: 1500 * MS,
+        end: 3000 * MS,
+    };
 
     /// One exchange that was intended at `at` and took `took`, as the engine would record it.
     fn exchange(recorder: &mut Recorder, at: Nanos, took: Nanos) {
@@ -230,19 +235,22 @@ mod tests {
     }
 
     fn collect(record: impl Fn(usize, &mut Recorder)) -> (Vec<Fragment>, Accounts) {
+        collect_in(PHASES, record)
+    }
+
+    fn collect_in(
+        phases: Phases,
+        record: impl Fn(usize, &mut Recorder),
+    ) -> (Vec<Fragment>, Accounts) {
         let (reports, received) = sync_channel(64);
         let (emptied, give_back): (Vec<_>, Vec<_>) = (0..2).map(|_| sync_channel(4)).unzip();
         for (shard, emptied) in give_back.into_iter().enumerate() {
-            let mut recorder = Recorder::new(shard, 1500 * MS, &[0], reports.clone(), emptied);
+            let mut recorder = Recorder::new(shard, phases, &[0], reports.clone(), emptied);
             record(shard, &mut recorder);
             recorder.finish();
         }
         reports.send(Report::Done(2)).unwrap();
         drop(reports);
-        let phases = Phases {
-            warmup: 1500 * MS,
-            end: 3000 * MS,
-        };
         let length = Duration::from_secs(3);
         let profile = [Profile::Constant { rate: 10.0 }.lasting(length)];
         let schedule = Arrivals::new(&profile, 0, length, Part::All);
@@ -299,7 +307,8 @@ mod tests {
             .collect();
         insta::assert_snapshot!(table.join("\n"), @r"
         second 0 from 0 for 1 warmup true: due Some(10) intended 2 ended 2 in flight 0
-        second 1 from 1 for 0.5 warmup true: due Some(5) intended 2 ended 2 in flight 0
+        second 1 from 1 for 0.5 warmup true: due Some(5) intended 2 ended 0 in flight 2
+        second 1 from 1.5 for 0 warmup true: due Some(0) intended 0 ended 2 in flight 0
         second 1 from 1.5 for 0.5 warmup false: due Some(5) intended 2 ended 0 in flight 2
         second 2 from 2 for 1 warmup false: due Some(10) intended 2 ended 2 in flight 2
         second 3 from 3 for 0 warmup false: due Some(0) intended 0 ended 0 in flight 2
@@ -309,6 +318,28 @@ mod tests {
             (accounts.warmup.intended, accounts.measured.intended),
             (4, 4)
         );
+    }
+
+    #[test]
+    fn what_ends_after_the_load_is_apart_from_what_ends_within_it() {
+        let phases = Phases {
+            warmup: 0,
+            end: 1100 * MS,
+        };
+        let (fragments, _) = collect_in(phases, |_, recorder| {
+            exchange(recorder, 900 * MS, 150 * MS);
+            exchange(recorder, 1090 * MS, 20 * MS);
+            recorder.roll(2000 * MS);
+        });
+        let ended: Vec<_> = fragments
+            .iter()
+            .map(|own| {
+                let ended: u64 = own.steps[0].classes.values().map(|class| class.count).sum();
+                (own.start_s, own.length_s, own.covered_s, ended)
+            })
+            .collect();
+        let expected = [(0.0, 1.0, 1.0, 0), (1.0, 0.1, 0.1, 2), (1.1, 0.0, 0.9, 2)];
+        assert_eq!(ended, expected);
     }
 
     #[test]
@@ -326,17 +357,17 @@ mod tests {
     fn accounts_that_do_not_add_up_are_an_error() {
         let (reports, received) = sync_channel(8);
         let (emptied, give_back) = sync_channel(4);
-        let mut recorder = Recorder::new(0, 0, &[0], reports.clone(), give_back);
+        let phases = Phases {
+            warmup: 0,
+            end: SECOND,
+        };
+        let mut recorder = Recorder::new(0, phases, &[0], reports.clone(), give_back);
         recorder.intended(0);
         recorder.finish();
         drop(recorder);
         // The watchdog, too, has ended.
         reports.send(Report::Done(1)).unwrap();
         drop(reports);
-        let phases = Phases {
-            warmup: 0,
-            end: SECOND,
-        };
         let result = Collector::new(phases, &Deal::without_lookout(1), one_step(), vec![]).collect(
             received,
             &[emptied],

@@ -4,6 +4,9 @@ use crate::clock::Nanos;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+/// From the request to stop until arrivals end, so that every thread knows when that is before it comes.
+const NOTICE: Nanos = 5_000_000;
+
 /// What the threads of a load say of its end; each writes once in a run.
 #[derive(Debug)]
 pub(crate) struct EarlyEnd {
@@ -21,15 +24,15 @@ impl EarlyEnd {
         }
     }
 
-    /// The load was stopped.
-    pub(crate) fn stopped(&self, now: Nanos) {
-        self.at.get_or_init(|| now);
+    /// The load is to be stopped: where arrivals end for all threads, before `latest`.
+    pub(crate) fn stop(&self, now: Nanos, latest: Nanos) -> Nanos {
+        *self.at.get_or_init(|| latest.min(now + NOTICE))
     }
 
     /// A thread has carried out all that it had to. The load ends with the last one.
     pub(crate) fn through(&self, now: Nanos) {
         if self.busy.fetch_sub(1, Ordering::AcqRel) == 1 {
-            self.stopped(now);
+            self.at.get_or_init(|| now);
         }
     }
 
@@ -51,8 +54,9 @@ mod tests {
         end.through(30);
         assert_eq!(end.at(), Some(30));
         let stopped = EarlyEnd::new(2);
-        stopped.stopped(20);
-        stopped.stopped(25);
-        assert_eq!(stopped.at(), Some(20));
+        assert_eq!(stopped.stop(20, Nanos::MAX), 20 + NOTICE);
+        assert_eq!(stopped.stop(25, Nanos::MAX), 20 + NOTICE);
+        assert_eq!(stopped.at(), Some(20 + NOTICE));
+        assert_eq!(EarlyEnd::new(1).stop(20, 22), 22);
     }
 }

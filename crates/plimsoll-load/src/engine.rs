@@ -96,7 +96,7 @@ pub(crate) async fn run_shard(
             }
             () = ended(&mut users) => {
                 // What waits for a user of this shard waits in vain.
-                stage.stop(0);
+                stage.abandon();
                 if seats.is_empty() || stage.ran_dry() || stage.is_used_up() {
                     early_end.through(stage.clock.now());
                 }
@@ -104,17 +104,11 @@ pub(crate) async fn run_shard(
             }
             () = stop_requested(&mut stop), if !stopping => {
                 stopping = true;
-                if let Some(now) = stage.stop(nanos(STOP_GRACE)) {
-                    early_end.stopped(now);
-                }
+                stage.stop(early_end, nanos(STOP_GRACE));
             }
             result = stage.pace() => match result {
                 Ok(Paced::Through) => break Ok(()),
-                Ok(Paced::Starved) => {
-                    if let Some(now) = stage.stop(nanos(STOP_GRACE)) {
-                        early_end.stopped(now);
-                    }
-                }
+                Ok(Paced::Starved) => stage.stop(early_end, nanos(STOP_GRACE)),
                 Err(error) => break Err(error),
             },
         }

@@ -53,6 +53,9 @@ pub struct Fragment {
     /// Seconds of its side's phase that the second covers: 1 within the phase, less at its edges, **0 after its end** (exchanges that end
     /// late). The lengths of a side add up to the length of its phase.
     pub length_s: f64,
+    /// Seconds that it covers, of its side's phase or after it: what ended in them is in it. 1, or less where a phase ends within the second: then
+    /// it has a fragment before and one after.
+    pub covered_s: f64,
     /// Whether these iterations were intended to start in the warm-up.
     pub warmup: bool,
     /// Arrivals that the plan puts into this part of the second, whether anyone was there to release them or not; `None` in

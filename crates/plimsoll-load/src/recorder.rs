@@ -5,7 +5,7 @@
 
 mod second;
 
-pub(crate) use second::{SECOND, ShardSecond, Side, SideSecond, StepSecond};
+pub(crate) use second::{Phases, SECOND, ShardSecond, Side, SideSecond, StepSecond};
 
 use crate::clock::Nanos;
 use crate::exchange::Exchange;
@@ -109,7 +109,7 @@ struct Gauges {
 #[derive(Debug)]
 pub(crate) struct Recorder {
     shard: usize,
-    warmup: Nanos,
+    phases: Phases,
     live: Box<ShardSecond>,
     live_until: Nanos,
     /// Up to where gauges have been integrated.
@@ -127,7 +127,7 @@ impl Recorder {
     /// A recorder at the start of the load; `steps` has for each step of the plan how many checks are counted apart from its status.
     pub(crate) fn new(
         shard: usize,
-        warmup: Nanos,
+        phases: Phases,
         steps: &[usize],
         reports: SyncSender<Report>,
         emptied: Receiver<Box<ShardSecond>>,
@@ -138,9 +138,9 @@ impl Recorder {
         };
         Self {
             shard,
-            warmup,
+            phases,
             live: Box::new(ShardSecond::new(steps)),
-            live_until: SECOND,
+            live_until: phases.piece_end(0),
             integrated: 0,
             gauges: [gauges.clone(), gauges],
             connections: 0,
@@ -158,11 +158,17 @@ impl Recorder {
 
     /// The side of an iteration, by its intended start.
     pub(crate) fn side(&self, intended: Nanos) -> Side {
-        if intended < self.warmup {
+        if intended < self.phases.warmup {
             Side::Warmup
         } else {
             Side::Measured
         }
+    }
+
+    /// Arrivals end at `at`, before the plan's end. What this shard has done since then, if it learns of it late, counts as before.
+    pub(crate) fn end_at(&mut self, at: Nanos) {
+        self.phases.end = at;
+        self.live_until = self.phases.piece_end(self.live.from);
     }
 
     /// Hands over every second that ended before `now`. Called with the time of whatever is recorded next.
@@ -172,8 +178,8 @@ impl Recorder {
         let is_late = now >= self.live_until + SECOND;
         while now >= self.live_until {
             self.integrate(self.live_until);
-            let report = self.close_second();
-            self.live_until += SECOND;
+            let report = self.close_second(self.live_until);
+            self.live_until = self.phases.piece_end(self.live_until);
             self.lost = if is_late {
                 let sent = self.reports.send(report);
                 sent.err().map(|_| Lost::NoCollector)
@@ -210,7 +216,7 @@ impl Recorder {
 
     /// Hands over what is left, and says that this was all.
     pub(crate) fn finish(&mut self) {
-        let last = self.close_second();
+        let last = self.close_second(self.integrated);
         for report in [last, Report::Done(self.shard)] {
             if self.reports.send(report).is_err() {
                 // The collector is gone, and with it whoever wanted to know.
@@ -386,14 +392,15 @@ impl Recorder {
         &mut self.live.sides[side as usize]
     }
 
-    fn close_second(&mut self) -> Report {
+    fn close_second(&mut self, to: Nanos) -> Report {
         let mut next = self.emptied.try_recv().unwrap_or_else(|_| {
             let steps = self.live.sides[0].steps.iter();
             let checks: Vec<usize> = steps.map(|step| step.further.len()).collect();
             Box::new(ShardSecond::new(&checks))
         });
-        next.second = self.live.second + 1;
+        next.from = to;
         let mut full = std::mem::replace(&mut self.live, next);
+        full.to = to;
         full.connections = self.connections;
         for (side, gauges) in full.sides.iter_mut().zip(&self.gauges) {
             side.waiting = gauges.waiting;
@@ -414,7 +421,11 @@ mod tests {
     fn recorder(capacity: usize) -> (Recorder, Receiver<Report>) {
         let (sender, reports) = sync_channel(capacity);
         let (_, emptied) = sync_channel(1);
-        (Recorder::new(0, 0, &[0], sender, emptied), reports)
+        let phases = Phases {
+            warmup: 0,
+            end: 60 * SECOND,
+        };
+        (Recorder::new(0, phases, &[0], sender, emptied), reports)
     }
 
     /// A shard that did not run for half a minute loses nothing, however few seconds the channel holds.
@@ -429,6 +440,35 @@ mod tests {
             taken.join()
         });
         assert_eq!(taken.unwrap(), 30);
+    }
+
+    #[test]
+    fn seconds_are_cut_where_a_phase_ends() {
+        let (sender, reports) = sync_channel(64);
+        let (_, emptied) = sync_channel(1);
+        let ms = |ms: Nanos| ms * SECOND / 1_000;
+        let phases = Phases {
+            warmup: ms(1_500),
+            end: ms(9_000),
+        };
+        let mut recorder = Recorder::new(0, phases, &[0], sender, emptied);
+        recorder.roll(ms(2_300));
+        recorder.end_at(ms(2_700));
+        recorder.roll(ms(4_100));
+        drop(recorder);
+        let pieces = reports.iter().filter_map(|report| match report {
+            Report::Second(_, piece) => Some((piece.from / ms(1), piece.to / ms(1))),
+            _ => None,
+        });
+        let expected = [
+            (0, 1_000),
+            (1_000, 1_500),
+            (1_500, 2_000),
+            (2_000, 2_700),
+            (2_700, 3_000),
+            (3_000, 4_000),
+        ];
+        assert_eq!(pieces.collect::<Vec<_>>(), expected);
     }
 
     #[test]

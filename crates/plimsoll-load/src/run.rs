@@ -2,14 +2,14 @@
 
 use crate::arrivals::{Arrivals, Part, scenario_seed};
 use crate::clock::{Clock, nanos};
-use crate::collector::{AccountsError, Collector, Names, Phases};
+use crate::collector::{AccountsError, Collector, Names};
 use crate::deal::Deal;
 use crate::early_end::EarlyEnd;
 use crate::engine::{self, Shard, ShardError};
 use crate::exchange::Exchanges;
 use crate::fragment::{Accounts, LOOKOUT_THREAD, Message, Started};
 use crate::plan::{Action, Load, Plan, PlanProblems, Step, steps_of};
-use crate::recorder::{Lost, Recorder, Report, ShardSecond};
+use crate::recorder::{Lost, Phases, Recorder, Report, ShardSecond};
 use crate::scenario::{Feeder, Program};
 use crate::security::Security;
 use crate::watchdog::{Pulse, Watchdog, Watched, pulse};
@@ -121,7 +121,7 @@ fn carry_out(
         sender,
         reports,
         emptied,
-    } = recording(&plan, &deal, each.is_some());
+    } = recording(&plan, &deal, phases, each.is_some());
     let watchdog = Watchdog {
         clock,
         warmup: phases.warmup,
@@ -188,7 +188,7 @@ struct Recording {
     emptied: Vec<SyncSender<Box<ShardSecond>>>,
 }
 
-fn recording(plan: &Plan, deal: &Deal, singly: bool) -> Recording {
+fn recording(plan: &Plan, deal: &Deal, phases: Phases, singly: bool) -> Recording {
     let threads = deal.threads();
     let (sender, reports) = sync_channel((threads + 1) * SECONDS_BUFFERED);
     let mut watched = Vec::with_capacity(threads);
@@ -198,7 +198,7 @@ fn recording(plan: &Plan, deal: &Deal, singly: bool) -> Recording {
         let (give_back, take_back) = sync_channel(SECONDS_KEPT);
         let mut recorder = Recorder::new(
             thread,
-            nanos(plan.warmup),
+            phases,
             &further_checks(plan),
             sender.clone(),
             take_back,

@@ -8,6 +8,7 @@ mod arm;
 mod bearing;
 mod capacity;
 mod cause;
+mod completions;
 mod component;
 mod demand;
 mod event;
@@ -31,6 +32,7 @@ pub use capacity::{
     TrialPurpose, TrialRow,
 };
 pub use cause::{Bottleneck, BottleneckConclusion, Cause, CauseKind, PlanCeiling, PlanFacts};
+pub use completions::{Answers, Completions};
 pub use component::{ComponentData, ComponentSample, GENERATOR};
 pub use demand::{Demand, DemandLine};
 pub use event::{EventKind, EventRow};

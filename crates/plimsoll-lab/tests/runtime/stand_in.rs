@@ -176,6 +176,7 @@ fn second_of(plan: &Plan, second: u64, warmup: bool) -> Fragment {
         second: u32::try_from(second).unwrap(),
         start_s,
         length_s: 1.0,
+        covered_s: 1.0,
         warmup,
         intended: EXCHANGES,
         sent: EXCHANGES,

@@ -350,7 +350,7 @@ mod tests {
     use super::*;
     use crate::arrivals::Part;
     use crate::plan::Profile;
-    use crate::recorder::{Recorder, Report};
+    use crate::recorder::{Phases, Recorder, Report, SECOND};
     use std::sync::mpsc::{Receiver, sync_channel};
     use std::time::Duration;
 
@@ -359,7 +359,11 @@ mod tests {
     fn recorder() -> (Recorder, Receiver<Report>) {
         let (reports, received) = sync_channel(8);
         let (_, emptied) = sync_channel(1);
-        (Recorder::new(0, 0, &[0], reports, emptied), received)
+        let phases = Phases {
+            warmup: 0,
+            end: 60 * SECOND,
+        };
+        (Recorder::new(0, phases, &[0], reports, emptied), received)
     }
 
     /// Arrivals every 10 ms from 0 on.

@@ -8,6 +8,7 @@ use super::timer::Timer;
 use super::transport::Network;
 use crate::clock::{Clock, Nanos, nanos};
 use crate::deal::Seat;
+use crate::early_end::EarlyEnd;
 use crate::plan::{Pacing, Plan};
 use crate::recorder::Recorder;
 use crate::scenario::{Feeder, Origin, Program};
@@ -78,6 +79,8 @@ pub(super) struct Stage {
     phase: Cell<Phase>,
     /// Where the phase ends.
     until: Cell<Nanos>,
+    /// What exchanges under way get when the load ends, if it is being stopped before its time.
+    grace: Cell<Option<Nanos>>,
     /// How long draining may take: an exchange that began last has its whole deadline.
     drain: Nanos,
 }
@@ -117,6 +120,7 @@ impl Stage {
             no_wake_before: Cell::new(0),
             phase: Cell::new(Phase::Running),
             until: Cell::new(nanos(plan.total())),
+            grace: Cell::new(None),
             // Half a second more, so that a deadline at the very end still shows as one.
             drain: drain + nanos(Duration::from_millis(500)),
         })
@@ -224,7 +228,15 @@ impl Stage {
         if self.pacing == Pacing::Precise {
             self.dispatch
                 .borrow_mut()
-                .release_due(now, &mut self.record(now));
+                .release_due(self.released_until(now), &mut self.record(now));
+        }
+    }
+
+    /// Up to where arrivals come due at `now`: not beyond the end of a load that is being stopped.
+    fn released_until(&self, now: Nanos) -> Nanos {
+        match self.grace.get() {
+            Some(_) if self.phase.get() == Phase::Running => now.min(self.until.get()),
+            _ => now,
         }
     }
 
@@ -241,14 +253,20 @@ impl Stage {
             if let Some(lost) = recorder.lost() {
                 return Err(ShardError::Lost(lost));
             }
-            self.dispatch.borrow_mut().release_due(now, &mut recorder);
+            self.dispatch
+                .borrow_mut()
+                .release_due(self.released_until(now), &mut recorder);
             drop(recorder);
-            if self.phase.get() == Phase::Running && self.is_starved() {
+            let running = self.phase.get() == Phase::Running && self.grace.get().is_none();
+            if running && self.is_starved() {
                 return Ok(Paced::Starved);
             }
             if now >= self.until.get() {
                 match self.phase.get() {
-                    Phase::Running => self.close(now),
+                    Phase::Running => match self.grace.get() {
+                        Some(grace) => self.cut_off(now, grace),
+                        None => self.close(now),
+                    },
                     Phase::Closing => self.drain_for(now, self.drain),
                     Phase::Draining => return Ok(Paced::Through),
                 }
@@ -256,13 +274,26 @@ impl Stage {
         }
     }
 
-    /// Ends the load soon; returns the time if that is before the plan's.
-    pub(super) fn stop(&self, grace: Nanos) -> Option<Nanos> {
+    /// Ends the load soon, at one time for all threads; what is under way then gets so much time.
+    pub(super) fn stop(&self, early_end: &EarlyEnd, grace: Nanos) {
         let now = self.clock.now();
-        let early = self.phase.get() == Phase::Running;
+        if self.phase.get() != Phase::Running {
+            return self.cut_off(now, grace);
+        }
+        let at = early_end.stop(now, self.until.get());
+        self.recorder().end_at(at);
+        self.until.set(at);
+        self.grace.set(Some(grace));
+    }
+
+    /// Ends this thread's part of the load at once: it has no users any more.
+    pub(super) fn abandon(&self) {
+        self.cut_off(self.clock.now(), 0);
+    }
+
+    fn cut_off(&self, now: Nanos, grace: Nanos) {
         self.close(now);
         self.drain_for(now, grace.min(self.drain));
-        early.then_some(now)
     }
 
     /// Hands over the rest.

@@ -14,6 +14,24 @@ use std::collections::BTreeMap;
 /// A second in nanoseconds.
 pub(crate) const SECOND: Nanos = 1_000_000_000;
 
+/// How long the phases of a load last.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Phases {
+    /// Where the warm-up ends.
+    pub(crate) warmup: Nanos,
+    /// Where arrivals end.
+    pub(crate) end: Nanos,
+}
+
+impl Phases {
+    /// Where the piece of a second that begins at `from` ends: with the second, or with a phase before that.
+    pub(crate) fn piece_end(self, from: Nanos) -> Nanos {
+        let second = (from / SECOND + 1) * SECOND;
+        let cuts = [self.warmup, self.end].into_iter();
+        cuts.filter(|cut| *cut > from).fold(second, Nanos::min)
+    }
+}
+
 /// Whether an iteration was intended to start in the warm-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(usize)]
@@ -24,11 +42,13 @@ pub(crate) enum Side {
     Measured = 1,
 }
 
-/// One second of one shard.
+/// One second of one shard, or the piece of it before or after the end of a phase.
 #[derive(Debug)]
 pub(crate) struct ShardSecond {
-    /// Which, from the start of the load.
-    pub(crate) second: u32,
+    /// Where it begins.
+    pub(crate) from: Nanos,
+    /// Where it ends.
+    pub(crate) to: Nanos,
     /// Open connections at its end.
     pub(crate) connections: u64,
     /// By [`Side`].
@@ -99,7 +119,8 @@ impl ShardSecond {
             ..SideSecond::default()
         };
         Self {
-            second: 0,
+            from: 0,
+            to: 0,
             connections: 0,
             sides: [side(), side()],
             exchanges: Exchanges::default(),

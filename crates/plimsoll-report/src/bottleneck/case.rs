@@ -238,8 +238,7 @@ impl Point {
         let per_s = |count: u64| count as f64 / seconds;
         let share = |part: u64, whole: u64| part as f64 / whole.max(1) as f64;
         let mean = |kind| data.histogram(kind).mean().unwrap_or(0.0);
-        let answered: u64 = data.steps.values().map(StepTally::answered).sum();
-        let answered = (answered + data.answered_of_warmup).saturating_sub(data.answered_late);
+        let answered = data.within().total().answered;
         let begun: u64 = data.steps.values().map(|step| step.sent).sum();
         let per_iteration = begun as f64 / data.sent.max(1) as f64;
         let failed: u64 = data.steps.values().map(StepTally::failed).sum();

@@ -12,7 +12,8 @@ use super::conclude::{CONFIDENCE, contradicts_itself};
 use super::judge::{Decide, judge};
 use super::search::{Next, Planned, Settings, Taken, bounds, next, round};
 use crate::record::{
-    ArmData, Backlog, Class, Limit, LoadModel, Objective, Statistic, TrialOutcome, TrialPurpose,
+    ArmData, Backlog, Class, Completions, Limit, LoadModel, Objective, Statistic, TrialOutcome,
+    TrialPurpose,
 };
 use crate::summarise::figures;
 use plimsoll_base::outcome::OutcomeClass;
@@ -148,6 +149,13 @@ impl Work {
     }
 }
 
+/// Counts one more answer of the only step.
+fn add_answer(completions: &mut Completions) {
+    let answers = completions.steps.entry("a".to_owned()).or_default();
+    answers.answered += 1;
+    answers.good += 1;
+}
+
 /// Counts what a generator would.
 struct Tally {
     data: ArmData,
@@ -182,12 +190,16 @@ impl Tally {
             backlog.end += u64::from(ends >= self.end);
         }
         if t < WARMUP_S {
-            self.data.answered_of_warmup += u64::from(answered.is_some() && ends >= WARMUP_S);
+            if answered.is_some() && (WARMUP_S..self.end).contains(&ends) {
+                add_answer(&mut self.data.of_warmup);
+            }
             return;
         }
         self.data.intended += 1;
         self.data.sent += 1;
-        self.data.answered_late += u64::from(ends >= self.end);
+        if ends >= self.end {
+            add_answer(&mut self.data.late);
+        }
         let step = &mut self.data.steps[0];
         step.sent += 1;
         let (class, status) = match answered {

@@ -1,5 +1,6 @@
 //! One arm in one block: counters, histograms and resource totals, all of which merge exactly.
 
+use super::Completions;
 use super::cause::PlanFacts;
 use super::component::ComponentData;
 use super::failure::Failures;
@@ -71,11 +72,10 @@ pub struct ArmData {
     pub connected: u64,
     /// Kept connections that the target had closed by the time they were needed again.
     pub reconnected: u64,
-    /// Exchanges of these arrivals that were answered only after the measured time.
-    pub answered_late: u64,
-    /// Exchanges of the warm-up's arrivals that were answered within the measured time: a target that cannot keep up is
-    /// still serving them then.
-    pub answered_of_warmup: u64,
+    /// Of these arrivals, what ended only after the measured time: it is no throughput.
+    pub late: Completions,
+    /// Of the warm-up's arrivals, what ended within the measured time: a target that cannot keep up is still serving them then.
+    pub of_warmup: Completions,
     /// The smallest share of arrivals due in one second that were released in it; `None` before the first [`Self::observe_second`].
     pub worst_second: Option<f64>,
     /// Full seconds with arrivals that were observed.
@@ -191,8 +191,8 @@ impl ArmData {
             dropped_by_generator: 0,
             connected: 0,
             reconnected: 0,
-            answered_late: 0,
-            answered_of_warmup: 0,
+            late: Completions::default(),
+            of_warmup: Completions::default(),
             worst_second: None,
             seconds_observed: 0,
             seconds_short: 0,
@@ -256,8 +256,8 @@ impl ArmData {
         self.dropped_by_generator += other.dropped_by_generator;
         self.connected += other.connected;
         self.reconnected += other.reconnected;
-        self.answered_late += other.answered_late;
-        self.answered_of_warmup += other.answered_of_warmup;
+        self.late.merge(&other.late);
+        self.of_warmup.merge(&other.of_warmup);
         self.worst_second = match (self.worst_second, other.worst_second) {
             (Some(own), Some(added)) => Some(own.min(added)),
             (own, added) => own.or(added),
@@ -290,6 +290,14 @@ impl ArmData {
             self.unseen.insert(name.clone(), reason.clone());
         }
         self.ledgers.extend(other.ledgers.iter().cloned());
+    }
+
+    /// What ended within the measured time, whenever it was to start: all that throughput counts.
+    #[must_use]
+    pub fn within(&self) -> Completions {
+        let mut within = Completions::of(&self.steps, &self.groups);
+        within.merge(&self.of_warmup);
+        within.without(&self.late)
     }
 
     /// Whether arrivals, of all scenarios or of one, come by a schedule for which they can be late.

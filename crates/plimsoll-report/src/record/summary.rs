@@ -246,8 +246,11 @@ pub struct ArmSummary {
     pub seconds: f64,
     /// Planned arrivals per second; `null` in the closed model.
     pub offered_per_s: Option<f64>,
-    /// Throughput: answered exchanges per second; `null` when nothing was measured.
+    /// Throughput: exchanges that were answered within the measured time, per second of it; `null` when nothing was measured.
     pub achieved_per_s: Option<f64>,
+    /// Goodput: of these, the answers that passed their checks.
+    #[serde(default)]
+    pub good_per_s: Option<f64>,
     /// Arrivals in the measured time.
     pub intended: u64,
     /// Arrivals that were started.
@@ -488,8 +491,11 @@ pub struct StepSummary {
     pub failed: u64,
     /// `failed` over all exchanges with a result; `null` when there was none.
     pub failed_share: Option<f64>,
-    /// Answered exchanges per second.
+    /// Exchanges that were answered within the measured time, per second of it.
     pub achieved_per_s: Option<f64>,
+    /// Of these, the answers that passed their checks.
+    #[serde(default)]
+    pub good_per_s: Option<f64>,
     /// Intended start to last byte (or deadline).
     pub response_time: TimeStatistics,
     /// First byte sent to last byte received.
@@ -520,7 +526,7 @@ pub struct GroupSummary {
     pub failed: u64,
     /// `failed` over all passes; `null` when there was none.
     pub failed_share: Option<f64>,
-    /// Passes that ended per second.
+    /// Passes that ended within the measured time, per second of it.
     pub achieved_per_s: Option<f64>,
     /// From the beginning of a pass to its end, pauses included.
     pub duration: TimeStatistics,
@@ -556,8 +562,11 @@ pub struct ComponentSummary {
 pub struct BlockSummary {
     /// The block, from 1.
     pub block: u32,
-    /// Answered exchanges per second.
+    /// Exchanges that were answered within the measured time, per second of it.
     pub achieved_per_s: Option<f64>,
+    /// Of these, the answers that passed their checks.
+    #[serde(default)]
+    pub good_per_s: Option<f64>,
     /// Exchanges that were not answered or whose check failed.
     pub failed: u64,
     /// Response times of the block.

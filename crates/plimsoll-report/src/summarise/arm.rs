@@ -1,9 +1,9 @@
 //! One arm's figures over its blocks.
 
 use crate::record::{
-    ArmBlocks, ArmData, ArmSummary, BlockSummary, ComponentData, ComponentSummary, FailureSummary,
-    GENERATOR, GroupSummary, LoadModel, Outcomes, Ranges, Reasons, Statistic, StepSummary,
-    TimeStatistics, Times,
+    Answers, ArmBlocks, ArmData, ArmSummary, BlockSummary, ComponentData, ComponentSummary,
+    FailureSummary, GENERATOR, GroupSummary, LoadModel, Outcomes, Ranges, Reasons, Statistic,
+    StepSummary, TimeStatistics, Times,
 };
 use plimsoll_base::histogram::TimeHistogram;
 use plimsoll_base::outcome::OutcomeClass;
@@ -23,12 +23,14 @@ pub(super) fn summarise<'a>(
     void_for: impl Fn(u32) -> &'a [Statistic],
 ) -> ArmSummary {
     let failed = failed(merged.steps.values());
+    let within = merged.within();
     ArmSummary {
         target: merged.target.clone(),
         model: merged.model,
         seconds: merged.seconds,
         offered_per_s: merged.offered_per_s,
-        achieved_per_s: per_second(answered_in_time(merged), merged.seconds),
+        achieved_per_s: per_second(within.total().answered, merged.seconds),
+        good_per_s: per_second(within.total().good, merged.seconds),
         intended: merged.intended,
         sent: merged.sent,
         in_flight: merged.in_flight(),
@@ -49,12 +51,22 @@ pub(super) fn summarise<'a>(
         by_step: merged
             .steps
             .iter()
-            .map(|(name, step)| (name.clone(), step_summary(step, merged.seconds, ranges)))
+            .map(|(name, step)| {
+                (
+                    name.clone(),
+                    step_summary(step, within.step(name), merged.seconds, ranges),
+                )
+            })
             .collect(),
         by_group: merged
             .groups
             .iter()
-            .map(|(name, group)| (name.clone(), group_summary(group, merged.seconds)))
+            .map(|(name, group)| {
+                (
+                    name.clone(),
+                    group_summary(group, within.group(name), merged.seconds),
+                )
+            })
             .collect(),
         checks: checks(merged),
         components: super::component_summaries(merged),
@@ -71,7 +83,7 @@ pub(super) fn summarise<'a>(
     }
 }
 
-fn step_summary(step: &StepTally, seconds: f64, ranges: &Ranges) -> StepSummary {
+fn step_summary(step: &StepTally, within: Answers, seconds: f64, ranges: &Ranges) -> StepSummary {
     let failed = failed([step]);
     StepSummary {
         sent: step.sent,
@@ -80,7 +92,8 @@ fn step_summary(step: &StepTally, seconds: f64, ranges: &Ranges) -> StepSummary 
         reasons: reasons([step]),
         failed,
         failed_share: share(failed, with_result([step])),
-        achieved_per_s: per_second(answered([step]), seconds),
+        achieved_per_s: per_second(within.answered, seconds),
+        good_per_s: per_second(within.good, seconds),
         response_time: TimeStatistics::of(&step.histogram(TimeKind::ResponseTime)),
         service_time: TimeStatistics::of(&step.histogram(TimeKind::ServiceTime)),
         first_byte_time: TimeStatistics::of(&step.histogram(TimeKind::FirstByteTime)),
@@ -92,12 +105,12 @@ fn step_summary(step: &StepTally, seconds: f64, ranges: &Ranges) -> StepSummary 
     }
 }
 
-fn group_summary(group: &GroupTally, seconds: f64) -> GroupSummary {
+fn group_summary(group: &GroupTally, within: u64, seconds: f64) -> GroupSummary {
     GroupSummary {
         count: group.count,
         failed: group.failed,
         failed_share: share(group.failed, group.count),
-        achieved_per_s: per_second(group.count, seconds),
+        achieved_per_s: per_second(within, seconds),
         duration: TimeStatistics::of(&group.duration),
         cumulated_response_time: TimeStatistics::of(&group.response_time),
     }
@@ -117,9 +130,11 @@ pub(super) fn component_summary(data: &ComponentData) -> ComponentSummary {
 }
 
 fn block_summary(block: u32, data: &ArmData, void_for: &[Statistic]) -> BlockSummary {
+    let within = data.within().total();
     BlockSummary {
         block,
-        achieved_per_s: per_second(answered_in_time(data), data.seconds),
+        achieved_per_s: per_second(within.answered, data.seconds),
+        good_per_s: per_second(within.good, data.seconds),
         failed: failed(data.steps.values()),
         response_time: TimeStatistics::of(&data.histogram(TimeKind::ResponseTime)),
         void_for: void_for.to_vec(),
@@ -194,15 +209,6 @@ fn checks(arm: &ArmData) -> BTreeMap<String, CheckCount> {
     total
 }
 
-fn answered<'a>(steps: impl IntoIterator<Item = &'a StepTally>) -> u64 {
-    steps.into_iter().map(StepTally::answered).sum()
-}
-
-/// What throughput counts: exchanges that were answered within the measured time, whenever they were to start.
-fn answered_in_time(arm: &ArmData) -> u64 {
-    (answered(arm.steps.values()) + arm.answered_of_warmup).saturating_sub(arm.answered_late)
-}
-
 fn failed<'a>(steps: impl IntoIterator<Item = &'a StepTally>) -> u64 {
     count(steps, OutcomeClass::is_failure)
 }
@@ -246,7 +252,7 @@ fn notes(arm: &ArmData) -> Vec<String> {
         .get(GENERATOR)
         .and_then(ComponentData::busiest_thread_cores_mean);
     if arm.model == LoadModel::Closed && busiest.is_some_and(|cores| cores >= SATURATED_CORES) {
-        let achieved = per_second(answered_in_time(arm), arm.seconds).unwrap_or(0.0);
+        let achieved = per_second(arm.within().total().answered, arm.seconds).unwrap_or(0.0);
         notes.push(format!(
             "the generator used all of its processor: throughput is at least {}/s",
             format_number(achieved)
