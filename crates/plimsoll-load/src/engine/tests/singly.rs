@@ -2,8 +2,9 @@
 
 use super::rig::{Answer, Server, count, plan};
 use crate::exchange::Exchange;
-use crate::fragment::Message;
+use crate::fragment::{Fragment, Message};
 use plimsoll_base::outcome::{Outcome, OutcomeClass};
+use plimsoll_base::tally::StepTally;
 use std::time::Duration;
 use tokio::sync::watch;
 
@@ -60,4 +61,68 @@ fn every_exchange_is_told_once_with_its_times() {
         "{connected} of {connections}"
     );
     assert!(exchanges.iter().any(|one| one.warmup));
+}
+
+/// Throughput is what ends within the measured time, wherever in a second that begins and ends.
+#[test]
+fn fragments_and_single_exchanges_agree_on_what_ended_within_the_measured_time() {
+    let check = |warmup: u64, duration: u64, stop: bool| {
+        let server = Server::start(|_| Answer::After(Duration::from_millis(30)));
+        let mut plan = plan(server.address);
+        plan.warmup = Duration::from_millis(warmup);
+        plan.duration = Duration::from_millis(duration);
+        let begin = plan.warmup;
+        let (ended, within) = both_counts(plan, stop);
+        let end = Duration::from_secs_f64(within.ended_s);
+        let of_list = ended.iter().filter(|at| (begin..end).contains(*at)).count() as u64;
+        // A thread that hears of a stop too late counts what it has done since then.
+        let off = if stop { of_list / 10 } else { 0 };
+        assert!(
+            of_list > 0 && within.answered.abs_diff(of_list) <= off,
+            "{} and {of_list} of {warmup} ms and {duration} ms, stopped: {stop}",
+            within.answered
+        );
+    };
+    check(0, 1_100, false);
+    check(250, 700, false);
+    check(300, 60_000, true);
+}
+
+/// What fragments say of the measured time.
+struct Within {
+    answered: u64,
+    ended_s: f64,
+}
+
+/// When each answered exchange ended, and what the fragments say; stopped after the first of them if so wanted.
+fn both_counts(plan: crate::plan::Plan, stop: bool) -> (Vec<Duration>, Within) {
+    let begin_s = plan.warmup.as_secs_f64();
+    let (mut ended, mut fragments, mut ended_s) = (Vec::new(), Vec::<Fragment>::new(), 0.0);
+    let (stopping, stopped) = watch::channel(false);
+    crate::run_singly(
+        plan,
+        stopped,
+        &mut |message| match message {
+            Message::Fragment(fragment) => {
+                stopping.send_replace(stop);
+                fragments.push(fragment);
+            }
+            Message::Finished(totals) => ended_s = totals.ended_s,
+            _ => {}
+        },
+        &mut |some| {
+            assert_eq!(some.left_out, 0);
+            let answered = some.list.iter();
+            let answered = answered.filter(|one| matches!(one.outcome, Outcome::Answered(_)));
+            ended.extend(answered.map(|one| one.intended + one.response));
+        },
+    )
+    .unwrap();
+    let within = fragments.iter().filter(|own| {
+        let of_warmup = own.warmup && own.length_s == 0.0;
+        own.start_s >= begin_s && own.start_s < ended_s && (!own.warmup || of_warmup)
+    });
+    let steps = within.flat_map(|own| &own.steps);
+    let answered = steps.map(StepTally::answered).sum();
+    (ended, Within { answered, ended_s })
 }
