@@ -23,6 +23,10 @@ pub(crate) enum TooCostly {
     Text,
     #[error("judging a value took more than {ANY} steps and one for each of its bytes")]
     Steps,
+    #[error("a name has more values than may be held against its patterns")]
+    Values,
+    #[error("there are more distances to measure than one answer may take")]
+    Distances,
     #[error("a document has more parts than its size allows")]
     Parts,
 }

@@ -65,7 +65,11 @@ pub(crate) fn table_of(
     let budget = edit_distance::budget();
     let mut nearest: Option<(&Arc<Stub>, f64)> = None;
     for stub in stubs {
-        let distance = stub.request.distance(request, &budget)?;
+        let distance = match stub.request.distance(request, &budget) {
+            Ok(distance) => distance,
+            Err(_) if budget.is_spent() && nearest.is_some() => break,
+            Err(costly) => return Err(costly),
+        };
         if nearest.is_none_or(|(_, least)| distance < least) {
             nearest = Some((stub, distance));
         }

@@ -34,7 +34,8 @@ pub(crate) fn text_distance(one: &str, other: &str, budget: &Budget) -> Result<f
         (other, one)
     };
     let cells = shorter.len().div_ceil(64) * longer.len();
-    budget.spend(STEPS_A_TEXT + cells / CHARACTERS_A_STEP)?;
+    let steps = STEPS_A_TEXT + cells / CHARACTERS_A_STEP;
+    budget.spend(steps).map_err(|_| TooCostly::Distances)?;
     if longer.is_empty() {
         return Ok(0.0);
     }

@@ -77,6 +77,11 @@ impl JavaRegex {
         }))
     }
 
+    /// Whether a match has to remember where it may turn back.
+    pub(crate) fn remembers(&self) -> bool {
+        self.regex.remembers()
+    }
+
     /// What every match begins with.
     pub(crate) fn prefix(&self) -> &str {
         &self.prefix

@@ -136,8 +136,8 @@ impl Matcher {
             | Self::BinaryEqualTo(_)
             | Self::Contains(_)
             | Self::EqualTo(_)
-            | Self::Matches(_)
             | Self::MatchesPathTemplate(_) => 1,
+            Self::Matches(matches) => matches.weight(),
             Self::BeforeAfter(_)
             | Self::EqualToJson(_)
             | Self::EqualToXml(_)

@@ -90,6 +90,9 @@ impl Asked {
     }
 }
 
+/// The content type of a form.
+const FORM: &str = "application/x-www-form-urlencoded";
+
 /// What no stub of these answers, and what costs nothing.
 pub fn harmless() -> Asked {
     Asked::get("/json/valid")
@@ -141,7 +144,7 @@ fn deep_xml(size: usize) -> String {
 fn xml(size: usize) -> Vec<Input> {
     let deep = deep_xml(size);
     let wide = format!("<a>{}</a>", "<bbbb/>".repeat(size / 7));
-    let mixed = format!("<a>{}</a>", "<b/>x".repeat(size / 5));
+    let mixed = format!("<a>{}</a>", "<bbbbbbbbbbbb/>x".repeat(size / 16));
     let differing = format!("<a>{}</a>", repeated(size, |n| format!("<b{n}/>")));
     let attributes = format!("<a {}/>", repeated(size, |n| format!("a{n}='' ")));
     // As many as a stub may have.
@@ -487,7 +490,7 @@ fn parameters(size: usize) -> Vec<Input> {
             Asked::post(body).field("Content-Type", boundary),
         )
     };
-    let formed = "application/x-www-form-urlencoded";
+    let formed = FORM;
     let form_includes = |pattern: Value| {
         let patterns = json!({ "p1": { "includes": [pattern, { "equalTo": "y" }] } });
         json!({ "request": { "urlPath": "/a", "formParameters": patterns }, "response": { "status": 200 } })
@@ -541,6 +544,11 @@ fn parameters(size: usize) -> Vec<Input> {
         Input::of(
             "form, includes texts",
             form_includes(json!({ "contains": "z" })),
+            Asked::post("p1=xxxxxxxxx&".repeat(size / 13)).field("Content-Type", formed),
+        ),
+        Input::of(
+            "form, includes a look-ahead",
+            form_includes(json!({ "matches": "(x+x+)+y(?!z)" })),
             Asked::post("p1=xxxxxxxxx&".repeat(size / 13)).field("Content-Type", formed),
         ),
         Input::of(
@@ -767,6 +775,22 @@ fn journals(size: usize) -> Vec<Input> {
         what: "near misses of many, whose bodies differ".to_owned(),
         stubs: vec![json!({ "request": { "url": "/a", "bodyPatterns": [wanted] } }); 50],
         before: (0..200).map(|_| Asked::post("y".repeat(200))).collect(),
+        asked: Asked::get("/__admin/requests/unmatched/near-misses"),
+    });
+    let answer = json!({ "status": 200, "body": "z".repeat(20_000) });
+    searches.push(Input {
+        what: "near misses of many, with a long stub".to_owned(),
+        stubs: vec![json!({ "request": { "url": "/a", "method": "GET" }, "response": answer })],
+        before: (0..1_000).map(|_| Asked::post("")).collect(),
+        asked: Asked::get("/__admin/requests/unmatched/near-misses"),
+    });
+    let several = json!({ "p1": { "equalToJson": { "a": 1 } } });
+    searches.push(Input {
+        what: "near misses of many, with many values".to_owned(),
+        stubs: vec![json!({ "request": { "urlPath": "/a", "formParameters": several } }); 50],
+        before: (0..80)
+            .map(|_| Asked::post("p1=x&".repeat(1_000)).field("Content-Type", FORM))
+            .collect(),
         asked: Asked::get("/__admin/requests/unmatched/near-misses"),
     });
     // All as long as is compared.

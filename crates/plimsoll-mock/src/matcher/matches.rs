@@ -5,6 +5,9 @@ use crate::budget::TooCostly;
 use crate::java_regex::JavaRegex;
 use crate::stub::reader::{Node, Object, Problems};
 
+/// What an expression counts that turns back, beside those that do not: it may take many steps of a short value.
+const WEIGHT_OF_TURNING_BACK: usize = 200;
+
 /// A whole-value regular expression.
 #[derive(Debug, Clone)]
 pub(crate) struct Matches(JavaRegex);
@@ -20,6 +23,14 @@ pub(super) fn read(
 impl Matches {
     pub(super) fn new(regex: JavaRegex) -> Self {
         Self(regex)
+    }
+
+    pub(super) fn weight(&self) -> usize {
+        if self.0.remembers() {
+            WEIGHT_OF_TURNING_BACK
+        } else {
+            1
+        }
     }
 
     pub(super) fn holds(&self, value: &[u8]) -> Result<bool, TooCostly> {
