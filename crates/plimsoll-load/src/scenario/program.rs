@@ -14,7 +14,7 @@ use crate::plan::{
     Action, AtEnd, Choice, ConnectionPolicy, Cookies, Dealing, Follow, GROUP_SEPARATOR, Load,
     Order, Plan, Span, group_path, steps_of,
 };
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 /// What the generator calls itself.
@@ -432,7 +432,7 @@ fn read_feeders(plan: &Plan, problems: &mut Vec<Problem>) -> Vec<Feeder> {
 
 /// Each name stands for one thing.
 fn check_names(plan: &Plan, feeders: &[Feeder], problems: &mut Vec<Problem>) {
-    let mut taken: Vec<(String, String)> = Vec::new();
+    let mut taken: HashMap<String, String> = HashMap::new();
     let mut take = |name: &str, what: String, path: String| {
         let problem = if !is_value_name(name) {
             Some(format!(
@@ -443,12 +443,12 @@ fn check_names(plan: &Plan, feeders: &[Feeder], problems: &mut Vec<Problem>) {
                 "there is a value `{name}` always: choose another name"
             ))
         } else {
-            let earlier = taken.iter().find(|(known, _)| known == name);
-            earlier.map(|(_, other)| format!("`{name}` names {other} already: choose another name"))
+            let earlier = taken.get(name);
+            earlier.map(|other| format!("`{name}` names {other} already: choose another name"))
         };
         match problem {
             Some(message) => problems.push(Problem { path, message }),
-            None => taken.push((name.to_owned(), what)),
+            None => drop(taken.insert(name.to_owned(), what)),
         }
     };
     for (index, (name, _)) in plan.data.values.iter().enumerate() {
@@ -460,7 +460,6 @@ fn check_names(plan: &Plan, feeders: &[Feeder], problems: &mut Vec<Problem>) {
             take(column, what, format!("data.feeders[{}].text", feeder.place));
         }
     }
-    let others: Vec<String> = taken.iter().map(|(name, _)| name.clone()).collect();
     for (index, step) in plan.steps.iter().enumerate() {
         for (place, extract) in step.extract.iter().enumerate() {
             let name = &extract.name;
@@ -468,7 +467,7 @@ fn check_names(plan: &Plan, feeders: &[Feeder], problems: &mut Vec<Problem>) {
                 format!(
                     "`{name}` cannot name a value: write a letter or `_`, then letters, digits, `_` and `-`"
                 )
-            } else if is_given(name) || others.contains(name) {
+            } else if is_given(name) || taken.contains_key(name) {
                 format!("`{name}` names another value already: choose another name")
             } else {
                 continue;

@@ -2,7 +2,11 @@
 
 use crate::plan::{Format, text::is_value_name};
 use serde_json::Value as Json;
+use std::collections::HashSet;
 use std::fmt;
+
+/// Columns of any table: each may be named in every step.
+const MOST_COLUMNS: usize = 10_000;
 
 /// Columns and rows; at least one of each.
 #[derive(Debug)]
@@ -64,13 +68,18 @@ impl Table {
 
     fn with_columns(columns: Vec<String>) -> Result<Self, TableError> {
         let refused = |message: String| Err(TableError { line: 1, message });
-        for (index, column) in columns.iter().enumerate() {
+        if columns.len() > MOST_COLUMNS {
+            let count = columns.len();
+            return refused(format!("there are {count} columns: at most {MOST_COLUMNS}"));
+        }
+        let mut known = HashSet::new();
+        for column in &columns {
             if !is_value_name(column) {
                 return refused(format!(
                     "`{column}` cannot name a column: write a letter or `_`, then letters, digits, `_` and `-`"
                 ));
             }
-            if columns[..index].contains(column) {
+            if !known.insert(column) {
                 return refused(format!("there are two columns `{column}`: rename one"));
             }
         }
@@ -155,7 +164,10 @@ fn json_lines(text: &str) -> Result<Table, TableError> {
             Some(table) => table,
             none => none.insert(Table::with_columns(object.keys().cloned().collect())?),
         };
-        if let Some(other) = object.keys().find(|key| !table.columns.contains(key)) {
+        // No two columns have one name.
+        if object.len() > table.columns.len()
+            && let Some(other) = object.keys().find(|key| !table.columns.contains(key))
+        {
             return Err(refused(format!(
                 "has a key `{other}`, which the first line has not"
             )));
@@ -225,6 +237,25 @@ mod tests {
             Format::Csv,
             "a,b\n1,2\n3\n",
             "line 3: the row has 1 cells, and there are 2 columns",
+        );
+    }
+
+    #[test]
+    fn tables_may_have_many_columns() {
+        let names: Vec<String> = (0..10_000).map(|column| format!("c{column}")).collect();
+        let (header, row) = (names.join(","), "1,".repeat(9_999));
+        let table = Table::parse(Format::Csv, &format!("{header}\n{row}1\n")).unwrap();
+        assert_eq!(table.columns().len(), 10_000);
+        let more = Table::parse(Format::Csv, &format!("{header},c7\n")).unwrap_err();
+        assert_eq!(
+            more.to_string(),
+            "line 1: there are 10001 columns: at most 10000"
+        );
+        let header = header.replace("c9999", "c7");
+        let twice = Table::parse(Format::Csv, &format!("{header}\n")).unwrap_err();
+        assert_eq!(
+            twice.to_string(),
+            "line 1: there are two columns `c7`: rename one"
         );
     }
 
