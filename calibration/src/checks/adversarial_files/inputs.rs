@@ -1,5 +1,7 @@
 //! The inputs: which command reads them, and what stands in them.
 
+mod own;
+
 use crate::bench::{Bench, Trouble};
 
 /// One adversarial input.
@@ -22,6 +24,9 @@ pub enum Reader {
     ShardMap,
     /// A gateway that has its keys from it. Each of them is refused, too.
     Keys,
+    /// `validate` of an experiment that feeds its users from it, a table of CSV or of JSON Lines.
+    Csv,
+    JsonLines,
 }
 
 const GATEWAY: &str = "version: 1
@@ -30,7 +35,12 @@ upstreams: { u: { endpoints: [\"http://127.0.0.1:9\"] } }
 shard_map: { file: input }
 routes: [{ path: /, upstream: u }]
 ";
-const TYK: &str = "{\"secret\": \"s\", \"listen_port\": 0, \"app_path\": \"apps\"}";
+const EXPERIMENT: &str = "version: 1
+name: x
+components: { a: { external: \"http://127.0.0.1:9\" } }
+load: { rate: 1/s, duration: 1s }
+scenario: [{ get: / }]
+";
 
 impl Reader {
     /// The command's words, with the text and what else it needs in a directory of its own.
@@ -52,10 +62,21 @@ impl Reader {
             }
             Self::Keys => {
                 let apps = directory.join("apps");
-                std::fs::create_dir_all(apps).map_err(|e| Trouble::io("writing an input", e))?;
-                let conf = write("tyk.conf", TYK)?;
+                std::fs::create_dir_all(&apps).map_err(|e| Trouble::io("writing an input", e))?;
+                let apps = apps.display();
+                let conf =
+                    format!("{{\"secret\": \"s\", \"listen_port\": 0, \"app_path\": \"{apps}\"}}");
+                let conf = write("tyk.conf", &conf)?;
                 let tyk = ["gateway", "--tyk", &conf, "--keys", &input];
                 tyk.map(str::to_owned).to_vec()
+            }
+            Self::Csv | Self::JsonLines => {
+                let format = match self {
+                    Self::Csv => "csv",
+                    _ => "jsonl",
+                };
+                let feeders = format!("{EXPERIMENT}feeders: {{ f: {{ {format}: input }} }}\n");
+                vec!["validate".to_owned(), write("experiment.yaml", &feeders)?]
             }
         };
         Ok(words)
@@ -65,6 +86,8 @@ impl Reader {
     pub fn harmless(self) -> &'static str {
         match self {
             Self::Validate | Self::ShardMap => "version: 1\n",
+            Self::Csv => "a\n1\n",
+            Self::JsonLines => "{\"a\":1}\n",
             Self::Har | Self::OpenApi | Self::Keys => "[]",
         }
     }
@@ -115,14 +138,16 @@ pub fn all(size: usize) -> Vec<Input> {
         of(
             Reader::Validate,
             "policies",
-            "{\"p\": {\"access_rights\": {}}, \"q\": ",
-            "}",
+            "{\"p\": {\"access_rights\": ",
+            "}}",
         ),
         of(Reader::Har, "HAR", har, "}}"),
         of(Reader::OpenApi, "OpenAPI", openapi, "}"),
         of(Reader::ShardMap, "shard map", "version: 1\nexact: ", "\n"),
-        of(Reader::Keys, "keys", "{\"k\": ", "}"),
+        // The first key is too short.
+        of(Reader::Keys, "keys", "{\"k\": {}, \"key\": ", "}"),
         lines(size),
+        own::all(size),
     ]
     .into_iter()
     .flatten()
