@@ -9,6 +9,7 @@
 //! Wire structs derive [`deserr::Deserr`] (with `deny_unknown_fields`) and [`schemars::JsonSchema`]; their scalars are
 //! the types of [`scalar`]. What the values mean is left to the part that owns the file.
 
+mod allowance;
 mod decode;
 mod json;
 mod overlay;
@@ -20,7 +21,9 @@ mod tree;
 mod twins;
 mod yaml;
 
+pub use allowance::{Allowance, Counted};
 pub use decode::{Faults, Nulls, Rules, list, nearest, suggestion};
+pub use json::values_in;
 pub use path::{Path, Segment};
 pub use problem::{MOST_PROBLEMS, Problem, Problems};
 pub use rename::{KeySpelling, Spelling};
@@ -52,6 +55,8 @@ pub struct Document {
     /// Where nodes come from: the file first, then one entry for each applied override.
     sources: Vec<String>,
     root: Node,
+    /// The length of its text.
+    bytes: usize,
 }
 
 impl Document {
@@ -62,11 +67,12 @@ impl Document {
     ///
     /// # Errors
     /// Text that is not YAML (the parser stops there), duplicate keys, refused features (all at once), and text beyond
-    /// [`MAX_TEXT_BYTES`], [`MAX_DEPTH`] or [`MAX_WAY_BYTES`].
+    /// [`MAX_TEXT_BYTES`], [`MAX_DEPTH`] or [`MAX_WAY_BYTES`], with too many values for its length, or with too much in brackets.
     pub fn parse_yaml(file: &str, text: &str) -> Result<Self, Problems> {
         Ok(Self {
             sources: vec![file.to_owned()],
             root: yaml::parse(file, text)?,
+            bytes: text.len(),
         })
     }
 
@@ -74,12 +80,19 @@ impl Document {
     ///
     /// # Errors
     /// Text that is not JSON (the parser stops there), duplicate keys, and text beyond [`MAX_TEXT_BYTES`], [`MAX_DEPTH`]
-    /// or [`MAX_WAY_BYTES`].
+    /// or [`MAX_WAY_BYTES`], or with too many values for its length.
     pub fn parse_json(file: &str, text: &str) -> Result<Self, Problems> {
         Ok(Self {
             sources: vec![file.to_owned()],
             root: json::parse(file, text)?,
+            bytes: text.len(),
         })
+    }
+
+    /// The length of the text that it was parsed from.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// The whole document, to be looked at. [`Document::to_json`] is a copy, and several times as large.
@@ -108,6 +121,19 @@ impl Document {
     /// Like [`Document::decode`].
     pub fn decode_with<T: deserr::Deserr<Faults>>(&self, rules: Rules<'_>) -> Result<T, Problems> {
         decode::decode(self, rules)
+    }
+
+    /// Refuses more of these than `allowance` gives a text of this length: what is made of one may take far more than its node.
+    ///
+    /// # Errors
+    /// The first one beyond them, as a problem.
+    pub fn bound(&self, counted: Counted, allowance: Allowance) -> Result<(), Problems> {
+        let most = allowance.of(self.bytes);
+        let Err(at) = self.root.bound(counted, &mut { most }) else {
+            return Ok(());
+        };
+        let message = allowance.exceeded(counted.name(), self.bytes);
+        Err(self.located(at, Path::root(), message).into())
     }
 
     /// Whether there is a node at `path`.
@@ -282,6 +308,35 @@ extra: 1
             let last = format!("\nand {} further problems", count - MOST_PROBLEMS);
             assert!(problems.to_string().ends_with(&last), "{problems}");
         }
+    }
+
+    #[test]
+    fn what_is_in_a_document_can_be_bounded() {
+        let text = "a: [1, { b: { c: 2 } }]\nd: { e: {} }\nf:\n  - []\n";
+        let document = Document::parse_yaml("f.yaml", text).unwrap();
+        let refused = |counted, any| {
+            let allowance = Allowance {
+                any,
+                bytes_each: 1000,
+            };
+            let refused = document.bound(counted, allowance);
+            refused.err().map(|problems| problems.to_string())
+        };
+        let counts = [
+            (Counted::Values, 10),
+            (Counted::Collections, 8),
+            (Counted::Records, 2),
+        ];
+        for (counted, count) in counts {
+            assert_eq!(refused(counted, count), None, "{counted:?}");
+        }
+        let refused =
+            counts.map(|(counted, count)| refused(counted, count - 1).unwrap_or_default());
+        insta::assert_snapshot!(refused.join("\n"), @r"
+        f.yaml:4:5: more than 9 values in 47 bytes: leave out what is not needed, or write several files
+        f.yaml:4:5: more than 7 mappings and lists in 47 bytes: leave out what is not needed, or write several files
+        f.yaml:2:9: more than 1 entries such as steps, routes, arms or paths in 47 bytes: leave out what is not needed, or write several files
+        ");
     }
 
     #[test]

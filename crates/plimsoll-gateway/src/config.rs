@@ -39,7 +39,7 @@ use crate::shard_map::ShardMap;
 use crate::trust::Trust;
 use crate::upstream::tls::UpstreamTls;
 use crate::voice::Voice;
-use plimsoll_base::document::{Document, Problem, Problems};
+use plimsoll_base::document::{Allowance, Counted, Document, Problem, Problems};
 use plimsoll_base::units::Rate;
 use plimsoll_http::Limits;
 use plimsoll_http::tls::ServerTls;
@@ -104,6 +104,12 @@ impl Places {
     }
 }
 
+/// Routes, upstreams and the like: one of a few bytes takes some thousand.
+const RECORDS: Allowance = Allowance {
+    any: 6_000,
+    bytes_each: 70,
+};
+
 impl GatewayConfig {
     /// Reads a configuration that names no files; `file` is the name that messages carry.
     ///
@@ -118,9 +124,16 @@ impl GatewayConfig {
     /// # Errors
     /// Every problem of the text and of those files, each as `file:line:column: path: message`.
     pub fn read(file: &str, text: &str, around: Surroundings<'_>) -> Result<Self, Problems> {
-        let document = Document::parse_yaml(file, text)?;
-        let wire = document.decode()?;
-        check::check(&document, wire, around)
+        Self::of(&Document::parse_yaml(file, text)?, around)
+    }
+
+    /// Reads a configuration that is parsed already, and the files that it names.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn of(document: &Document, around: Surroundings<'_>) -> Result<Self, Problems> {
+        document.bound(Counted::Records, RECORDS)?;
+        check::check(document, document.decode()?, around)
     }
 
     /// Replaces the port of the first listener; 0 asks for any free one.

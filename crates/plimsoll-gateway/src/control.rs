@@ -31,7 +31,8 @@ use crate::secrets::Secret;
 use crate::server::Log;
 use crate::tyk::{self, ApiEntry, Loaded, Settings};
 use plimsoll_base::document::Problems;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::json;
 use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -395,8 +396,9 @@ pub(crate) fn now() -> u32 {
 }
 
 /// An answer of JSON.
-fn json_answer(status: u16, body: &Value) -> Answer {
-    Answer::new(status, "").with_body("application/json", body.to_string())
+fn json_answer(status: u16, body: &impl Serialize) -> Answer {
+    let body = serde_json::to_string(body).expect("invariant: keys are text");
+    Answer::new(status, "").with_body("application/json", body)
 }
 
 /// Tyk's form of an error.

@@ -37,8 +37,9 @@ use files::File;
 use notes::{Account, Notes};
 use policies::Form;
 
-use plimsoll_base::document::{self, Document, Nulls, Problem, Problems, Rules};
-use serde_json::Value;
+use plimsoll_base::document::{
+    self, Allowance, Counted, Document, Nulls, Problem, Problems, Rules,
+};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -131,7 +132,7 @@ pub(crate) struct ApiEntry {
     /// How long keys that open it are there.
     pub(crate) lifetime: ApiLifetime,
     /// The file's content.
-    pub(crate) text: Value,
+    pub(crate) document: Document,
 }
 
 impl Settings {
@@ -255,7 +256,10 @@ impl Settings {
             notes.doubts.extend(doubts);
         }
         problems.extend(same_ids(&apis));
-        problems.extend(apis.iter().flat_map(Api::references));
+        for references in apis.iter().map(Api::references) {
+            problems.count_further(references.len() - references.iter().count());
+            problems.extend(references);
+        }
         problems.extend(apis.iter().flat_map(|api| self.scripts(api)));
         let config = match compile::compile(&self.conf, &apis, self.strict, &mut notes.doubts) {
             Ok(config) => problems.or_ok(config)?,
@@ -370,7 +374,18 @@ pub fn check_policies(name: &str, text: &str, sort: TykFile) -> Result<Vec<Strin
 
 /// A definition, and what of it is refused: what else is wrong with it is yet to be found.
 fn definition(file: &File, notes: &mut Notes) -> Result<(Api, Problems), Problems> {
+    /// Paths and the like: one of a few bytes takes some thousand.
+    const RECORDS: Allowance = Allowance {
+        any: 2_500,
+        bytes_each: 200,
+    };
+    const VALUES: Allowance = Allowance {
+        any: 20_000,
+        bytes_each: 16,
+    };
     let document = Document::parse_json(&file.name, &file.text)?;
+    document.bound(Counted::Records, RECORDS)?;
+    document.bound(Counted::Values, VALUES)?;
     let document = fields::spelled(fields::DEFINITION, document, false)?;
     let verdict = fields::judge(fields::DEFINITION, &document);
     let (mut refused, account) = verdict.into_parts(&file.name);
@@ -414,7 +429,6 @@ fn same_ids(apis: &[Api]) -> Vec<Problem> {
 fn entries(apis: Vec<Api>) -> Vec<ApiEntry> {
     apis.into_iter()
         .map(|api| ApiEntry {
-            text: api.document.to_json(),
             lifetime: ApiLifetime {
                 seconds: api.definition.session_lifetime.unwrap_or(0),
                 respects_expiry: api
@@ -423,6 +437,7 @@ fn entries(apis: Vec<Api>) -> Vec<ApiEntry> {
                     .unwrap_or(false),
             },
             id: api.id,
+            document: api.document,
         })
         .collect()
 }

@@ -48,7 +48,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
-use plimsoll_base::document::Problems;
+use plimsoll_base::document::{Document, Problems};
 use plimsoll_report::record::{Input, Ranges};
 use plimsoll_report::threshold::Threshold;
 
@@ -101,6 +101,19 @@ impl Experiment {
         surroundings: &dyn Surroundings,
     ) -> Result<Self, Problems> {
         loader::load(path, overrides, surroundings)
+    }
+
+    /// Loads the file at `path`, whose text is parsed already.
+    ///
+    /// # Errors
+    /// As [`Self::load`].
+    pub fn of(
+        document: Document,
+        text: &str,
+        path: &Path,
+        surroundings: &dyn Surroundings,
+    ) -> Result<Self, Problems> {
+        loader::load_document(document, text, path, &[], surroundings)
     }
 
     /// The component of that name.

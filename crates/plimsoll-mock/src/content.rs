@@ -1,9 +1,10 @@
 //! One value that content patterns are held against: a header's, a parameter's, a body. What patterns make of it is kept with it.
 
 use crate::budget::{Budget, TooCostly};
-use crate::json::{Json, first_document, may_be_tree, tree_budget, values_in};
+use crate::json::{Json, first_document, may_be_tree, tree_budget};
 use crate::xml::{Document, Unread};
 use bumpalo::Bump;
+use plimsoll_base::document::values_in;
 use self_cell::self_cell;
 use serde_json::Value;
 use std::borrow::Cow;

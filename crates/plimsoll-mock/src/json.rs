@@ -3,6 +3,7 @@
 
 use crate::budget::{Budget, TooCostly};
 use bumpalo::Bump;
+use plimsoll_base::document::values_in;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Number, Value};
 use std::collections::HashMap;
@@ -200,31 +201,6 @@ pub(crate) fn may_be_tree(bytes: &[u8]) -> Result<(), TooCostly> {
 /// How many values a tree may have that is made of so many bytes.
 pub(crate) fn tree_budget(bytes: usize) -> Budget {
     Budget::of(TREE_VALUES + bytes / BYTES_A_TREE_VALUE)
-}
-
-/// How many values a text has at the most, if it is JSON: each but the first follows a comma or opens something.
-pub(crate) fn values_in(bytes: &[u8]) -> usize {
-    let (mut values, mut rest) = (1, bytes);
-    while let Some((first, after)) = rest.split_first() {
-        rest = after;
-        match first {
-            b',' | b'[' | b'{' => values += 1,
-            b'"' => rest = after_string(rest),
-            _ => {}
-        }
-    }
-    values
-}
-
-/// What follows a string that has begun.
-fn after_string(mut bytes: &[u8]) -> &[u8] {
-    while let Some(place) = memchr::memchr2(b'"', b'\\', bytes) {
-        if bytes[place] == b'"' {
-            return &bytes[place + 1..];
-        }
-        bytes = bytes.get(place + 2..).unwrap_or_default();
-    }
-    &[]
 }
 
 impl<'a> Members<'a> {

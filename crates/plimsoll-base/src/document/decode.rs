@@ -369,7 +369,7 @@ impl<'a> Sequence for Items<'a> {
 pub struct Remaining<'a> {
     entries: Vec<Option<&'a Entry>>,
     /// The places of keys, in a mapping that is large.
-    places: Option<HashMap<&'a str, usize>>,
+    places: Option<HashMap<&'a [u8], usize>>,
     left: usize,
 }
 
@@ -379,7 +379,7 @@ const LARGE: usize = 16;
 impl<'a> Remaining<'a> {
     fn new(entries: &'a [Entry]) -> Self {
         let keys = entries.iter().enumerate();
-        let places = || keys.map(|(at, entry)| (entry.key(), at)).collect();
+        let places = || keys.map(|(at, entry)| (entry.key_bytes(), at)).collect();
         Self {
             entries: entries.iter().map(Some).collect(),
             places: (entries.len() > LARGE).then(places),
@@ -398,9 +398,9 @@ impl<'a> Map for Remaining<'a> {
 
     fn remove(&mut self, key: &str) -> Option<Self::Value> {
         let at = match &self.places {
-            Some(places) => *places.get(key)?,
+            Some(places) => *places.get(key.as_bytes())?,
             None => {
-                let is_it = |entry: &Option<&Entry>| entry.is_some_and(|entry| entry.key() == key);
+                let is_it = |entry: &Option<&Entry>| entry.is_some_and(|entry| entry.has_key(key));
                 self.entries.iter().position(is_it)?
             }
         };

@@ -2,6 +2,7 @@
 //!
 //! The words of a string and the value of a number are `serde_json`'s; structure and positions are found here.
 
+use super::allowance::{Counted, JSON_VALUES};
 use super::problem::{Problem, Problems};
 use super::tree::{Entry, Node, Position};
 use super::twins::tell_twins;
@@ -32,6 +33,7 @@ pub(super) fn read(file: &str, text: &str) -> Result<Result<Node, Problems>, Pro
         at: 0,
         known: (0, start),
         way: 0,
+        left: JSON_VALUES.of(text.len()),
         problems: Problems::default(),
     };
     let root = reader.document();
@@ -40,6 +42,32 @@ pub(super) fn read(file: &str, text: &str) -> Result<Result<Node, Problems>, Pro
         Err(Stop::Limit) => Ok(Err(reader.problems)),
         Err(Stop::Syntax) => Err(reader.problems),
     }
+}
+
+/// How many values a text has at the most, if it is JSON: each but the first follows a comma or opens something.
+#[must_use]
+pub fn values_in(bytes: &[u8]) -> usize {
+    let (mut values, mut rest) = (1, bytes);
+    while let Some((first, after)) = rest.split_first() {
+        rest = after;
+        match first {
+            b',' | b'[' | b'{' => values += 1,
+            b'"' => rest = after_string(rest),
+            _ => {}
+        }
+    }
+    values
+}
+
+/// What follows a string that has begun.
+fn after_string(mut bytes: &[u8]) -> &[u8] {
+    while let Some(place) = bytes.iter().position(|byte| b"\"\\".contains(byte)) {
+        if bytes[place] == b'"' {
+            return &bytes[place + 1..];
+        }
+        bytes = bytes.get(place + 2..).unwrap_or_default();
+    }
+    &[]
 }
 
 /// What follows cannot be understood; the problem is noted.
@@ -58,6 +86,8 @@ struct Reader<'a> {
     known: (usize, Position),
     /// Bytes of the keys on the way to what is read.
     way: usize,
+    /// How many values there may still be.
+    left: usize,
     problems: Problems,
 }
 
@@ -73,6 +103,11 @@ impl Reader<'_> {
 
     fn value(&mut self, depth: usize) -> Result<Node, Stop> {
         self.skip_space();
+        let Some(left) = self.left.checked_sub(1) else {
+            return self
+                .refuse_beyond(JSON_VALUES.exceeded(Counted::Values.name(), self.text.len()));
+        };
+        self.left = left;
         let at = self.position();
         match self.peek() {
             Some(b'{' | b'[') if depth == 0 => {
@@ -91,7 +126,8 @@ impl Reader<'_> {
     fn mapping(&mut self, depth: usize, at: Position) -> Result<Node, Stop> {
         let mut entries = Vec::new();
         let read = self.entries(depth, &mut entries);
-        tell_twins(&entries, |at, message| self.note(at, message));
+        let further = tell_twins(&entries, |at, message| self.note(at, message));
+        self.problems.count_further(further);
         read.map(|()| Node::mapping(at, entries))
     }
 
@@ -127,12 +163,13 @@ impl Reader<'_> {
     }
 
     fn items(&mut self, depth: usize) -> Result<Vec<Node>, Stop> {
-        let mut items = Vec::new();
         self.at += 1;
         self.skip_space();
         if self.takes(b']') {
-            return Ok(items);
+            return Ok(Vec::new());
         }
+        // Room for four, cut to one, would leave holes that lists within each other cannot use.
+        let mut items = Vec::with_capacity(1);
         loop {
             items.push(self.value(depth)?);
             if self.ends(b']')? {
@@ -323,6 +360,18 @@ mod tests {
         );
     }
 
+    #[test]
+    fn values_are_counted() {
+        let list = |item: &str, count: usize| format!("[{}0]", item.repeat(count));
+        assert!(parse("f.json", &list("0,", 90_000)).is_ok());
+        assert!(parse("f.json", &list("10000,", 1_000_000)).is_ok());
+        let problems = parse("f.json", &list("0,\n", 300_000)).unwrap_err();
+        assert_eq!(
+            problems.to_string(),
+            "f.json:214000:1: more than 214000 values in 900003 bytes: leave out what is not needed, or write several files"
+        );
+    }
+
     fn json() -> impl Strategy<Value = Value> {
         let leaf = prop_oneof![
             Just(Value::Null),
@@ -350,6 +399,8 @@ mod tests {
                 value.to_string()
             };
             let node = parse("f.json", &text).map_err(|problems| problems.to_string());
+            let written = node.as_ref().map(|node| serde_json::to_value(node).unwrap());
+            prop_assert_eq!(written, Ok(value.clone()));
             prop_assert_eq!(node.map(|node| node.to_json()), Ok(value));
         }
 

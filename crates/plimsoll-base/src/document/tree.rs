@@ -3,6 +3,7 @@
 //! Small collections and short texts are what makes a tree larger than its text, so a [`Node`] is packed into 24 bytes: a position has seven
 //! beside the variant's tag, and a text of a few letters no allocation of its own. [`Node::value`] is what others read.
 
+use super::allowance::Counted;
 use super::path::Segment;
 
 /// A place in one of a document's sources.
@@ -64,6 +65,13 @@ impl<const ROOM: usize> Words<ROOM> {
         match self {
             Self::Short(length, bytes) => shown(*length, bytes),
             Self::Long(text) => text,
+        }
+    }
+
+    fn as_bytes(&self) -> &[u8] {
+        match self {
+            Self::Short(length, bytes) => &bytes[..usize::from(*length)],
+            Self::Long(text) => text.as_bytes(),
         }
     }
 }
@@ -150,6 +158,20 @@ impl Entry {
     #[must_use]
     pub fn node(&self) -> &Node {
         &self.node
+    }
+
+    /// Whether this is the key: its bytes are compared, which need not be known to be text for that.
+    pub(super) fn has_key(&self, key: &str) -> bool {
+        self.key_bytes() == key.as_bytes()
+    }
+
+    /// Whether it has the key of another one.
+    pub(super) fn is_twin_of(&self, other: &Self) -> bool {
+        self.key_bytes() == other.key_bytes()
+    }
+
+    pub(super) fn key_bytes(&self) -> &[u8] {
+        self.key.as_bytes()
     }
 
     pub(super) fn key_at(&self) -> Position {
@@ -315,6 +337,38 @@ impl Node {
         }
     }
 
+    /// Counts down at each that is counted; the place of the first for which nothing is left.
+    pub(super) fn bound(&self, counted: Counted, left: &mut usize) -> Result<(), Position> {
+        self.bound_at(0, false, counted, left)
+    }
+
+    /// The same of a node below so many others, which stands in a list or not. Depth is bounded by the parser.
+    fn bound_at(
+        &self,
+        depth: usize,
+        in_list: bool,
+        counted: Counted,
+        left: &mut usize,
+    ) -> Result<(), Position> {
+        let counts = match (counted, self.value()) {
+            (Counted::Values, _)
+            | (Counted::Collections, Value::Sequence(_) | Value::Mapping(_)) => true,
+            (Counted::Records, Value::Mapping(_)) => in_list || depth == 2,
+            _ => false,
+        };
+        if counts {
+            *left = left.checked_sub(1).ok_or(self.at())?;
+        }
+        match self.value() {
+            Value::Sequence(items) => {
+                (items.iter()).try_for_each(|item| item.bound_at(depth + 1, true, counted, left))
+            }
+            Value::Mapping(entries) => (entries.iter())
+                .try_for_each(|entry| entry.node.bound_at(depth + 1, false, counted, left)),
+            _ => Ok(()),
+        }
+    }
+
     /// Removes the mapping entry at `path`.
     pub(super) fn remove(&mut self, path: &[Segment]) {
         let Some((last, parents)) = path.split_last() else {
@@ -325,7 +379,7 @@ impl Node {
             let child = match (segment, &mut node.0) {
                 (Segment::Key(key), Packed::Mapping(_, entries)) => entries
                     .iter_mut()
-                    .find(|entry| entry.key() == key)
+                    .find(|entry| entry.has_key(key))
                     .map(|entry| &mut entry.node),
                 (Segment::Index(index), Packed::Sequence(_, items)) => items.get_mut(*index),
                 _ => None,
@@ -337,7 +391,9 @@ impl Node {
         }
         if let (Segment::Key(key), Some(entries)) = (last, node.entries_mut()) {
             let mut left = std::mem::take(entries).into_vec();
-            left.retain(|entry| entry.key() != key);
+            if let Some(at) = left.iter().position(|entry| entry.has_key(key)) {
+                left.remove(at);
+            }
             *entries = left.into_boxed_slice();
         }
     }
@@ -349,7 +405,7 @@ impl Node {
         for (walked, segment) in path.iter().enumerate() {
             match (segment, node.value()) {
                 (Segment::Key(key), Value::Mapping(entries)) => {
-                    let Some(entry) = entries.iter().find(|entry| entry.key() == key) else {
+                    let Some(entry) = entries.iter().find(|entry| entry.has_key(key)) else {
                         return (node, key_at, walked);
                     };
                     node = &entry.node;
@@ -366,6 +422,25 @@ impl Node {
             }
         }
         (node, key_at, path.len())
+    }
+}
+
+/// As JSON, without a copy of the tree.
+impl serde::Serialize for Node {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.value() {
+            Value::Null => serializer.serialize_unit(),
+            Value::Boolean(value) => serializer.serialize_bool(value),
+            Value::Integer(value) => serializer.serialize_u64(value),
+            Value::Negative(value) => serializer.serialize_i64(value),
+            Value::Float(value) => serializer.serialize_f64(value),
+            Value::Text(text) => serializer.serialize_str(text),
+            Value::Sequence(items) => serializer.collect_seq(items),
+            Value::Mapping(entries) => {
+                let members = entries.iter().map(|entry| (entry.key(), entry.node()));
+                serializer.collect_map(members)
+            }
+        }
     }
 }
 

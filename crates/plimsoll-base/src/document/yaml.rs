@@ -2,11 +2,15 @@
 //!
 //! Built without recursion, so that depth is a limit and not a crash.
 
+mod brackets;
+
 use std::borrow::Cow;
 
+use brackets::Watched;
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Span, Tag};
 
-use super::problem::{Problem, Problems};
+use super::allowance::{Counted, YAML_VALUES};
+use super::problem::{MOST_PROBLEMS, Problem, Problems};
 use super::tree::{Entry, Node, Position};
 use super::twins::tell_twins;
 use super::{MAX_DEPTH, MAX_TEXT_BYTES, MAX_WAY_BYTES, json, too_long_a_way};
@@ -20,14 +24,34 @@ pub(super) fn parse(file: &str, text: &str) -> Result<Node, Problems> {
         );
         return Err(Problem::of_file(file, message).into());
     }
-    if let Some(root) = as_json(file, text) {
-        return root;
+    let not_json = match as_json(file, text) {
+        Some(Ok(root)) => return root,
+        Some(Err(problems)) => Some(problems),
+        None => None,
+    };
+    let mut builder = Builder::new(file, text.len());
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    if let Some(bracket) = read(text, &mut builder) {
+        builder.refuse(position_in(text, bracket), too_much_in_brackets());
+        // Whoever meant to write JSON is told where it is none.
+        builder.problems.extend(not_json.into_iter().flatten());
     }
-    let mut builder = Builder::new(file);
-    let mut parser = Parser::new_from_str(text.strip_prefix('\u{feff}').unwrap_or(text));
+    builder.finish()
+}
+
+/// Reads the text; where the brackets begin that hold too much, if any do.
+fn read(text: &str, builder: &mut Builder<'_>) -> Option<usize> {
+    let (watched, watch) = Watched::of(text);
+    let mut parser = Parser::new_from_iter(watched);
     while let Some(next) = parser.next_event() {
+        if watch.refused().is_some() {
+            break;
+        }
         let proceed = match next {
-            Ok((event, span)) => builder.take(event, span),
+            Ok((event, span)) => {
+                watch.tell(span.end.index());
+                builder.take(event, span)
+            }
             Err(error) => {
                 builder.refuse(position(*error.marker()), syntax_message(error.info()));
                 Proceed::Stop
@@ -37,15 +61,32 @@ pub(super) fn parse(file: &str, text: &str) -> Result<Node, Problems> {
             break;
         }
     }
-    builder.finish()
+    watch.refused()
 }
 
-/// JSON, which is most of what begins with a bracket. `saphyr-parser` holds all tokens of what is in brackets until it has seen
-/// the end of it, as it might be a key: more than a hundred bytes for each byte of the text.
-fn as_json(file: &str, text: &str) -> Option<Result<Node, Problems>> {
+/// JSON, which is most of what begins with a bracket: a YAML parser may take little of it at once. Problems are those of text that is none.
+fn as_json(file: &str, text: &str) -> Option<Result<Result<Node, Problems>, Problems>> {
     let begins = text.trim_start_matches(['\u{feff}', ' ', '\n', '\r', '\t']);
     let is_bracketed = begins.starts_with(['[', '{']);
-    is_bracketed.then(|| json::read(file, text).ok())?
+    is_bracketed.then(|| json::read(file, text))
+}
+
+fn too_much_in_brackets() -> String {
+    format!(
+        "more YAML in brackets than {} of `[]{{}},:`: write it in lines, or all of the file as JSON",
+        brackets::MOST_MARKS
+    )
+}
+
+fn position_in(text: &str, at: usize) -> Position {
+    let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+    let before = &text[..at];
+    let line = before.rfind('\n').map_or(0, |end| end + 1);
+    Position {
+        source: 0,
+        line: number(before.matches('\n').count() + 1),
+        column: number(before[line..].chars().count() + 1),
+    }
 }
 
 fn syntax_message(info: &str) -> String {
@@ -92,12 +133,17 @@ struct Builder<'a> {
     problems: Problems,
     open: Vec<Open>,
     root: Option<Node>,
+    /// Bytes of the text, and how many values there may still be.
+    bytes: usize,
+    left: usize,
 }
 
 impl<'a> Builder<'a> {
-    fn new(file: &'a str) -> Self {
+    fn new(file: &'a str, bytes: usize) -> Self {
         Self {
             file,
+            bytes,
+            left: YAML_VALUES.of(bytes),
             problems: Problems::default(),
             open: Vec::new(),
             root: None,
@@ -127,7 +173,8 @@ impl<'a> Builder<'a> {
                 self.enter(
                     Open::Sequence {
                         at,
-                        items: Vec::new(),
+                        // Room for four, cut to one, would leave holes that lists within each other cannot use.
+                        items: Vec::with_capacity(1),
                     },
                     at,
                 )
@@ -159,6 +206,11 @@ impl<'a> Builder<'a> {
     }
 
     fn refuse_decorations(&mut self, at: Position, anchor: usize, tag: Option<&Cow<'_, Tag>>) {
+        if self.problems.len() >= MOST_PROBLEMS {
+            let further = usize::from(anchor > 0) + usize::from(tag.is_some());
+            self.problems.count_further(further);
+            return;
+        }
         if anchor > 0 {
             self.refuse(
                 at,
@@ -184,10 +236,25 @@ impl<'a> Builder<'a> {
             *key = Some((text.into_owned(), at));
             return Proceed::Continue;
         }
+        if !self.has_room() {
+            return self.refuse_more(at);
+        }
         self.place(match style {
             ScalarStyle::Plain => plain(&text, at),
             _ => Node::text(at, &text),
         })
+    }
+
+    /// Counts one more value, if there may be one.
+    fn has_room(&mut self) -> bool {
+        let left = self.left.checked_sub(1);
+        self.left = left.unwrap_or_default();
+        left.is_some()
+    }
+
+    fn refuse_more(&mut self, at: Position) -> Proceed {
+        self.refuse(at, YAML_VALUES.exceeded(Counted::Values.name(), self.bytes));
+        Proceed::Stop
     }
 
     /// Bytes of the keys on the way to what comes next.
@@ -213,6 +280,9 @@ impl<'a> Builder<'a> {
         if self.open.len() >= MAX_DEPTH {
             self.refuse(at, format!("nested deeper than {MAX_DEPTH} levels"));
             return Proceed::Stop;
+        }
+        if !self.has_room() {
+            return self.refuse_more(at);
         }
         self.open.push(open);
         Proceed::Continue
@@ -245,7 +315,8 @@ impl<'a> Builder<'a> {
     }
 
     fn refuse_twins(&mut self, entries: &[Entry]) {
-        tell_twins(entries, |at, message| self.refuse(at, message));
+        let further = tell_twins(entries, |at, message| self.refuse(at, message));
+        self.problems.count_further(further);
     }
 
     fn refuse(&mut self, at: Position, message: impl Into<String>) {
@@ -376,9 +447,65 @@ mod tests {
             " [\n\t{}\n]",
         ] {
             let spaced = format!("{text} # not JSON");
-            assert!(as_json("f.yaml", text).is_some() && as_json("f.yaml", &spaced).is_none());
+            let is_json = |text: &str| matches!(as_json("f.yaml", text), Some(Ok(_)));
+            assert!(is_json(text) && !is_json(&spaced));
             check(&spaced, &show(&parse("f.yaml", text).unwrap()));
         }
+    }
+
+    #[test]
+    fn brackets_may_hold_so_much_that_is_not_json() {
+        let items = |count: usize| "{a: 0123456789012345}, ".repeat(count);
+        let few = items(brackets::MOST_MARKS / 8);
+        assert!(
+            parse(
+                "f.yaml",
+                &format!("- [{few}0]\n- [{few}0]\n- {{a: [{few}]}}\n")
+            )
+            .is_ok()
+        );
+        let many = items(brackets::MOST_MARKS / 3);
+        let refused = "more YAML in brackets than 16384 of `[]{},:`: write it in lines, or all of the file as JSON";
+        check(
+            &format!("# ä\n- ü\n- [{many}0]\n"),
+            &format!("f.yaml:3:3: {refused}"),
+        );
+        check(
+            &format!("[{many}0]"),
+            &format!("f.yaml:1:1: {refused}\nf.yaml:1:3: not JSON: write a key in double quotes"),
+        );
+        check(
+            &format!("[0, &a [{many}0]]"),
+            &format!(
+                "f.yaml:1:1: {refused}\nf.yaml:1:5: not JSON: a value is expected here, with text in double quotes"
+            ),
+        );
+        // What cannot be a key is read as it comes, and so is a text, in brackets, too.
+        let text = "[0], ".repeat(brackets::MOST_MARKS);
+        for text in [
+            format!("a: [{many}0]"),
+            format!("a: {{b: [{many}], c: [{many}]}}"),
+            format!("a: [\"{text}\", '{text}', 0]"),
+            format!("- \"{text}\"\n- |\n  {text}\n- x\n  {text}\n"),
+            format!("# {text}\n- [0]\n"),
+        ] {
+            let refused = parse("f.yaml", &text).err();
+            assert!(refused.is_none(), "{refused:?}");
+        }
+    }
+
+    #[test]
+    fn values_are_counted() {
+        let lines = |count: usize| "- 0\n".repeat(count);
+        assert!(parse("f.yaml", &lines(20_000)).is_ok());
+        assert!(parse("f.yaml", &"- 0123456789012345\n".repeat(300_000)).is_ok());
+        let flow = |count: usize| format!("a: [{}]\n", "0,".repeat(count));
+        let refused = parse("f.yaml", &flow(17_000)).err();
+        assert!(refused.is_none(), "{refused:?}");
+        check(
+            &flow(100_000),
+            "f.yaml:1:54223: more than 27111 values in 200006 bytes: leave out what is not needed, or write several files",
+        );
     }
 
     #[test]

@@ -20,7 +20,9 @@ use crate::overrides::Overrides;
 use crate::path;
 use crate::router;
 use crate::voice::Voice;
-use plimsoll_base::document::{Document, DurationText, Entries, Path, Problem, Problems};
+use plimsoll_base::document::{
+    Document, DurationText, Entries, MOST_PROBLEMS, Path, Problem, Problems,
+};
 use plimsoll_http::Limits;
 use plimsoll_http::decode::is_token;
 use std::collections::HashMap;
@@ -33,6 +35,8 @@ pub(super) struct Checker<'a> {
     document: &'a Document,
     around: Surroundings<'a>,
     problems: Vec<Problem>,
+    /// How many there are beyond [`MOST_PROBLEMS`]: each is looked for from the top of the document.
+    further: usize,
     found: secrets::Found,
 }
 
@@ -59,7 +63,17 @@ impl Checker<'_> {
         i64::try_from(self.around.now.as_secs()).is_ok_and(|now| now > end.timestamp())
     }
 
+    fn into_problems(self) -> Problems {
+        let mut problems = Problems::from_iter(self.problems);
+        problems.count_further(self.further);
+        problems
+    }
+
     fn refuse(&mut self, path: impl Into<Path>, message: impl Into<String>) {
+        if self.problems.len() == MOST_PROBLEMS {
+            self.further += 1;
+            return;
+        }
         self.problems.push(self.document.problem(path, message));
     }
 }
@@ -74,6 +88,7 @@ pub(super) fn check(
         document,
         around,
         problems: Vec::new(),
+        further: 0,
         found: secrets::Found::default(),
     };
     let c = &mut checker;
@@ -133,7 +148,7 @@ pub(super) fn check(
             identity_order: document.problem("identity.order", ""),
         },
     };
-    Problems::from_iter(checker.problems).or_ok(config)
+    checker.into_problems().or_ok(config)
 }
 
 fn duration(written: Option<DurationText>, default: Duration) -> Duration {

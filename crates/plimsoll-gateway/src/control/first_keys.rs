@@ -15,8 +15,9 @@ pub(crate) fn make(control: &Control, name: &str, text: &str) -> Result<(), Prob
     };
     let mut refused = Problems::default();
     for entry in keys {
-        // A session at a time: all of them as JSON would be a second tree.
-        let session = entry.node().to_json().to_string();
+        // A session at a time: all of them as JSON would be a second text.
+        let session = serde_json::to_string(entry.node());
+        let session = session.expect("invariant: a document has a text");
         let answer = create_key::answer(control, &call(session), entry.key());
         match answer.status() {
             200 => {}
@@ -64,6 +65,24 @@ mod tests {
     use crate::keys::KeyHash;
     use crate::tyk::Tyk;
     use std::path::PathBuf;
+
+    #[test]
+    fn a_file_may_hold_many_keys() {
+        let directory = tempfile::tempdir().unwrap();
+        let conf = directory.path().join("tyk.conf");
+        let text = serde_json::json!({ "secret": "s", "app_path": directory.path().join("apps") });
+        std::fs::create_dir(directory.path().join("apps")).unwrap();
+        std::fs::write(&conf, text.to_string()).unwrap();
+        let (tyk, _, _) = Tyk::open(&conf, false, Surroundings::none()).unwrap();
+        let key = |n| {
+            format!(
+                r#""key{n}":{{"rate":1000,"per":60,"quota_max":-1,"org_id":"default","access_rights":{{"a":{{"api_id":"a","versions":["Default"]}}}}}}"#
+            )
+        };
+        let keys: Vec<String> = (0..10_000).map(key).collect();
+        tyk.make_keys("keys.json", &format!("{{{}}}", keys.join(",")))
+            .unwrap();
+    }
 
     #[test]
     fn keys_of_a_file_are_made_and_wrong_ones_are_all_told() {

@@ -6,7 +6,7 @@ use crate::answer::Answer;
 pub(super) fn answer(control: &Control, _: &Call, id: &str) -> Answer {
     let apis = control.apis();
     match apis.iter().find(|api| api.id == id) {
-        Some(api) => json_answer(200, &api.text),
+        Some(api) => json_answer(200, api.document.root()),
         None => error(404, "API not found"),
     }
 }

@@ -16,7 +16,7 @@ pub(super) fn answer(control: &Control, call: &Call, id: &str) -> Answer {
         .and_then(|hash| control.keys.with(hash, look))
         .flatten()
     {
-        Some(session) => json_answer(200, &session.into()),
+        Some(session) => json_answer(200, &session),
         None => error(404, "Key not found"),
     }
 }

@@ -5,5 +5,6 @@ use crate::answer::Answer;
 
 pub(super) fn answer(control: &Control, _: &Call, _: &str) -> Answer {
     let apis = control.apis();
-    json_answer(200, &apis.iter().map(|api| api.text.clone()).collect())
+    let documents: Vec<_> = apis.iter().map(|api| api.document.root()).collect();
+    json_answer(200, &documents)
 }

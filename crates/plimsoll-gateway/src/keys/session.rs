@@ -4,7 +4,9 @@ use super::lifetime::{AfterExpiry, KeyLifetime};
 use super::terms::{ApiGrant, Figures, Grant, Unapplied};
 use crate::tyk::fields;
 use deserr::Deserr;
-use plimsoll_base::document::{Document, Entries, Nulls, Path, Problems, Rules};
+use plimsoll_base::document::{
+    Allowance, Counted, Document, Entries, Nulls, Path, Problems, Rules,
+};
 use serde_json::{Map, Value};
 
 /// Fields that belong to one key and not to all that share its terms.
@@ -159,6 +161,12 @@ pub(crate) fn access(written: Option<Entries<AccessWire>>) -> Vec<(String, ApiGr
 /// # Errors
 /// Fields of the wrong type, fields that restrict and are not supported, figures beyond what can be counted.
 pub(crate) fn read(document: Document) -> Result<Session, Problems> {
+    /// It is kept as JSON, of which a mapping takes some hundred bytes.
+    const VALUES: Allowance = Allowance {
+        any: 6_000,
+        bytes_each: 40,
+    };
+    document.bound(Counted::Values, VALUES)?;
     let document = &fields::spelled(fields::SESSION, document, false)?;
     fields::judge(fields::SESSION, document).refused_only()?;
     let rules = Rules {
@@ -258,6 +266,23 @@ mod tests {
             Err(problems) => problems.to_string(),
         };
         assert!(actual.contains(expected), "{text}\n{actual}");
+    }
+
+    #[test]
+    fn a_key_opens_as_many_apis_as_its_length_allows() {
+        let key = |rights: &dyn Fn(usize) -> String, count: usize| {
+            let rights: Vec<String> = (0..count).map(rights).collect();
+            let text = format!(r#"{{"access_rights": {{{}}}}}"#, rights.join(","));
+            read(Document::parse_json("key", &text).unwrap())
+        };
+        let usual = |n| {
+            format!(r#""a{n}":{{"api_id":"a{n}","api_name":"API {n}","versions":["Default"]}}"#)
+        };
+        assert!(key(&usual, 1_000).is_ok());
+        let refused = key(&|n| format!(r#""a{n}":{{}}"#), 20_000)
+            .unwrap_err()
+            .to_string();
+        assert!(refused.contains(" values in "), "{refused}");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::wire::{EntryBlock, MovingBlock, PhaseWord, ShardMapFile};
 use super::{Assignment, DataShard, Entry, Moving, Prefixes, ShardMap, Step};
 use crate::identity::Identity;
 use crate::policy::key::Digest;
-use plimsoll_base::document::{Document, Path, Problem, Problems};
+use plimsoll_base::document::{Document, MOST_PROBLEMS, Path, Problem, Problems};
 use std::collections::HashMap;
 
 /// Reads a map whose shards are kept by the upstreams of these names.
@@ -17,20 +17,33 @@ pub(crate) fn read(file: &str, text: &str, upstreams: &[&str]) -> Result<ShardMa
     let mut checker = Checker {
         document: &document,
         problems: Vec::new(),
+        further: 0,
         shards: Vec::new(),
     };
     let map = checker.map(&wire, upstreams, Digest::of(text.as_bytes()));
-    Problems::from_iter(checker.problems).or_ok(map)
+    checker.into_problems().or_ok(map)
 }
 
 struct Checker<'a> {
     document: &'a Document,
     problems: Vec<Problem>,
+    /// How many there are beyond [`MOST_PROBLEMS`]: each is looked for from the top of the document.
+    further: usize,
     shards: Vec<DataShard>,
 }
 
 impl Checker<'_> {
+    fn into_problems(self) -> Problems {
+        let mut problems = Problems::from_iter(self.problems);
+        problems.count_further(self.further);
+        problems
+    }
+
     fn refuse(&mut self, path: impl Into<Path>, message: impl Into<String>) {
+        if self.problems.len() == MOST_PROBLEMS {
+            self.further += 1;
+            return;
+        }
         self.problems.push(self.document.problem(path, message));
     }
 

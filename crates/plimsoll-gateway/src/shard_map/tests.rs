@@ -21,6 +21,19 @@ fn uri(text: &str) -> Identity {
 }
 
 #[test]
+fn a_map_may_be_large_and_what_is_wrong_with_it_is_said_once() {
+    let lines = |count: usize, line: &dyn Fn(usize) -> String| {
+        let lines: String = (0..count).map(line).collect();
+        parse(1, &format!("exact:\n{lines}"))
+    };
+    let customer =
+        |n| format!("  - {{ uri: 'spiffe://example.org/customers/{n:06}', shard: eu }}\n");
+    assert!(lines(100_000, &customer).is_ok());
+    let problems = lines(1_000, &|_| "  - { shard: eu }\n".to_owned()).unwrap_err();
+    assert_eq!((problems.iter().count(), problems.len()), (100, 1_000));
+}
+
+#[test]
 fn exact_wins_over_prefixes_and_longer_ones_over_shorter() {
     let rest = "exact:\n  - { uri: urn:x:eu/7, shard: us }\n  - { dns: Site.Example, shard: ap }\n  - { issuer: CN=one, cn: ann, shard: eu }\nprefix:\n  - { uri: 'urn:x:', shard: ap }\n  - { uri: 'urn:x:eu/', shard: eu }\n  - { issuer: CN=one, cn: b, shard: us }\n";
     let without = map(1, rest);

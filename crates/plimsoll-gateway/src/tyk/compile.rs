@@ -25,11 +25,12 @@ use crate::policy::rate_limit::Scope;
 use crate::policy::session::Counts;
 use crate::upstream::tls::UpstreamTls;
 use crate::voice::{TykVoice, Voice};
-use plimsoll_base::document::{Document, Path, Problem, Problems};
+use plimsoll_base::document::{
+    Document, MOST_PROBLEMS, Node, Path, Problem, Problems, Segment, Value,
+};
 use plimsoll_base::units::Rate;
 use plimsoll_http::Limits;
 use secured::Securing;
-use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -58,39 +59,47 @@ const HANDSHAKE: Duration = Duration::from_secs(10);
 
 impl Api {
     /// Problems for texts in which Tyk would put something else.
-    pub(super) fn references(&self) -> Vec<Problem> {
-        let mut problems = Vec::new();
-        self.refer(&Path::root(), &self.document.to_json(), &mut problems);
+    pub(super) fn references(&self) -> Problems {
+        let mut problems = Problems::default();
+        self.refer(&mut Path::root(), self.document.root(), &mut problems);
         problems
     }
 
-    fn refer(&self, at: &Path, value: &Value, problems: &mut Vec<Problem>) {
-        let found = |text: &str| {
-            REFERENCES
-                .into_iter()
-                .find(|reference| text.contains(reference))
-        };
-        let refused = |reference: &str| {
-            let message = format!(
-                "`{reference}` is not followed in definitions in this version: write the value itself"
-            );
-            self.document.problem(at.clone(), message)
-        };
-        match value {
-            Value::String(text) => problems.extend(found(text).map(refused)),
-            Value::Array(items) => {
+    /// `at` is the way to `node`. Depth is bounded by the parser.
+    fn refer(&self, at: &mut Path, node: &Node, problems: &mut Problems) {
+        match node.value() {
+            Value::Text(text) => self.refuse_reference(at, text, problems),
+            Value::Sequence(items) => {
                 for (index, item) in items.iter().enumerate() {
-                    self.refer(&at.index(index), item, problems);
+                    at.within(Segment::Index(index), |at| self.refer(at, item, problems));
                 }
             }
-            Value::Object(entries) => {
-                for (name, value) in entries {
-                    problems.extend(found(name).map(refused));
-                    self.refer(&at.key(name), value, problems);
+            Value::Mapping(entries) => {
+                for entry in entries {
+                    self.refuse_reference(at, entry.key(), problems);
+                    at.within(Segment::Key(entry.key().to_owned()), |at| {
+                        self.refer(at, entry.node(), problems);
+                    });
                 }
             }
             _ => {}
         }
+    }
+
+    /// A problem if Tyk would put something else in this text.
+    fn refuse_reference(&self, at: &Path, text: &str, problems: &mut Problems) {
+        let mut references = REFERENCES.into_iter();
+        let Some(reference) = references.find(|reference| text.contains(reference)) else {
+            return;
+        };
+        if problems.len() >= MOST_PROBLEMS {
+            problems.count_further(1);
+            return;
+        }
+        let message = format!(
+            "`{reference}` is not followed in definitions in this version: write the value itself"
+        );
+        problems.extend([self.document.problem(at.clone(), message)]);
     }
 }
 

@@ -7,7 +7,9 @@ use crate::keys::lifetime::AfterExpiry;
 use crate::keys::session::{self, AccessWire, access};
 use crate::keys::terms::{Figures, Grant, Parts, Policies, PolicyGrant, Unapplied};
 use deserr::Deserr;
-use plimsoll_base::document::{self, Document, Entries, Path, Problem, Problems};
+use plimsoll_base::document::{
+    self, Allowance, Counted, Document, Entries, Path, Problem, Problems,
+};
 
 #[derive(Debug, Deserr)]
 pub(super) struct Wire {
@@ -70,7 +72,18 @@ pub(super) enum Form {
 
 /// The policies of a file, and what becomes of its fields.
 pub(super) fn read(file: &File, form: Form) -> Result<(Policies, Account), Problems> {
+    /// A policy of a few bytes takes some thousand.
+    const COLLECTIONS: Allowance = Allowance {
+        any: 6_000,
+        bytes_each: 45,
+    };
+    const VALUES: Allowance = Allowance {
+        any: 20_000,
+        bytes_each: 16,
+    };
     let document = Document::parse_json(&file.name, &file.text)?;
+    document.bound(Counted::Collections, COLLECTIONS)?;
+    document.bound(Counted::Values, VALUES)?;
     let document = fields::spelled(fields::POLICY, document, form == Form::Named)?;
     match form {
         Form::Named => named(&file.name, &document),
@@ -188,6 +201,24 @@ fn policy(document: &Document, at: &Path, wire: Wire) -> (PolicyGrant, Problems)
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_has_as_many_policies_as_its_length_allows() {
+        let policies = |count: usize, policy: &str| {
+            let policies = (0..count).map(|number| format!("\"p{number}\":{policy}"));
+            let file = File {
+                name: "policies.json".to_owned(),
+                text: format!("{{{}}}", policies.collect::<Vec<_>>().join(",\n")),
+            };
+            let read = read(&file, Form::Named);
+            read.map(|(policies, _)| policies.len())
+                .map_err(|problems| problems.to_string())
+        };
+        let usual = r#"{"name":"a policy of some name","rate":1000,"per":60,"quota_max":-1,"access_rights":{"api":{"api_id":"api","api_name":"the API","versions":["Default"]}},"org_id":"default"}"#;
+        assert_eq!(policies(10_000, usual), Ok(10_000));
+        let refused = policies(20_000, "{}").unwrap_err();
+        assert!(refused.contains(" mappings and lists in "), "{refused}");
+    }
 
     #[test]
     fn limits_that_could_not_be_held_to_are_refused() {

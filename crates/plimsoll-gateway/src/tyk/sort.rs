@@ -54,8 +54,15 @@ fn has(fields: &[Entry], name: &str) -> bool {
 
 /// The field that Go would take for this one.
 fn get<'a>(fields: &'a [Entry], name: &str) -> Option<&'a Node> {
+    // Most differ in their first letter, which costs nothing to see.
+    let may_be = |key: &str| match key.as_bytes().first() {
+        Some(first) if first.is_ascii() => {
+            name.as_bytes().starts_with(&[first.to_ascii_lowercase()])
+        }
+        _ => true,
+    };
     let mut fields = fields.iter();
-    let found = fields.find(|field| folded(field.key()) == name)?;
+    let found = fields.find(|field| may_be(field.key()) && folded(field.key()) == name)?;
     Some(found.node())
 }
 

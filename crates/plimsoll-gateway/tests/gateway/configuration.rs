@@ -8,6 +8,28 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 #[test]
+fn a_file_has_as_many_routes_as_its_length_allows() {
+    let parse = |route: &dyn Fn(usize) -> String, count: usize| {
+        let routes: String = (0..count).map(route).collect();
+        let text = format!(
+            "version: 1\nlisteners: {{ main: {{ address: '127.0.0.1:0' }} }}\nupstreams: {{ u: {{ endpoints: ['http://127.0.0.1:9'] }} }}\nroutes:\n{routes}"
+        );
+        GatewayConfig::parse("gateway.yaml", &text)
+    };
+    let route = |n| format!("  - {{ path: /service/{n}, upstream: u, strip: true }}\n");
+    let parsed = parse(&route, 5_000);
+    assert!(parsed.is_ok(), "{}", parsed.unwrap_err());
+    let problems = parse(&|_| "  - { path: /, upstream: u }\n".to_owned(), 1_000).unwrap_err();
+    assert_eq!((problems.iter().count(), problems.len()), (100, 999));
+    let refused = parse(&|_| "  - {}\n".to_owned(), 10_000).unwrap_err();
+    let refused = refused.to_string();
+    assert!(
+        refused.contains(" entries such as steps, routes"),
+        "{refused}"
+    );
+}
+
+#[test]
 fn every_invalid_file_says_what_is_wrong_and_where() {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/invalid");
     let mut files: Vec<_> = std::fs::read_dir(dir)

@@ -1,6 +1,8 @@
 //! Text to wire structs, and on to as much of them as can be had when parts of a file are refused.
 
-use plimsoll_base::document::{Document, Path as Pointer, Problems, Rules, Segment};
+use plimsoll_base::document::{
+    Allowance, Counted, Document, Path as Pointer, Problems, Rules, Segment,
+};
 
 use super::wire::{self, ExperimentWire};
 
@@ -28,9 +30,22 @@ impl LeftOut {
     }
 }
 
-/// Parses and decodes a file with `overrides` on top.
-pub(super) fn decode(file: &str, text: &str, overrides: &[String]) -> Result<Decoded, Problems> {
-    let document = overlay(Document::parse_yaml(file, text)?, overrides)?;
+/// Steps, arms and the like: one of a few bytes takes some thousand.
+const RECORDS: Allowance = Allowance {
+    any: 3_000,
+    bytes_each: 220,
+};
+/// Headers, references and what else is made of a value.
+const VALUES: Allowance = Allowance {
+    any: 16_000,
+    bytes_each: 30,
+};
+
+/// Decodes a file with `overrides` on top.
+pub(super) fn decode(document: Document, overrides: &[String]) -> Result<Decoded, Problems> {
+    document.bound(Counted::Records, RECORDS)?;
+    document.bound(Counted::Values, VALUES)?;
+    let document = overlay(document, overrides)?;
     check_version(&document)?;
     decode_document(document)
 }

@@ -52,12 +52,25 @@ pub(super) fn load(
         .map_err(|error| Problem::of_file(&shown, unreadable(&error)))?;
     let text = String::from_utf8(bytes)
         .map_err(|_| Problem::of_file(&shown, "the file is not UTF-8 text"))?;
+    let document = Document::parse_yaml(&shown, &text)?;
+    load_document(document, &text, &file, overrides, surroundings)
+}
+
+/// The same of a file that is parsed already.
+pub(super) fn load_document(
+    document: Document,
+    text: &str,
+    file: &Path,
+    overrides: &[String],
+    surroundings: &dyn Surroundings,
+) -> Result<Experiment, Problems> {
+    let shown = file.display().to_string();
     let Decoded {
         document,
         wire,
         mut problems,
         left_out,
-    } = decoded::decode(&shown, &text, overrides)?;
+    } = decoded::decode(document, overrides)?;
     let mut loader = Loader {
         document: &document,
         directory: file.parent().map(Path::to_owned).unwrap_or_default(),
@@ -65,9 +78,9 @@ pub(super) fn load(
         problems: Vec::new(),
         further: 0,
         uses: Vec::new(),
-        inputs: inputs(&shown, &text, overrides),
+        inputs: inputs(&shown, text, overrides),
     };
-    let experiment = loader.convert(wire, file);
+    let experiment = loader.convert(wire, file.to_owned());
     problems.count_further(loader.further);
     problems.extend(
         loader
@@ -451,6 +464,24 @@ mod tests {
         let paths: Vec<&str> = inputs.iter().map(|input| input.path.as_str()).collect();
         assert_eq!(paths, ["e.yaml", "--set load.rate"]);
         assert_eq!(inputs[1].sha256, sha256_hex(b"5/s"));
+    }
+
+    #[test]
+    fn a_file_has_as_many_steps_as_its_length_allows() {
+        let load = |step: &str, count: usize| {
+            let steps = step.repeat(count);
+            let text = format!(
+                "version: 1\nname: x\ncomponents: {{ upstream: {{ mock: {{}} }} }}\nload: {{ rate: 1/s, duration: 1s }}\nscenario:\n{steps}"
+            );
+            Memory::new(&text, &[]).load(&[])
+        };
+        let step = "  - get: /a/path\n    headers: { Accept: application/json, X-Id: \"7\" }\n    check: { status: [200, 204], body: { contains: ok } }\n";
+        assert!(load(step, 1_500).is_ok());
+        let refused = load("  - {}\n", 10_000).unwrap_err().to_string();
+        assert!(
+            refused.contains("more than 3318 entries such as steps"),
+            "{refused}"
+        );
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::exit::{Ending, Failure};
 use crate::signals::Signals;
 use crate::{clock, out, signals};
 use arrival::{Arrival, Traces};
-use plimsoll_base::document::{Problem, Problems};
+use plimsoll_base::document::{Document, Problem, Problems};
 use plimsoll_gateway::{
     Controls, GatewayConfig, GatewayError, Handover, Limit, Output, Reload, Sockets, Source,
     Surroundings, Tyk,
@@ -144,6 +144,11 @@ pub fn read_text(path: &Path, text: &str) -> Result<GatewayConfig, Problems> {
     with_surroundings(path, |around| {
         GatewayConfig::read(&path.display().to_string(), text, around)
     })
+}
+
+/// Reads a configuration that is parsed already, and the files that it names.
+pub fn read_parsed(path: &Path, document: &Document) -> Result<GatewayConfig, Problems> {
+    with_surroundings(path, |around| GatewayConfig::of(document, around))
 }
 
 /// Reads `tyk.conf` and what it names; its secrets are looked for where it is.

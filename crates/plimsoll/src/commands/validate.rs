@@ -7,6 +7,7 @@ use crate::out;
 use plimsoll_base::document::Document;
 use plimsoll_files::{Limit, read_text};
 use plimsoll_gateway::TykFile;
+use plimsoll_lab::experiment::Experiment;
 use std::path::{Path, PathBuf};
 
 /// Judge input without executing it: an experiment (file, or directory with `experiment.yaml`), a gateway's configuration, Tyk's
@@ -24,7 +25,7 @@ pub fn run(args: Args) -> Result<Ending, Failure> {
         return stubs(path);
     }
     if path.is_dir() {
-        return experiment(path);
+        return experiment(&run::load(path, &[])?);
     }
     let name = path.display().to_string();
     let text =
@@ -34,9 +35,9 @@ pub fn run(args: Args) -> Result<Ending, Failure> {
     let sort = TykFile::of(&document);
     // An experiment has neither of these at its top level.
     let is_gateway = document.contains("routes") || document.contains("listeners");
-    // It is read anew, as what it is.
-    drop(document);
     if let Some(sort) = sort {
+        // It is read anew, as JSON.
+        drop(document);
         return match sort {
             TykFile::Conf => tyk(path),
             TykFile::Definition => definition(&name, &text),
@@ -47,16 +48,15 @@ pub fn run(args: Args) -> Result<Ending, Failure> {
         };
     }
     if is_gateway {
-        gateway(path, &text)
-    } else {
-        experiment(path)
+        return gateway(path, &document);
     }
+    let loaded = Experiment::of(document, &text, path, &run::surroundings());
+    experiment(&loaded.map_err(|problems| Failure::Input(problems.to_string()))?)
 }
 
-fn experiment(path: &Path) -> Result<Ending, Failure> {
-    let loaded = run::load(path, &[])?;
+fn experiment(loaded: &Experiment) -> Result<Ending, Failure> {
     // What it says of this host is a warning; what it refuses does not depend on the host.
-    preflight::conclude(&preflight::outlooks(&loaded), Unreachable::Refused)?;
+    preflight::conclude(&preflight::outlooks(loaded), Unreachable::Refused)?;
     let (components, arms) = (loaded.components.len(), loaded.arms.len());
     out::print(&format!(
         "{}: a valid experiment: {components} components, {arms} arms\n",
@@ -65,9 +65,9 @@ fn experiment(path: &Path) -> Result<Ending, Failure> {
     Ok(Ending::Passed)
 }
 
-fn gateway(path: &Path, text: &str) -> Result<Ending, Failure> {
-    let config =
-        gateway::read_text(path, text).map_err(|problems| Failure::Input(problems.to_string()))?;
+fn gateway(path: &Path, document: &Document) -> Result<Ending, Failure> {
+    let config = gateway::read_parsed(path, document)
+        .map_err(|problems| Failure::Input(problems.to_string()))?;
     let name = path.display();
     out::print(&format!(
         "{name}: a valid gateway configuration: {} routes\n",

@@ -47,6 +47,7 @@ pub(crate) fn of_another(
         document,
         around,
         problems: Vec::new(),
+        further: 0,
         found: Found::default(),
     };
     places(&mut c, None);
@@ -54,7 +55,7 @@ pub(crate) fn of_another(
         .filter_map(|(at, text)| Some((at.clone(), secret(&mut c, at, text, purpose)?)))
         .collect();
     let keeping = keeping(&mut c, None);
-    Problems::from_iter(c.problems).or_ok((secrets, keeping))
+    c.into_problems().or_ok((secrets, keeping))
 }
 
 /// What says where secrets of AWS are asked for; comes before any secret.

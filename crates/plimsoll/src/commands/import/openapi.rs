@@ -13,7 +13,7 @@ use super::{draft, pattern};
 use crate::exit::Failure;
 use description::Description;
 use operation::Operation;
-use plimsoll_base::document::{Document, Problems};
+use plimsoll_base::document::{Allowance, Counted, Document, Problems, values_in};
 use plimsoll_files::Limit;
 use plimsoll_http::Url;
 use serde_json::Value;
@@ -38,6 +38,12 @@ pub struct Args {
     pub output: Option<PathBuf>,
 }
 
+/// A mapping takes some hundred bytes.
+const VALUES: Allowance = Allowance {
+    any: 16_000,
+    bytes_each: 20,
+};
+
 /// Reads the description.
 pub fn import(args: &Args) -> Result<Draft, Failure> {
     let name = args.file.display().to_string();
@@ -49,10 +55,14 @@ pub fn import(args: &Args) -> Result<Draft, Failure> {
 /// JSON as such, since not everything that is JSON is YAML to every reader: escapes of surrogate pairs, for instance. What is neither is told
 /// as YAML, with its place.
 fn parse(name: &str, text: &str) -> Result<Value, Problems> {
-    match serde_json::from_str(text) {
-        Ok(value) => Ok(value),
-        Err(_) => Document::parse_yaml(name, text)?.decode(),
+    if values_in(text.as_bytes()) <= VALUES.of(text.len())
+        && let Ok(value) = serde_json::from_str(text)
+    {
+        return Ok(value);
     }
+    let document = Document::parse_yaml(name, text)?;
+    document.bound(Counted::Values, VALUES)?;
+    document.decode()
 }
 
 fn draft(name: &str, value: Value, bytes: usize, args: &Args) -> Result<Draft, String> {
@@ -147,4 +157,32 @@ fn encoded(text: &str) -> String {
         }
     }
     draft::literal(&encoded)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_description_has_as_many_values_as_its_length_allows() {
+        let operation = r#""/pets/N":{"get":{"summary":"one of the pets","responses":{"200":{"description":"OK"}}}},"#;
+        let paths: String = (0..60_000)
+            .map(|n| operation.replace('N', &n.to_string()))
+            .collect();
+        let text = format!(r#"{{"openapi":"3.0.0","paths":{{{paths}"/":{{}}}}}}"#);
+        assert!(text.len() > 5_000_000 && parse("f.json", &text).is_ok());
+        let check = |text: &str, expected: &str| {
+            let refused = parse("f.yaml", text).unwrap_err().to_string();
+            assert_eq!(refused, expected);
+        };
+        let refused = "leave out what is not needed, or write several files";
+        check(
+            &format!("[{}0]", "[0],\n".repeat(20_000)),
+            &format!("f.yaml:10500:2: more than 21000 values in 100002 bytes: {refused}"),
+        );
+        check(
+            &"- []\n".repeat(22_000),
+            &format!("f.yaml:21500:3: more than 21500 values in 110000 bytes: {refused}"),
+        );
+    }
 }
