@@ -181,9 +181,26 @@ impl Key {
         }
     }
 
-    /// The quota that is counted there.
-    pub(super) fn quota(&self, scope: Option<&str>) -> Option<Quota> {
-        self.effective().quota(self.place(scope)?)
+    /// The quotas that are counted there.
+    pub(super) fn quotas(&self, scope: Option<&str>) -> Vec<Quota> {
+        let place = self.place(scope);
+        place.map_or_else(Vec::new, |place| self.effective().quotas(place))
+    }
+
+    /// The scopes of its accounts that are never renewed: they last as long as it does.
+    pub(super) fn lasting_accounts(&self) -> Vec<Option<Box<str>>> {
+        let lasts = |(scope, spent): (Option<Box<str>>, &Spent)| {
+            let lasts = match spent.period() {
+                // What others have begun is not known here.
+                (0, _) => {
+                    let quotas = self.quotas(scope.as_deref());
+                    !quotas.is_empty() && quotas.iter().all(|quota| quota.renewal == 0)
+                }
+                (end, _) => end == u32::MAX,
+            };
+            lasts.then_some(scope)
+        };
+        self.accounts().into_iter().filter_map(lasts).collect()
     }
 
     /// Every scope that it has an account of, `None` for the one that it has in any case, and what it has spent there.

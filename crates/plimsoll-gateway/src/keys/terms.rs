@@ -130,14 +130,16 @@ pub(crate) struct Effective {
 }
 
 impl Effective {
-    /// The quota that is counted in one of a key's accounts, the largest of several.
-    pub(super) fn quota(&self, account: Option<usize>) -> Option<Quota> {
+    /// The quotas that are counted in one of a key's accounts.
+    pub(super) fn quotas(&self, account: Option<usize>) -> Vec<Quota> {
         match &self.access {
-            Access::All => self.allowance.quota.filter(|_| account.is_none()),
+            Access::All => {
+                let own = self.allowance.quota.filter(|_| account.is_none());
+                own.into_iter().collect()
+            }
             Access::Listed(apis) => {
                 let own = apis.values().filter(|granted| granted.account == account);
-                own.filter_map(|granted| granted.allowance.quota)
-                    .max_by_key(|quota| quota.max)
+                own.filter_map(|granted| granted.allowance.quota).collect()
             }
         }
     }

@@ -736,3 +736,61 @@ fn a_quota_that_a_reload_brings_is_as_far_used_up_as_others_have_used_it() {
     hears(&other, &one, "the-reload");
     assert_eq!(spend(&other), 403);
 }
+
+#[test]
+#[ignore = "needs redis-server: run scripts/test"]
+fn a_quota_that_is_never_renewed_lasts_as_long_as_its_key_is_given_time() {
+    let (redis, upstream) = (Redis::start(), Upstream::echo());
+    let files = with_scopes(&redis, &upstream);
+    let one = files.start();
+    let end = jiff::Timestamp::now().as_second() + 3600;
+    let last = json!({ "quota_max": 3, "quota_renewal_rate": 0 });
+    let until_then = |expires: i64| {
+        let one = json!({ "api_id": "one", "versions": ["Default"], "limit": last });
+        let keyed = json!({ "api_id": "keyed", "versions": ["Default"] });
+        let mut key =
+            json!({ "expires": expires, "access_rights": { "one": one, "keyed": keyed } });
+        crate::tyk::merge(&mut key, last.clone());
+        key
+    };
+    make(&one, "ending-key", until_then(end));
+    let ends = || {
+        let names = ["apikey", "quota", "quota-one", "plimsoll-quotas"];
+        names.map(|kind| -> i64 {
+            let mut command = redis::cmd("EXPIRETIME");
+            redis.answers(command.arg(format!("{kind}-{}", hashed("ending-key"))))
+        })
+    };
+    let statuses = |gateway: &Gateway| {
+        ["/one/", "/keyed/"].map(|path| ask(gateway, path, "ending-key").status())
+    };
+    let of_four = [(); 4].map(|()| statuses(&one));
+    assert_eq!(of_four, [[200; 2], [200; 2], [200; 2], [403; 2]]);
+    let day = 24 * 60 * 60;
+    let spent = |kind: &str| -> Option<i64> {
+        let mut get = redis::cmd("GET");
+        redis.answers(get.arg(format!("{kind}-{}", hashed("ending-key"))))
+    };
+    let all = || ["quota", "quota-one"].map(spent) == [Some(3); 2];
+    until("all is told", all);
+    assert_eq!(ends(), [end + day; 4]);
+    // The set of its scopes lasts longer where it need not: none of them is missed.
+    for (expires, expected) in [
+        (end + 9 * day, [end + 10 * day; 4]),
+        (
+            end + day,
+            [end + 2 * day, end + 2 * day, end + 2 * day, end + 10 * day],
+        ),
+        (0, [-1, -1, -1, i64::from(u32::MAX)]),
+    ] {
+        let again = session(until_then(expires));
+        let path = "/tyk/keys/ending-key?suppress_reset=1";
+        assert_eq!(call(&one, "PUT", path, &again).0, 200);
+        until("the key is given other time", || ends()[0] == expected[0]);
+        assert_eq!(ends(), expected);
+    }
+    make(&one, "open-key", json!({}));
+    let again = files.start();
+    reaches(&again, "open-key", 200);
+    assert_eq!(statuses(&again), [403; 2]);
+}

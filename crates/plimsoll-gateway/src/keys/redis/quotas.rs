@@ -61,7 +61,8 @@ impl Quotas {
                 let end = end.unwrap_or(spending.untold.renews);
                 key.account(scope.as_deref())?
                     .told(spending.untold, sum, end);
-                key.quota(scope.as_deref())
+                let quotas = key.quotas(scope.as_deref()).into_iter();
+                quotas.max_by_key(|quota| quota.max)
             };
             let quota = keys.with(*hash, look).flatten();
             if quota.is_some_and(|quota| quota.max.saturating_sub(sum) <= NEAR_END) {
@@ -78,8 +79,8 @@ impl Quotas {
 pub(super) fn take_over(sum: &Sum, keys: &KeyStore) {
     let Account { hash, scope } = &sum.account;
     keys.with(*hash, |key| {
-        let quota = key.quota(scope.as_deref());
-        let end = match quota {
+        let quotas = key.quotas(scope.as_deref()).into_iter();
+        let end = match quotas.max_by_key(|quota| quota.max) {
             // Redis lets go of it with its key.
             Some(quota) if quota.renewal == 0 => Some(u32::MAX),
             _ => sum.end,

@@ -4,7 +4,7 @@
 use super::account::{Account, scopes_name};
 use super::changes::{Waiting, Word};
 use crate::keys::allowance::Untold;
-use crate::keys::key::Quotas as Becomes;
+use crate::keys::key::{Key, Quotas as Becomes};
 use crate::keys::{KeyHash, KeyStore};
 use crate::redis_server::{Answers, Connection, Fence, RedisConf, WhenFull};
 use redis::{Pipeline, RedisResult};
@@ -162,12 +162,14 @@ impl Talk {
         let there = there.chunks(AT_ONCE).map(|there| (there, WhenFull::Refuse));
         let mut refused = Ok(());
         for (changes, when_full) in gone.chain(there) {
-            let mut scopes = self.scopes_to_forget(changes, keys)?;
-            let said = |(hash, waiting): &(KeyHash, Waiting)| {
-                let scopes = scopes.remove(hash).unwrap_or_default();
-                said_of(*hash, *waiting, keys, &self.name, scopes)
+            let snapshot = |change: &(KeyHash, Waiting)| Change::of(*change, keys);
+            let snapshot: Vec<Change> = changes.iter().map(snapshot).collect();
+            let mut scopes = self.scopes_to_forget(&snapshot)?;
+            let said = |change: &Change| {
+                let scopes = scopes.remove(&change.hash).unwrap_or_default();
+                change.said(&self.name, scopes)
             };
-            let said: Vec<Pipeline> = changes.iter().map(said).collect();
+            let said: Vec<Pipeline> = snapshot.iter().map(said).collect();
             for (change, answer) in changes.iter().zip(self.tell(when_full, &said)?) {
                 match answer.all::<()>() {
                     Ok(()) => heard(change),
@@ -181,13 +183,10 @@ impl Talk {
     /// The scopes that Redis has of those of these keys whose quotas end.
     fn scopes_to_forget(
         &mut self,
-        changes: &[(KeyHash, Waiting)],
-        keys: &KeyStore,
+        changes: &[Change],
     ) -> RedisResult<HashMap<KeyHash, Vec<String>>> {
-        let ends = |(hash, waiting): &&(KeyHash, Waiting)| {
-            waiting.quotas == Becomes::Reset || keys.with(*hash, |_| ()).is_none()
-        };
-        let ending: Vec<KeyHash> = changes.iter().filter(ends).map(|(hash, _)| *hash).collect();
+        let ending = changes.iter().filter(|change| change.ends_quotas());
+        let ending: Vec<KeyHash> = ending.map(|change| change.hash).collect();
         self.scopes(&ending)
     }
 
@@ -436,42 +435,102 @@ impl Talk {
     }
 }
 
-/// What Redis is told of a key that is there or gone. With its quotas those of these scopes end.
-fn said_of(
+/// A change that Redis is told, with the key as it is at that moment.
+struct Change {
     hash: KeyHash,
-    waiting: Waiting,
-    keys: &KeyStore,
-    name: &str,
-    scopes: Vec<String>,
-) -> Pipeline {
-    let mut request = redis::pipe();
-    let (hex, quota) = (hash.to_hex(), waiting.quotas);
-    let key = format!("apikey-{hex}");
-    let session = keys.with(hash, |key| (key.shared_text(), key.forgotten_at()));
-    if quota == Becomes::Reset || session.is_none() {
-        forget_quotas(&mut request, hash, scopes);
-    }
-    let said = match (&session, quota) {
-        (None, _) => WITHDRAWN,
-        (Some(_), Becomes::Reset) => MADE,
-        (Some(_), Becomes::Keep) => KEPT,
-    };
-    match session {
-        Some((session, forgotten)) => {
-            let set = request.cmd("SET").arg(key).arg(session);
-            // Without it the key is there for good, whatever was said before.
-            if let Some(at) = forgotten {
-                set.arg("EXAT").arg(at);
-            }
+    quotas: Becomes,
+    /// `None`: it is gone.
+    key: Option<Held>,
+}
+
+/// What Redis is to hold of a key.
+struct Held {
+    session: String,
+    /// When it is forgotten, if it is.
+    forgotten: Option<u32>,
+    /// The scopes of its accounts that are never renewed.
+    lasting: Vec<Option<Box<str>>>,
+}
+
+impl Change {
+    fn of((hash, waiting): (KeyHash, Waiting), keys: &KeyStore) -> Self {
+        let held = |key: &Key| Held {
+            session: key.shared_text(),
+            forgotten: key.forgotten_at(),
+            lasting: key.lasting_accounts(),
+        };
+        Self {
+            hash,
+            quotas: waiting.quotas,
+            key: keys.with(hash, held),
         }
-        None => _ = request.cmd("DEL").arg(key),
     }
-    let add = request.cmd("XADD").arg(CHANGES).arg("MAXLEN").arg("~");
-    add.arg(STREAM_LENGTH).arg("*");
-    for word in ["k", &hex, "r", said, "g", name] {
-        add.arg(word);
+
+    /// Whether nothing of its key's quotas is used up after it.
+    fn ends_quotas(&self) -> bool {
+        self.quotas == Becomes::Reset || self.key.is_none()
     }
-    request
+
+    /// What Redis is told by the gateway of this name. With the key's quotas those of these scopes end.
+    fn said(&self, name: &str, scopes: Vec<String>) -> Pipeline {
+        let mut request = redis::pipe();
+        let hex = self.hash.to_hex();
+        let key = format!("apikey-{hex}");
+        if self.ends_quotas() {
+            forget_quotas(&mut request, self.hash, scopes);
+        }
+        let said = match (&self.key, self.quotas) {
+            (None, _) => WITHDRAWN,
+            (Some(_), Becomes::Reset) => MADE,
+            (Some(_), Becomes::Keep) => KEPT,
+        };
+        match &self.key {
+            Some(held) => {
+                let set = request.cmd("SET").arg(key).arg(&held.session);
+                // Without it the key is there for good, whatever was said before.
+                if let Some(at) = held.forgotten {
+                    set.arg("EXAT").arg(at);
+                }
+                if !self.ends_quotas() {
+                    keep_quotas(&mut request, self.hash, held);
+                }
+            }
+            None => _ = request.cmd("DEL").arg(key),
+        }
+        let add = request.cmd("XADD").arg(CHANGES).arg("MAXLEN").arg("~");
+        add.arg(STREAM_LENGTH).arg("*");
+        for word in ["k", &hex, "r", said, "g", name] {
+            add.arg(word);
+        }
+        request
+    }
+}
+
+/// Has the quotas of a key that are never renewed end when it does, be that sooner or later than it was.
+fn keep_quotas(request: &mut Pipeline, hash: KeyHash, held: &Held) {
+    for scope in &held.lasting {
+        let scope = scope.clone();
+        end_with_key(request, &Account { hash, scope }.name(), held.forgotten);
+    }
+    if held.lasting.iter().any(Option::is_some) {
+        keep_scopes(request, hash, held.forgotten.unwrap_or(u32::MAX));
+    }
+}
+
+/// Has an account end when its key does.
+fn end_with_key(request: &mut Pipeline, account: &str, forgotten: Option<u32>) {
+    match forgotten {
+        Some(at) => request.cmd("EXPIREAT").arg(account).arg(at),
+        None => request.cmd("PERSIST").arg(account),
+    };
+}
+
+/// Keeps the set of a key's scopes until `end` at least.
+fn keep_scopes(request: &mut Pipeline, hash: KeyHash, end: u32) {
+    for when in ["NX", "GT"] {
+        let kept = request.cmd("EXPIREAT").arg(scopes_name(hash));
+        kept.arg(end).arg(when);
+    }
 }
 
 /// Takes a key's quotas away, those of these scopes and that of the key as a whole.
@@ -508,16 +567,14 @@ impl Spending {
         let key = self.account.name();
         let mut request = redis::pipe();
         request.cmd("INCRBY").arg(&key).arg(self.untold.requests);
-        match (self.is_last(), self.forgotten) {
+        match self.is_last() {
+            true => end_with_key(&mut request, &key, self.forgotten),
             // Only the first of a period says when it ends.
-            (false, _) => {
+            false => {
                 let end = request.cmd("EXPIREAT").arg(&key).arg(self.untold.renews);
-                end.arg("NX")
+                end.arg("NX");
             }
-            // It goes with its key, which may have been given more time since.
-            (true, Some(at)) => request.cmd("EXPIREAT").arg(&key).arg(at),
-            (true, None) => request.cmd("PERSIST").arg(&key),
-        };
+        }
         request.cmd("EXPIRETIME").arg(&key);
         self.name_scope(&mut request);
         request
@@ -528,16 +585,13 @@ impl Spending {
         let Some(scope) = &self.account.scope else {
             return;
         };
-        let scopes = scopes_name(self.account.hash);
-        request.cmd("SADD").arg(&scopes).arg(&**scope);
+        let hash = self.account.hash;
+        request.cmd("SADD").arg(scopes_name(hash)).arg(&**scope);
         let end = match self.is_last() {
             false => self.untold.renews,
             true => self.forgotten.unwrap_or(u32::MAX),
         };
-        for when in ["NX", "GT"] {
-            let kept = request.cmd("EXPIREAT").arg(&scopes);
-            kept.arg(end).arg(when);
-        }
+        keep_scopes(request, hash, end);
     }
 }
 
