@@ -794,3 +794,32 @@ fn a_quota_that_is_never_renewed_lasts_as_long_as_its_key_is_given_time() {
     reaches(&again, "open-key", 200);
     assert_eq!(statuses(&again), [403; 2]);
 }
+
+#[test]
+#[ignore = "needs redis-server: run scripts/test"]
+fn of_several_quotas_in_one_account_the_others_hear_when_the_smallest_nears_its_end() {
+    let (redis, upstream) = (Redis::start(), Upstream::echo());
+    let files = with_scopes(&redis, &upstream);
+    let [one, other] = [files.start(), files.start()];
+    // One that says no limit is counted where its scope says, with the quota of the key as a whole.
+    let small = json!({ "api_id": "one", "versions": ["Default"], "limit": three() });
+    let large = json!({ "api_id": "two", "versions": ["Default"], "allowance_scope": "one" });
+    let key = json!({
+        "quota_max": 1_000_000, "quota_renewal_rate": 3600,
+        "access_rights": { "one": small, "two": large },
+    });
+    make(&one, "scoped-key", key);
+    make(&one, "open-key", json!({}));
+    reaches(&other, "open-key", 200);
+    let spend = |gateway: &Gateway, path: &str| ask(gateway, path, "scoped-key").status();
+    assert_eq!(
+        ["/one/"; 4].map(|path| spend(&one, path)),
+        [200, 200, 200, 403]
+    );
+    assert_eq!(["/two/"; 4].map(|path| spend(&one, path)), [200; 4]);
+    hears(&other, &one, "the-spending");
+    assert_eq!(
+        ["/one/", "/two/"].map(|path| spend(&other, path)),
+        [403, 200]
+    );
+}

@@ -1,11 +1,12 @@
 //! What keys have spent of their quotas, added up over all gateways: of each account for itself.
 //!
 //! Each gateway counts for itself and hands on what it has counted since; what the others counted comes back. Who has not spent of an account
-//! is told when little is left of it, and reads what was spent when it reads all keys. So a quota is exceeded by at most what other gateways
+//! is told when little is left of it (of any of the quotas that are counted there), and reads what was spent when it reads all keys. So a quota is exceeded by at most what other gateways
 //! admit between two turns.
 
 use super::account::Account;
 use super::talk::{Spending, Sum, Talk};
+use crate::keys::allowance::Quota;
 use crate::keys::key::Key;
 use crate::keys::{KeyHash, KeyStore};
 use redis::RedisResult;
@@ -13,6 +14,8 @@ use std::collections::HashSet;
 
 /// Requests left of a quota, from which on all gateways are told what was spent of it. Above, one that begins with it hears of it in time.
 const NEAR_END: u32 = 1000;
+/// The same as a part of the quota, if that is less: a small quota is none of which everything is told. One request at least.
+const NEAR_END_PART: u32 = 10;
 
 /// Of which keys and accounts there may be something to say, or to ask.
 #[derive(Debug, Default)]
@@ -57,15 +60,16 @@ impl Quotas {
         });
         let added = talk.add_spent(&spent, |spending, sum, end| {
             let Account { hash, scope } = &spending.account;
+            let before = sum.saturating_sub(spending.untold.requests);
             let look = |key: &Key| {
                 let end = end.unwrap_or(spending.untold.renews);
-                key.account(scope.as_deref())?
-                    .told(spending.untold, sum, end);
-                let quotas = key.quotas(scope.as_deref()).into_iter();
-                quotas.max_by_key(|quota| quota.max)
+                if let Some(spent) = key.account(scope.as_deref()) {
+                    spent.told(spending.untold, sum, end);
+                }
+                let quotas = key.quotas(scope.as_deref());
+                quotas.iter().any(|quota| nears_end(*quota, before, sum))
             };
-            let quota = keys.with(*hash, look).flatten();
-            if quota.is_some_and(|quota| quota.max.saturating_sub(sum) <= NEAR_END) {
+            if keys.with(*hash, look) == Some(true) {
                 self.near_end.insert(spending.account.clone());
             }
         });
@@ -75,20 +79,38 @@ impl Quotas {
     }
 }
 
+/// Whether little is left of a quota of which all gateways have used `sum`, and `before` when it was said last. One that was used up then
+/// is known to be.
+fn nears_end(quota: Quota, before: u32, sum: u32) -> bool {
+    let little = (quota.max / NEAR_END_PART).clamp(1, NEAR_END);
+    before < quota.max && quota.max.saturating_sub(sum) <= little
+}
+
 /// Takes over what all gateways have spent of an account, if there is such a one here.
 pub(super) fn take_over(sum: &Sum, keys: &KeyStore) {
     let Account { hash, scope } = &sum.account;
     keys.with(*hash, |key| {
-        let quotas = key.quotas(scope.as_deref()).into_iter();
-        let end = match quotas.max_by_key(|quota| quota.max) {
-            // Redis lets go of it with its key.
-            Some(quota) if quota.renewal == 0 => Some(u32::MAX),
-            _ => sum.end,
-        };
+        let end = period_end(sum, key);
         if let (Some(spent), Some(end)) = (key.account(scope.as_deref()), end) {
             spent.learn(sum.used, end);
         }
     });
+}
+
+/// When the period of a sum ends. Redis lets go of one that is never renewed with its key, which is no end of a period.
+fn period_end(sum: &Sum, key: &Key) -> Option<u32> {
+    let quotas = key.quotas(sum.account.scope.as_deref());
+    let mut lasting = quotas.iter().map(|quota| quota.renewal == 0);
+    // Of an account with quotas of both kinds, the one that was asked for first has begun the period.
+    let is_last = match (
+        lasting.clone().any(|lasts| lasts),
+        lasting.all(|lasts| lasts),
+    ) {
+        (true, true) => true,
+        (true, false) => sum.end == key.forgotten_at(),
+        (false, _) => false,
+    };
+    if is_last { Some(u32::MAX) } else { sum.end }
 }
 
 /// What a key has spent that Redis has not heard of.
@@ -111,9 +133,74 @@ fn untold(key: &Key) -> Vec<Spending> {
 mod tests {
     use super::*;
     use crate::keys::Limits;
+    use crate::keys::allowance::Spent;
     use crate::keys::key::Quotas as Becomes;
     use crate::redis_server::RedisConf;
     use plimsoll_testbed::redis::Redis;
+
+    #[test]
+    fn little_is_left_of_a_quota_until_it_is_known_to_be_used_up() {
+        let check = |max, before, sum, expected| {
+            let quota = Quota { max, renewal: 60 };
+            let actual = nears_end(quota, before, sum);
+            assert_eq!(actual, expected, "{before} and {sum} of {max}");
+        };
+        for (max, most_untold) in [
+            (1, 0),
+            (3, 1),
+            (30, 26),
+            (1000, 899),
+            (u32::MAX, u32::MAX - 1001),
+        ] {
+            check(max, 0, most_untold, max == 1);
+            check(max, most_untold, most_untold + 1, true);
+            check(max, 0, max, true);
+            check(max, max - 1, max.saturating_add(5), true);
+            check(max, max, max.saturating_add(1), false);
+        }
+    }
+
+    #[test]
+    fn of_several_quotas_in_one_account_redis_knows_which_has_begun_its_period() {
+        let now = 1_700_000_000;
+        let hash = KeyHash::of(b"a key");
+        let limit = |max: u32, renewal: u32| {
+            format!(r#""quota_max": {max}, "quota_renewal_rate": {renewal}"#)
+        };
+        let check = |[one, whole]: [String; 2], expires: u32, end: Option<u32>, expected: u32| {
+            let keys = KeyStore::new(Limits::default());
+            let rights =
+                format!(r#"{{"a": {{"limit": {{{one}}}}}, "b": {{"allowance_scope": "a"}}}}"#);
+            let session =
+                format!(r#"{{{whole}, "expires": {expires}, "access_rights": {rights}}}"#);
+            keys.adopt(hash, &session, Becomes::Reset, now);
+            let account = Account {
+                hash,
+                scope: Some("a".into()),
+            };
+            take_over(
+                &Sum {
+                    account,
+                    used: 2,
+                    end,
+                },
+                &keys,
+            );
+            let period = keys.with(hash, |key| key.account(Some("a")).map(Spent::period));
+            assert_eq!(period.flatten(), Some((expected, 2)), "{session}");
+        };
+        let day = 24 * 60 * 60;
+        for (last, renewed) in [(9, 3), (3, 9)] {
+            let both = || [limit(last, 0), limit(renewed, 60)];
+            check(both(), 0, None, u32::MAX);
+            check(both(), now + 1, Some(now + 1 + day), u32::MAX);
+            check(both(), now + 1, Some(now + 60), now + 60);
+            let renewing = [limit(last, 60), limit(renewed, 60)];
+            check(renewing, now + 1, Some(now + 60), now + 60);
+            let lasting = [limit(last, 0), limit(renewed, 0)];
+            check(lasting, now + 1, Some(now + 1 + day), u32::MAX);
+        }
+    }
 
     #[test]
     #[ignore = "needs redis-server: run scripts/test"]
