@@ -36,8 +36,7 @@ impl Quotas {
 
     /// Hears of which accounts others have spent.
     pub(super) fn hear(&mut self, talk: &mut Talk) -> RedisResult<()> {
-        self.elsewhere.extend(talk.spent_elsewhere()?);
-        Ok(())
+        talk.spent_elsewhere(|account| _ = self.elsewhere.insert(account))
     }
 
     /// Takes over what was spent of those.
@@ -227,5 +226,41 @@ mod tests {
         assert_eq!(spent_after(2), "7");
         let period = keys.with(hash, |key| key.spent(None).period());
         assert_eq!(period, Some((u32::MAX - 1, 7)));
+    }
+
+    #[test]
+    #[ignore = "needs redis-server: run scripts/test"]
+    fn what_others_say_is_heard_once_also_where_redis_breaks_amid_it() {
+        let redis = Redis::start(&[]).unwrap();
+        let conf = RedisConf::parse(&format!("redis://{}", redis.address())).unwrap();
+        let mut talk = Talk::new(&conf, "one".to_owned());
+        talk.connect().unwrap();
+        let account = |number: usize| Account {
+            hash: KeyHash::of(&number.to_be_bytes()),
+            scope: None,
+        };
+        // More than are read at once.
+        for number in 0..501 {
+            let name = account(number).name();
+            redis
+                .ask(&["XADD", "plimsoll-quotas-spent", "*", "g", "two", "q", &name])
+                .unwrap();
+        }
+        let mut heard = Vec::new();
+        let broken = talk.spent_elsewhere(|account| {
+            if heard.is_empty() {
+                redis.ask(&["CLIENT", "KILL", "TYPE", "normal"]).unwrap();
+            }
+            heard.push(account);
+        });
+        assert!(broken.is_err());
+        talk.disconnect();
+        talk.connect().unwrap();
+        talk.spent_elsewhere(|account| heard.push(account)).unwrap();
+        assert!(
+            heard
+                .iter()
+                .eq((0..501).map(account).collect::<Vec<_>>().iter())
+        );
     }
 }

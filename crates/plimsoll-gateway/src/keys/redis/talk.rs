@@ -326,24 +326,23 @@ impl Talk {
         Ok(sums)
     }
 
-    /// Of which accounts other gateways have spent since this was asked last, as far as they say so. Whose key is not known when the changes
-    /// are read that were made until then, is gone.
-    pub(super) fn spent_elsewhere(&mut self) -> RedisResult<HashSet<Account>> {
-        let mut accounts = HashSet::new();
+    /// Accounts of which other gateways have spent since this was asked last, as far as they say so: each is taken before it counts as heard
+    /// of. Whose key is not known when the changes are read that were made until then, is gone.
+    pub(super) fn spent_elsewhere(&mut self, mut take: impl FnMut(Account)) -> RedisResult<()> {
         loop {
             let read = (self.read_spent.clone()).unwrap_or_else(|| BEGINNING.to_owned());
             let entries = self.entries_after(SPENT, &read)?;
             let Some((last, _)) = entries.last() else {
-                return Ok(accounts);
+                return Ok(());
             };
-            self.read_spent = Some(last.clone());
             for (_, fields) in &entries {
                 // Names and values by turns: who says it, then each account.
                 let mut values = fields.iter().skip(1).step_by(2);
                 if values.next().is_some_and(|by| *by != self.name) {
-                    accounts.extend(values.filter_map(|name| Account::of_name(name)));
+                    (values.filter_map(|name| Account::of_name(name))).for_each(&mut take);
                 }
             }
+            self.read_spent = Some(last.clone());
         }
     }
 
