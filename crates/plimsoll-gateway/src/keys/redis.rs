@@ -214,8 +214,8 @@ impl Worker {
         self.talk.changes(|word, session| {
             state.changes().hear(word, session, &keys, now);
         })?;
-        said?;
         self.quotas.learn(&mut self.talk, &keys)?;
+        said?;
         self.quotas.share(&mut self.talk, &keys)
     }
 

@@ -823,3 +823,33 @@ fn of_several_quotas_in_one_account_the_others_hear_when_the_smallest_nears_its_
         [403, 200]
     );
 }
+
+#[test]
+#[ignore = "needs redis-server: run scripts/test"]
+fn of_a_full_redis_it_is_learnt_what_others_have_spent() {
+    let (redis, upstream) = (Redis::start(), Upstream::echo());
+    let [one] = sharing([redis.at], &upstream);
+    make(&one, "plain-key", three());
+    let hash = hashed("plain-key");
+    let mut exists = redis::cmd("EXISTS");
+    let exists = exists.arg(format!("apikey-{hash}"));
+    until("the key is told", || redis.answers(exists));
+    redis.does("CONFIG SET maxmemory 1");
+    // It has something to tell that Redis does not take.
+    make(&one, "later-key", json!({}));
+    let is_full = || hello(&one).contains(r#""redis":{"status":"fail""#);
+    until("it is full", is_full);
+    // As if another had said so before.
+    let spent = "#!lua flags=allow-oom
+        redis.call('SET', KEYS[1], 3, 'EX', 3600)
+        return redis.call('XADD', KEYS[2], '*', 'g', 'another', 'q', KEYS[1])";
+    let mut eval = redis::cmd("EVAL");
+    let eval = eval.arg(spent).arg(2).arg(format!("quota-{hash}"));
+    let _: String = redis.answers(eval.arg("plimsoll-quotas-spent"));
+    let left = || {
+        let shown = call(&one, "GET", "/tyk/keys/plain-key", "").1;
+        shown["quota_remaining"].as_i64()
+    };
+    until("it is learnt", || left() == Some(0));
+    assert!(is_full());
+}
