@@ -18,6 +18,7 @@ pub(crate) mod redis;
 pub(crate) mod session;
 pub(crate) mod store;
 pub(crate) mod terms;
+pub(crate) mod unmet;
 
 pub(crate) use hash::KeyHash;
 pub(crate) use store::{KeyStore, Limits};

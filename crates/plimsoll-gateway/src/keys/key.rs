@@ -4,6 +4,7 @@ use super::KeyHash;
 use super::allowance::{Quota, Spent};
 use super::session::{self, Session};
 use super::terms::{Effective, Terms};
+use super::unmet::Used;
 use plimsoll_base::document::{Document, Problems};
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -185,6 +186,27 @@ impl Key {
     pub(super) fn quotas(&self, scope: Option<&str>) -> Vec<Quota> {
         let place = self.place(scope);
         place.map_or_else(Vec::new, |place| self.effective().quotas(place))
+    }
+
+    /// Takes over what all gateways have spent of one of its accounts, if it has that.
+    pub(super) fn learn(&self, used: &Used) {
+        let end = self.period_end(used);
+        if let (Some(spent), Some(end)) = (self.account(used.scope.as_deref()), end) {
+            spent.learn(used.requests, end);
+        }
+    }
+
+    /// When the period of a sum ends. Redis lets go of one that is never renewed with its key, which is no end of a period.
+    fn period_end(&self, used: &Used) -> Option<u32> {
+        let quotas = self.quotas(used.scope.as_deref());
+        let lasting = quotas.iter().filter(|quota| quota.renewal == 0).count();
+        let is_last = match lasting {
+            0 => false,
+            all if all == quotas.len() => true,
+            // The one that was asked for first has begun the period.
+            _ => used.end.is_none() || used.end == self.forgotten_at(),
+        };
+        if is_last { Some(u32::MAX) } else { used.end }
     }
 
     /// The scopes of its accounts that are never renewed: they last as long as it does.

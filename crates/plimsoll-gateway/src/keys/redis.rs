@@ -242,7 +242,9 @@ impl Worker {
                 state.changes().is_missing(hash, keys, now);
             }
         }
-        Ok(())
+        // Sessions of tokens are made here, and what they have spent is in Redis alone.
+        let is_shared = |hash| seen.contains(&hash);
+        (self.talk).sums_without_keys(is_shared, |sum| quotas::take_over(sum, keys))
     }
 
     fn tell(&mut self, result: redis::RedisResult<()>) {

@@ -12,6 +12,7 @@ use super::KeyHash;
 use super::key::{Key, NewKey, Quotas, shared_session};
 use super::session::Session;
 use super::terms::{Policies, Terms};
+use super::unmet::{Unmet, Used};
 use segment::{SEGMENTS, Segment, index};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -60,6 +61,9 @@ pub(crate) struct KeyStore {
     heard: OnceLock<SyncSender<KeyHash>>,
     /// Keys have accounts that they did not have: nobody has looked yet what other gateways have spent there.
     opened: AtomicBool,
+    /// Blocking: taken when a key is made or withdrawn, and by the thread of Redis for moments. Never together with the lock of a segment by
+    /// whoever holds that first.
+    unmet: Mutex<Unmet>,
 }
 
 #[derive(Debug, Default)]
@@ -96,6 +100,7 @@ impl KeyStore {
             exhausted: AtomicU32::new(0),
             heard: OnceLock::new(),
             opened: AtomicBool::new(false),
+            unmet: Mutex::default(),
         }
     }
 
@@ -127,6 +132,20 @@ impl KeyStore {
             hashes.extend(segment.keys.iter().map(|key| key.hash));
         }
         hashes
+    }
+
+    /// Takes over what all gateways have spent of a key, now or when it is here.
+    pub(crate) fn learn(&self, hash: KeyHash, used: Used) {
+        let mut unmet = self.unmet.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.with(hash, |key| key.learn(&used)).is_none() {
+            unmet.keep(hash, used);
+        }
+    }
+
+    /// What was learnt of a key before it was here.
+    fn take_unmet(&self, hash: KeyHash) -> Vec<Used> {
+        let mut unmet = self.unmet.lock().unwrap_or_else(PoisonError::into_inner);
+        unmet.take(hash)
     }
 
     /// Takes over a key that another gateway made or changed. What cannot be read opens nothing here.
@@ -273,9 +292,10 @@ impl KeyStore {
         {
             self.make_room(new.now);
         }
+        let hash = new.hash;
         let terms = self.terms(&new.session);
-        let mut segment = self.segment_mut(new.hash);
-        let place = segment.place(new.hash).copied();
+        let mut segment = self.segment_mut(hash);
+        let place = segment.place(hash).copied();
         let old = place.and_then(|place| segment.keys.get(place as usize));
         if !is_so(old) {
             return Ok(false);
@@ -290,9 +310,19 @@ impl KeyStore {
                     return Err(TooManyKeys(self.limits.keys));
                 }
                 segment.add(key);
+                drop(segment);
+                self.meet(hash, quotas);
             }
         }
         Ok(true)
+    }
+
+    /// Has a key that is here from now on learn what was spent of it, unless its quotas are whole now.
+    fn meet(&self, hash: KeyHash, quotas: Quotas) {
+        let spent = self.take_unmet(hash);
+        if quotas == Quotas::Keep {
+            self.with(hash, |key| spent.iter().for_each(|used| key.learn(used)));
+        }
     }
 
     /// Puts off when a key expires, in seconds since 1970. One that expires later already stays as it is.
@@ -311,6 +341,7 @@ impl KeyStore {
         if removed {
             self.count.fetch_sub(1, Ordering::Relaxed);
         }
+        drop(self.take_unmet(hash));
         removed
     }
 

@@ -129,7 +129,8 @@ impl TokenPolicy {
                     let is_none =
                         |key: Option<&Key>| key.is_none_or(|key| key.has_left(moment.unix));
                     let key = self.key(hash, &bearer, session, moment.unix);
-                    let put = keys.put_if(key, Quotas::Reset, is_none);
+                    // Others may have let it in before.
+                    let put = keys.put_if(key, Quotas::Keep, is_none);
                     put.map_err(|_| Refused::Busy)?;
                 }
             }

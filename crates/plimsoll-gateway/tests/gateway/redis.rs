@@ -4,6 +4,7 @@ use crate::refusals::reading_late;
 use crate::sinks::until;
 use crate::support::{Gateway, Upstream};
 use crate::tyk::{Files, ask, call, session, target};
+use crate::tyk_tokens::{token, token_api};
 use rustix::process::Signal;
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
@@ -852,4 +853,51 @@ fn of_a_full_redis_it_is_learnt_what_others_have_spent() {
     };
     until("it is learnt", || left() == Some(0));
     assert!(is_full());
+}
+
+#[test]
+#[ignore = "needs redis-server: run scripts/test"]
+fn whoever_a_token_names_has_the_quota_that_all_gateways_have_left() {
+    let (redis, upstream) = (Redis::start(), Upstream::echo());
+    let files = with_scopes(&redis, &upstream);
+    token_api(&files, "a", &upstream, json!({}));
+    let of = |most: u32, renewal: u32| {
+        let quota = json!({ "quota_max": most, "quota_renewal_rate": renewal });
+        let mut of = policy(json!({ "access_rights": { "a": {} } }));
+        crate::tyk::merge(&mut of, quota);
+        of
+    };
+    let policies = json!({ "three": of(3, 3600), "last": of(1, 0) });
+    files.write("policies.json", &policies.to_string());
+    let [one, other] = [files.start(), files.start()];
+    for gateway in [&one, &other] {
+        until("it has Redis", || {
+            hello(gateway).contains(r#""redis":{"status":"pass""#)
+        });
+    }
+    let spend = |gateway: &Gateway, name: &str, policy: &str| {
+        let token = token(json!({ "sub": name, "pol": policy, "exp": 4_000_000_000_u64 }));
+        ask(gateway, "/a/", &token).status()
+    };
+    let joan = [(); 4].map(|()| spend(&one, "joan", "three"));
+    assert_eq!(joan, [200, 200, 200, 403]);
+    assert_eq!(spend(&one, "grace", "three"), 200);
+    assert_eq!(spend(&one, "ada", "last"), 200);
+    hears(&other, &one, "the-spending");
+    assert_eq!(spend(&other, "joan", "three"), 403);
+    assert_eq!(spend(&other, "ada", "last"), 403);
+    // It does not end with her last token.
+    let ada = hashed("default8c8d357b5e872bbacd45197626bd5759");
+    let mut end = redis::cmd("EXPIRETIME");
+    let end: i64 = redis.answers(end.arg(format!("quota-{ada}")));
+    assert_eq!(end, -1);
+    // Who starts now reads it.
+    make(&one, "open-key", json!({}));
+    let again = files.start();
+    reaches(&again, "open-key", 200);
+    hears(&again, &one, "all");
+    assert_eq!(spend(&again, "joan", "three"), 403);
+    assert_eq!(spend(&again, "ada", "last"), 403);
+    let grace = [(); 3].map(|()| spend(&again, "grace", "three"));
+    assert_eq!(grace, [200, 200, 403]);
 }

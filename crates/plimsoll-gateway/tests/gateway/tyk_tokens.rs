@@ -12,7 +12,7 @@ const SECRET: &[u8] = b"sesame-of-the-issuer";
 const LATER: u64 = 4_000_000_000;
 
 /// A token with these claims.
-fn token(claims: Value) -> String {
+pub fn token(claims: Value) -> String {
     signed(SECRET, "HS256", &claims)
 }
 
@@ -32,7 +32,8 @@ fn files(upstream: &Upstream, more: Value) -> Files {
     files
 }
 
-fn token_api(files: &Files, id: &str, upstream: &Upstream, more: Value) {
+/// An API that takes tokens, and says this besides.
+pub fn token_api(files: &Files, id: &str, upstream: &Upstream, more: Value) {
     let mut api = json!({
         "use_keyless": false, "enable_jwt": true, "jwt_signing_method": "hmac",
         "jwt_source": STANDARD.encode(SECRET), "jwt_policy_field_name": "pol",

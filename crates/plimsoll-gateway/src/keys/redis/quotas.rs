@@ -8,6 +8,7 @@ use super::account::Account;
 use super::talk::{Spending, Sum, Talk};
 use crate::keys::allowance::Quota;
 use crate::keys::key::Key;
+use crate::keys::unmet::Used;
 use crate::keys::{KeyHash, KeyStore};
 use redis::RedisResult;
 use std::collections::HashSet;
@@ -85,31 +86,14 @@ fn nears_end(quota: Quota, before: u32, sum: u32) -> bool {
     before < quota.max && quota.max.saturating_sub(sum) <= little
 }
 
-/// Takes over what all gateways have spent of an account, if there is such a one here.
+/// Takes over what all gateways have spent of an account, at once or when its key is here.
 pub(super) fn take_over(sum: &Sum, keys: &KeyStore) {
-    let Account { hash, scope } = &sum.account;
-    keys.with(*hash, |key| {
-        let end = period_end(sum, key);
-        if let (Some(spent), Some(end)) = (key.account(scope.as_deref()), end) {
-            spent.learn(sum.used, end);
-        }
-    });
-}
-
-/// When the period of a sum ends. Redis lets go of one that is never renewed with its key, which is no end of a period.
-fn period_end(sum: &Sum, key: &Key) -> Option<u32> {
-    let quotas = key.quotas(sum.account.scope.as_deref());
-    let mut lasting = quotas.iter().map(|quota| quota.renewal == 0);
-    // Of an account with quotas of both kinds, the one that was asked for first has begun the period.
-    let is_last = match (
-        lasting.clone().any(|lasts| lasts),
-        lasting.all(|lasts| lasts),
-    ) {
-        (true, true) => true,
-        (true, false) => sum.end == key.forgotten_at(),
-        (false, _) => false,
+    let used = Used {
+        scope: sum.account.scope.clone(),
+        requests: sum.used,
+        end: sum.end,
     };
-    if is_last { Some(u32::MAX) } else { sum.end }
+    keys.learn(sum.account.hash, used);
 }
 
 /// What a key has spent that Redis has not heard of.
@@ -122,7 +106,8 @@ fn untold(key: &Key) -> Vec<Spending> {
                 hash: key.hash,
                 scope,
             },
-            forgotten: key.forgotten_at(),
+            // Who shows tokens comes back with another when the session is forgotten.
+            forgotten: key.forgotten_at().filter(|_| !key.is_virtual()),
         })
     });
     spending.collect()

@@ -285,12 +285,9 @@ impl Talk {
         &mut self,
         mut take: impl FnMut(KeyHash, &str, &[Sum]),
     ) -> RedisResult<()> {
-        let mut cursor = 0_u64;
-        loop {
-            let mut request = redis::pipe();
-            let scan = request.cmd("SCAN").arg(cursor).arg("MATCH").arg("apikey-*");
-            scan.arg("COUNT").arg(AT_ONCE);
-            let ((next, names),): ((u64, Vec<String>),) = self.ask(&request)?;
+        let mut cursor = Some(0);
+        while let Some(from) = cursor {
+            let (next, names) = self.scan("apikey-*", from)?;
             // Of keys that Tyk named by other hashes nothing can be known.
             let hash = |name: &String| KeyHash::from_hex(name.strip_prefix("apikey-")?);
             let hashes: Vec<KeyHash> = names.iter().filter_map(hash).collect();
@@ -301,11 +298,37 @@ impl Talk {
                 }
             }
             cursor = next;
-            if cursor == 0 {
-                self.dropped = false;
-                return Ok(());
-            }
         }
+        self.dropped = false;
+        Ok(())
+    }
+
+    /// What was spent of quotas that Redis has no key of, by `is_known`: of whoever shows tokens.
+    pub(super) fn sums_without_keys(
+        &mut self,
+        is_known: impl Fn(KeyHash) -> bool,
+        mut take: impl FnMut(&Sum),
+    ) -> RedisResult<()> {
+        let mut cursor = Some(0);
+        while let Some(from) = cursor {
+            let (next, names) = self.scan("quota-*", from)?;
+            let accounts = names.iter().filter_map(|name| Account::of_name(name));
+            let accounts = accounts.filter(|account| !is_known(account.hash));
+            for sum in self.sums(accounts.collect())? {
+                take(&sum);
+            }
+            cursor = next;
+        }
+        Ok(())
+    }
+
+    /// Some names of this pattern, and where it goes on if it does.
+    fn scan(&mut self, pattern: &str, from: u64) -> RedisResult<(Option<u64>, Vec<String>)> {
+        let mut request = redis::pipe();
+        let scan = request.cmd("SCAN").arg(from).arg("MATCH").arg(pattern);
+        scan.arg("COUNT").arg(AT_ONCE);
+        let ((next, names),): ((u64, Vec<String>),) = self.ask(&request)?;
+        Ok(((next != 0).then_some(next), names))
     }
 
     /// What was spent of all quotas of these keys.
