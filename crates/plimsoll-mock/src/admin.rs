@@ -34,6 +34,7 @@ mod version;
 
 use crate::answer::{Answer, AnswerBuilder};
 use crate::body_files::BodyFiles;
+use crate::builtins::Endpoints;
 use crate::journal::Journal;
 use crate::metrics::Metrics;
 use crate::recording::Recorder;
@@ -48,6 +49,7 @@ use plimsoll_http::CountersFile;
 use serde_json::Value;
 use settings::Settings;
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use tokio::sync::watch;
@@ -60,6 +62,7 @@ const PREFIX: &str = "/__admin";
 #[derive(Debug)]
 pub(crate) struct Admin {
     pub(crate) stubs: Arc<Stubs>,
+    pub(crate) endpoints: Arc<Endpoints>,
     pub(crate) journal: Arc<Journal>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) counters: CountersFile,
@@ -249,18 +252,20 @@ impl Admin {
 
     /// Writes a stub to its file if it asks for that.
     fn save_if_persistent(&self, stub: &Stub) -> Result<(), AdminError> {
-        if stub.document.get("persistent") == Some(&Value::Bool(true)) {
+        if is_persistent(stub) {
             self.save(stub)?;
         }
         Ok(())
     }
 
-    /// Removes the file that [`Self::save`] has written for a stub, if it has; other files stay.
-    fn forget(&self, stub: &Stub) -> Result<(), AdminError> {
-        let Some(root) = &self.root else {
-            return Ok(());
-        };
-        source::forget(root, stub).map_err(|error| AdminError::internal(&error.to_string()))
+    /// Removes stubs: the files of those that are kept first, so that none is left which a reset would bring back.
+    fn remove(&self, stubs: &[Arc<Stub>]) -> Result<(), AdminError> {
+        let mut kept = stubs.iter().filter(|stub| is_persistent(stub));
+        let forgotten = kept.try_for_each(|stub| source::forget(stub));
+        forgotten.map_err(|error| AdminError::internal(&error.to_string()))?;
+        let ids: HashSet<StubId> = stubs.iter().map(|stub| stub.id).collect();
+        self.stubs.retain(|stub| !ids.contains(&stub.id));
+        Ok(())
     }
 
     /// Reads the stubs that answer with this body file again.
@@ -285,6 +290,11 @@ impl AdminRequest {
     fn text(&self) -> Cow<'_, str> {
         String::from_utf8_lossy(&self.body)
     }
+}
+
+/// Whether a stub asks to be kept in a file.
+fn is_persistent(stub: &Stub) -> bool {
+    stub.document.get("persistent") == Some(&Value::Bool(true))
 }
 
 /// The id that a path holds.
@@ -313,6 +323,7 @@ fn capture<'a>(pattern: &str, path: &'a str) -> Option<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Builtins;
     use crate::journal::JournalLimits;
 
     #[test]
@@ -331,6 +342,7 @@ mod tests {
     fn calls_that_fail_say_why() {
         let admin = Admin {
             stubs: Arc::new(Stubs::new(0, Vec::new()).unwrap()),
+            endpoints: Arc::new(Endpoints::new(Builtins::default(), false)),
             journal: Arc::new(Journal::new(JournalLimits::default(), 1, 0)),
             metrics: Arc::new(Metrics::new(1)),
             counters: CountersFile::create(None, 1).unwrap(),

@@ -128,6 +128,12 @@ impl BodyFiles {
         Ok((directory, relative))
     }
 
+    /// Whether there is a file of this name that could be read.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        let is_file = |(directory, relative): (&Path, &Path)| directory.join(relative).is_file();
+        self.relative(name).is_ok_and(is_file)
+    }
+
     /// By what a file would be known if it changed. Whether it may be read is not asked.
     pub(crate) fn stamp(&self, name: &str) -> Result<Stamp, String> {
         let (directory, relative) = self.relative(name)?;

@@ -1,4 +1,5 @@
-//! Endpoints that a mock has without any stub: those of go-bench-suite, for measuring gateways. Stubs win over them.
+//! Endpoints that a mock has without any stub: those of go-bench-suite, for measuring gateways. Stubs win over them, and where stubs are in use,
+//! a request that none matches is answered with 404 as in WireMock, unless the endpoints were asked for.
 //!
 //! Each endpoint is a file; this one says which paths they have. Delays in headers are those of `requested_delay`.
 
@@ -13,9 +14,51 @@ mod size;
 mod xml;
 
 use crate::answer::Answer;
+use crate::config::Builtins;
 use crate::request::Request;
 use plimsoll_base::random::Draw;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+
+/// Whether the endpoints answer.
+#[derive(Debug)]
+pub(crate) struct Endpoints {
+    /// Changes at most once, when the first stub comes over the admin API; asked of requests that no stub matches.
+    answer: AtomicBool,
+    builtins: Builtins,
+}
+
+impl Endpoints {
+    /// The endpoints of a mock that begins with a root directory, or without one.
+    pub(crate) fn new(builtins: Builtins, has_root: bool) -> Self {
+        let answer = match builtins {
+            Builtins::WithoutStubs => !has_root,
+            Builtins::On => true,
+            Builtins::Off => false,
+        };
+        Self {
+            answer: AtomicBool::new(answer),
+            builtins,
+        }
+    }
+
+    /// Stubs are in use from now on.
+    pub(crate) fn yield_to_stubs(&self) {
+        if self.builtins == Builtins::WithoutStubs {
+            self.answer.store(false, Ordering::Relaxed);
+        }
+    }
+
+    /// The reply of the endpoint with this request's path, if there is one that answers. `draw` decides whether a delay applies.
+    pub(crate) fn reply(
+        &self,
+        request: &Request<'_>,
+        draw: impl FnOnce() -> Draw,
+    ) -> Option<Reply> {
+        let answer = self.answer.load(Ordering::Relaxed);
+        answer.then(|| reply(request, draw)).flatten()
+    }
+}
 
 /// What an endpoint needs besides the request.
 #[derive(Debug)]
@@ -50,8 +93,8 @@ const PREFIXES: &[(&str, Endpoint)] = &[
     ("/resource/", resource::reply),
 ];
 
-/// The reply of the endpoint with this request's path, if there is one. `draw` decides whether a delay applies.
-pub(crate) fn reply(request: &Request<'_>, draw: impl FnOnce() -> Draw) -> Option<Reply> {
+/// The reply of the endpoint with this request's path, if there is one.
+fn reply(request: &Request<'_>, draw: impl FnOnce() -> Draw) -> Option<Reply> {
     let (endpoint, rest) = find(request.path)?;
     let call = Call { request, rest };
     let mut reply = endpoint(&call);
@@ -105,6 +148,26 @@ mod tests {
             String::from_utf8(out).unwrap().replace('\r', ""),
             reply.delay,
         )
+    }
+
+    #[test]
+    fn endpoints_answer_as_long_as_no_stubs_are_in_use() {
+        let check = |builtins, has_root, at_first: bool, with_stubs: bool| {
+            let endpoints = Endpoints::new(builtins, has_root);
+            let fields = Fields::default();
+            let answers = || {
+                let request = Request::bare("GET", "/json/valid", &fields);
+                let draw = || Draw::new(0, Stream::Delays, 0);
+                endpoints.reply(&request, draw).is_some()
+            };
+            assert_eq!(answers(), at_first, "{builtins:?} {has_root}");
+            endpoints.yield_to_stubs();
+            assert_eq!(answers(), with_stubs, "{builtins:?} {has_root}");
+        };
+        check(Builtins::WithoutStubs, false, true, false);
+        check(Builtins::WithoutStubs, true, false, false);
+        check(Builtins::On, true, true, true);
+        check(Builtins::Off, false, false, false);
     }
 
     #[test]

@@ -23,6 +23,8 @@ pub struct MockConfig {
     pub gzip: bool,
     /// Whether a client in clear may begin with the preface of HTTP/2. Over TLS what is spoken is agreed on.
     pub http2_in_clear: bool,
+    /// Whether go-bench-suite's endpoints answer what no stub matches.
+    pub builtins: Builtins,
     /// Where the counters are kept so that they survive this process; without a path they live in memory.
     pub counters: Option<PathBuf>,
     /// How many threads serve, each with a runtime of its own.
@@ -92,6 +94,18 @@ impl Default for Timeouts {
     }
 }
 
+/// Whether go-bench-suite's endpoints answer what no stub matches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Builtins {
+    /// As long as no stubs are in use: there is no root directory, and none has come over the admin API.
+    #[default]
+    WithoutStubs,
+    /// Always.
+    On,
+    /// Never.
+    Off,
+}
+
 /// Which responses are templates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Templating {
@@ -133,6 +147,7 @@ impl MockConfig {
             gzip: true,
             http2_in_clear: true,
             root_dir: None,
+            builtins: Builtins::default(),
             counters: None,
             shards: 1,
             seed: 0,

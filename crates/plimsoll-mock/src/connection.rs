@@ -323,6 +323,10 @@ impl Connection<'_> {
                 self.hold_back(delay).await?;
                 self.queue(&answer, form).await?;
             }
+            Decision::File(file) => {
+                let answer = Box::pin(self.exchange().read_static(file)).await;
+                self.queue(&answer, form).await?;
+            }
         }
         Ok(())
     }

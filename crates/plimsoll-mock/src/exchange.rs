@@ -12,7 +12,6 @@ pub(crate) use call::Call;
 pub(crate) use pending::Pending;
 
 use crate::answer::{Answer, Coding};
-use crate::builtins;
 use crate::clock;
 use crate::delay::Delay;
 use crate::delivery::Delivery;
@@ -20,6 +19,7 @@ use crate::journal::{Answered, Seen};
 use crate::metrics::Known;
 use crate::request::{Channel, Request};
 use crate::shard::Shard;
+use crate::static_files::{self, StaticFile};
 use crate::stub::Stub;
 use crate::stub::templated::{Rendered, model};
 use crate::stub_set::StubSet;
@@ -57,6 +57,8 @@ pub(crate) enum Decision {
     Stub(Pending),
     /// An answer of our own, later.
     Own(Answer, Duration),
+    /// A file, once it is read.
+    File(StaticFile),
 }
 
 impl Exchange<'_> {
@@ -92,8 +94,14 @@ impl Exchange<'_> {
     /// The answer to a request that no stub matches.
     fn decide_unmatched(&self, request: &Request<'_>, set: &StubSet) -> Decision {
         let shared = &self.shard.shared;
-        if let Some(reply) = builtins::reply(request, || shared.draw()) {
+        if let Some(reply) = shared.endpoints.reply(request, || shared.draw()) {
             return self.decide_own(reply.answer, reply.delay);
+        }
+        if request.method == "GET"
+            && let Some(file) = static_files::find(&shared.files, request.path)
+        {
+            self.note_unmatched(200);
+            return Decision::File(file);
         }
         self.note_unmatched(404);
         let differences = &shared.differences;

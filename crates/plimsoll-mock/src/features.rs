@@ -85,7 +85,7 @@ impl Example {
 }
 
 fn problems_of(text: &str) -> Vec<StubProblem> {
-    let results = read_document(text, &Surroundings::default());
+    let (results, _) = read_document(text, &Surroundings::default());
     results
         .into_iter()
         .filter_map(Result::err)

@@ -3,6 +3,8 @@
 use crate::admin::Admin;
 use crate::admin::guard::Guard;
 use crate::admin::recordings::{self, Recordings};
+use crate::body_files::BodyFiles;
+use crate::builtins::Endpoints;
 use crate::config::MockConfig;
 use crate::differences::Differences;
 use crate::error::MockError;
@@ -105,7 +107,12 @@ fn share(
     let metrics = Arc::new(Metrics::new(config.shards));
     let behind = config.outgoing.descriptors(config.shards);
     let ending = watch::Sender::new(false);
+    let endpoints = Endpoints::new(config.builtins, config.root_dir.is_some());
+    let endpoints = Arc::new(endpoints);
+    let root = config.root_dir.as_deref();
+    let files = root.map_or_else(BodyFiles::default, BodyFiles::below);
     let admin = Admin {
+        endpoints: Arc::clone(&endpoints),
         stubs: Arc::clone(&stubs),
         journal: Arc::clone(&journal),
         metrics: Arc::clone(&metrics),
@@ -121,6 +128,8 @@ fn share(
     };
     Ok(Shared {
         guard,
+        endpoints,
+        files,
         admin: Arc::new(admin),
         journal,
         metrics,

@@ -3,6 +3,8 @@
 use crate::admin::Admin;
 use crate::admin::guard::Guard;
 use crate::answer::{Answer, Extent, Form, Persistence};
+use crate::body_files::BodyFiles;
+use crate::builtins::Endpoints;
 use crate::config::Timeouts;
 use crate::connection;
 use crate::delay::DelayPrecision;
@@ -39,6 +41,9 @@ const LATENCY_INTERVAL: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) stubs: Arc<Stubs>,
+    pub(crate) endpoints: Arc<Endpoints>,
+    /// Those that are served by their paths.
+    pub(crate) files: BodyFiles,
     pub(crate) admin: Arc<Admin>,
     pub(crate) journal: Arc<Journal>,
     pub(crate) metrics: Arc<Metrics>,

@@ -6,7 +6,7 @@ use crate::body_files::BodyFiles;
 use crate::error::MockError;
 use crate::stub::problem::{FileProblem, StubProblem};
 use crate::stub::surroundings::Surroundings;
-use crate::stub::{Stub, StubMapping, read_document, read_mapping};
+use crate::stub::{Shape, SourceFile, Stub, StubMapping, read_document, read_mapping};
 use plimsoll_files::{Limit, read_text};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -76,10 +76,7 @@ pub(crate) fn load(root: &Path, around: &Surroundings) -> Result<Loaded, MockErr
     };
     let mut ids = BTreeMap::new();
     let files: Vec<&PathBuf> = found.files.iter().collect();
-    let documents = read_all(&files, |path| match read_text(path, Limit::DOCUMENT) {
-        Ok(text) => read_document(&text, &around),
-        Err(error) => vec![Err(vec![StubProblem::invalid("", error.to_string())])],
-    });
+    let documents = read_all(&files, |path| read_file(path, &around));
     for (path, results) in files.iter().zip(documents) {
         let name = shown(&root, path);
         for result in results {
@@ -88,6 +85,21 @@ pub(crate) fn load(root: &Path, around: &Surroundings) -> Result<Loaded, MockErr
         }
     }
     Ok(loaded)
+}
+
+/// Reads the mappings of a file, each with the file that it is in.
+fn read_file(path: &Path, around: &Surroundings) -> Vec<Result<StubMapping, Vec<StubProblem>>> {
+    let text = match read_text(path, Limit::DOCUMENT) {
+        Ok(text) => text,
+        Err(error) => return vec![Err(vec![StubProblem::invalid("", error.to_string())])],
+    };
+    let (results, shape) = read_document(&text, around);
+    let file = match shape {
+        Shape::One => SourceFile::Single(path.to_owned()),
+        Shape::List => SourceFile::List(path.to_owned()),
+    };
+    let of_file = |result: Result<StubMapping, _>| Ok(result?.in_file(file.clone()));
+    results.into_iter().map(of_file).collect()
 }
 
 /// Reads files on as many threads as there are processors, if there are many; what was read is in the order of the files.
@@ -109,20 +121,35 @@ fn read_all<T: Send>(files: &[&PathBuf], read: impl Fn(&Path) -> T + Sync) -> Ve
     })
 }
 
-/// Writes a stub to a file of its own below `mappings`: as a whole, under another name first.
+/// Writes a stub to the file that it came from, or else to one of its own below `mappings`: as a whole, under another name first.
 pub(crate) fn save(root: &Path, stub: &Stub) -> io::Result<()> {
-    let directory = root.join("mappings");
-    fs::create_dir_all(&directory)?;
+    let path = match stub
+        .file
+        .get_or_init(|| SourceFile::Single(saved_path(root, stub)))
+    {
+        SourceFile::Single(path) => path,
+        SourceFile::List(path) => return Err(read_only(path, "saved")),
+    };
+    if let Some(directory) = path.parent() {
+        fs::create_dir_all(directory)?;
+    }
     let mut document = stub.document.clone();
     document["persistent"] = true.into();
-    let path = saved_path(root, stub);
     let unfinished = path.with_extension("unfinished");
     let written = fs::write(&unfinished, format!("{document:#}\n"));
-    let written = written.and_then(|()| fs::rename(&unfinished, &path));
+    let written = written.and_then(|()| fs::rename(&unfinished, path));
     written.inspect_err(|_| {
         // What cannot be removed was most likely not written either.
         fs::remove_file(&unfinished).ok();
     })
+}
+
+/// WireMock's words about a file with a list of mappings.
+fn read_only(path: &Path, what: &str) -> io::Error {
+    let path = path.display();
+    io::Error::other(format!(
+        "Stubs loaded from multi-mapping files are read-only, and therefore cannot be {what}: {path}"
+    ))
 }
 
 /// The names of the files in which stubs are saved; none where there is no such directory.
@@ -135,11 +162,15 @@ pub(crate) fn saved_names(root: &Path) -> io::Result<Vec<String>> {
     entries.map(name).collect()
 }
 
-/// Removes the file that [`save`] has written for a stub, if it has.
-pub(crate) fn forget(root: &Path, stub: &Stub) -> io::Result<()> {
-    match fs::remove_file(saved_path(root, stub)) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        result => result,
+/// Removes the file that a stub is in, if it is in one. The error says of a file with a list of mappings that it stays.
+pub(crate) fn forget(stub: &Stub) -> io::Result<()> {
+    match stub.file.get() {
+        None => Ok(()),
+        Some(SourceFile::List(path)) => Err(read_only(path, "removed")),
+        Some(SourceFile::Single(path)) => match fs::remove_file(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            result => result,
+        },
     }
 }
 

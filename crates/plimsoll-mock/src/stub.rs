@@ -14,6 +14,7 @@ mod raw;
 pub(crate) mod reader;
 pub(crate) mod request_pattern;
 pub(crate) mod response;
+mod source_file;
 pub(crate) mod surroundings;
 pub(crate) mod templated;
 pub(crate) mod url_pattern;
@@ -36,6 +37,7 @@ use request_pattern::RequestPattern;
 use response::{Response, identity};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
+pub(crate) use source_file::SourceFile;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use surroundings::Surroundings;
@@ -58,6 +60,8 @@ pub(crate) struct StubMapping {
     webhooks: Arc<[Webhook]>,
     behaviour: Option<Behaviour>,
     document: Value,
+    /// The file that it was read from, if it was.
+    file: Option<SourceFile>,
 }
 
 /// A stub mapping of a set, ready to answer.
@@ -89,6 +93,8 @@ pub(crate) struct Stub {
     pub(crate) document: Value,
     /// About how many bytes the mapping has as a text.
     pub(crate) bytes: usize,
+    /// The file that it is written in, once it is in one. What an edit puts in its place shares it.
+    pub(crate) file: Arc<OnceLock<SourceFile>>,
     /// In which of the journal's times it last answered, 0 before its first. The alternatives of one stub share it.
     seen: Arc<AtomicU64>,
     /// Where it is counted; shared in the same way.
@@ -200,21 +206,30 @@ pub(crate) fn read_value<T>(
     }
 }
 
+/// The shape of a document of mappings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// One mapping.
+    One,
+    /// `{"mappings": […]}`.
+    List,
+}
+
 /// Reads a document, which is one mapping or a list `{"mappings": […]}`: one result per mapping, or one for a text that is not JSON.
 pub(crate) fn read_document(
     text: &str,
     around: &Surroundings,
-) -> Vec<Result<StubMapping, Problems>> {
+) -> (Vec<Result<StubMapping, Problems>>, Shape) {
     let text = lenient_json::to_strict(text);
     let mut document = match parse(&text) {
         Ok(document) => document,
-        Err(problems) => return vec![Err(problems)],
+        Err(problems) => return (vec![Err(problems)], Shape::One),
     };
     let bodies = JsonBodies::find(&text);
     if document.get("mappings").is_none() {
-        return vec![read_one(document, &bodies, around)];
+        return (vec![read_one(document, &bodies, around)], Shape::One);
     }
-    read_list(&mut document, &bodies, around, &[])
+    (read_list(&mut document, &bodies, around, &[]), Shape::List)
 }
 
 fn parse(text: &str) -> Result<Value, Problems> {
@@ -315,11 +330,20 @@ impl StubMapping {
             webhooks: webhooks.into(),
             behaviour,
             document: Value::Null,
+            file: None,
         })
     }
 
     fn with_document(self, document: Value) -> Self {
         Self { document, ..self }
+    }
+
+    /// The mapping as one of this file.
+    pub(crate) fn in_file(self, file: SourceFile) -> Self {
+        Self {
+            file: Some(file),
+            ..self
+        }
     }
 
     /// The mapping as the admin API would show it under this id.
@@ -391,6 +415,7 @@ impl StubMapping {
             behaviour,
             document,
             bytes,
+            file: Arc::new(self.file.map_or_else(OnceLock::new, OnceLock::from)),
             seen: Arc::clone(shared.0),
             place: Arc::clone(shared.1),
         }
@@ -419,6 +444,14 @@ impl StubMapping {
 }
 
 impl Stub {
+    /// The stub as the one that takes the place of `old`: in the same file, if that is in one.
+    pub(crate) fn in_place_of(self, old: &Self) -> Self {
+        Self {
+            file: Arc::clone(&old.file),
+            ..self
+        }
+    }
+
     /// Whether clients get all of its answer.
     pub(crate) fn goes_out_whole(&self) -> bool {
         matches!(self.delivery, Delivery::Plain | Delivery::Paced(_))
@@ -501,6 +534,10 @@ fn read_id(object: &mut Object<'_>, problems: &mut Problems) -> Option<StubId> {
     let (id, uuid) = (object.get("id"), object.get("uuid"));
     let mut read = |node: Node<'_>| {
         let text = node.text(problems)?;
+        // As Jackson reads it: none.
+        if text.trim().is_empty() {
+            return None;
+        }
         StubId::parse(&text).or_else(|| node.wrong("a UUID", problems))
     };
     let (id, uuid) = (id.and_then(&mut read), uuid.and_then(&mut read));

@@ -150,7 +150,7 @@ fn positions<'a>(index: &'a HashMap<String, Vec<usize>>, key: &str) -> &'a [usiz
 mod tests {
     use super::*;
     use crate::stub::id::StubId;
-    use crate::stub::read_document;
+    use crate::stub::read_mapping;
     use crate::stub::surroundings::Surroundings;
     use crate::stub_state::StateMachines;
     use plimsoll_http::Fields;
@@ -183,9 +183,7 @@ mod tests {
 
     fn set_of(mappings: &[serde_json::Value]) -> StubSet {
         let place = |(index, document): (usize, &serde_json::Value)| {
-            let mapping = read_document(&document.to_string(), &Surroundings::default())
-                .remove(0)
-                .unwrap();
+            let mapping = read_mapping(&document.to_string(), &Surroundings::default()).unwrap();
             let index = index as u64;
             Arc::new(mapping.place(
                 StubId::minted(0, index),

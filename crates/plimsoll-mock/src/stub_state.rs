@@ -40,13 +40,14 @@ pub(crate) struct Step {
 }
 
 impl Step {
-    /// The names of the states that it is about.
-    pub(crate) fn states(&self) -> impl Iterator<Item = String> {
-        let states = self.machine.states.lock();
-        let states = states.unwrap_or_else(PoisonError::into_inner);
-        let name = |number: u32| states.get(number as usize).cloned();
-        let names = [self.requires.and_then(name), self.leads_to.and_then(name)];
-        names.into_iter().flatten()
+    /// The name of the state in which the stub matches.
+    pub(crate) fn required(&self) -> Option<String> {
+        self.requires.map(|number| self.machine.name_of(number))
+    }
+
+    /// The name of the state that its answer leads to.
+    pub(crate) fn new_state(&self) -> Option<String> {
+        self.leads_to.map(|number| self.machine.name_of(number))
     }
 }
 
@@ -69,7 +70,11 @@ impl StateMachine {
 
     /// The name of the state that it is in.
     pub(crate) fn state(&self) -> String {
-        let number = number_of(self.cell.load(Ordering::Acquire));
+        self.name_of(number_of(self.cell.load(Ordering::Acquire)))
+    }
+
+    /// The name of the state with this number.
+    fn name_of(&self, number: u32) -> String {
         let states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
         states.get(number as usize).cloned().unwrap_or_default()
     }

@@ -3,12 +3,13 @@
 //! A change is visible to every shard when its call returns.
 
 use crate::delay::Delay;
+use crate::java_set;
 use crate::stub::id::StubId;
 use crate::stub::{Stub, StubMapping};
 use crate::stub_set::StubSet;
 use crate::stub_state::{StateMachine, StateMachines, Step};
 use arc_swap::{ArcSwap, Guard};
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -212,10 +213,11 @@ impl Stubs {
 }
 
 impl ScenarioStubs {
-    /// The states that its stubs name, in alphabetical order.
-    pub(crate) fn states(&self) -> BTreeSet<String> {
-        let steps = self.stubs.iter().filter_map(|stub| stub.step.as_ref());
-        steps.flat_map(Step::states).collect()
+    /// The states that its stubs name, each once, in the order in which WireMock's set of them goes.
+    pub(crate) fn states(&self) -> Vec<String> {
+        let steps = || self.stubs.iter().filter_map(|stub| stub.step.as_ref());
+        let required = steps().filter_map(Step::required);
+        java_set::in_order(required.chain(steps().filter_map(Step::new_state)))
     }
 }
 
@@ -253,7 +255,8 @@ impl Draft<'_> {
             return Ok(None);
         };
         let old = &mut self.stubs[place];
-        let stub = Arc::new(mapping.place(id, old.insertion, &mut self.writer.machines));
+        let stub = mapping.place(id, old.insertion, &mut self.writer.machines);
+        let stub = Arc::new(stub.in_place_of(old));
         let others = self.bytes - old.bytes;
         if stub.bytes > old.bytes && others >= MOST_BYTES {
             return Err(NotPlaced::TooMany);

@@ -17,6 +17,8 @@ mod http2;
 mod invalid;
 #[path = "mock/journal.rs"]
 mod journal;
+#[path = "mock/keeping.rs"]
+mod keeping;
 #[path = "mock/limits.rs"]
 mod limits;
 #[path = "mock/metrics.rs"]

@@ -6,6 +6,7 @@ use crate::answer::Answer;
 
 pub(super) fn answer(admin: &Admin, request: &AdminRequest, _: &str) -> Result<Answer, AdminError> {
     let stub = admin.stubs.add(admin.mapping_of(request)?)?;
+    admin.endpoints.yield_to_stubs();
     admin.save_if_persistent(&stub)?;
     Ok(Answer::json(201, &stub.document))
 }

@@ -10,6 +10,7 @@ pub(super) fn answer(
     id: &str,
 ) -> Result<Answer, AdminError> {
     let id = id_of(id)?;
+    admin.stubs.get(id).ok_or_else(AdminError::absent)?;
     let mapping = admin.mapping_of(request)?;
     let stub = admin
         .stubs

@@ -40,6 +40,7 @@ pub(super) fn answer(admin: &Admin, request: &AdminRequest, _: &str) -> Result<A
     admin
         .stubs
         .change(|draft| import(draft, mappings, options))?;
+    admin.endpoints.yield_to_stubs();
     Ok(AnswerBuilder::new(200, None).body(b""))
 }
 

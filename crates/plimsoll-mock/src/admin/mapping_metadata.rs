@@ -8,7 +8,6 @@ use crate::content::Content;
 use crate::matcher::Matcher;
 use crate::stub::{Stub, read_matcher};
 use serde_json::json;
-use std::collections::HashSet;
 use std::sync::Arc;
 
 pub(super) fn find(admin: &Admin, request: &AdminRequest, _: &str) -> Result<Answer, AdminError> {
@@ -19,8 +18,7 @@ pub(super) fn find(admin: &Admin, request: &AdminRequest, _: &str) -> Result<Ans
 
 pub(super) fn remove(admin: &Admin, request: &AdminRequest, _: &str) -> Result<Answer, AdminError> {
     let found = matching(admin, request)?;
-    let ids: HashSet<_> = found.iter().map(|stub| stub.id).collect();
-    admin.stubs.retain(|stub| !ids.contains(&stub.id));
+    admin.remove(&found)?;
     Ok(Answer::json(200, &json!({})))
 }
 

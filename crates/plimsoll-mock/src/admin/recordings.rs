@@ -187,7 +187,7 @@ impl<'a> Kept<'a> {
             admin.stubs.retain(|stub| !ids.contains(&stub.id));
         }
         for stub in &self.stubs {
-            admin.forget(stub).ok();
+            source::forget(stub).ok();
         }
         let files = admin.body_files();
         for name in &self.files {

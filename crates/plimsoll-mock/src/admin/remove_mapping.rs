@@ -6,8 +6,7 @@ use crate::answer::Answer;
 use serde_json::json;
 
 pub(super) fn answer(admin: &Admin, _: &AdminRequest, id: &str) -> Result<Answer, AdminError> {
-    let id = id_of(id)?;
-    let stub = admin.stubs.remove(id).ok_or_else(AdminError::absent)?;
-    admin.forget(&stub)?;
+    let stub = admin.stubs.get(id_of(id)?).ok_or_else(AdminError::absent)?;
+    admin.remove(&[stub])?;
     Ok(Answer::json(200, &json!({})))
 }

@@ -3,26 +3,26 @@
 use super::error::AdminError;
 use super::{Admin, AdminRequest};
 use crate::answer::{Answer, AnswerBuilder};
-use crate::stub::id::StubId;
 use crate::stub::{Stub, StubMapping, read_document};
+use std::sync::Arc;
 
 pub(super) fn answer(admin: &Admin, request: &AdminRequest, _: &str) -> Result<Answer, AdminError> {
-    let results = read_document(&request.text(), &admin.surroundings());
+    let (results, _) = read_document(&request.text(), &admin.surroundings());
     let mut wanted = Vec::new();
     for result in results {
         wanted.push(result.map_err(|problems| AdminError::refused(&problems))?);
     }
-    let unwanted: Vec<StubId> = {
+    let unwanted: Vec<Arc<Stub>> = {
         let set = admin.stubs.current();
         let found = wanted.iter().filter_map(|wanted| {
             let stubs = set.stubs();
             let by_id = stubs.iter().find(|stub| Some(stub.id) == wanted.id);
             let by_request = || stubs.iter().find(|stub| same_request(stub, wanted));
-            by_id.or_else(by_request).map(|stub| stub.id)
+            by_id.or_else(by_request).cloned()
         });
         found.collect()
     };
-    admin.stubs.retain(|stub| !unwanted.contains(&stub.id));
+    admin.remove(&unwanted)?;
     Ok(AnswerBuilder::new(200, None).body(b""))
 }
 

@@ -1,4 +1,5 @@
-//! `POST /mappings/save`: writes every stub to a file of its own below `mappings`, so that a reset brings it back, and marks it as persistent.
+//! `POST /mappings/save`: writes every stub to the file that it came from, or else to one of its own below `mappings`, so that a reset brings it
+//! back, and marks it as persistent.
 
 use super::error::AdminError;
 use super::{Admin, AdminRequest};

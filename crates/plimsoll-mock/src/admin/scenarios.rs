@@ -35,7 +35,7 @@ pub(super) fn set(admin: &Admin, request: &AdminRequest, name: &str) -> Result<A
         return Err(AdminError::no_scenario(&decoded));
     };
     let state = state.as_deref().unwrap_or(STARTED);
-    if state != STARTED && !scenario.states().contains(state) {
+    if state != STARTED && !scenario.states().iter().any(|own| own == state) {
         return Err(AdminError::no_state(&decoded, state));
     }
     scenario.machine.set(state);

@@ -2,13 +2,14 @@
 
 use super::Exchange;
 use super::pending::{Pending, Source};
-use crate::answer::Answer;
+use crate::answer::{Answer, Coding};
 use crate::clock;
 use crate::journal::Answered;
 use crate::kept_body::Held;
 use crate::outgoing::Sending;
 use crate::proxy::{Proxy, failed};
 use crate::request::Request;
+use crate::static_files::StaticFile;
 use crate::stub::Stub;
 use crate::stub::templated::{Unread, model};
 use std::sync::Arc;
@@ -40,6 +41,19 @@ impl Exchange<'_> {
             None => journal.note(self.shard.index, &seen),
         };
         pending.source = Source::Made(answer);
+    }
+
+    /// The answer with a file that no stub names, which is read on another thread.
+    pub(crate) async fn read_static(&self, file: StaticFile) -> Answer {
+        let shared = Arc::clone(&self.shard.shared);
+        let turn = self.shard.shared.reading.acquire().await;
+        let read = tokio::task::spawn_blocking(move || file.read(&shared.files)).await;
+        drop(turn);
+        let answer = read.unwrap_or_else(|error| Answer::text(500, &error.to_string()));
+        match self.coding() {
+            Coding::Gzip => answer.packed().unwrap_or(answer),
+            Coding::Identity => answer,
+        }
     }
 
     /// The other server's answer, or WireMock's words about why there is none. `held` gets the room that it takes.

@@ -172,6 +172,10 @@ async fn prepare(
             wait(stage, place, delay).await?;
             Ok(own(answer, place))
         }
+        Decision::File(file) => {
+            let answer = Box::pin(exchange.read_static(file)).await;
+            Ok(own(answer, place))
+        }
         Decision::Stub(mut pending) if pending.is_elsewhere() => {
             let Ok(permit) = enter(pending.room.as_ref()).await else {
                 return Ok(own(Room::refusal(), place));

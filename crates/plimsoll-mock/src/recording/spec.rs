@@ -103,10 +103,10 @@ impl Spec {
     pub(crate) fn read(node: &Node<'_>, problems: &mut Problems) -> Option<Self> {
         let mut object = node.object(problems)?;
         let (target, filters) = (object.get("targetBaseUrl"), object.get("filters"));
-        let (capture, body) = (
-            object.get("captureHeaders"),
-            object.get("requestBodyPattern"),
-        );
+        let capture = object.get("captureHeaders");
+        // WireMock's Java client writes its second name, and Jackson reads it last.
+        let body = object.get("requestBodyPattern");
+        let body = object.get("requestBodyPatternFactory").or(body);
         let (extract, output) = (
             object.get("extractBodyCriteria"),
             object.get("outputFormat"),

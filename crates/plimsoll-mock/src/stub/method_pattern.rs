@@ -19,6 +19,9 @@ impl MethodPattern {
         }
         match node.text(problems)? {
             method if method == "ANY" => Some(Self::Any),
+            method if method == "GET_OR_HEAD" => {
+                Some(Self::OneOf(vec!["GET".to_owned(), "HEAD".to_owned()]))
+            }
             method => Some(Self::OneOf(vec![method])),
         }
     }
@@ -82,6 +85,9 @@ mod tests {
         check(r#""GET""#, "GET", true);
         check(r#""GET""#, "get", false);
         check(r#""ANY""#, "QUERY", true);
+        check(r#""GET_OR_HEAD""#, "GET", true);
+        check(r#""GET_OR_HEAD""#, "HEAD", true);
+        check(r#""GET_OR_HEAD""#, "POST", false);
         check(r#"{"oneOf": ["GET", "PUT"]}"#, "PUT", true);
         check(r#"{"oneOf": ["GET", "PUT"]}"#, "POST", false);
         check(r#"{"noneOf": ["GET", "PUT"]}"#, "POST", true);

@@ -112,10 +112,12 @@ impl<'a> Node<'a> {
         value.or_else(|| self.wrong("a number", problems))
     }
 
-    /// `true` or `false`.
+    /// `true` or `false`, also as a string.
     pub(crate) fn boolean(&self, problems: &mut Problems) -> Option<bool> {
         match self.value {
             Value::Bool(value) => Some(*value),
+            Value::String(text) if text == "true" => Some(true),
+            Value::String(text) if text == "false" => Some(false),
             _ => self.wrong("true or false", problems),
         }
     }

@@ -143,7 +143,7 @@ impl Response {
 /// The fields that name the stub.
 pub(crate) fn identity(id: &str, name: Option<&str>) -> Vec<(&'static str, String)> {
     let mut fields = vec![("Matched-Stub-Id", id.to_owned())];
-    fields.extend(name.map(|name| ("Matched-Stub-Name", printable(name))));
+    fields.extend(name.map(|name| ("Matched-Stub-Name", ascii(name))));
     fields
 }
 
@@ -298,6 +298,11 @@ fn read_body(
 /// Control characters would end a line or a field of the head.
 fn is_control(c: char) -> bool {
     c.is_control() && c != '\t'
+}
+
+/// A stub's name as a field's value: on one line, with `?` for what is not ASCII, as WireMock writes it.
+fn ascii(name: &str) -> String {
+    printable(name).replace(|c: char| !c.is_ascii(), "?")
 }
 
 /// A text on one line.

@@ -1,6 +1,6 @@
 //! A mock in a thread and a client that speaks raw HTTP/1.1.
 
-use plimsoll_mock::{MockConfig, MockError, Summary, run};
+use plimsoll_mock::{Builtins, MockConfig, MockError, Summary, run};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -36,10 +36,11 @@ pub trait Transport: Read + Write + Send {}
 
 impl<T: Read + Write + Send> Transport for T {}
 
-/// A configuration on a free port of loopback; unmatched requests get one line.
+/// A configuration on a free port of loopback; unmatched requests get one line, and endpoints answer beside stubs.
 pub fn config() -> MockConfig {
     let mut config = MockConfig::new("127.0.0.1:0".parse().unwrap());
     config.differences_per_second = 0;
+    config.builtins = Builtins::On;
     config
 }
 

@@ -27,11 +27,14 @@ pub struct Args {
     #[arg(long, default_value_t = 8080)]
     port: u16,
     /// Address to listen on.
-    #[arg(long, default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
+    #[arg(long, default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST), value_parser = bind_address)]
     bind_address: IpAddr,
     /// Directory with `mappings/` and `__files/` [default: the current one, if it has one of them]
     #[arg(long)]
     root_dir: Option<PathBuf>,
+    /// When go-bench-suite's endpoints answer what no stub matches.
+    #[arg(long, value_enum, default_value_t = Builtins::Auto)]
+    builtins: Builtins,
     /// Threads [default: one per CPU that this process may use]
     #[arg(long)]
     shards: Option<usize>,
@@ -106,6 +109,17 @@ pub struct Args {
     wiremock: wiremock_flags::Flags,
 }
 
+/// When go-bench-suite's endpoints answer.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Builtins {
+    /// As long as no stubs are in use: no root directory, none over the admin API. In an experiment always.
+    Auto,
+    /// Always.
+    On,
+    /// Never.
+    Off,
+}
+
 /// Serves until a signal.
 pub fn run(args: Args) -> Result<Ending, Failure> {
     args.wiremock.judge()?;
@@ -121,6 +135,14 @@ pub fn run(args: Args) -> Result<Ending, Failure> {
     .map_err(failure)?;
     summary::say(&summary, seed);
     Ok(Ending::Passed)
+}
+
+/// An address, or the name of the loopback interface.
+fn bind_address(text: &str) -> Result<IpAddr, std::net::AddrParseError> {
+    match text {
+        "localhost" => Ok(IpAddr::V4(Ipv4Addr::LOCALHOST)),
+        text => text.parse(),
+    }
 }
 
 fn credentials(text: &str) -> Result<Credentials, String> {

@@ -10,7 +10,8 @@ fn stubs_of_the_current_directory_and_over_the_admin_api() {
         "stubs/mappings/one.json",
         r#"{"request":{"method":"GET","url":"/one"},"response":{"status":201,"body":"first"}}"#,
     );
-    let mock = Server::start(&workspace, &["mock", "--port", "0", "--root-dir", "stubs"]);
+    let line = "mock --port 0 --bind-address localhost --root-dir stubs --builtins on";
+    let mock = Server::start(&workspace, &line.split(' ').collect::<Vec<_>>());
     assert!(
         get(mock.main(), "/one").starts_with("HTTP/1.1 201 "),
         "{}",
@@ -27,7 +28,7 @@ fn stubs_of_the_current_directory_and_over_the_admin_api() {
     assert!(get(mock.main(), "/mock/example").ends_with("Response body"));
     assert!(
         get(mock.main(), "/json/valid").starts_with("HTTP/1.1 200 "),
-        "built-in endpoints stay"
+        "built-in endpoints stay if asked for"
     );
     assert_eq!(mock.stop(), Some(0));
 }

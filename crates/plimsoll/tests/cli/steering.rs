@@ -43,7 +43,9 @@ fn names_of_files_and_keys_within_them() {
     check(&workspace, &["import", "har", absent], &shown);
     check(&workspace, &["diagnose", absent], &shown);
     check(&workspace, &["gateway", "--config", absent], &shown);
-    check(&workspace, &["mock", "--root-dir", absent], &shown);
+    workspace.write(absent, "");
+    let below = format!("{absent}/root");
+    check(&workspace, &["mock", "--root-dir", &below], &shown);
     check(&workspace, &["report", absent], &shown);
     let found = workspace.write(
         "stubs/mappings/b\u{9b}.json",

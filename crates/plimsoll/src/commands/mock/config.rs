@@ -3,7 +3,8 @@
 use super::Args;
 use crate::commands::server;
 use crate::exit::Failure;
-use plimsoll_mock::{AdminAccess, DelayPrecision, JournalLimits, MockConfig, Templating};
+use crate::out;
+use plimsoll_mock::{AdminAccess, Builtins, DelayPrecision, JournalLimits, MockConfig, Templating};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
@@ -18,6 +19,16 @@ pub fn of(args: Args, seed: u64) -> Result<MockConfig, Failure> {
     config.http2_in_clear = args.https.http2_in_clear();
     config.admin_requires_https = args.https.for_admin();
     config.root_dir = args.root_dir.clone().or_else(default_root);
+    if let Some(root) = &config.root_dir {
+        make(root)?;
+    }
+    config.builtins = match args.builtins {
+        // An experiment is written for them, whatever stubs it has beside.
+        super::Builtins::Auto if args.server.announce => Builtins::On,
+        super::Builtins::Auto => Builtins::WithoutStubs,
+        super::Builtins::On => Builtins::On,
+        super::Builtins::Off => Builtins::Off,
+    };
     config.counters = args.counters;
     config.shards = server::shards(args.shards)?;
     config.connections = args.connections;
@@ -56,6 +67,20 @@ pub fn of(args: Args, seed: u64) -> Result<MockConfig, Failure> {
         None => AdminAccess::Loopback,
     };
     Ok(config)
+}
+
+/// Makes a root directory that is not there, as WireMock does, and says so: it may be a name that was mistyped.
+fn make(root: &Path) -> Result<(), Failure> {
+    if root.exists() {
+        return Ok(());
+    }
+    let shown = root.display();
+    std::fs::create_dir_all(root)
+        .map_err(|error| Failure::Environment(format!("{shown} cannot be made: {error}")))?;
+    out::note(&format!(
+        "mock: {shown} was not there and is made: it has no stubs"
+    ));
+    Ok(())
 }
 
 /// Who asks for many entries gets the memory for them.
