@@ -65,7 +65,12 @@ impl Translation<'_> {
     }
 
     fn literal(&mut self, literal: char) {
-        self.out += &regex::escape(literal.encode_utf8(&mut [0; 4]));
+        match literal {
+            '/' | '_' => self.out.push(literal),
+            // Of a long path these are nearly all.
+            letter if letter.is_ascii_alphanumeric() => self.out.push(letter),
+            other => self.out += &regex::escape(other.encode_utf8(&mut [0; 4])),
+        }
         self.before = Before::Atom;
     }
 

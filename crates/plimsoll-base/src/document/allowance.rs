@@ -9,6 +9,8 @@ pub enum Counted {
     Collections,
     /// Mappings in lists, such as steps and routes, and those in a mapping of the document's own, such as arms.
     Records,
+    /// Entries of the document's own mapping, such as keys and policies.
+    Entries,
 }
 
 impl Counted {
@@ -18,6 +20,7 @@ impl Counted {
             Self::Values => "values",
             Self::Collections => "mappings and lists",
             Self::Records => "entries such as steps, routes, arms or paths",
+            Self::Entries => "entries",
         }
     }
 }

@@ -354,6 +354,7 @@ impl Node {
             (Counted::Values, _)
             | (Counted::Collections, Value::Sequence(_) | Value::Mapping(_)) => true,
             (Counted::Records, Value::Mapping(_)) => in_list || depth == 2,
+            (Counted::Entries, _) => depth == 1,
             _ => false,
         };
         if counts {

@@ -1,33 +1,35 @@
 //! `POST /tyk/keys/create`: a key with a name of its own; `POST /tyk/keys/{id}`: with this one.
 
-use super::new_key::{self, Put};
-use super::{Call, Control, error};
+use super::new_key::{self, Put, Refused};
+use super::{Call, Control};
 use crate::answer::Answer;
 use crate::keys::KeyHash;
 use crate::keys::name::{self, Form};
 
 pub(super) fn answer(control: &Control, call: &Call, id: &str) -> Answer {
+    make(control, &call.body, id).unwrap_or_else(Refused::answer)
+}
+
+/// Makes a key of a session that is written.
+pub(super) fn make(control: &Control, written: &[u8], id: &str) -> Result<Answer, Refused> {
     let rules = control.settings.key_rules();
     if !id.is_empty() && id.len() < rules.shortest {
         let message = format!("a key has at least {} characters", rules.shortest);
-        return error(400, message);
+        return Err(Refused::new(400, message));
     }
-    let named = (!id.is_empty()).then(|| KeyHash::of(id.as_bytes()));
-    let session = match new_key::session(control, call, named) {
-        Ok(session) => session,
-        Err(refused) => return refused,
-    };
+    let named = || (!id.is_empty()).then(|| KeyHash::of(id.as_bytes()));
+    let session = new_key::session(control, written, named)?;
     let org = session.shape.get("org_id").and_then(|org| org.as_str());
     let name = match id {
         "" => match fresh(org.unwrap_or_default(), rules.form) {
             Ok(name) => name,
-            Err(why) => return error(500, format!("no key can be made: {why}")),
+            Err(why) => return Err(Refused::new(500, format!("no key can be made: {why}"))),
         },
         id => id.to_owned(),
     };
     let hash = KeyHash::of(name.as_bytes());
     let made = new_key::put(control, (hash, &name), session, Put::Make);
-    made.expect("invariant: a key is made whether it was there or not")
+    Ok(made.expect("invariant: a key is made whether it was there or not"))
 }
 
 /// A key that nobody can guess.

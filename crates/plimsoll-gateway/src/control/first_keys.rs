@@ -1,14 +1,22 @@
 //! Keys that are there from the start: a file of JSON, `{"<key>": <session>, …}`, each made as `POST /tyk/keys/{id}` makes it.
 
-use super::{Call, Control, create_key};
-use plimsoll_base::document::{Document, MOST_PROBLEMS, Path, Problem, Problems, Value};
+use super::{Control, create_key};
+use plimsoll_base::document::{
+    Allowance, Counted, Document, MOST_PROBLEMS, Path, Problem, Problems, Value,
+};
 
 /// Makes the keys of a file.
 ///
 /// # Errors
 /// Every problem of the text. None names a key.
 pub(crate) fn make(control: &Control, name: &str, text: &str) -> Result<(), Problems> {
+    /// Of a few bytes one takes some thousand instructions.
+    const KEYS: Allowance = Allowance {
+        any: 8_000,
+        bytes_each: 40,
+    };
     let document = Document::parse_json(name, text).map_err(unnamed)?;
+    document.bound(Counted::Entries, KEYS).map_err(unnamed)?;
     let Value::Mapping(keys) = document.root().value() else {
         let message = "the file holds no keys: write `{\"<key>\": { … }}`, a session for each";
         return Err(Problem::of_file(name, message.to_owned()).into());
@@ -18,16 +26,19 @@ pub(crate) fn make(control: &Control, name: &str, text: &str) -> Result<(), Prob
         // A session at a time: all of them as JSON would be a second text.
         let session = serde_json::to_string(entry.node());
         let session = session.expect("invariant: a document has a text");
-        let answer = create_key::answer(control, &call(session), entry.key());
-        match answer.status() {
-            200 => {}
+        let made = create_key::make(control, session.as_bytes(), entry.key());
+        let message = match made {
+            Ok(answer) if answer.status() == 200 => continue,
             // The place of each is looked for among all keys.
-            _ if refused.len() >= MOST_PROBLEMS => refused.count_further(1),
-            _ => {
-                let path = Path::root().key(entry.key());
-                refused.extend([document.problem(path, answer.message())]);
+            _ if refused.len() >= MOST_PROBLEMS => {
+                refused.count_further(1);
+                continue;
             }
-        }
+            Ok(answer) => answer.message().to_owned(),
+            Err(refused) => refused.message,
+        };
+        let path = Path::root().key(entry.key());
+        refused.extend([document.problem(path, message)]);
     }
     refused.or_ok(()).map_err(unnamed)
 }
@@ -47,18 +58,6 @@ fn unnamed(problems: Problems) -> Problems {
     problems
 }
 
-fn call(session: String) -> Call {
-    Call {
-        method: "POST".to_owned(),
-        path: String::new(),
-        query: String::new(),
-        secret: None,
-        body: session.into_bytes(),
-        peer: String::new(),
-        leaving: false,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use crate::config::Surroundings;
@@ -67,7 +66,7 @@ mod tests {
     use std::path::PathBuf;
 
     #[test]
-    fn a_file_may_hold_many_keys() {
+    fn a_file_may_hold_as_many_keys_as_its_length_allows() {
         let directory = tempfile::tempdir().unwrap();
         let conf = directory.path().join("tyk.conf");
         let text = serde_json::json!({ "secret": "s", "app_path": directory.path().join("apps") });
@@ -79,9 +78,13 @@ mod tests {
                 r#""key{n}":{{"rate":1000,"per":60,"quota_max":-1,"org_id":"default","access_rights":{{"a":{{"api_id":"a","versions":["Default"]}}}}}}"#
             )
         };
-        let keys: Vec<String> = (0..10_000).map(key).collect();
-        tyk.make_keys("keys.json", &format!("{{{}}}", keys.join(",")))
-            .unwrap();
+        let make = |count, key: &dyn Fn(usize) -> String| {
+            let keys: Vec<String> = (0..count).map(key).collect();
+            tyk.make_keys("keys.json", &format!("{{{}}}", keys.join(",")))
+        };
+        make(10_000, &key).unwrap();
+        let refused = make(20_000, &|n| format!(r#""k{n}":{{}}"#)).unwrap_err();
+        assert!(refused.to_string().contains(" entries in "), "{refused}");
     }
 
     #[test]

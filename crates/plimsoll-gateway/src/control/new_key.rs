@@ -1,6 +1,6 @@
 //! What creating and changing a key have in common: from a call's body to a key in the store.
 
-use super::{Call, Control, error, json_answer, now};
+use super::{Control, error, json_answer, now};
 use crate::answer::Answer;
 use crate::keys::KeyHash;
 use crate::keys::key::{NewKey, Quotas};
@@ -8,31 +8,52 @@ use crate::keys::lifetime::AfterExpiry;
 use crate::keys::session::{self, Session};
 use plimsoll_base::document::Document;
 use serde_json::json;
+use std::cell::LazyCell;
 
-/// The session that a call brings for the key that it names, if it names one.
+/// Why a key is not made or changed. No [`Answer`] yet, whose body nobody reads where a file brings keys by the thousand.
+#[derive(Debug)]
+pub(super) struct Refused {
+    pub(super) status: u16,
+    pub(super) message: String,
+}
+
+impl Refused {
+    pub(super) fn new(status: u16, message: impl Into<String>) -> Self {
+        let message = message.into();
+        Self { status, message }
+    }
+
+    pub(super) fn answer(self) -> Answer {
+        error(self.status, self.message)
+    }
+}
+
+/// The session that is written for a key; its hash, if it has a name already, is asked for only where something depends on it.
 pub(super) fn session(
     control: &Control,
-    call: &Call,
-    named: Option<KeyHash>,
-) -> Result<Session, Answer> {
-    let text = std::str::from_utf8(&call.body).map_err(|_| error(500, "Unmarshalling failed"))?;
+    written: &[u8],
+    named: impl FnOnce() -> Option<KeyHash>,
+) -> Result<Session, Refused> {
+    let text =
+        std::str::from_utf8(written).map_err(|_| Refused::new(500, "Unmarshalling failed"))?;
     let document = Document::parse_json("session", text)
-        .map_err(|problems| error(500, format!("Unmarshalling failed: {problems}")))?;
+        .map_err(|problems| Refused::new(500, format!("Unmarshalling failed: {problems}")))?;
     let mut session =
-        session::read(document).map_err(|problems| error(400, problems.to_string()))?;
+        session::read(document).map_err(|problems| Refused::new(400, problems.to_string()))?;
     let rules = control.settings.key_rules();
     if session.grant.access.is_empty() && session.grant.policies.is_empty() && !rules.master_keys {
         let message = "Failed to create key, keys must have at least one Access Rights record set.";
-        return Err(error(400, message));
+        return Err(Refused::new(400, message));
     }
     let policies = control.keys.policies();
-    let is_new = !named.is_some_and(|hash| control.has(hash));
+    let known = LazyCell::new(|| named().is_some_and(|hash| control.has(hash)));
     for name in &session.grant.policies {
         let Some(policy) = session.grant.policy(name, &policies) else {
-            return Err(error(400, format!("there is no policy `{name}`")));
+            let message = format!("there is no policy `{name}`");
+            return Err(Refused::new(400, message));
         };
         // Whatever the session says itself; of several the last one counts (Tyk 5.15, `gateway/api.go`, `checkAndApplyTrialPeriod`).
-        if is_new && policy.key_expires_in > 0 {
+        if policy.key_expires_in > 0 && !*known {
             session.expires = now().saturating_add(policy.key_expires_in);
             session.lifetime.expires = session.expires.into();
         }

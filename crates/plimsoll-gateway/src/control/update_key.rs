@@ -18,11 +18,11 @@ pub(super) fn answer(control: &Control, call: &Call, id: &str) -> Answer {
         true => Quotas::Keep,
         false => Quotas::Reset,
     };
-    match new_key::session(control, call, Some(hash)) {
+    match new_key::session(control, &call.body, || Some(hash)) {
         Ok(session) => {
             let changed = new_key::put(control, (hash, id), session, Put::Change(quotas));
             changed.unwrap_or_else(unknown)
         }
-        Err(refused) => refused,
+        Err(refused) => refused.answer(),
     }
 }

@@ -244,15 +244,21 @@ pub(crate) fn after_expiry(
 
 /// Figures of a grant, written at `at`, that could not be held to.
 pub(crate) fn beyond(document: &Document, at: &Path, grant: &Grant) -> Problems {
-    let own = std::iter::once((at.clone(), grant.figures));
-    let rights = at.key("access_rights");
+    let own = std::iter::once((None, grant.figures));
     let limits = grant.access.iter();
-    let limits = limits.map(|(api, access)| (rights.key(api).key("limit"), access.limit));
-    let of = |(at, figures): (Path, Figures)| {
-        let problems = figures.problems().into_iter();
-        problems.map(move |(name, message)| document.problem(at.key(name), message))
-    };
-    own.chain(limits).flat_map(of).collect()
+    let limits = limits.map(|(api, access)| (Some(api), access.limit));
+    let mut problems = Problems::default();
+    for (api, figures) in own.chain(limits) {
+        for (name, message) in figures.problems() {
+            // Made for problems alone: of most grants there are none.
+            let at = match api {
+                None => at.clone(),
+                Some(api) => at.key("access_rights").key(api).key("limit"),
+            };
+            problems.extend([document.problem(at.key(name), message)]);
+        }
+    }
+    problems
 }
 
 #[cfg(test)]

@@ -81,7 +81,12 @@ pub(super) fn read(file: &File, form: Form) -> Result<(Policies, Account), Probl
         any: 20_000,
         bytes_each: 16,
     };
+    const POLICIES: Allowance = Allowance {
+        any: 6_000,
+        bytes_each: 120,
+    };
     let document = Document::parse_json(&file.name, &file.text)?;
+    document.bound(Counted::Entries, POLICIES)?;
     document.bound(Counted::Collections, COLLECTIONS)?;
     document.bound(Counted::Values, VALUES)?;
     let document = fields::spelled(fields::POLICY, document, form == Form::Named)?;
@@ -216,8 +221,13 @@ mod tests {
         };
         let usual = r#"{"name":"a policy of some name","rate":1000,"per":60,"quota_max":-1,"access_rights":{"api":{"api_id":"api","api_name":"the API","versions":["Default"]}},"org_id":"default"}"#;
         assert_eq!(policies(10_000, usual), Ok(10_000));
-        let refused = policies(20_000, "{}").unwrap_err();
-        assert!(refused.contains(" mappings and lists in "), "{refused}");
+        let check = |count: usize, policy: &str, counted: &str| {
+            let refused = policies(count, policy).unwrap_err();
+            assert!(refused.contains(counted), "{refused}");
+        };
+        check(20_000, "{}", " entries in ");
+        let lists = format!("{{\"tags\":[{}[]]}}", "[],".repeat(20_000));
+        check(1, &lists, " mappings and lists in ");
     }
 
     #[test]

@@ -54,15 +54,12 @@ fn has(fields: &[Entry], name: &str) -> bool {
 
 /// The field that Go would take for this one.
 fn get<'a>(fields: &'a [Entry], name: &str) -> Option<&'a Node> {
-    // Most differ in their first letter, which costs nothing to see.
-    let may_be = |key: &str| match key.as_bytes().first() {
-        Some(first) if first.is_ascii() => {
-            name.as_bytes().starts_with(&[first.to_ascii_lowercase()])
-        }
-        _ => true,
+    // All but a few are ASCII, and then folding is comparing without regard to case.
+    let is = |key: &str| match key.is_ascii() {
+        true => key.eq_ignore_ascii_case(name),
+        false => folded(key) == name,
     };
-    let mut fields = fields.iter();
-    let found = fields.find(|field| may_be(field.key()) && folded(field.key()) == name)?;
+    let found = fields.iter().find(|field| is(field.key()))?;
     Some(found.node())
 }
 

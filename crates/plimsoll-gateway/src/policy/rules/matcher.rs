@@ -11,8 +11,16 @@ use std::borrow::Cow;
 /// A compiled pattern.
 #[derive(Debug, Clone)]
 pub(crate) struct PathMatcher {
-    pattern: Regex,
+    pattern: Pattern,
     against: Against,
+}
+
+/// What is looked for in a path.
+#[derive(Debug, Clone)]
+enum Pattern {
+    /// Just this text: most patterns are nothing else, and compiled one would take fifty times its length.
+    Text(Box<str>),
+    Expression(Regex),
 }
 
 /// What a pattern is held against.
@@ -103,18 +111,23 @@ impl PathMatcher {
     }
 
     fn compile(pattern: &str, against: Against) -> Result<Self, String> {
+        if let Some(text) = text_of(pattern) {
+            let pattern = Pattern::Text(text.into());
+            return Ok(Self { pattern, against });
+        }
         // Patterns come from a file; none may take more memory than this.
         const COMPILED_BYTES: usize = 1 << 20;
         let built = regex::RegexBuilder::new(pattern)
             .size_limit(COMPILED_BYTES)
             .build();
-        let pattern = built.map_err(|error| {
+        let built = built.map_err(|error| {
             // It draws where it stumbled, and says why in its last line.
             let text = error.to_string();
             let why = text.lines().last().unwrap_or_default();
             let why = why.strip_prefix("error: ").unwrap_or(why);
             format!("`{pattern}` is not a regular expression: {why}")
         })?;
+        let pattern = Pattern::Expression(built);
         Ok(Self { pattern, against })
     }
 
@@ -143,7 +156,7 @@ impl PathMatcher {
     }
 
     fn is_one_of(&self, whole: &str, below: &str) -> bool {
-        let is_match = |path: &str| self.pattern.is_match(path);
+        let is_match = |path: &str| self.pattern.is_in(path);
         is_match(below)
             || match &self.against {
                 Against::Below => false,
@@ -159,9 +172,61 @@ impl PathMatcher {
     }
 }
 
+impl Pattern {
+    fn is_in(&self, path: &str) -> bool {
+        match self {
+            Self::Text(text) => path.contains(&**text),
+            Self::Expression(expression) => expression.is_match(path),
+        }
+    }
+
+    fn as_str(&self) -> &str {
+        match self {
+            Self::Text(text) => text,
+            Self::Expression(expression) => expression.as_str(),
+        }
+    }
+}
+
+/// The one text that a regular expression finds, if it is written so that this can be seen.
+fn text_of(pattern: &str) -> Option<String> {
+    const SPECIAL: &str = "\\.+*?()|[]{}^$";
+    const ESCAPED: &str = "\\.+*?()|[]{}^$#&-~";
+    let mut text = String::with_capacity(pattern.len());
+    let mut letters = pattern.chars();
+    while let Some(letter) = letters.next() {
+        let stands_for = match letter {
+            '\\' => letters.next().filter(|next| ESCAPED.contains(*next)),
+            letter => Some(letter).filter(|letter| !SPECIAL.contains(*letter)),
+        };
+        text.push(stands_for?);
+    }
+    Some(text)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_no_more_than_a_text_is_not_compiled() {
+        let check = |pattern: &str, expected: Option<&str>| {
+            assert_eq!(text_of(pattern).as_deref(), expected, "{pattern}");
+            if let Some(text) = expected {
+                let anchored = Regex::new(&format!("^(?:{pattern})$")).unwrap();
+                assert!(anchored.is_match(text), "{pattern}");
+            }
+        };
+        check("", Some(""));
+        check("/orders", Some("/orders"));
+        check(r"/my\-orders/a\.b", Some("/my-orders/a.b"));
+        check("/é#~", Some("/é#~"));
+        for expression in [
+            "^/a", "/a$", "/.", "/a?", "/[a]", "/(a)", "a|b", r"\d", r"\<", "\\", "(?i)a", "a{2}",
+        ] {
+            check(expression, None);
+        }
+    }
 
     #[test]
     fn own_paths_cover_whole_segments() {
