@@ -1,7 +1,7 @@
 //! Text to wire structs, and on to as much of them as can be had when parts of a file are refused.
 
 use plimsoll_base::document::{
-    Allowance, Counted, Document, Path as Pointer, Problems, Rules, Segment,
+    Allowance, Counted, Document, Path as Pointer, Problems, Rules, Segment, Value,
 };
 
 use super::wire::{self, ExperimentWire};
@@ -40,14 +40,34 @@ const VALUES: Allowance = Allowance {
     any: 16_000,
     bytes_each: 30,
 };
+/// Entries of `values`: each is a name of the plan, the program and the report, and many rows of data are a feeder's.
+const MOST_VALUES: usize = 10_000;
 
 /// Decodes a file with `overrides` on top.
 pub(super) fn decode(document: Document, overrides: &[String]) -> Result<Decoded, Problems> {
     document.bound(Counted::Records, RECORDS)?;
     document.bound(Counted::Values, VALUES)?;
+    bound_values(&document)?;
     let document = overlay(document, overrides)?;
     check_version(&document)?;
     decode_document(document)
+}
+
+fn bound_values(document: &Document) -> Result<(), Problems> {
+    let Value::Mapping(parts) = document.root().value() else {
+        return Ok(());
+    };
+    let values = parts.iter().find(|part| part.key() == "values");
+    match values.map(|values| values.node().value()) {
+        Some(Value::Mapping(values)) if values.len() > MOST_VALUES => {
+            let message = format!(
+                "{} values, and at most {MOST_VALUES} may be: write data of many rows as a feeder",
+                values.len()
+            );
+            Err(document.problem("values", message).into())
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Decodes the file. What is refused in it is left out and the rest decoded again, where that is possible without making new
@@ -117,5 +137,27 @@ fn check_version(document: &Document) -> Result<(), Problems> {
                 format!("version {other} is not available in this version: write `version: 1`");
             Err(document.problem("version", message).into())
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_thousands_and_not_tens_of_them() {
+        let check = |count: usize| {
+            let values: Vec<String> = (0..count)
+                .map(|n| format!("  v{n}: a # {}\n", "x".repeat(20)))
+                .collect();
+            let text = format!("version: 1\nname: x\nvalues:\n{}", values.concat());
+            bound_values(&Document::parse_yaml("x.yaml", &text).unwrap())
+        };
+        assert!(check(10_000).is_ok());
+        let refused = check(10_001).unwrap_err().to_string();
+        assert!(
+            refused.starts_with("x.yaml:3:1: values: 10001 values"),
+            "{refused}"
+        );
     }
 }
