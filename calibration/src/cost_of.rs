@@ -26,6 +26,8 @@ pub const INSTRUCTIONS: Line = Line {
 
 /// How long a command may take, counted by callgrind, too.
 const LONGEST: Duration = Duration::from_secs(600);
+/// How many times it is run until it is seen to end: one that ends before it is followed passes unseen.
+const RUNS: usize = 3;
 /// How often its end is looked for.
 const LOOK: Duration = Duration::from_millis(2);
 
@@ -102,8 +104,18 @@ pub fn command(
     })
 }
 
-/// The most memory that a command ever had, in bytes: it is held for a moment when it is about to exit, and looked at then.
+/// The most memory that a command ever had, in bytes.
 fn largest(command: &mut Command) -> Result<f64, Trouble> {
+    for _ in 0..RUNS {
+        if let Some(kib) = seen(command)? {
+            return Ok(kib * 1024.0);
+        }
+    }
+    Err(Trouble::Measured("a command ended unseen".to_owned()))
+}
+
+/// The same of one run, in KiB: it is held for a moment when it is about to exit, and looked at then. `None`: it ended without that.
+fn seen(command: &mut Command) -> Result<Option<f64>, Trouble> {
     let silent = command
         .stdin(Stdio::null())
         .stdout(Stdio::null())
@@ -114,7 +126,11 @@ fn largest(command: &mut Command) -> Result<f64, Trouble> {
     let id = rustix::process::Pid::from_child(&child);
     let pid = Pid::from_raw(id.as_raw_nonzero().get());
     let traced = |e: nix::Error| Trouble::Measured(format!("following a command: {e}"));
-    ptrace::seize(pid, Options::PTRACE_O_TRACEEXIT).map_err(traced)?;
+    if let Err(error) = ptrace::seize(pid, Options::PTRACE_O_TRACEEXIT) {
+        // One that has ended cannot be followed.
+        let ended = (child.try_wait()).map_err(|e| Trouble::io("waiting for a command", e))?;
+        return ended.map(|_| None).ok_or_else(|| traced(error));
+    }
     let deadline = clock::now() + LONGEST;
     let mut most = None;
     loop {
@@ -140,8 +156,7 @@ fn largest(command: &mut Command) -> Result<f64, Trouble> {
             _ => {}
         }
     }
-    let most = most.map(|kib| kib * 1024.0);
-    most.ok_or_else(|| Trouble::Measured("a command ended unseen".to_owned()))
+    Ok(most)
 }
 
 #[cfg(test)]
