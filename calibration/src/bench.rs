@@ -35,6 +35,8 @@ pub struct Bench {
     pub witness: Witness,
     /// A checkout of Tyk's gateway, for the check that reads its files.
     pub tyk: Option<PathBuf>,
+    /// A checkout of WireMock, for the check that runs its tests.
+    pub wiremock: Option<PathBuf>,
     form: Form,
     scratch: tempfile::TempDir,
     runs: Cell<u32>,
@@ -81,6 +83,7 @@ impl Bench {
     pub fn new(plimsoll: Option<PathBuf>, form: Form) -> Result<Self, Trouble> {
         Ok(Self {
             tyk: None,
+            wiremock: None,
             plimsoll: executable::plimsoll(plimsoll)?,
             witness: Witness::start().map_err(|e| Trouble::io("starting the witness", e))?,
             form,

@@ -30,6 +30,7 @@ mod testssl;
 mod tyk_files;
 mod upstreams;
 mod websocket;
+mod wiremock_acceptance;
 
 use crate::bar::Bar;
 use crate::bench::{Bench, Trouble};
@@ -45,7 +46,7 @@ pub struct Check {
 }
 
 /// Every check, cheap ones first.
-static CHECKS: [Check; 33] = [
+static CHECKS: [Check; 34] = [
     counts::CHECK,
     freeze::CHECK,
     peers::CHECK,
@@ -53,6 +54,7 @@ static CHECKS: [Check; 33] = [
     lognormal::CHECK,
     delays::CHECK,
     clients::CHECK,
+    wiremock_acceptance::CHECK,
     h2spec::CHECK,
     grpc::CHECK,
     websocket::CHECK,

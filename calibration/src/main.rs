@@ -46,6 +46,9 @@ struct Arguments {
     /// A checkout of Tyk's gateway, whose files the check tyk-files reads
     #[arg(long)]
     tyk: Option<PathBuf>,
+    /// A checkout of WireMock 3.13.2, whose tests the check wiremock-acceptance runs
+    #[arg(long)]
+    wiremock: Option<PathBuf>,
     /// Directory of the tables [default: calibration/results]
     #[arg(long)]
     results: Option<PathBuf>,
@@ -71,6 +74,15 @@ fn main() -> ExitCode {
     }
 }
 
+/// A path that is the same wherever a child is started.
+fn absolute(path: Option<&std::path::Path>) -> Result<Option<PathBuf>, Trouble> {
+    let absolute = |path: &std::path::Path| {
+        let failed = |source| Trouble::io(format!("finding {}", path.display()), source);
+        path.canonicalize().map_err(failed)
+    };
+    path.map(absolute).transpose()
+}
+
 /// Runs the chosen checks; whether every bar that could be measured held. The table is rewritten after each check, so that an
 /// interruption loses only the check that it interrupts.
 fn calibrate(arguments: &Arguments) -> Result<bool, Trouble> {
@@ -84,6 +96,7 @@ fn calibrate(arguments: &Arguments) -> Result<bool, Trouble> {
     interrupt::watch()?;
     let mut bench = Bench::new(arguments.plimsoll.clone(), form)?;
     bench.tyk = arguments.tyk.clone();
+    bench.wiremock = absolute(arguments.wiremock.as_deref())?;
     let home = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("results");
     let results = arguments.results.clone().unwrap_or(home);
     let file = results.join(format!("{}.md", clock::stamp()));
