@@ -22,6 +22,7 @@ mod clock;
 mod config;
 mod connection;
 mod content;
+mod content_type;
 mod date_time;
 mod delay;
 mod delay_timer;

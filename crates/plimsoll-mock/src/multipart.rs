@@ -1,6 +1,8 @@
 //! The parts of a `multipart/*` body (RFC 2046 §5.1). They own what they hold: a request that kept borrows of itself could not be lent.
 
 use crate::content::{Content, Room};
+use crate::content_type;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// One part.
@@ -42,6 +44,30 @@ pub(crate) fn parts(content_type: &[u8], body: &[u8]) -> Vec<Part> {
 }
 
 impl Part {
+    /// The name that its `Content-Disposition` gives it.
+    pub(crate) fn name(&self) -> Option<String> {
+        let disposition = String::from_utf8_lossy(self.values("Content-Disposition").next()?);
+        let (_, name) = disposition.split_once("name=\"")?;
+        Some(name.split('"').next()?.to_owned())
+    }
+
+    /// Whether it is no text, by its content type as WireMock has it, or else by its bytes.
+    pub(crate) fn is_binary(&self) -> bool {
+        let content_type = self.values("Content-Type").next().unwrap_or_default();
+        let kind = String::from_utf8_lossy(content_type).to_ascii_lowercase();
+        !content_type::is_text(&kind)
+            && (!kind.is_empty() || std::str::from_utf8(self.body.bytes()).is_err())
+    }
+
+    /// The names of its header fields in lower case, in alphabetical order, each with its first value.
+    pub(crate) fn first_values(&self) -> BTreeMap<String, &[u8]> {
+        let mut first = BTreeMap::new();
+        for (name, value) in &self.fields {
+            first.entry(name.to_ascii_lowercase()).or_insert(&**value);
+        }
+        first
+    }
+
     /// The values of one header field.
     pub(crate) fn values<'b>(&'b self, name: &'b str) -> impl Iterator<Item = &'b [u8]> + 'b {
         self.fields

@@ -180,7 +180,13 @@ fn saved_path(root: &Path, stub: &Stub) -> PathBuf {
     let name: String = name
         .unwrap_or_default()
         .chars()
-        .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
+        .map(|c| {
+            if c.is_ascii_alphanumeric() {
+                c.to_ascii_lowercase()
+            } else {
+                '-'
+            }
+        })
         .take(100)
         .collect();
     let separator = if name.is_empty() { "" } else { "-" };

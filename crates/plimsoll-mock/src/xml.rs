@@ -6,6 +6,7 @@
 
 mod date_text;
 pub(crate) mod equality;
+mod external;
 mod limits;
 mod node;
 pub(crate) mod path;
@@ -116,7 +117,7 @@ impl Document {
     /// does.
     pub(crate) fn parse(text: &str) -> Result<Self, Unread> {
         limits::check(text).map_err(Unread::TooCostly)?;
-        let mut text = text.to_owned();
+        let mut text = external::left_out(text).into_owned();
         for _ in 0..=MOST_UNDECLARED {
             let declared = !text.contains(UNDECLARED);
             match Parsed::try_new_or_recover(text, |text| read(text)) {

@@ -10,7 +10,13 @@ use serde_json::json;
 pub(super) fn list(admin: &Admin, _: &AdminRequest, _: &str) -> Result<Answer, AdminError> {
     let names = admin.body_files().list();
     let names = names.map_err(|message| AdminError::internal(&message))?;
-    Ok(Answer::json(200, &json!(names)))
+    // Spaced as WireMock spaces it, for those who compare texts.
+    let names: Vec<String> = names.iter().map(|name| json!(name).to_string()).collect();
+    let list = match &*names {
+        [] => "[ ]".to_owned(),
+        names => format!("[ {} ]", names.join(", ")),
+    };
+    Ok(Answer::json_text(200, &list))
 }
 
 pub(super) fn get(admin: &Admin, _: &AdminRequest, name: &str) -> Result<Answer, AdminError> {

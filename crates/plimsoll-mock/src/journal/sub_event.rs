@@ -55,7 +55,7 @@ fn event(kind: &str, data: &Value) -> Value {
 }
 
 fn add_body(data: &mut Value, body: &[u8]) {
-    if !body.is_empty() && body.len() <= SHOWN_BYTES {
+    if body.len() <= SHOWN_BYTES {
         data["bodyAsBase64"] = BASE64.encode(body).into();
         data["body"] = text(body).into();
     }

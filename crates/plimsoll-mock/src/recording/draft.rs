@@ -3,6 +3,7 @@
 use super::spec::{BodyMatcher, BodyPattern, Extract, Keep, Spec};
 use super::{Recorded, names};
 use crate::answer::Shown;
+use crate::content_type;
 use crate::journal::Entry;
 use crate::journal::shown::one_or_many;
 use crate::parameters::by_name;
@@ -14,18 +15,6 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
-
-/// Kinds of content that are text, by what their names contain.
-const TEXTS: &[&str] = &[
-    "text",
-    "json",
-    "xml",
-    "html",
-    "yaml",
-    "csv",
-    "javascript",
-    "x-www-form-urlencoded",
-];
 
 /// A mapping that is being made.
 #[derive(Debug)]
@@ -236,7 +225,7 @@ fn goes_to_file(extract: Option<Extract>, length: usize, is_text: bool) -> bool 
 
 fn is_text(content_type: &str) -> bool {
     let kind = content_type.to_ascii_lowercase();
-    TEXTS.iter().any(|text| kind.contains(text))
+    content_type::is_text(&kind)
 }
 
 /// The value of a field; empty if it is not there.

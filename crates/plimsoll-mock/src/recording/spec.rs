@@ -196,7 +196,7 @@ impl Filters {
     pub(crate) fn admit(&self, entry: &Entry, id: impl FnOnce() -> StubId) -> bool {
         let answered = match entry.stub() {
             Some(stub) => self.stubs == Stubs::All || stub.proxy.is_some(),
-            None => false,
+            None => self.stubs == Stubs::All,
         };
         // A pattern that costs too much matches nothing.
         answered

@@ -1,6 +1,7 @@
 //! What a template sees of a request: `request` and `parameters`. Nothing is computed that no template asks for.
 
 use super::value::{Origin, Part as ModelPart, Value};
+use crate::java_set;
 use crate::multipart::Part;
 use crate::parameters::{Parameters, by_name};
 use crate::request::Request;
@@ -47,10 +48,14 @@ impl<'a> Model<'a> {
             }
             Value::Model(ModelPart::Query) => of_name(self.request.query_parameters(), name),
             Value::Model(ModelPart::Cookies) => of_name(self.request.cookies(), name),
-            Value::Path(_) => value.member(name).or_else(|| {
+            // A variable may be a number, as a segment is.
+            Value::Path(_) => {
                 let variable = self.variables.iter().find(|(own, _)| *own == name);
-                variable.map(|(_, value)| Value::Text(Cow::Borrowed(*value)))
-            }),
+                let variable = variable.map(|(_, value)| Value::Text(Cow::Borrowed(*value)));
+                variable.or_else(|| value.member(name))
+            }
+            Value::Part(part) => of_part(part, name),
+            Value::PartFields(part) => of_part_fields(part, name),
             value => value.member(name),
         }
     }
@@ -141,30 +146,35 @@ fn map<'a>(names: Vec<&'a str>, values: impl Fn(&str) -> Option<Value<'a>>) -> V
     Value::Map(names.into_iter().filter_map(entry).collect())
 }
 
-/// The parts of a multipart body by their names.
+/// The parts of a multipart body by their names, in the order of WireMock's map of them; of two with one name the last.
 fn parts<'a>(request: &'a Request<'a>) -> Value<'a> {
-    let entry = |part: &'a Part| {
-        let disposition = part.values("Content-Disposition").next()?;
-        let disposition = String::from_utf8_lossy(disposition);
-        let (_, name) = disposition.split_once("name=\"")?;
-        let name = name.split('"').next()?.to_owned();
-        let fields = part.fields.iter().map(|(name, value)| {
-            let values = Rc::from([String::from_utf8_lossy(value)]);
-            (Cow::Borrowed(name.as_str()), Value::Several(values))
-        });
-        let properties = [
-            ("name", Value::text(name.clone())),
-            ("headers", Value::Map(fields.collect())),
-            ("body", Value::Text(part.body.text())),
-            (
-                "bodyAsBase64",
-                Value::text(BASE64.encode(part.body.bytes())),
-            ),
-        ];
-        let properties = properties.map(|(name, value)| (Cow::Borrowed(name), value));
-        Some((Cow::Owned(name), Value::Map(Rc::from(properties))))
+    let parts = request.parts();
+    let names = java_set::in_order(parts.iter().filter_map(Part::name));
+    let entry = |name: String| {
+        let mut parts = parts.iter().rev();
+        let part = parts.find(|part| part.name().as_deref() == Some(name.as_str()))?;
+        Some((Cow::Owned(name), Value::Part(part)))
     };
-    Value::Map(request.parts().iter().filter_map(entry).collect())
+    Value::Map(names.into_iter().filter_map(entry).collect())
+}
+
+/// What a template sees of a part.
+fn of_part<'a>(part: &'a Part, name: &str) -> Option<Value<'a>> {
+    Some(match name {
+        "name" => Value::text(part.name()?),
+        "headers" => Value::PartFields(part),
+        "body" => Value::Text(part.body.text()),
+        "bodyAsBase64" => Value::text(BASE64.encode(part.body.bytes())),
+        "binary" | "isBinary" => Value::Bool(part.is_binary()),
+        _ => return None,
+    })
+}
+
+/// The values of a part's header field, whose name may be in any case.
+fn of_part_fields<'a>(part: &'a Part, name: &str) -> Option<Value<'a>> {
+    let fields = part.fields.iter();
+    let own = fields.filter(|(own, _)| own.eq_ignore_ascii_case(name));
+    several(own.map(|(_, value)| String::from_utf8_lossy(value)))
 }
 
 /// Scheme, host and port; the port that goes without saying is left out.

@@ -2,6 +2,7 @@
 
 use super::value::{Origin, Value};
 use crate::java_json;
+use crate::multipart::Part;
 use crate::time_format;
 use serde_json::Value as Json;
 use std::borrow::Cow;
@@ -24,12 +25,31 @@ pub(super) fn text<'v>(value: &'v Value<'_>) -> Cow<'v, str> {
         }),
         Value::List(items) => Cow::Owned(list(items)),
         Value::Map(entries) => Cow::Owned(map(entries)),
+        Value::Part(part) => Cow::Owned(self::part(part)),
+        Value::PartFields(part) => Cow::Owned(part_fields(part)),
         Value::Node(node) => Cow::Borrowed(&node.shown),
         Value::Nodes(nodes) => Cow::Borrowed(nodes.first().map_or("", |node| &node.shown)),
         Value::Moment(moment, pattern) => {
             Cow::Owned(time_format::show(moment, pattern.as_deref()).unwrap_or_else(|error| error))
         }
     }
+}
+
+/// A part of a multipart body as WireMock's model of it prints.
+fn part(part: &Part) -> String {
+    let (name, fields) = (part.name().unwrap_or_default(), part_fields(part));
+    format!(
+        "[name='{name}', headers={fields}, body={}]",
+        part.body.text()
+    )
+}
+
+/// A part's header fields as a map.
+fn part_fields(part: &Part) -> String {
+    let entry =
+        |(name, value): (String, &[u8])| format!("{name}={}", String::from_utf8_lossy(value));
+    let entries: Vec<String> = part.first_values().into_iter().map(entry).collect();
+    format!("{{{}}}", entries.join(", "))
 }
 
 /// A number as Java's `Double.toString` writes it.

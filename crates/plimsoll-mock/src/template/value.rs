@@ -3,6 +3,7 @@
 use super::print;
 use super::xml_node::XmlNode;
 use crate::date_time::Moment;
+use crate::multipart;
 use crate::request::Request;
 use serde_json::Value as Json;
 use std::borrow::Cow;
@@ -30,6 +31,10 @@ pub(crate) enum Value<'a> {
     List(Rc<[Value<'a>]>),
     /// Names with values, in order.
     Map(Rc<[(Cow<'a, str>, Value<'a>)]>),
+    /// A part of a multipart body.
+    Part(&'a multipart::Part),
+    /// Its header fields.
+    PartFields(&'a multipart::Part),
     /// A moment with the pattern that it is shown in.
     Moment(Rc<Moment>, Option<Rc<str>>),
     /// A node of XML.
@@ -121,9 +126,13 @@ impl<'a> Value<'a> {
             Self::Body(request) => !request.body.bytes().is_empty(),
             Self::Json(json, _) => json.as_array().is_none_or(|items| !items.is_empty()),
             Self::List(items) => !items.is_empty(),
-            Self::Map(_) | Self::Moment(..) | Self::Node(_) | Self::Nodes(_) | Self::Model(_) => {
-                true
-            }
+            Self::Map(_)
+            | Self::Part(_)
+            | Self::PartFields(_)
+            | Self::Moment(..)
+            | Self::Node(_)
+            | Self::Nodes(_)
+            | Self::Model(_) => true,
         }
     }
 

@@ -59,10 +59,10 @@ fn a_stub_with_another_name_stays_in_its_file() {
     let (root, mock) = with_files(&[]);
     let mut client = mock.client();
     let named = |name: &str| json!({"id": ID, "name": name, "persistent": true}).to_string();
-    client.send("POST", "/__admin/mappings", &named("first"));
+    client.send("POST", "/__admin/mappings", &named("First one"));
     let path = format!("/__admin/mappings/{ID}");
     client.send("PUT", &path, &named("second"));
-    let expected = [format!("first-{ID}.json")];
+    let expected = [format!("first-one-{ID}.json")];
     assert_eq!(names(&root, "mappings"), expected);
     client.send("DELETE", &path, "");
     assert_eq!(names(&root, "mappings"), Vec::<String>::new());

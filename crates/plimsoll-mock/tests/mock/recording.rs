@@ -436,3 +436,17 @@ fn times_of_a_server_are_written_and_replayed() {
     );
     mock.stop();
 }
+
+#[test]
+fn the_java_client_records_what_nothing_matched_too() {
+    let mock = Mock::start(config());
+    let mut client = mock.client();
+    client.send("POST", "/anyway", "{\"a\": 1}");
+    let spec = json!({"persist": false, "filters": {"allowNonProxied": "true"},
+        "requestBodyPatternFactory": {"matcher": "equalTo", "caseInsensitive": true}});
+    let taken = client.send("POST", "/__admin/recordings/snapshot", &spec.to_string());
+    let mapping = &taken.json()["mappings"][0];
+    let pattern = json!([{"equalTo": "{\"a\": 1}", "caseInsensitive": true}]);
+    assert_eq!(mapping["request"]["url"], "/anyway", "{mapping}");
+    assert_eq!(mapping["request"]["bodyPatterns"], pattern);
+}

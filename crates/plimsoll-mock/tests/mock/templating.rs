@@ -206,3 +206,29 @@ fn a_behaviour_and_its_alternatives_may_be_templates() {
     assert_eq!(client.get("/own?q=paced").text(), "paced");
     assert_eq!(client.send("POST", "/lot", "drawn").text(), "drawn!");
 }
+
+#[test]
+fn parts_are_seen_by_name_and_their_fields_in_any_case() {
+    let stub = json!({"request": {"urlPathTemplate": "/{0}/b"}, "response": {
+        "body": "{{request.path.0}} {{#each request.parts as |part|}}{{part.name}}={{part.headers.CONTENT-type}},{{part.binary}} {{/each}}{{request.parts.t}}",
+        "transformers": ["response-template"]}});
+    let mock = Mock::with_stubs(&[&stub.to_string()]);
+    let mut client = mock.client();
+    let part = |name: &str, kind: &str| {
+        format!(
+            "--x\r\nContent-Disposition: form-data; name=\"{name}\"\r\nContent-Type: {kind}\r\n\r\nA\r\n"
+        )
+    };
+    let (text, file) = (
+        part("t", "text/plain"),
+        part("file", "application/octet-stream"),
+    );
+    let body = format!("{text}{file}--x--\r\n");
+    let length = body.len();
+    client.write(&format!(
+        "POST /a/b HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: {length}\r\n\r\n{body}"
+    ));
+    let shown = "[name='t', headers={content-disposition=form-data; name=\"t\", content-type=text/plain}, body=A]";
+    let parts = "file=application/octet-stream,true t=text/plain,false";
+    assert_eq!(client.read("POST").text(), format!("a {parts} {shown}"));
+}

@@ -42,7 +42,7 @@ const REUSE: &str = "connections to other servers are kept for a while";
 
 /// Every flag of WireMock 3.13.2 but those of `mock.rs` and `mock/https.rs`.
 const FLAGS: &[(&str, Value, Fate)] = &[
-    ("async-response-enabled", Value::One, NoEffect(THREADS)),
+    ("async-response-enabled", Value::Optional, NoEffect(THREADS)),
     ("async-response-threads", Value::One, NoEffect(THREADS)),
     ("ca-keystore", Value::One, Refused),
     ("ca-keystore-password", Value::One, Refused),
