@@ -51,12 +51,10 @@ impl Part {
         Some(name.split('"').next()?.to_owned())
     }
 
-    /// Whether it is no text, by its content type as WireMock has it, or else by its bytes.
+    /// Whether its content type, as WireMock judges it, is not one of text; without a type it is binary.
     pub(crate) fn is_binary(&self) -> bool {
         let content_type = self.values("Content-Type").next().unwrap_or_default();
-        let kind = String::from_utf8_lossy(content_type).to_ascii_lowercase();
-        !content_type::is_text(&kind)
-            && (!kind.is_empty() || std::str::from_utf8(self.body.bytes()).is_err())
+        !content_type::is_text(&String::from_utf8_lossy(content_type).to_ascii_lowercase())
     }
 
     /// The names of its header fields in lower case, in alphabetical order, each with its first value.
