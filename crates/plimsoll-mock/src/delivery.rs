@@ -40,6 +40,14 @@ pub(crate) enum Ending {
 }
 
 impl Delivery {
+    /// How long another server's answer without a body takes: as in WireMock, a dribble's whole time.
+    pub(crate) fn time_of_an_empty_proxied_body(self) -> Duration {
+        match self {
+            Self::Paced(Pacing::Chunks { total, .. }) => total,
+            _ => Duration::ZERO,
+        }
+    }
+
     /// Reads `fault` and `chunkedDribbleDelay` of a response; a fault wins, as in WireMock.
     pub(crate) fn read(object: &mut Object<'_>, problems: &mut Problems) -> Self {
         let fault = object.get("fault");

@@ -213,8 +213,21 @@ impl Matcher {
     }
 }
 
+/// Operators of which WireMock says that `null` is no operand.
+const OF_TEXTS: [&str; 5] = [
+    "contains",
+    "doesNotContain",
+    "doesNotMatch",
+    "equalTo",
+    "matches",
+];
+
 fn no_operator(node: &Node<'_>, problems: &mut Problems) -> Option<Matcher> {
-    let message = format!("{} is not a valid match operation", node.value);
+    let is_null = |name: &&&str| node.value.get(**name).is_some_and(Value::is_null);
+    let message = match OF_TEXTS.iter().find(is_null) {
+        Some(name) => format!("{name} operand must be a non-null string"),
+        None => format!("{} is not a valid match operation", node.value),
+    };
     problems.push(StubProblem::invalid(&node.pointer, message));
     None
 }
@@ -241,6 +254,13 @@ mod tests {
         Matcher::read(&Node::root(&document), &mut problems);
         let shown: Vec<String> = problems.iter().map(ToString::to_string).collect();
         shown.join("\n")
+    }
+
+    #[test]
+    fn an_operand_that_is_null_is_told_as_wiremock_tells_it() {
+        let words = "contains operand must be a non-null string";
+        assert!(refused(r#"{"contains": null}"#).ends_with(words));
+        assert!(refused(r#"{"holds": null}"#).ends_with("is not a valid match operation"));
     }
 
     #[test]

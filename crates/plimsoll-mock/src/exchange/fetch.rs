@@ -27,6 +27,9 @@ impl Exchange<'_> {
                 // Boxed, so that exchanges which are never sent on do not carry its memory.
                 let answer = Box::pin(self.forward(&stub, proxy, &mut held)).await;
                 pending.afterwards.held = Some(held);
+                if answer.body_len() == 0 {
+                    pending.delay += stub.delivery.time_of_an_empty_proxied_body();
+                }
                 answer
             }
             (Source::File(unread), _) => {

@@ -50,6 +50,21 @@ fn forwarded(config: MockConfig, response: &Value, request: &str) -> String {
 const REQUEST: &str = "POST /a%2Fb/c?x=1&y HTTP/1.1\nHost: mock\nContent-Length: 4\nX-A: 1\nx-a: 2\nX-Hop: 3\nConnection: X-Hop\nTE: trailers\nUpgrade: h2c\nKeep-Alive: 5\nProxy-Authorization: secret\nUser-Agent: theirs\nAccept-Encoding: gzip, br\nCookie: a=b\n\nbody";
 
 #[test]
+fn an_answer_without_a_body_takes_the_time_of_its_dribble() {
+    let delay_of = |body: &'static str| {
+        let upstream = Upstream::start(vec![ok(body)]);
+        let dribble = json!({"numberOfChunks": 2, "totalDuration": 20});
+        let response = json!({"proxyBaseUrl": upstream.url(), "chunkedDribbleDelay": dribble});
+        let mock = proxying(sending(), &response);
+        let mut client = mock.client();
+        assert_eq!(client.get("/").text(), body);
+        let journal = client.get("/__admin/requests").json();
+        journal["requests"][0]["timing"]["addedDelay"].clone()
+    };
+    assert_eq!((delay_of(""), delay_of("ab")), (json!(20), json!(0)));
+}
+
+#[test]
 fn requests_are_sent_on_as_wiremock_sends_them() {
     let text = forwarded(
         sending(),
