@@ -92,8 +92,9 @@ pub(super) fn of_unmatched(admin: &Admin, _: &AdminRequest, _: &str) -> Result<A
                 told += nearest.iter().map(String::len).sum::<usize>();
                 misses.push(nearest);
             }
-            // It is near nothing, and no reason not to tell of the others.
-            Err(error) => costly = Some(error),
+            Err(error) if budget.is_spent() => costly = Some(error),
+            // What is too costly to judge is near nothing, and no reason not to tell of the others.
+            Err(_) => {}
         }
         if budget.is_spent() || told > MOST_TOLD {
             break;
