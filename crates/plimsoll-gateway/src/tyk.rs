@@ -372,16 +372,18 @@ pub fn check_policies(name: &str, text: &str, sort: TykFile) -> Result<Vec<Strin
     Ok(vec![account.to_string()])
 }
 
+/// Values of a definition or of a file of policies.
+const VALUES: Allowance = Allowance {
+    any: 20_000,
+    bytes_each: 16,
+};
+
 /// A definition, and what of it is refused: what else is wrong with it is yet to be found.
 fn definition(file: &File, notes: &mut Notes) -> Result<(Api, Problems), Problems> {
     /// Paths and the like: one of a few bytes takes some thousand.
     const RECORDS: Allowance = Allowance {
         any: 2_500,
         bytes_each: 200,
-    };
-    const VALUES: Allowance = Allowance {
-        any: 20_000,
-        bytes_each: 16,
     };
     let document = Document::parse_json(&file.name, &file.text)?;
     document.bound(Counted::Records, RECORDS)?;

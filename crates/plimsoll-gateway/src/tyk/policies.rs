@@ -2,7 +2,7 @@
 
 use super::files::File;
 use super::notes::{Account, Ignored};
-use super::{RULES, fields};
+use super::{RULES, VALUES, fields};
 use crate::keys::lifetime::AfterExpiry;
 use crate::keys::session::{self, AccessWire, access};
 use crate::keys::terms::{Figures, Grant, Parts, Policies, PolicyGrant, Unapplied};
@@ -76,10 +76,6 @@ pub(super) fn read(file: &File, form: Form) -> Result<(Policies, Account), Probl
     const COLLECTIONS: Allowance = Allowance {
         any: 6_000,
         bytes_each: 45,
-    };
-    const VALUES: Allowance = Allowance {
-        any: 20_000,
-        bytes_each: 16,
     };
     const POLICIES: Allowance = Allowance {
         any: 6_000,
