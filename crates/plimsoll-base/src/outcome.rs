@@ -38,7 +38,7 @@ pub enum OutcomeClass {
     TlsFailed,
     /// What arrived was not a valid answer.
     Malformed,
-    /// Ended by us: counted, its time means nothing.
+    /// Ended by us, because the run was over.
     Aborted,
 }
 
@@ -124,13 +124,24 @@ impl OutcomeClass {
         matches!(self, Self::Passed | Self::CheckFailed)
     }
 
-    /// Whether the class enters the published response times: answered exchanges and timeouts do.
+    /// Whether nobody knows how long the exchange would have taken: its response time is the time after which it was given up, and a good
+    /// answer would have taken that long at least.
+    #[must_use]
+    pub fn is_given_up(self) -> bool {
+        matches!(self, Self::TimedOut | Self::Unfinished | Self::Aborted)
+    }
+
+    /// Whether the class enters the published response times: good answers do, and as lower bounds what was given up. Answers that
+    /// failed and connections that were refused or lost are often fast, and have times of their own.
     #[must_use]
     pub fn enters_response_time(self) -> bool {
-        matches!(
-            self,
-            Self::Passed | Self::CheckFailed | Self::TimedOut | Self::Unfinished
-        )
+        self == Self::Passed || self.is_given_up()
+    }
+
+    /// Whether the class enters the published times of failures.
+    #[must_use]
+    pub fn enters_failed_time(self) -> bool {
+        self.is_failure() && !self.enters_response_time()
     }
 }
 
@@ -166,7 +177,7 @@ mod tests {
             false,
             OutcomeClass::CheckFailed,
             true,
-            true,
+            false,
         );
         check(
             Outcome::Unanswered(Reason::FirstByteTimeout),
@@ -189,6 +200,6 @@ mod tests {
             true,
             false,
         );
-        check(Outcome::Aborted, true, OutcomeClass::Aborted, false, false);
+        check(Outcome::Aborted, true, OutcomeClass::Aborted, false, true);
     }
 }

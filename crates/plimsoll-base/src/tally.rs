@@ -42,7 +42,7 @@ pub struct StepTally {
 pub struct ClassTally {
     /// How many.
     pub count: u64,
-    /// `response_time` and `service_time`; `service_time` only when something was sent. Aborted exchanges have neither.
+    /// `response_time` and `service_time`; `service_time` only when something was sent, and not of aborted exchanges.
     pub times: Times,
     /// Of the answers whose last byte came after their first; `None` without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -107,8 +107,8 @@ impl StepTally {
         }
     }
 
-    /// The step's histogram of one kind, over the classes whose times are published: answered exchanges and timeouts. Only what was
-    /// answered has a first byte and a body.
+    /// The step's histogram of one kind, over the classes whose times are published as such: good answers, and what was given up. Only what
+    /// was answered has a first byte and a body.
     #[must_use]
     pub fn histogram(&self, kind: TimeKind) -> TimeHistogram {
         let mut merged = TimeHistogram::new();
@@ -128,6 +128,17 @@ impl StepTally {
                     }
                 }
             }
+        }
+        merged
+    }
+
+    /// The response times of those classes that are wanted.
+    #[must_use]
+    pub fn response_times(&self, wanted: impl Fn(OutcomeClass) -> bool) -> TimeHistogram {
+        let mut merged = TimeHistogram::new();
+        let classes = self.classes.iter().filter(|(class, _)| wanted(**class));
+        for times in classes.filter_map(|(_, tally)| tally.times.get(&TimeKind::ResponseTime)) {
+            merged.merge(times);
         }
         merged
     }

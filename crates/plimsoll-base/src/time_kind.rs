@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TimeKind {
-    /// From the intended start to the last byte of the answer (or the deadline).
+    /// From the intended start to the last byte of the answer, or to when it was given up.
     ResponseTime,
     /// From the first byte sent to the last byte received.
     ServiceTime,
@@ -16,6 +16,8 @@ pub enum TimeKind {
     ConnectionWait,
     /// From the intended start to when the generator released the arrival: the generator's own lateness.
     PacingLag,
+    /// From the intended start of an arrival that was never started to when its load ended: its caller would have waited longer.
+    UnstartedTime,
     /// From the start of a connection attempt to its establishment, name lookup and TLS handshake included.
     ConnectTime,
     /// The name lookup of a connection that had one.
@@ -32,12 +34,13 @@ pub enum TimeKind {
 
 impl TimeKind {
     /// Every kind, in the order in which outputs list them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::ResponseTime,
         Self::ServiceTime,
         Self::IterationTime,
         Self::ConnectionWait,
         Self::PacingLag,
+        Self::UnstartedTime,
         Self::ConnectTime,
         Self::DnsTime,
         Self::TcpTime,
@@ -55,6 +58,7 @@ impl TimeKind {
             Self::IterationTime => "iteration_time",
             Self::ConnectionWait => "connection_wait",
             Self::PacingLag => "pacing_lag",
+            Self::UnstartedTime => "unstarted_time",
             Self::ConnectTime => "connect_time",
             Self::DnsTime => "dns_time",
             Self::TcpTime => "tcp_time",

@@ -186,8 +186,9 @@ impl Collector {
     pub fn row(&self, fragment: &Fragment) -> LoadRow {
         let response = published(fragment, TimeKind::ResponseTime);
         let carried = self.carried_into(fragment).cloned().unwrap_or_default();
-        let answers = self.completions(fragment).total().answered;
-        let answered = answers + carried.completions.total().answered;
+        let mut completions = self.completions(fragment);
+        completions.merge(&carried.completions);
+        let ended = completions.total();
         let length = fragment.covered_s;
         let due = fragment.due.unwrap_or(fragment.intended);
         let due = (fragment.length_s > 0.0).then(|| per_second(due, length));
@@ -199,7 +200,8 @@ impl Collector {
             offered_per_s: due.filter(|_| self.data.model == LoadModel::Open),
             sent_per_s: per_second(fragment.sent, length),
             exchanges_per_s: per_second(started(fragment), length),
-            achieved_per_s: per_second(answered, length),
+            achieved_per_s: per_second(ended.answered, length),
+            good_per_s: per_second(ended.good, length),
             failed: fragment.steps.iter().map(StepTally::failed).sum(),
             dropped: fragment.dropped,
             active_users: fragment.in_flight + carried.active_users,
@@ -220,7 +222,11 @@ impl Collector {
         }
         let length = fragment.covered_s;
         let carried = self.carried_into(fragment);
-        let carried = |name: &str| carried.map_or(0, |own| own.completions.step(name).answered);
+        let ended = |name: &str| {
+            let mut ended = self.completions(fragment);
+            carried.iter().for_each(|own| ended.merge(&own.completions));
+            ended.step(name)
+        };
         let named = fragment.steps.iter().zip(&self.steps);
         named
             .map(|(step, name)| StepRow {
@@ -230,7 +236,8 @@ impl Collector {
                 block: self.block,
                 warmup: fragment.warmup,
                 exchanges_per_s: per_second(step.sent, length),
-                achieved_per_s: per_second(step.answered() + carried(name), length),
+                achieved_per_s: per_second(ended(name).answered, length),
+                good_per_s: per_second(ended(name).good, length),
                 failed: step.failed(),
                 in_flight: step.in_flight,
                 response_time: SecondTimes::of(&step.histogram(TimeKind::ResponseTime)),

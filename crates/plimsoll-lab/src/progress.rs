@@ -47,6 +47,8 @@ pub struct SecondProgress {
     pub offered_per_s: Option<f64>,
     /// Answered exchanges per second.
     pub achieved_per_s: f64,
+    /// Of these, the answers that passed their checks.
+    pub good_per_s: f64,
     /// Failed exchanges.
     pub failed: u64,
     /// Virtual users within an iteration at its end.
@@ -57,6 +59,8 @@ pub struct SecondProgress {
     pub p50: Option<f64>,
     /// 90th percentile.
     pub p90: Option<f64>,
+    /// 95th percentile.
+    pub p95: Option<f64>,
     /// 99th percentile.
     pub p99: Option<f64>,
     /// Largest.

@@ -196,11 +196,13 @@ impl<'a> Recorder<'a> {
             warmup: row.warmup,
             offered_per_s: row.offered_per_s,
             achieved_per_s: row.achieved_per_s,
+            good_per_s: row.good_per_s,
             failed: row.failed,
             active_users: row.active_users,
             in_flight: row.in_flight,
             p50: row.response_time.p50,
             p90: row.response_time.p90,
+            p95: row.response_time.p95,
             p99: row.response_time.p99,
             max: row.response_time.max,
             components: latest

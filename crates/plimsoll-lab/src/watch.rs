@@ -9,7 +9,7 @@ use plimsoll_base::tally::{ClassTally, StepTally, Times};
 use plimsoll_base::time_kind::TimeKind;
 use plimsoll_load::fragment::Fragment;
 use plimsoll_report::record::ArmData;
-use plimsoll_report::summarise;
+use plimsoll_report::summarise::{self, FailuresAreJudged};
 use plimsoll_report::threshold::{Breach, Threshold};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -122,7 +122,8 @@ impl Window {
         self.parts.iter().for_each(|part| window.merge(part));
         let figures = summarise::figures(&window);
         let broken = self.thresholds.iter().filter_map(|(place, threshold)| {
-            let value = threshold.metric.read(&figures).value?;
+            let failures = FailuresAreJudged::Here;
+            let value = summarise::read(&threshold.metric, &figures, &window, failures).value?;
             let breach = Breach {
                 window_s: self.window_s,
                 until_s,

@@ -252,9 +252,12 @@ impl Recorder {
         *behind = arrivals.max(*behind);
     }
 
-    /// An arrival was still waiting when the load ended.
-    pub(crate) fn unstarted(&mut self, side: Side) {
-        self.live(side).unstarted += 1;
+    /// The arrival intended for `at` still waits `now`, when the load has ended.
+    pub(crate) fn unstarted(&mut self, at: Nanos, now: Nanos) {
+        let side = self.side(at);
+        let live = self.live(side);
+        live.unstarted += 1;
+        live.time(TimeKind::UnstartedTime, now.saturating_sub(at));
         self.dropped(side);
     }
 
@@ -380,12 +383,12 @@ impl Recorder {
         }
     }
 
-    /// An exchange was ended by us.
-    pub(crate) fn aborted(&mut self, side: Side, step: usize) {
+    /// An exchange was ended by us, so long after its intended start.
+    pub(crate) fn aborted(&mut self, side: Side, step: usize, response: Nanos) {
         self.gauges[side as usize].exchanges[step] -= 1;
         self.live(side).steps[step]
             .class(OutcomeClass::Aborted)
-            .count += 1;
+            .record(response, None);
     }
 
     fn live(&mut self, side: Side) -> &mut SideSecond {

@@ -15,12 +15,12 @@ const GROWTH: f64 = 0.05;
 const CHANCE: f64 = 4.0;
 /// A share of lost exchanges from which on the rate counts as shed.
 const SHED: f64 = 0.05;
-/// A throughput below this share of what a lower rate gave is a collapse.
+/// A goodput below this share of what a lower rate gave is a collapse.
 const COLLAPSED: f64 = 0.7;
 /// An iteration of as many exchanges is one exchange: what is under way at the end of a load is not counted alike.
 const ONE: RangeInclusive<f64> = 0.99..=1.01;
 
-/// How the load of `data`, whose figures are `figures`, was borne. `best_per_s` is the highest throughput at lower rates, where one is known.
+/// How the load of `data`, whose figures are `figures`, was borne. `best_per_s` is the highest goodput at lower rates, where one is known.
 /// `None` in the closed model, which offers no rate.
 #[must_use]
 pub fn judge(data: &ArmData, figures: &ArmSummary, best_per_s: Option<f64>) -> Option<Bearing> {
@@ -41,6 +41,7 @@ pub fn judge(data: &ArmData, figures: &ArmSummary, best_per_s: Option<f64>) -> O
     Some(decide(&Facts {
         offered_per_s,
         answered_per_s: figures.achieved_per_s.unwrap_or(0.0),
+        good_per_s: figures.good_per_s.unwrap_or(0.0),
         best_per_s,
         backlog: data.backlog.unwrap_or_default(),
         losses: Losses::of([begun, sent], failed, dropped),
@@ -56,6 +57,8 @@ pub fn judge(data: &ArmData, figures: &ArmSummary, best_per_s: Option<f64>) -> O
 pub struct Second {
     /// Exchanges that were answered in it.
     pub answered: f64,
+    /// Of these, those whose answer passed its checks.
+    pub good: f64,
     /// Arrivals that were started in it.
     pub sent: f64,
     /// Exchanges that were started in it.
@@ -73,7 +76,7 @@ pub struct Second {
 pub struct Part {
     /// The rate that was offered.
     pub offered_per_s: f64,
-    /// The highest throughput at lower rates.
+    /// The highest goodput at lower rates.
     pub best_per_s: Option<f64>,
     /// Whether most of what failed was given up at its deadline, as [`fails_late`] says.
     pub fails_late: bool,
@@ -97,6 +100,7 @@ pub fn of_seconds(seconds: &[Second], part: Part) -> Bearing {
     decide(&Facts {
         offered_per_s: part.offered_per_s,
         answered_per_s: sum(|second| second.answered) / length.max(1.0),
+        good_per_s: sum(|second| second.good) / length.max(1.0),
         best_per_s: part.best_per_s,
         backlog,
         losses: Losses::of(
@@ -113,7 +117,9 @@ pub fn of_seconds(seconds: &[Second], part: Part) -> Bearing {
 struct Facts {
     offered_per_s: f64,
     answered_per_s: f64,
-    /// The highest throughput at lower rates.
+    /// Of these, the answers that passed their checks.
+    good_per_s: f64,
+    /// The highest goodput at lower rates.
     best_per_s: Option<f64>,
     backlog: Backlog,
     losses: Losses,
@@ -151,7 +157,7 @@ fn decide(facts: &Facts) -> Bearing {
     let middle = facts.backlog.middle as f64;
     let chance = CHANCE * middle.sqrt().max(1.0) / facts.backlog.seconds.max(1.0);
     let grows = growth > GROWTH * offered && growth > chance;
-    let collapsed = |best| facts.answered_per_s < COLLAPSED * best;
+    let collapsed = |best| facts.good_per_s < COLLAPSED * best;
     let manner = if facts.best_per_s.is_some_and(collapsed) {
         Manner::Collapses
     } else if grows || (facts.fails_late && facts.losses.share >= SHED) {
@@ -165,6 +171,7 @@ fn decide(facts: &Facts) -> Bearing {
     let mut bearing = Bearing {
         manner,
         answered_per_s: facts.answered_per_s,
+        good_per_s: facts.good_per_s,
         backlog_growth_per_s: growth,
         lost_share: facts.losses.share,
         burst: facts.drains && manner != Manner::Sustains,
@@ -187,7 +194,7 @@ fn sentence(bearing: &Bearing, facts: &Facts) -> String {
         false => (" iterations", " exchanges"),
     };
     let offered = format!("{}{iterations}", format_number(facts.offered_per_s));
-    let answered = format!("{}{exchanges}", format_number(bearing.answered_per_s));
+    let good = format!("{}{exchanges}", format_number(bearing.good_per_s));
     let growth = format_number(bearing.backlog_growth_per_s);
     let lost = format!("{:.1} %", 100.0 * bearing.lost_share);
     let burst = if bearing.burst {
@@ -196,15 +203,15 @@ fn sentence(bearing: &Bearing, facts: &Facts) -> String {
         ""
     };
     match bearing.manner {
-        Manner::Sustains => format!("{offered}/s was sustained: {answered}/s were answered"),
+        Manner::Sustains => format!("{offered}/s was sustained: {good}/s were good"),
         Manner::Queues => format!(
-            "{offered}/s was not sustained: {answered}/s were answered, and the backlog grew by {growth}/s{burst}"
+            "{offered}/s was not sustained: {good}/s were good, and the backlog grew by {growth}/s{burst}"
         ),
         Manner::Sheds => format!(
-            "{offered}/s was not sustained: {lost} of the exchanges failed or were never started, and the backlog did not grow"
+            "{offered}/s was not sustained: {good}/s were good, {lost} of the exchanges failed or were never started, and the backlog did not grow"
         ),
         Manner::Collapses => format!(
-            "{offered}/s was not sustained: only {answered}/s were answered, fewer than at a lower rate{burst}"
+            "{offered}/s was not sustained: only {good}/s were good, fewer than at a lower rate{burst}"
         ),
     }
 }
@@ -267,7 +274,7 @@ mod tests {
             &data(800, (200, 203), &[2_000; 10]),
             None,
             Manner::Sustains,
-            "100/s was sustained: 80/s were answered",
+            "100/s was sustained: 80/s were good",
         );
     }
 
@@ -278,7 +285,7 @@ mod tests {
             &data(350, (325, 650), &times),
             None,
             Manner::Queues,
-            "100/s was not sustained: 35/s were answered, and the backlog grew by 65/s; the mean response time is half of the longest, as when one burst drains",
+            "100/s was not sustained: 35/s were good, and the backlog grew by 65/s; the mean response time is half of the longest, as when one burst drains",
         );
     }
 
@@ -290,7 +297,7 @@ mod tests {
             &shed,
             Some(75.0),
             Manner::Sheds,
-            "100/s was not sustained: 30.0 % of the exchanges failed or were never started, and the backlog did not grow",
+            "100/s was not sustained: 70/s were good, 30.0 % of the exchanges failed or were never started, and the backlog did not grow",
         );
         let mut late = data(700, (3, 2), &[10; 700]);
         fails(&mut late, OutcomeClass::TimedOut, 300);
@@ -308,7 +315,7 @@ mod tests {
             &steps,
             None,
             Manner::Sustains,
-            "100 iterations/s was sustained: 1,000 exchanges/s were answered",
+            "100 iterations/s was sustained: 994 exchanges/s were good",
         );
         // An arrival that is never started misses all of its exchanges.
         (steps.sent, steps.dropped) = (900, 100);
@@ -322,6 +329,7 @@ mod tests {
     fn seconds_tell_deadlines_from_refusals() {
         let second = Second {
             answered: 70.0,
+            good: 70.0,
             sent: 100.0,
             begun: 100.0,
             failed: 30,
@@ -345,7 +353,7 @@ mod tests {
             &data(200, (30, 500), &[10; 200]),
             Some(90.0),
             Manner::Collapses,
-            "100/s was not sustained: only 20/s were answered, fewer than at a lower rate",
+            "100/s was not sustained: only 20/s were good, fewer than at a lower rate",
         );
     }
 

@@ -7,10 +7,11 @@ use plimsoll_base::time_kind::TimeKind;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-const SCALARS: [(&str, Unit); 11] = [
+const SCALARS: [(&str, Unit); 12] = [
     ("seconds", Unit::Seconds),
     ("offered_per_s", Unit::PerSecond),
     ("achieved_per_s", Unit::PerSecond),
+    ("good_per_s", Unit::PerSecond),
     ("intended", Unit::Count),
     ("sent", Unit::Count),
     ("in_flight", Unit::Count),
@@ -20,12 +21,13 @@ const SCALARS: [(&str, Unit); 11] = [
     ("failed", Unit::Count),
     ("failed_share", Unit::Share),
 ];
-const STEP_SCALARS: [(&str, Unit); 7] = [
+const STEP_SCALARS: [(&str, Unit); 8] = [
     ("sent", Unit::Count),
     ("in_flight", Unit::Count),
     ("failed", Unit::Count),
     ("failed_share", Unit::Share),
     ("achieved_per_s", Unit::PerSecond),
+    ("good_per_s", Unit::PerSecond),
     ("bytes_sent", Unit::Bytes),
     ("bytes_received", Unit::Bytes),
 ];
@@ -81,8 +83,9 @@ const SERVER_FIELDS: [(&str, Unit); 22] = [
     ("checkpoints_requested", Unit::Count),
     ("evicted_keys", Unit::Count),
 ];
-const TIMES: [&str; 11] = [
+const TIMES: [&str; 12] = [
     "response_time",
+    "failed_time",
     "service_time",
     "iteration_time",
     "connection_wait",
@@ -94,8 +97,9 @@ const TIMES: [&str; 11] = [
     "first_byte_time",
     "body_time",
 ];
-const STEP_TIMES: [&str; 4] = [
+const STEP_TIMES: [&str; 5] = [
     "response_time",
+    "failed_time",
     "service_time",
     "first_byte_time",
     "body_time",
@@ -122,6 +126,8 @@ const FIGURES: [&str; 11] = [
     "p999",
     "max",
 ];
+/// Digits of a percentile: one of more would take a million times.
+const MOST_DIGITS: usize = 6;
 const OUTCOMES: [&str; 9] = [
     "timed_out",
     "unfinished",
@@ -135,10 +141,11 @@ const OUTCOMES: [&str; 9] = [
 ];
 
 /// Of one level of `levels`.
-const LEVEL_SCALARS: [(&str, Unit); 9] = [
+const LEVEL_SCALARS: [(&str, Unit); 10] = [
     ("seconds", Unit::Seconds),
     ("offered_per_s", Unit::PerSecond),
     ("achieved_per_s", Unit::PerSecond),
+    ("good_per_s", Unit::PerSecond),
     ("intended", Unit::Count),
     ("sent", Unit::Count),
     ("in_flight", Unit::Count),
@@ -146,7 +153,7 @@ const LEVEL_SCALARS: [(&str, Unit); 9] = [
     ("failed", Unit::Count),
     ("failed_share", Unit::Share),
 ];
-const LEVEL_TIMES: [&str; 3] = ["response_time", "service_time", "pacing_lag"];
+const LEVEL_TIMES: [&str; 4] = ["response_time", "failed_time", "service_time", "pacing_lag"];
 /// The bounds of a search.
 const BOUNDS: [&str; 2] = ["lower_per_s", "upper_per_s"];
 
@@ -202,6 +209,36 @@ pub struct Reading {
     pub value: Option<f64>,
     /// The ends of its interval, for a quantity with one.
     pub interval: Option<(f64, f64)>,
+    /// What a percentile of times rests on.
+    pub percentile: Option<Percentile>,
+}
+
+/// What a percentile of times rests on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Percentile {
+    /// Its share, 0 to 1.
+    pub share: f64,
+    /// Times, and of response times lower bounds and what was never answered.
+    pub count: u64,
+    /// Whether it rests on what was given up, so that it is a lower bound.
+    pub is_at_least: bool,
+    /// What it is at least, with 95 % confidence; `None`: too few times.
+    pub low: Option<f64>,
+    /// What it is at most, with 95 % confidence; `None`: too few times, or nobody knows.
+    pub high: Option<f64>,
+    /// The share of what was due that got no good answer and never will: it failed, or was dropped.
+    pub without_answer: f64,
+}
+
+impl Reading {
+    /// A value without an interval.
+    #[must_use]
+    pub fn exact(value: Option<f64>) -> Self {
+        Self {
+            value,
+            ..Self::default()
+        }
+    }
 }
 
 impl Metric {
@@ -257,6 +294,21 @@ impl Metric {
         TimeKind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
+    /// The share of the percentile of times that it is, of those that an arm measured itself; `None` for a difference and anything else.
+    #[must_use]
+    pub fn percentile(&self) -> Option<f64> {
+        let is_time = self.unit == Unit::Seconds && self.segments[0] != "added";
+        is_time.then(|| percentile(self.segments.last()?)).flatten()
+    }
+
+    /// The share of those that it counts which failed, of the arm, a step, a group or a level.
+    #[must_use]
+    pub fn is_failed_share(&self) -> bool {
+        self.segments
+            .last()
+            .is_some_and(|last| last == "failed_share")
+    }
+
     /// Whether it has a value while a load runs that means what it means at the end: counts, rates, shares and times of exchanges
     /// and iterations. Differences, resources and what the plan says beforehand have none.
     #[must_use]
@@ -292,7 +344,7 @@ impl Metric {
         };
         let covers = |own: &str, part: &str| {
             let as_time = of_group && GROUP_TIMES.contains(&own) && OF_GROUP_TIMES.contains(&part);
-            own == part || as_time
+            own == part || as_time || known_above(own) == Some(part)
         };
         prefix
             .split('.')
@@ -300,7 +352,7 @@ impl Metric {
             .all(|(i, part)| own.get(i).is_some_and(|own| covers(own, part)))
     }
 
-    /// Its value in one arm's summary.
+    /// Its value in one arm's summary; of a percentile that the summary does not hold, none.
     #[must_use]
     pub fn read(&self, arm: &ArmSummary) -> Reading {
         if self.segments == ["capacity"] {
@@ -327,15 +379,10 @@ impl Metric {
                     .get("low")
                     .and_then(Value::as_f64)
                     .zip(fields.get("high").and_then(Value::as_f64)),
+                percentile: None,
             },
-            Some(number) => Reading {
-                value: number.as_f64(),
-                interval: None,
-            },
-            None if (is_status || is_reason) && parent.is_object() => Reading {
-                value: Some(0.0),
-                interval: None,
-            },
+            Some(number) => Reading::exact(number.as_f64()),
+            None if (is_status || is_reason) && parent.is_object() => Reading::exact(Some(0.0)),
             None => Reading::default(),
         }
     }
@@ -350,6 +397,7 @@ fn capacity(arm: &ArmSummary) -> Reading {
     Reading {
         value: found.lower_per_s,
         interval: found.lower_per_s.map(|lower| (lower, upper)),
+        percentile: None,
     }
 }
 
@@ -516,9 +564,37 @@ fn parse_reason(rest: &str) -> Parsed {
 fn parse_figure(time: &str, figure: &str) -> Parsed {
     match figure {
         "count" => found(&[time, figure], Unit::Count),
-        _ if FIGURES.contains(&figure) => found(&[time, figure], Unit::Seconds),
+        _ if FIGURES.contains(&figure) || percentile(figure).is_some() => {
+            found(&[time, figure], Unit::Seconds)
+        }
         _ => expected(time, FIGURES),
     }
+}
+
+/// The figure that stands for a percentile of which nobody has judged whether it can be relied on: the next above it that is judged.
+fn known_above(figure: &str) -> Option<&'static str> {
+    let share = percentile(figure).filter(|_| !FIGURES.contains(&figure))?;
+    let judged = Statistic::ALL.into_iter();
+    let above = |one: &Statistic| one.share().is_some_and(|own| own >= share);
+    Some(
+        judged
+            .into_iter()
+            .find(above)
+            .map_or("max", Statistic::name),
+    )
+}
+
+/// The share of a percentile by its name, exclusive of 0 and 1: the first two digits are per cent, what follows are decimals of these.
+fn percentile(figure: &str) -> Option<f64> {
+    let digits = figure.strip_prefix('p')?;
+    let is_one =
+        (1..=MOST_DIGITS).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit());
+    let per_cent = match digits.split_at_checked(2) {
+        Some((whole, decimals)) => format!("{whole}.{decimals}"),
+        None => digits.to_owned(),
+    };
+    let share = per_cent.parse::<f64>().ok()? / 100.0;
+    (is_one && share > 0.0 && share < 1.0).then_some(share)
 }
 
 /// Parses `<name>.<tail>` where the name may itself contain dots (`GET /a.json`): the shortest name with a valid tail wins.

@@ -7,9 +7,10 @@ mod added;
 mod arm;
 mod blocks;
 mod levels;
+mod reading;
 
 use crate::bottleneck::{self, Case};
-use crate::metric::Metric;
+use crate::metric::{Metric, Reading};
 use crate::record::{
     AbsentArm, Added, ArmBlocks, ArmData, ArmSummary, Bias, Bottleneck, CapacitySummary,
     Comparison, ComponentSummary, DifferenceVerdict, Effect, Host, LoadModel, MethodName, Ranges,
@@ -20,6 +21,7 @@ use crate::threshold::{self, Breach, Standing, Threshold};
 use crate::{validity, verdict};
 use blocks::Blocks;
 use indexmap::IndexMap;
+pub use reading::{FailuresAreJudged, read};
 use std::collections::BTreeMap;
 
 /// What a summary says of the run apart from its figures.
@@ -100,6 +102,7 @@ pub fn summarise(
     let cpus = facts.host.cpus;
     let mut rows = Vec::new();
     let mut summaries = IndexMap::new();
+    let mut loads = IndexMap::new();
     for arm in arms {
         let merged = merge(arm);
         let mut summary = arm::summarise(arm, &merged, &facts.ranges, |block| {
@@ -128,6 +131,7 @@ pub fn summarise(
             }
         }
         summaries.insert(arm.name.clone(), summary);
+        loads.insert(arm.name.as_str(), Load { arm, merged });
     }
     if let Method::Compare { baseline } = method {
         rows.extend(added::fill(
@@ -143,7 +147,8 @@ pub fn summarise(
         .enumerate()
         .map(|(place, wanted)| {
             let breach = facts.breaches.get(&place).copied();
-            hold(wanted, breach, &summaries, &rows, method)
+            let reading = read_load(wanted, thresholds, &loads, &summaries);
+            hold((wanted, reading), breach, &summaries, &rows, method)
         })
         .collect();
     let mut summary = Summary {
@@ -209,15 +214,55 @@ fn comparison(method: &Method, blocks: &Blocks) -> Option<Comparison> {
     })
 }
 
-fn hold(
+/// What an arm did: its blocks, and all of them together.
+struct Load<'a> {
+    arm: &'a ArmBlocks,
+    merged: ArmData,
+}
+
+/// What the metric of a threshold was. That many exchanges failed is left to a threshold on just that, of the same part, if there is one.
+fn read_load(
     wanted: &Threshold,
+    thresholds: &[Threshold],
+    loads: &IndexMap<&str, Load<'_>>,
+    arms: &IndexMap<String, ArmSummary>,
+) -> Reading {
+    let place = |of: &Threshold| {
+        (
+            of.metric.level().map(str::to_owned),
+            of.metric.step().map(str::to_owned),
+        )
+    };
+    let judges = |other: &Threshold| {
+        let same = place(other) == place(wanted) || place(other) == (None, None);
+        other.metric.is_failed_share() && other.arm == wanted.arm && same
+    };
+    let failures = match thresholds.iter().any(judges) {
+        true => FailuresAreJudged::Apart,
+        false => FailuresAreJudged::Here,
+    };
+    let read = || {
+        let (figures, load) = (arms.get(&wanted.arm)?, loads.get(wanted.arm.as_str())?);
+        let data = match wanted.metric.level() {
+            Some(name) => {
+                let level = figures.levels.iter().find(|level| level.name == name)?;
+                load.arm.blocks.get(&level.level)?
+            }
+            None => &load.merged,
+        };
+        Some(reading::read(&wanted.metric, figures, data, failures))
+    };
+    read().unwrap_or_default()
+}
+
+fn hold(
+    (wanted, reading): (&Threshold, Reading),
     breach: Option<Breach>,
     arms: &IndexMap<String, ArmSummary>,
     rows: &[ValidityRow],
     method: &Method,
 ) -> ThresholdOutcome {
     let arm = arms.get(&wanted.arm);
-    let reading = arm.map(|arm| wanted.metric.read(arm)).unwrap_or_default();
     let reserved = arm
         .and_then(|arm| arm.added.as_ref())
         .is_some_and(|added| is_reserved(added, &wanted.metric));

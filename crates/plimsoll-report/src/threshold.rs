@@ -3,8 +3,9 @@
 //! A quantity with an interval passes when the whole interval is on the right side and fails when the whole interval is on the wrong
 //! side; between, and without a sample, it is inconclusive. What the measurement cannot carry is not judged.
 
-use crate::metric::{Metric, Reading, Unit};
+use crate::metric::{Metric, Percentile, Reading, Unit};
 use crate::record::{ThresholdOutcome, ValidityRow, VerdictResult};
+use crate::statistics::times_to_bound;
 use plimsoll_base::units::{format_bytes, format_number, format_seconds};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -97,8 +98,8 @@ pub fn judge(
         below,
         above,
         value: reading.value,
-        low: reading.interval.map(|(low, _)| low),
-        high: reading.interval.map(|(_, high)| high),
+        low: ends(reading).0,
+        high: ends(reading).1,
         breach,
         result,
         reason,
@@ -123,10 +124,7 @@ fn decide_breach(
         breach.window_s,
         breach.until_s
     );
-    let reading = Reading {
-        value: Some(breach.value),
-        interval: None,
-    };
+    let reading = Reading::exact(Some(breach.value));
     match ruled_out(threshold, reading, standing) {
         Some(row) => {
             let why = format!(
@@ -177,17 +175,21 @@ fn decide(
             format!("{subject} has no sample"),
         );
     };
-    let unit = threshold.metric.unit();
-    let show = |value| format_value(value, unit);
-    let (low, high) = reading.interval.unwrap_or((value, value));
+    let show = |value| format_value(value, threshold.metric.unit());
+    let (low, high) = ends(reading);
     let (right, wrong, limit) = match threshold.bound {
-        Bound::Below(limit) => (high < limit, low >= limit, format!("below {}", show(limit))),
-        Bound::Above(limit) => (low > limit, high <= limit, format!("above {}", show(limit))),
+        Bound::Below(limit) => (
+            high.is_some_and(|high| high < limit),
+            low.is_some_and(|low| low >= limit),
+            format!("below {}", show(limit)),
+        ),
+        Bound::Above(limit) => (
+            low.is_some_and(|low| low > limit),
+            high.is_some_and(|high| high <= limit),
+            format!("above {}", show(limit)),
+        ),
     };
-    let found = match reading.interval {
-        Some(_) => format!("{} ({} to {})", show(value), show(low), show(high)),
-        None => show(value),
-    };
+    let found = found(value, reading, show);
     if standing == Standing::Reserved {
         let reason = format!("{subject} is {found}, but the arms do not fail alike: see validity");
         return (VerdictResult::Inconclusive, reason);
@@ -197,15 +199,18 @@ fn decide(
         Standing::TooLarge(_) => " (it may be too large, not too small: see validity)",
         Standing::Sound | Standing::Reserved | Standing::Invalid(_) => "",
     };
+    if wrong {
+        let reason = format!("{subject} is {found}, not {limit}{marked}");
+        return (VerdictResult::Failed, reason);
+    }
+    if let Some((result, why)) = reading.percentile.and_then(|of| open(threshold.bound, of)) {
+        let reason = format!("{subject} is {found}, and not known to be {limit}: {why}");
+        return (result, reason);
+    }
     if right {
         (
             VerdictResult::Passed,
             format!("{subject} is {found}, {limit}{marked}"),
-        )
-    } else if wrong {
-        (
-            VerdictResult::Failed,
-            format!("{subject} is {found}, not {limit}{marked}"),
         )
     } else {
         (
@@ -213,6 +218,65 @@ fn decide(
             format!("{subject} is {found}: its interval reaches over the limit, {limit}{marked}"),
         )
     }
+}
+
+/// A value with its interval, for people.
+fn found(value: f64, reading: Reading, show: impl Fn(f64) -> String) -> String {
+    let at_least = match reading.percentile {
+        Some(percentile) if percentile.is_at_least => "at least ",
+        _ => "",
+    };
+    match ends(reading) {
+        (Some(low), Some(high)) if low < high || reading.interval.is_some() => {
+            format!(
+                "{at_least}{} ({} to {})",
+                show(value),
+                show(low),
+                show(high)
+            )
+        }
+        _ => format!("{at_least}{}", show(value)),
+    }
+}
+
+/// What a value lies between; of one without an interval, itself.
+fn ends(reading: Reading) -> (Option<f64>, Option<f64>) {
+    match (reading.percentile, reading.interval) {
+        (Some(percentile), _) => (percentile.low, percentile.high),
+        (None, Some((low, high))) => (Some(low), Some(high)),
+        (None, None) => (reading.value, reading.value),
+    }
+}
+
+/// Why a percentile that looks as if it lay below its limit is not known to: what follows, and the reason. Of one that is to lie above,
+/// only whether there are enough times.
+fn open(bound: Bound, of: Percentile) -> Option<(VerdictResult, String)> {
+    let name = percentile_label(of.share);
+    if matches!(bound, Bound::Below(_)) && of.without_answer > 1.0 - of.share {
+        let lost = format_share(of.without_answer);
+        let why = format!(
+            "{lost} of what was due got no good answer, more than the {name} leaves out (where failures are to be judged apart, set a threshold on `failed_share`)"
+        );
+        return Some((VerdictResult::Failed, why));
+    }
+    let needed = times_to_bound(of.share);
+    if of.count < needed && matches!(bound, Bound::Below(_)) {
+        #[expect(clippy::cast_precision_loss, reason = "counts for people")]
+        let [count, needed] = [of.count, needed].map(|n| format_number(n as f64));
+        let why = format!("n = {count} is too small: at least {needed} for the {name}");
+        return Some((VerdictResult::Inconclusive, why));
+    }
+    if of.high.is_none() && matches!(bound, Bound::Below(_)) {
+        let why = "it rests on what was given up or still under way at the end".to_owned();
+        return Some((VerdictResult::Inconclusive, why));
+    }
+    None
+}
+
+/// The name of a percentile for people: `p99`, `p99.9`.
+fn percentile_label(share: f64) -> String {
+    let text = format!("{:.4}", share * 100.0);
+    format!("p{}", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
 /// The row that keeps a value from being judged. One that is too large, if anything, and lies below the limit all the same is judged.
@@ -260,6 +324,7 @@ mod tests {
         Reading {
             value: Some(value * MS),
             interval: Some((low * MS, high * MS)),
+            percentile: None,
         }
     }
 
@@ -292,10 +357,7 @@ mod tests {
             until_s: 34.2,
             value: 1.2,
         };
-        let whole = Reading {
-            value: Some(0.5 * MS),
-            interval: None,
-        };
+        let whole = Reading::exact(Some(0.5 * MS));
         let outcome = judge(&threshold, whole, Standing::Sound, Some(breach));
         let text = "main response_time.p99 was 1.20 s in the 10 s up to 34 s, not below 1.00 ms: the load was ended";
         assert_eq!((outcome.result, outcome.reason.as_str()), (Failed, text));
@@ -331,10 +393,7 @@ mod tests {
         let ruled_out = Standing::Invalid(&row);
         check(below, at(0.6, 0.4, 0.8), ruled_out, (Invalid, text));
         let text = "gateway added.p99 is 600 µs (400 µs to 800 µs), but the arms do not fail alike: see validity";
-        let exact = |value: f64| Reading {
-            value: Some(value * MS),
-            interval: None,
-        };
+        let exact = |value: f64| Reading::exact(Some(value * MS));
         let too_large = Standing::TooLarge(&row);
         let kept = "gateway added.p99 is 600 µs, below 1.00 ms (it may be too large, not too small: see validity)";
         check(below, exact(0.6), too_large, (Passed, kept));

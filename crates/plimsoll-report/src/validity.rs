@@ -21,6 +21,7 @@ mod schedule;
 mod stalls;
 mod steadiness;
 mod taken_time;
+mod unanswered;
 
 use crate::metric::Metric;
 use crate::record::{ArmData, Bias, Effect, Statistic, ValidityRow};
@@ -41,7 +42,7 @@ enum Scope {
 type Judge = fn(&ArmData) -> Vec<ValidityRow>;
 
 /// Every criterion that looks at one arm. Whatever looks at the times themselves must not void blocks: that would select by outcome.
-const CRITERIA: [(Scope, Judge); 12] = [
+const CRITERIA: [(Scope, Judge); 13] = [
     (Scope::Blocks, achieved_sends::judge),
     (Scope::Blocks, pacing_lag::judge),
     (Scope::Blocks, stalls::judge),
@@ -54,6 +55,7 @@ const CRITERIA: [(Scope, Judge); 12] = [
     (Scope::Arm, lookout::judge),
     (Scope::Arm, both_ends::judge),
     (Scope::Arm, steadiness::judge),
+    (Scope::Arm, unanswered::judge),
 ];
 
 /// Judges one arm by every criterion for which there is data.

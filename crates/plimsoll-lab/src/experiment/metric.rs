@@ -151,7 +151,7 @@ mod tests {
         `by_group.bye.failed_share` is not a metric: write `by_group.buy.…` or `by_group.buy/pay.…`
         `components.db.fds_max` is not a metric: write `components.upstream.…` or `components.generator.…`
         `levels.20/s.failed` is not a metric: did you mean `levels.10/s.…`?
-        `latency.p99` is not a metric: after `arms.<arm>` write one of seconds, offered_per_s, achieved_per_s, intended, sent, in_flight, dropped, connected, reconnected, failed, failed_share, response_time, service_time, iteration_time, connection_wait, pacing_lag, connect_time, dns_time, tcp_time, tls_time, first_byte_time, body_time, added, outcomes, reasons, by_step, by_group, checks, components, levels, capacity
+        `latency.p99` is not a metric: after `arms.<arm>` write one of seconds, offered_per_s, achieved_per_s, good_per_s, intended, sent, in_flight, dropped, connected, reconnected, failed, failed_share, response_time, failed_time, service_time, iteration_time, connection_wait, pacing_lag, connect_time, dns_time, tcp_time, tls_time, first_byte_time, body_time, added, outcomes, reasons, by_step, by_group, checks, components, levels, capacity
         ");
     }
 

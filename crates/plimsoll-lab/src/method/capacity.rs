@@ -228,7 +228,7 @@ impl<'a> ArmSearch<'a> {
             .filter(|trial| trial.rate_per_s < planned.rate_per_s);
         let best = below
             .filter(|trial| trial.outcome == TrialOutcome::Good)
-            .filter_map(|trial| trial.achieved_per_s)
+            .filter_map(|trial| trial.good_per_s)
             .reduce(f64::max);
         let objective = self.objective;
         let mut judged = judge(data, &own, objective, best, planned.decide);
@@ -261,6 +261,7 @@ impl<'a> ArmSearch<'a> {
             reason: judged.reason,
             bearing: judged.bearing,
             achieved_per_s: own.achieved_per_s,
+            good_per_s: own.good_per_s,
             intended: data.intended,
             dropped: data.dropped,
             failed: own.failed,

@@ -60,7 +60,8 @@ pub(super) fn all(subject: &Subject<'_>) -> Vec<Stated> {
         let Bound::Above(above) = threshold.bound else {
             continue;
         };
-        if !threshold.metric.is_below("achieved_per_s") {
+        let rates = ["achieved_per_s", "good_per_s"];
+        if !rates.iter().any(|rate| threshold.metric.is_below(rate)) {
             continue;
         }
         let step = threshold.metric.step();

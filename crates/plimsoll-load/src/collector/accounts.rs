@@ -86,12 +86,7 @@ pub(super) fn check_fragment(fragment: &Fragment) -> Result<(), AccountsError> {
                 .times
                 .get(&TimeKind::ResponseTime)
                 .map_or(0, plimsoll_base::histogram::TimeHistogram::count);
-            let expected = if *class == OutcomeClass::Aborted {
-                0
-            } else {
-                series.count
-            };
-            ensure(timed == expected, || {
+            ensure(timed == series.count, || {
                 format!(
                     "{}: {} exchanges were {}, with {timed} response times",
                     place(),

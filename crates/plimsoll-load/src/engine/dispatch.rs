@@ -316,15 +316,14 @@ impl Dispatch {
         }
     }
 
-    /// What still waits is dropped.
-    pub(super) fn give_up(&mut self, recorder: &mut Recorder) {
+    /// What still waits `now` is dropped.
+    pub(super) fn give_up(&mut self, now: Nanos, recorder: &mut Recorder) {
         let waiting = self
             .lanes
             .iter_mut()
             .flat_map(|lane| lane.waiting.drain(..));
         for waiting in waiting {
-            let side = recorder.side(waiting.intended);
-            recorder.unstarted(side);
+            recorder.unstarted(waiting.intended, now);
         }
     }
 }
@@ -425,7 +424,7 @@ mod tests {
         dispatch.offer(0, 49 * MS);
         assert_eq!(poll(&mut dispatch, 0), job(10 * MS, 45 * MS, 49 * MS));
         dispatch.close();
-        dispatch.give_up(&mut recorder);
+        dispatch.give_up(50 * MS, &mut recorder);
         assert_eq!(
             counts(&mut recorder, &received),
             (5, 3, 1, 2),

@@ -310,7 +310,9 @@ impl Stage {
     fn drain_for(&self, now: Nanos, time: Nanos) {
         self.phase.set(Phase::Draining);
         self.until.set(now + time);
-        self.dispatch.borrow_mut().give_up(&mut self.record(now));
+        self.dispatch
+            .borrow_mut()
+            .give_up(now, &mut self.record(now));
     }
 
     /// Returns when a further user is wanted: its place.

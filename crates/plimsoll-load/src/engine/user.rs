@@ -44,6 +44,8 @@ struct Begun<'a> {
     side: Side,
     /// `None` for the iteration itself.
     step: Option<usize>,
+    /// When it should have begun.
+    intended: Nanos,
     concluded: bool,
 }
 
@@ -52,9 +54,10 @@ impl Drop for Begun<'_> {
         if self.concluded {
             return;
         }
+        let response = self.stage.clock.now().saturating_sub(self.intended);
         let mut recorder = self.stage.recorder();
         match self.step {
-            Some(step) => recorder.aborted(self.side, step),
+            Some(step) => recorder.aborted(self.side, step, response),
             None => recorder.iterated(self.side, None),
         }
     }
@@ -147,6 +150,7 @@ impl User {
             stage,
             side,
             step: None,
+            intended: job.intended,
             concluded: false,
         };
         // Where it should be by its schedule: at its intended start, at the end of an exchange, or at the end of a pause.
@@ -247,6 +251,7 @@ impl User {
             stage,
             side,
             step: Some(index),
+            intended,
             concluded: false,
         };
         let until = now + step.timeout;

@@ -36,7 +36,7 @@ pub struct Judged {
     pub bearing: Bearing,
 }
 
-/// Judges the load of one trial. `best_per_s` is the highest throughput of trials at lower rates.
+/// Judges the load of one trial. `best_per_s` is the highest goodput of trials at lower rates.
 ///
 /// What is missed decides before what is void: one criterion of the objective that is missed in a figure that stands is enough. A rate that
 /// is not sustained misses every objective, because its figures get worse for as long as it lasts.
@@ -96,6 +96,7 @@ fn nothing_borne() -> Bearing {
     Bearing {
         manner: Manner::Sustains,
         answered_per_s: 0.0,
+        good_per_s: 0.0,
         backlog_growth_per_s: 0.0,
         lost_share: 0.0,
         burst: false,

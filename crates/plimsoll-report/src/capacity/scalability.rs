@@ -108,7 +108,7 @@ fn points(trials: &[Trial]) -> Vec<(f64, f64)> {
             && trial.bearing.manner == Manner::Sustains
     });
     steady
-        .filter_map(|trial| Some((trial.in_flight_mean?, trial.achieved_per_s?)))
+        .filter_map(|trial| Some((trial.in_flight_mean?, trial.good_per_s?)))
         .filter(|(n, x)| *n >= 1.0 && *x > 0.0)
         .collect()
 }

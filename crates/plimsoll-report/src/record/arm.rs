@@ -300,16 +300,30 @@ impl ArmData {
         within.without(&self.late)
     }
 
+    /// Arrivals that came by a schedule: beside them there may be users whose iterations are never late for one.
+    #[must_use]
+    pub fn due(&self) -> u64 {
+        match self.model {
+            LoadModel::Open => self.intended,
+            LoadModel::Closed => self.scheduled,
+        }
+    }
+
     /// Whether arrivals, of all scenarios or of one, come by a schedule for which they can be late.
     #[must_use]
     pub fn has_schedule(&self) -> bool {
         self.model == LoadModel::Open || self.scheduled > 0
     }
 
-    /// The arm's histogram of one kind: of all steps together for response and service times, over the classes that enter them.
+    /// The arm's histogram of one kind: of all steps together for response and service times, over the classes that enter them. Response
+    /// times hold lower bounds of what was given up, arrivals that still waited at the end included.
     #[must_use]
     pub fn histogram(&self, kind: TimeKind) -> TimeHistogram {
-        let mut merged = self.times.get(&kind).cloned().unwrap_or_default();
+        let of_arm = match kind {
+            TimeKind::ResponseTime => TimeKind::UnstartedTime,
+            other => other,
+        };
+        let mut merged = self.times.get(&of_arm).cloned().unwrap_or_default();
         for step in self.steps.values() {
             merged.merge(&step.histogram(kind));
         }

@@ -12,6 +12,9 @@ pub struct Bearing {
     pub answered_per_s: f64,
     /// By how many arrivals per second the backlog (under way, and waiting for a connection) grew in the second half.
     pub backlog_growth_per_s: f64,
+    /// Of the exchanges that were answered per second, the answers that passed their checks.
+    #[serde(default)]
+    pub good_per_s: f64,
     /// Exchanges that failed or were never started, over all: an arrival that was never started is as many as an iteration makes.
     pub lost_share: f64,
     /// Whether the response times are those of one burst that drains: the mean is half of the longest.

@@ -170,6 +170,9 @@ pub struct Trial {
     pub bearing: Bearing,
     /// Answered exchanges per second.
     pub achieved_per_s: Option<f64>,
+    /// Of these, the answers that passed their checks.
+    #[serde(default)]
+    pub good_per_s: Option<f64>,
     /// Arrivals in the measured time.
     pub intended: u64,
     /// Arrivals that were never started.

@@ -20,8 +20,11 @@ pub struct LevelSummary {
     pub seconds: f64,
     /// Planned arrivals per second; `null` in the closed model.
     pub offered_per_s: Option<f64>,
-    /// Throughput: answered exchanges per second; `null` when nothing was measured.
+    /// Throughput: exchanges that were answered within the measured time, per second of it; `null` when nothing was measured.
     pub achieved_per_s: Option<f64>,
+    /// Goodput: of these, the answers that passed their checks.
+    #[serde(default)]
+    pub good_per_s: Option<f64>,
     /// Arrivals in the measured time.
     pub intended: u64,
     /// Arrivals that were started.
@@ -38,8 +41,11 @@ pub struct LevelSummary {
     pub failed_share: Option<f64>,
     /// How the target bore the rate; `null` in the closed model, which offers none.
     pub bearing: Option<Bearing>,
-    /// Intended start to last byte (or deadline).
+    /// Intended start to last byte of good answers, and what was given up as lower bounds.
     pub response_time: TimeStatistics,
+    /// Response times of what failed otherwise than at its deadline.
+    #[serde(default)]
+    pub failed_time: TimeStatistics,
     /// First byte sent to last byte received.
     pub service_time: TimeStatistics,
     /// Intended start to release: the generator's own lateness.

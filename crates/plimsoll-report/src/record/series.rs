@@ -44,6 +44,9 @@ pub struct LoadRow {
     pub exchanges_per_s: f64,
     /// Exchanges answered per second.
     pub achieved_per_s: f64,
+    /// Of these, the answers that passed their checks.
+    #[serde(default)]
+    pub good_per_s: f64,
     /// Failed exchanges in the second.
     pub failed: u64,
     /// Arrivals dropped in the second.
@@ -86,6 +89,9 @@ pub struct StepRow {
     pub exchanges_per_s: f64,
     /// Exchanges answered per second.
     pub achieved_per_s: f64,
+    /// Of these, the answers that passed their checks.
+    #[serde(default)]
+    pub good_per_s: f64,
     /// Failed exchanges in the second.
     pub failed: u64,
     /// Exchanges under way at its end.

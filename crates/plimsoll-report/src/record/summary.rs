@@ -278,6 +278,9 @@ pub struct ArmSummary {
     /// The times.
     #[serde(flatten)]
     pub times: Times,
+    /// Response times of what failed otherwise than at its deadline: answers whose checks failed, connections that were refused or lost.
+    #[serde(default)]
+    pub failed_time: TimeStatistics,
     /// What this arm adds to the baseline; `null` for the baseline and without a comparison.
     pub added: Option<Added>,
     /// Exchanges that passed, by range of their response time.
@@ -496,8 +499,11 @@ pub struct StepSummary {
     /// Of these, the answers that passed their checks.
     #[serde(default)]
     pub good_per_s: Option<f64>,
-    /// Intended start to last byte (or deadline).
+    /// Intended start to last byte of good answers, and what was given up as lower bounds.
     pub response_time: TimeStatistics,
+    /// Response times of what failed otherwise than at its deadline.
+    #[serde(default)]
+    pub failed_time: TimeStatistics,
     /// First byte sent to last byte received.
     pub service_time: TimeStatistics,
     /// Of the service time of an answered exchange: first byte sent to first byte received.

@@ -86,10 +86,10 @@ impl Statistic {
     }
 }
 
-/// A distribution in eleven figures. Times in seconds; `null` without a sample.
+/// A distribution in figures. Times in seconds; `null` without a sample.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TimeStatistics {
-    /// How many times were recorded.
+    /// How many times were recorded; of response times, arrivals that were never answered included.
     pub count: u64,
     /// Smallest.
     pub min: Option<f64>,
@@ -112,13 +112,25 @@ pub struct TimeStatistics {
     pub p999: Option<f64>,
     /// Largest.
     pub max: Option<f64>,
+    /// The share from which on percentiles are lower bounds, because they rest on what was given up or never answered: of 0.95, the p95, all
+    /// above it and the largest are *at least* what they say; `null` where none is.
+    #[serde(default)]
+    pub at_least_from: Option<f64>,
 }
+
+/// Beyond so large a share a mean does not rest on lower bounds that the p99.9 does not rest on.
+const MEAN_RESTS_ON: f64 = 0.999;
 
 impl TimeStatistics {
     /// The figures of a histogram.
     #[must_use]
     pub fn of(histogram: &TimeHistogram) -> Self {
-        let figure = |statistic: Statistic| statistic.of(histogram);
+        Self::with(histogram, |statistic| statistic.of(histogram))
+    }
+
+    /// The figures of a histogram, but for those that arms are compared by, which are these.
+    #[must_use]
+    pub fn with(histogram: &TimeHistogram, figure: impl Fn(Statistic) -> Option<f64>) -> Self {
         Self {
             count: histogram.count(),
             min: histogram.min(),
@@ -131,7 +143,15 @@ impl TimeStatistics {
             p99: figure(Statistic::P99),
             p999: figure(Statistic::P999),
             max: histogram.max(),
+            at_least_from: None,
         }
+    }
+
+    /// Whether a figure is a lower bound: a percentile by its share, the largest by 1, the mean by `None`.
+    #[must_use]
+    pub fn is_at_least(&self, share: Option<f64>) -> bool {
+        let share = share.unwrap_or(MEAN_RESTS_ON);
+        self.at_least_from.is_some_and(|from| share >= from)
     }
 
     /// One figure.
@@ -153,7 +173,7 @@ impl TimeStatistics {
 /// connection, have no sample; nor have those that an earlier version did not write.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Times {
-    /// Intended start to last byte (or deadline): the time that callers saw.
+    /// Intended start to last byte of good answers, and what was given up as lower bounds: what callers waited.
     pub response_time: TimeStatistics,
     /// First byte sent to last byte received.
     pub service_time: TimeStatistics,

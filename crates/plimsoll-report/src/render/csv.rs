@@ -53,7 +53,7 @@ fn head() -> String {
             text.push_str(&format!(",{part}_{}", statistic.name()));
         }
     }
-    text.push_str(",offered_per_s,level,outcome\r\n");
+    text.push_str(",offered_per_s,level,outcome,good_per_s\r\n");
     text
 }
 
@@ -70,6 +70,7 @@ struct Row<'a> {
     offered_per_s: Option<f64>,
     level: &'a str,
     outcome: &'static str,
+    good_per_s: Option<f64>,
 }
 
 impl<'a> Row<'a> {
@@ -87,6 +88,7 @@ impl<'a> Row<'a> {
             offered_per_s: None,
             level: "",
             outcome: "",
+            good_per_s: None,
         }
     }
 
@@ -96,6 +98,7 @@ impl<'a> Row<'a> {
             block: Some(level.level),
             offered_per_s: level.offered_per_s,
             level: &level.name,
+            good_per_s: level.good_per_s,
             outcome: (level.bearing.as_ref()).map_or("", |bearing| bearing.manner.name()),
             ..self
         }
@@ -116,6 +119,7 @@ impl<'a> Row<'a> {
             optional(self.offered_per_s),
             quote(self.level),
             self.outcome.to_owned(),
+            optional(self.good_per_s),
         ]);
         cells
     }
@@ -128,6 +132,7 @@ fn loads(arm: &ArmSummary) -> Vec<Row<'_>> {
             block: Some(trial.trial),
             offered_per_s: Some(trial.rate_per_s),
             outcome: trial.outcome.name(),
+            good_per_s: trial.good_per_s,
             ..Row::of(trial.achieved_per_s, trial.failed, &trial.response_time)
         });
         return trials.collect();
@@ -140,6 +145,7 @@ fn loads(arm: &ArmSummary) -> Vec<Row<'_>> {
     }
     let blocks = arm.by_block.iter().map(|block| Row {
         block: Some(block.block),
+        good_per_s: block.good_per_s,
         ..Row::of(block.achieved_per_s, block.failed, &block.response_time)
     });
     blocks.collect()
@@ -161,6 +167,7 @@ fn steps(by_step: &IndexMap<String, StepSummary>) -> impl Iterator<Item = Row<'_
     by_step.iter().map(|(name, step)| Row {
         step: name,
         parts: Some([&step.first_byte_time, &step.body_time]),
+        good_per_s: step.good_per_s,
         ..Row::of(step.achieved_per_s, step.failed, &step.response_time)
     })
 }

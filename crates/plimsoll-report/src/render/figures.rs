@@ -4,37 +4,53 @@ pub(super) mod capacity;
 pub(super) mod levels;
 
 use super::table::Table;
-use super::words::{bytes, cores, count, failure, failures, mark, number, percent, time};
+use super::words::{
+    bytes, cores, count, failure, failures, largest, mark, number, percent, shown, time,
+};
 use crate::record::{ArmSummary, GroupSummary, Statistic, StepSummary, Summary, TimeStatistics};
 use indexmap::IndexMap;
 
 /// Figures of a distribution that every table of times shows, between the smallest and the largest.
-const SHOWN: [Statistic; 5] = [
+const SHOWN: [Statistic; 6] = [
     Statistic::Mean,
     Statistic::P50,
     Statistic::P90,
+    Statistic::P95,
     Statistic::P99,
     Statistic::P999,
 ];
 
 /// Arms side by side: load, failures, and both views of their times: response times, which contain what callers waited, and service
-/// times, which do not.
+/// times, which do not; where anything failed, what failures took.
 pub(super) fn arms(summary: &Summary) -> Table {
-    let head = ["arm", "offered/s", "achieved/s", "failed", "time", "min"];
-    let mut table = Table::new(with_shown(&head)).with_words(&[4]);
+    let all_good = summary
+        .arms
+        .values()
+        .all(|arm| arm.achieved_per_s == arm.good_per_s);
+    let mut head = vec!["arm", "offered/s", "good/s"];
+    head.extend((!all_good).then_some("answered/s"));
+    head.extend(["failed", "time", "min"]);
+    let before_times = head.len() - 2;
+    let mut table = Table::new(with_shown(&head)).with_words(match all_good {
+        true => &[4],
+        false => &[5],
+    });
     for (name, arm) in &summary.arms {
         let mut load = vec![
             name.clone(),
             number(arm.offered_per_s),
-            number(arm.achieved_per_s),
-            failures(arm.failed, arm.failed_share),
+            number(arm.good_per_s),
         ];
+        load.extend((!all_good).then(|| number(arm.achieved_per_s)));
+        load.push(failures(arm.failed, arm.failed_share));
         let views = [
             ("response", "response_time", &arm.times.response_time),
             ("service", "service_time", &arm.times.service_time),
+            ("failed", "failed_time", &arm.failed_time),
         ];
-        for (label, time, figures) in views {
-            let mut row = std::mem::replace(&mut load, vec![String::new(); 4]);
+        let seen = |view: &(&str, &str, &TimeStatistics)| view.0 != "failed" || view.2.count > 0;
+        for (label, time, figures) in views.into_iter().filter(seen) {
+            let mut row = std::mem::replace(&mut load, vec![String::new(); before_times]);
             row.push(label.to_owned());
             row.extend(figures_of(figures, |figure| {
                 mark(summary, name, time, figure)
@@ -57,10 +73,11 @@ pub(super) fn figures_of(
     times: &TimeStatistics,
     mark: impl Fn(&str) -> &'static str,
 ) -> Vec<String> {
-    let marked = |value, figure| format!("{}{}", time(value), mark(figure));
     let mut cells = vec![time(times.min)];
-    cells.extend(SHOWN.map(|statistic| marked(times.get(statistic), statistic.name())));
-    cells.push(marked(times.max, "max"));
+    cells.extend(
+        SHOWN.map(|statistic| format!("{}{}", shown(times, statistic), mark(statistic.name()))),
+    );
+    cells.push(format!("{}{}", largest(times), mark("max")));
     cells
 }
 
@@ -71,7 +88,7 @@ pub(super) fn statistics(summary: &Summary) -> Table {
         ["step"]
             .into_iter()
             .chain(several_arms.then_some("arm"))
-            .chain(["exchanges", "passed", "failed", "answered/s", "min"])
+            .chain(["exchanges", "passed", "failed", "good/s", "min"])
             .chain(STATISTICS.map(Statistic::label))
             .chain(["max", "mean", "deviation"]),
     )
@@ -130,7 +147,7 @@ impl<'a> Figures<'a> {
             results: arm.outcomes.results(),
             failed: arm.failed,
             failed_share: arm.failed_share,
-            per_second: arm.achieved_per_s,
+            per_second: arm.good_per_s,
             response: &arm.times.response_time,
         }
     }
@@ -140,7 +157,7 @@ impl<'a> Figures<'a> {
             results: step.outcomes.results(),
             failed: step.failed,
             failed_share: step.failed_share,
-            per_second: step.achieved_per_s,
+            per_second: step.good_per_s,
             response: &step.response_time,
         }
     }
@@ -227,8 +244,12 @@ fn push_group(table: &mut Table, mut head: Vec<String>, group: &GroupSummary) {
 
 /// The cells of a distribution in the table of statistics.
 fn spread(times: &TimeStatistics) -> impl Iterator<Item = String> {
-    let within = STATISTICS.map(|statistic| time(times.get(statistic)));
-    let after = [times.max, times.mean, times.deviation].map(time);
+    let within = STATISTICS.map(|statistic| shown(times, statistic));
+    let after = [
+        largest(times),
+        shown(times, Statistic::Mean),
+        time(times.deviation),
+    ];
     [time(times.min)].into_iter().chain(within).chain(after)
 }
 
@@ -260,8 +281,8 @@ pub(super) fn steps(summary: &Summary) -> Option<Table> {
                 failures(step.failed, step.failed_share),
                 time(response.min),
             ]);
-            row.extend(SHOWN.map(|statistic| time(response.get(statistic))));
-            row.push(time(response.max));
+            row.extend(SHOWN.map(|statistic| shown(response, statistic)));
+            row.push(largest(response));
             table.rows.push(row);
         }
     }

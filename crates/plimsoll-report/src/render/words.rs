@@ -4,7 +4,7 @@ use crate::capacity::judge::objective_words;
 use crate::metric::Metric;
 use crate::record::{
     Difference, DifferenceVerdict, Effect, MethodName, Reservation, RunState, Sense, Statistic,
-    Summary, ValidityRow, VerdictResult,
+    Summary, TimeStatistics, ValidityRow, VerdictResult,
 };
 use crate::threshold::format_value;
 use crate::validity;
@@ -162,6 +162,24 @@ pub(crate) fn conclusion(difference: &Difference) -> String {
     }
 }
 
+/// A figure of a distribution; one that is a lower bound says so.
+pub(super) fn shown(times: &TimeStatistics, statistic: Statistic) -> String {
+    bounded(times, times.get(statistic), statistic.share())
+}
+
+/// The largest of a distribution, likewise.
+pub(super) fn largest(times: &TimeStatistics) -> String {
+    bounded(times, times.max, Some(1.0))
+}
+
+fn bounded(times: &TimeStatistics, value: Option<f64>, share: Option<f64>) -> String {
+    let sign = match value.is_some() && times.is_at_least(share) {
+        true => "≥ ",
+        false => "",
+    };
+    format!("{sign}{}", time(value))
+}
+
 /// The sign beside a figure that validity has something to say about.
 pub(super) fn mark(summary: &Summary, arm: &str, time: &str, figure: &str) -> &'static str {
     let path = format!("{time}.{figure}");
@@ -184,9 +202,9 @@ pub(super) fn mark_legend(summary: &Summary) -> &'static str {
     let rows = summary.validity.iter().filter(of_arms);
     let worst = rows.map(|row| row.effect).max();
     match worst {
-        Some(Effect::Marked) => "† may be distorted: see validity",
+        Some(Effect::Marked) => "† may be distorted, or is a lower bound (≥): see validity",
         Some(Effect::Invalid) => {
-            "† may be distorted, ‡ so much that nothing is concluded from it: see validity"
+            "† may be distorted, or is a lower bound (≥), ‡ so much that nothing is concluded from it: see validity"
         }
         Some(Effect::None) | None => "",
     }

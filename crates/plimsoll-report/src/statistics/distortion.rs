@@ -159,7 +159,13 @@ impl Distortion {
     /// By how much the figure may be too large without a mark.
     #[must_use]
     pub fn allowed(&self) -> f64 {
-        ALWAYS_ALLOWED.max(MARKED_SHARE * self.value)
+        Self::allowed_of(self.value)
+    }
+
+    /// By how much a figure of this value, in seconds, may be off without a mark.
+    #[must_use]
+    pub fn allowed_of(value: f64) -> f64 {
+        ALWAYS_ALLOWED.max(MARKED_SHARE * value)
     }
 
     /// Whether the figure lies beyond the p99: it carries its mark, but no criterion fails for it alone.

@@ -2,12 +2,46 @@
 //!
 //! The number of times below the p-quantile is binomial, so ranks np ± z√(np(1−p)) hold it (David and Nagaraja, *Order Statistics*,
 //! 2003, §7.1). Times are taken as independent, which neighbours are not: whoever uses this adds a margin of its own.
+//!
+//! Who asks on one side only, whether a quantile lies below a limit, has the exact rank of the binomial distribution that bounds it with 95 %.
 
 use super::interval::Interval;
 use plimsoll_base::histogram::TimeHistogram;
+use statrs::distribution::{Binomial, DiscreteCDF as _};
 
 /// Two-sided 95 % of the normal distribution.
 const Z: f64 = 1.96;
+/// How often a one-sided bound may be wrong.
+const WRONG: f64 = 0.05;
+
+/// The rank from 1, of `count` times, of one that lies at or above the quantile `p` with 95 % confidence; `None` where none does.
+#[must_use]
+pub(super) fn rank_above(p: f64, count: u64) -> Option<f64> {
+    // So many lie below the quantile at most.
+    let below = Binomial::new(p, count).ok()?.inverse_cdf(1.0 - WRONG);
+    #[expect(clippy::cast_precision_loss, reason = "a rank")]
+    (below < count).then_some((below + 1) as f64)
+}
+
+/// The rank from 1, of `count` times, of one that lies at or below the quantile `p` with 95 % confidence; `None` where none does.
+#[must_use]
+pub(super) fn rank_below(p: f64, count: u64) -> Option<f64> {
+    // So many lie below the quantile at least.
+    let below = Binomial::new(p, count).ok()?.inverse_cdf(WRONG);
+    #[expect(clippy::cast_precision_loss, reason = "a rank")]
+    (below > 0).then_some(below as f64)
+}
+
+/// How many times it takes until the largest bounds the quantile `p` from above with 95 % confidence: until `pⁿ` is at most 5 %.
+#[must_use]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a count"
+)]
+pub fn times_to_bound(p: f64) -> u64 {
+    (WRONG.ln() / p.ln()).ceil() as u64
+}
 
 /// The 95 % interval of the quantile `p` (0 to 1, exclusive) in seconds; `None` where there are too few times for one of its ends.
 #[must_use]
@@ -90,6 +124,24 @@ mod tests {
             assert!(quantile_interval(&sample(many, 1), p).is_some(), "{p}");
             assert_eq!(quantile_interval(&sample(many - 2, 1), p), None, "{p}");
         }
+    }
+
+    #[test]
+    fn the_largest_of_enough_times_bounds_a_quantile() {
+        for (p, expected) in [(0.5, 5), (0.9, 29), (0.99, 299), (0.999, 2_995)] {
+            let many = times_to_bound(p);
+            assert_eq!(many, expected, "{p}");
+            #[expect(clippy::cast_precision_loss, reason = "a rank")]
+            let largest = Some(many as f64);
+            assert_eq!(rank_above(p, many), largest, "{p}");
+            assert_eq!(rank_above(p, many - 1), None, "{p}");
+        }
+        // Of 100 times 41 lie below the median with 95 %, and 59 above.
+        assert_eq!(
+            (rank_below(0.5, 100), rank_above(0.5, 100)),
+            (Some(42.0), Some(59.0))
+        );
+        assert_eq!(rank_below(0.01, 100), None);
     }
 
     #[test]

@@ -4,10 +4,9 @@ use super::blocks::Blocks;
 use crate::record::{
     Added, ArmBlocks, ArmSummary, Difference, DifferenceVerdict, Statistic, ValidityRow,
 };
-use crate::statistics::{correct, judge_difference};
+use crate::statistics::{ResponseTimes, correct, judge_difference};
 use crate::validity::{self, FailedShares, Used};
 use indexmap::IndexMap;
-use plimsoll_base::time_kind::TimeKind;
 use std::collections::BTreeMap;
 
 /// Fills `added` of every arm but the baseline, and gives what validity says of the differences.
@@ -159,11 +158,11 @@ fn figures(arm: &ArmBlocks) -> Figures {
     arm.blocks
         .iter()
         .filter_map(|(block, data)| {
-            let histogram = data.histogram(TimeKind::ResponseTime);
-            (!histogram.is_empty()).then(|| {
+            let times = ResponseTimes::of_arm(data);
+            (times.count() > 0).then(|| {
                 (
                     *block,
-                    Statistic::ALL.map(|s| s.of(&histogram).unwrap_or(0.0)),
+                    Statistic::ALL.map(|statistic| times.figure(statistic).unwrap_or(0.0)),
                 )
             })
         })

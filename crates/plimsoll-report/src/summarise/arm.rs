@@ -5,6 +5,7 @@ use crate::record::{
     FailureSummary, GENERATOR, GroupSummary, LoadModel, Outcomes, Ranges, Reasons, Statistic,
     StepSummary, TimeStatistics, Times,
 };
+use crate::statistics::ResponseTimes;
 use plimsoll_base::histogram::TimeHistogram;
 use plimsoll_base::outcome::OutcomeClass;
 use plimsoll_base::tally::{CheckCount, GroupTally, StepTally};
@@ -41,7 +42,11 @@ pub(super) fn summarise<'a>(
         reconnected: Some(merged.reconnected),
         failed,
         failed_share: share(failed, with_result(merged.steps.values())),
-        times: Times::of(|kind| merged.histogram(kind)),
+        times: Times {
+            response_time: ResponseTimes::of_arm(merged).statistics(),
+            ..Times::of(|kind| merged.histogram(kind))
+        },
+        failed_time: failed_time(merged.steps.values()),
         added: None,
         ranges: ranges.of(
             &passed(merged.steps.values()),
@@ -94,7 +99,8 @@ fn step_summary(step: &StepTally, within: Answers, seconds: f64, ranges: &Ranges
         failed_share: share(failed, with_result([step])),
         achieved_per_s: per_second(within.answered, seconds),
         good_per_s: per_second(within.good, seconds),
-        response_time: TimeStatistics::of(&step.histogram(TimeKind::ResponseTime)),
+        response_time: ResponseTimes::of_step(step).statistics(),
+        failed_time: failed_time([step]),
         service_time: TimeStatistics::of(&step.histogram(TimeKind::ServiceTime)),
         first_byte_time: TimeStatistics::of(&step.histogram(TimeKind::FirstByteTime)),
         body_time: TimeStatistics::of(&step.histogram(TimeKind::BodyTime)),
@@ -136,9 +142,14 @@ fn block_summary(block: u32, data: &ArmData, void_for: &[Statistic]) -> BlockSum
         achieved_per_s: per_second(within.answered, data.seconds),
         good_per_s: per_second(within.good, data.seconds),
         failed: failed(data.steps.values()),
-        response_time: TimeStatistics::of(&data.histogram(TimeKind::ResponseTime)),
+        response_time: ResponseTimes::of_arm(data).statistics(),
         void_for: void_for.to_vec(),
     }
+}
+
+/// Of what failed otherwise than at its deadline.
+fn failed_time<'a>(steps: impl IntoIterator<Item = &'a StepTally>) -> TimeStatistics {
+    TimeStatistics::of(&response_times(steps, OutcomeClass::enters_failed_time))
 }
 
 fn outcomes<'a>(steps: impl IntoIterator<Item = &'a StepTally>) -> Outcomes {
@@ -171,12 +182,16 @@ fn reasons<'a>(steps: impl IntoIterator<Item = &'a StepTally>) -> Reasons {
 
 /// Response times of exchanges that passed.
 fn passed<'a>(steps: impl IntoIterator<Item = &'a StepTally>) -> TimeHistogram {
+    response_times(steps, |class| class == OutcomeClass::Passed)
+}
+
+fn response_times<'a>(
+    steps: impl IntoIterator<Item = &'a StepTally>,
+    wanted: impl Fn(OutcomeClass) -> bool,
+) -> TimeHistogram {
     let mut merged = TimeHistogram::new();
-    let tallies = steps
-        .into_iter()
-        .filter_map(|step| step.classes.get(&OutcomeClass::Passed));
-    for times in tallies.filter_map(|tally| tally.times.get(&TimeKind::ResponseTime)) {
-        merged.merge(times);
+    for step in steps {
+        merged.merge(&step.response_times(&wanted));
     }
     merged
 }

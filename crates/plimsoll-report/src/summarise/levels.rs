@@ -22,7 +22,7 @@ pub(super) fn summarise(arm: &ArmBlocks, named: &[Level]) -> (Vec<LevelSummary>,
             row.level = Some(level.name.clone());
         }
         let summary = of_level((*number, level), data, best_per_s, &own);
-        best_per_s = match (best_per_s, summary.achieved_per_s) {
+        best_per_s = match (best_per_s, summary.good_per_s) {
             (Some(best), Some(now)) => Some(best.max(now)),
             (best, now) => best.or(now),
         };
@@ -69,6 +69,7 @@ fn of_level(
         seconds: data.seconds,
         offered_per_s: data.offered_per_s,
         achieved_per_s: figures.achieved_per_s,
+        good_per_s: figures.good_per_s,
         intended: data.intended,
         sent: data.sent,
         dropped: data.dropped,
@@ -77,6 +78,7 @@ fn of_level(
         failed: figures.failed,
         failed_share: figures.failed_share,
         response_time: figures.times.response_time,
+        failed_time: figures.failed_time,
         service_time: figures.times.service_time,
         pacing_lag: figures.times.pacing_lag,
         by_step: figures.by_step,

@@ -6,8 +6,8 @@
 //! Arrivals that were never released are missing from every figure; seconds that fell short reach their share of the exchanges.
 
 use super::reach;
-use super::row::Finding;
-use crate::record::{ArmData, Effect, LoadModel, SECOND_RELEASED, Sense, ValidityRow};
+use super::row::{self, Finding};
+use crate::record::{ArmData, Effect, SECOND_RELEASED, Sense, ValidityRow};
 
 const RUN_LIMIT: f64 = 0.99;
 
@@ -37,13 +37,9 @@ pub(super) fn judge(arm: &ArmData) -> Vec<ValidityRow> {
 
 #[expect(clippy::cast_precision_loss, reason = "a share")]
 fn over_run(arm: &ArmData) -> Option<f64> {
-    // Beside a schedule there may be users whose iterations are never late for one.
-    let due = match arm.model {
-        LoadModel::Open => arm.intended,
-        LoadModel::Closed => arm.scheduled,
-    };
+    let due = arm.due();
     let released = due.saturating_sub(arm.dropped_by_generator);
-    (due > 0).then(|| released as f64 / due as f64)
+    row::says_something(due, 1.0 - RUN_LIMIT).then(|| released as f64 / due as f64)
 }
 
 /// The share of seconds that fell short.
@@ -67,7 +63,7 @@ fn finding(name: &'static str, value: f64, limit: f64) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::Second;
+    use crate::record::{LoadModel, Second};
     use crate::validity::sample;
 
     fn arm(model: LoadModel, intended: u64, lost: u64) -> ArmData {
@@ -95,6 +91,7 @@ mod tests {
         check(arm(LoadModel::Open, 1000, 10), &[true]);
         check(arm(LoadModel::Open, 1000, 11), &[false]);
         check(arm(LoadModel::Open, 0, 0), &[]);
+        check(arm(LoadModel::Open, 99, 1), &[]);
         check(arm(LoadModel::Closed, 1000, 900), &[]);
         let beside = |lost| {
             let mut arm = arm(LoadModel::Closed, 1000, lost);

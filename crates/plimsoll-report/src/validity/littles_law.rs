@@ -21,7 +21,12 @@ pub(super) fn judge(arm: &ArmData) -> Vec<ValidityRow> {
         good: "What was in flight agrees with rate and mean time.".to_owned(),
         bad: "What was in flight does not agree with rate and mean time: exchanges were still under way at an end of the measured time, or this is a fault of Plimsoll. Measure longer.".to_owned(),
     };
-    let means = ["response_time.mean", "service_time.mean", "achieved_per_s"];
+    let means = [
+        "response_time.mean",
+        "service_time.mean",
+        "achieved_per_s",
+        "good_per_s",
+    ];
     let reached = || reach::and_of_parts(reach::paths(means, Effect::Marked));
     finding.rows(&arm.name, reached)
 }

@@ -5,8 +5,8 @@
 //! What could not connect for want of a port or a descriptor never reached the target: it is missing from every figure.
 
 use super::reach;
-use super::row::Finding;
-use crate::record::{ArmData, Effect, Sense, ValidityRow};
+use super::row::{self, Finding};
+use crate::record::{ArmData, Effect, Segments, Sense, ValidityRow};
 
 const RETRANSMITTED: f64 = 0.001;
 const DESCRIPTORS: f64 = 0.9;
@@ -15,7 +15,8 @@ const EXHAUSTED_SHARE: f64 = 0.01;
 
 pub(super) fn judge(arm: &ArmData) -> Vec<ValidityRow> {
     let mut rows = Vec::new();
-    if let Some(segments) = arm.health.segments {
+    let says_something = |segments: &Segments| row::says_something(segments.sent, RETRANSMITTED);
+    if let Some(segments) = arm.health.segments.filter(says_something) {
         let row = finding(
             "segments sent again",
             segments.again_share(),

@@ -22,7 +22,7 @@ const OF_EXCHANGES: [TimeKind; 3] = [
 const OF_SERVICE: [TimeKind; 2] = [TimeKind::FirstByteTime, TimeKind::BodyTime];
 
 /// What is left of an arm when its load was another than the planned one: its resources only.
-const FIGURES: [&str; 18] = [
+const FIGURES: [&str; 20] = [
     "response_time",
     "service_time",
     "iteration_time",
@@ -33,7 +33,9 @@ const FIGURES: [&str; 18] = [
     "tls_time",
     "first_byte_time",
     "body_time",
+    "failed_time",
     "achieved_per_s",
+    "good_per_s",
     "sent",
     "in_flight",
     "failed",

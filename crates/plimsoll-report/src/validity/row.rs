@@ -17,6 +17,14 @@ pub(super) struct Finding {
     pub bad: String,
 }
 
+/// Whether a share of so many can be held against a limit: of fewer, one alone would exceed it.
+pub(super) fn says_something(count: u64, limit: f64) -> bool {
+    #[expect(clippy::cast_precision_loss, reason = "a count")]
+    let one = 1.0 / count as f64;
+    // A hundredth of a hundred is one.
+    one <= limit * (1.0 + 1e-9)
+}
+
 impl Finding {
     /// Whether the value lies on the right side of the limit.
     pub(super) fn is_within(&self) -> bool {

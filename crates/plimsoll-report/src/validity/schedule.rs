@@ -3,16 +3,17 @@
 //!
 //! The plan is known exactly, so this is a distance and not a test. A backlog is released in a burst that the plan did not hold: the
 //! target's answer to that burst is in the times of those exchanges and of as many behind them. Arrivals that the plan itself has in one
-//! moment count as one: their burst is planned.
+//! moment count as one: their burst is planned. Of so few that one is more than that, nothing is said.
 
 use super::reach;
-use super::row::Finding;
+use super::row::{self, Finding};
 use crate::record::{ArmData, Sense, ValidityRow};
 
 const LIMIT: f64 = 0.02;
 
 pub(super) fn judge(arm: &ArmData) -> Vec<ValidityRow> {
-    let Some(distance) = arm.health.schedule_ks.filter(|_| arm.has_schedule()) else {
+    let says_something = row::says_something(arm.due(), LIMIT);
+    let Some(distance) = arm.health.schedule_ks.filter(|_| says_something) else {
         return Vec::new();
     };
     let finding = Finding {
@@ -42,7 +43,7 @@ mod tests {
         // Of users who give themselves their iterations, only what comes by a schedule beside them is judged.
         arm.model = LoadModel::Closed;
         assert_eq!(judge(&arm), []);
-        arm.scheduled = 10;
+        arm.scheduled = 100;
         arm.health.schedule_ks = Some(0.05);
         let rows = judge(&arm);
         assert_eq!(sample::effect(&rows, "response_time.p99"), Effect::Invalid);

@@ -347,6 +347,7 @@ fn load_row(
         sent_per_s: RATE,
         exchanges_per_s: RATE,
         achieved_per_s,
+        good_per_s: achieved_per_s,
         failed: (RATE * arm.failing_share).round() as u64,
         dropped: 0,
         active_users: in_flight + 1,

@@ -63,7 +63,7 @@ impl Board {
                 });
             }
             Progress::Second(second) => {
-                remember(&mut self.throughput, second.achieved_per_s);
+                remember(&mut self.throughput, second.good_per_s);
                 remember(&mut self.p99_us, second.p99.unwrap_or(0.0) * 1e6);
                 let mut second = second.clone();
                 for component in &mut second.components {

@@ -95,7 +95,7 @@ fn load_line(second: &SecondProgress) -> Line<'static> {
     };
     Line::from(vec![
         format!("offered {}   ", rate(second.offered_per_s)).into(),
-        format!("achieved {}   ", rate(Some(second.achieved_per_s))).bold(),
+        format!("good {}   ", rate(Some(second.good_per_s))).bold(),
         format!("users {}   ", second.active_users).into(),
         format!("in flight {}   ", second.in_flight).into(),
         failed,
@@ -111,7 +111,7 @@ fn times_line(second: &SecondProgress) -> Line<'static> {
     };
     let text = [
         ("p50", second.p50),
-        ("p90", second.p90),
+        ("p95", second.p95),
         ("p99", second.p99),
         ("max", second.max),
     ];
@@ -131,7 +131,7 @@ fn sparklines(frame: &mut Frame, area: Rect, board: &Board) {
         Constraint::Fill(1),
     ])
     .areas(area);
-    frame.render_widget(Line::from("throughput").dim(), rate_name);
+    frame.render_widget(Line::from("goodput").dim(), rate_name);
     frame.render_widget(Line::from(""), gap);
     frame.render_widget(Line::from("p99").dim(), p99_name);
     let newest = |history: &[u64], width: u16| {
@@ -199,6 +199,7 @@ mod tests {
             total: 8.0,
             offered_per_s: Some(2000.0),
             achieved_per_s: 1998.0,
+            good_per_s: 1998.0,
             failed: 1,
             active_users: 4,
             in_flight: 3,
@@ -220,6 +221,7 @@ mod tests {
         let warming = SecondProgress {
             warmup: true,
             achieved_per_s: 900.0,
+            good_per_s: 900.0,
             p99: Some(0.004),
             ..second()
         };

@@ -44,9 +44,9 @@ impl Lines {
 fn figures(second: &SecondProgress) -> String {
     let time = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), format_seconds);
     format!(
-        "  {}: {}/s answered, p50 {}, p99 {}, {} failed",
+        "  {}: {}/s good, p50 {}, p99 {}, {} failed",
         super::place(second),
-        format_number(second.achieved_per_s),
+        format_number(second.good_per_s),
         time(second.p50),
         time(second.p99),
         second.failed,
@@ -70,6 +70,7 @@ mod tests {
                 t,
                 total: 8.0,
                 achieved_per_s: 1999.6,
+                good_per_s: 1999.6,
                 p50: Some(0.000_2),
                 ..SecondProgress::default()
             })

@@ -57,6 +57,7 @@ pub fn observe(seconds: &[LoadRow], seen: &Seen, objective: &Objective) -> Overl
 fn second(row: &LoadRow) -> bearing::Second {
     bearing::Second {
         answered: row.achieved_per_s,
+        good: row.good_per_s,
         sent: row.sent_per_s,
         begun: row.exchanges_per_s,
         failed: row.failed,
@@ -119,6 +120,7 @@ mod tests {
             sent_per_s: 130.0,
             exchanges_per_s: 130.0,
             achieved_per_s: answered,
+            good_per_s: answered,
             failed: 0,
             dropped: 0,
             active_users: 0,

@@ -71,7 +71,7 @@ pub(in crate::render) fn trials(found: &CapacitySummary) -> Table {
             "why",
             "rate/s",
             "for",
-            "answered/s",
+            "good/s",
             "failed",
             figure_head,
         ]
@@ -88,7 +88,7 @@ pub(in crate::render) fn trials(found: &CapacitySummary) -> Table {
             trial.reason.clone(),
             format_rate(trial.rate_per_s),
             format_seconds(trial.planned_s),
-            number(trial.achieved_per_s),
+            number(trial.good_per_s),
             failures(trial.failed, trial.failed_share),
             time(value.or(trial.response_time.p99)),
         ];

@@ -3,13 +3,14 @@
 use super::{STATISTICS, push_group};
 use crate::record::{LevelSummary, Manner, Statistic, Summary};
 use crate::render::table::Table;
-use crate::render::words::{NOTHING, cores, failures, number, time};
+use crate::render::words::{NOTHING, cores, failures, largest, number, shown, time};
 
 /// Figures between the smallest and the largest.
-const SHOWN: [Statistic; 4] = [
+const SHOWN: [Statistic; 5] = [
     Statistic::Mean,
     Statistic::P50,
     Statistic::P90,
+    Statistic::P95,
     Statistic::P99,
 ];
 
@@ -29,7 +30,7 @@ pub(in crate::render) fn levels(summary: &Summary) -> Option<Table> {
         ["level"]
             .into_iter()
             .chain(several_arms.then_some("arm"))
-            .chain(["bearing", "offered/s", "achieved/s", "failed", "min"])
+            .chain(["bearing", "offered/s", "good/s", "failed", "min"])
             .chain(SHOWN.map(Statistic::label))
             .chain(["max"])
             .chain(heads.iter().map(String::as_str)),
@@ -86,25 +87,25 @@ pub(in crate::render) fn bearing(level: &LevelSummary) -> &'static str {
 
 fn cells(level: &LevelSummary) -> Vec<String> {
     let response = &level.response_time;
-    let figure = |statistic: Statistic| {
+    let marked = |statistic: Statistic| {
         let mark = if level.void_for.contains(&statistic) {
             "‡"
         } else {
             ""
         };
-        format!("{}{mark}", time(response.get(statistic)))
+        format!("{}{mark}", shown(response, statistic))
     };
     let mut cells = vec![
         bearing(level).to_owned(),
         level
             .offered_per_s
             .map_or_else(|| NOTHING.to_owned(), |rate| number(Some(rate))),
-        number(level.achieved_per_s),
+        number(level.good_per_s),
         failures(level.failed, level.failed_share),
         time(response.min),
     ];
-    cells.extend(SHOWN.map(figure));
-    cells.push(time(response.max));
+    cells.extend(SHOWN.map(marked));
+    cells.push(largest(response));
     cells
 }
 

@@ -147,8 +147,8 @@ fn mark(canvas: &mut Canvas<'_>, index: usize, trial: &Trial, at: (f64, f64)) {
 
 fn throughput(index: usize, found: &CapacitySummary) -> Markup {
     let achieved = |trial: &Trial| match trial.purpose {
-        TrialPurpose::Overload => Some(trial.bearing.answered_per_s),
-        TrialPurpose::Search | TrialPurpose::Confirmation => trial.achieved_per_s,
+        TrialPurpose::Overload => Some(trial.bearing.good_per_s),
+        TrialPurpose::Search | TrialPurpose::Confirmation => trial.good_per_s,
     };
     let top = found
         .trials

@@ -66,7 +66,7 @@ fn x_axis(arms: &[(&str, &[LevelSummary])]) -> Axis {
 
 fn answered(arms: &[(&str, &[LevelSummary])]) -> Markup {
     let levels = || arms.iter().flat_map(|(_, levels)| *levels);
-    let achieved = |level: &LevelSummary| level.achieved_per_s.unwrap_or(0.0);
+    let achieved = |level: &LevelSummary| level.good_per_s.unwrap_or(0.0);
     let offered = levels()
         .filter_map(|level| level.offered_per_s)
         .fold(0.0, f64::max);

@@ -205,7 +205,7 @@ const EXCHANGES: Lines<LoadRow> = Lines {
     measured_only: false,
     lines: &[
         line(|row| Some(row.exchanges_per_s), None, 1.0, 0.5),
-        line(|row| Some(row.achieved_per_s), None, 2.0, 1.0),
+        line(|row| Some(row.good_per_s), None, 2.0, 1.0),
         line(|row| Some(row.failed as f64), Some(FAILED), 1.8, 1.0),
     ],
 };

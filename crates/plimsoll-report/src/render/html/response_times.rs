@@ -7,6 +7,7 @@ use super::{figure, legend};
 use crate::view::RunView;
 use maud::{Markup, html};
 use plimsoll_base::histogram::TimeHistogram;
+use plimsoll_base::outcome::OutcomeClass;
 use plimsoll_base::time_kind::TimeKind;
 use plotters::style::RGBColor;
 
@@ -42,7 +43,7 @@ pub(super) fn section(view: &RunView) -> Markup {
     let caption = match &failed {
         Some(failed) => {
             drawn.push((FAILED, failed));
-            "Share of exchanges per bin, red: of those that failed and were answered or timed out. Each bin is 10 % wide, so the time axis is logarithmic."
+            "Share of exchanges per bin, red: of those that failed otherwise than at their deadline. Each bin is 10 % wide, so the time axis is logarithmic."
         }
         None => {
             "Share of exchanges per bin; each bin is 10 % wide, so the time axis is logarithmic."
@@ -64,9 +65,7 @@ fn failed(view: &RunView) -> Option<TimeHistogram> {
     let (Some(only), None) = (arms.next(), arms.next()) else {
         return None;
     };
-    let failed = only.response(None, |class| {
-        class.is_failure() && class.enters_response_time()
-    });
+    let failed = only.response(None, OutcomeClass::enters_failed_time);
     (!failed.is_empty()).then_some(failed)
 }
 

@@ -58,7 +58,7 @@ fn throughput_by_second(view: &RunView) -> BTreeMap<Second<'_>, f64> {
     let rows = load_rows(view).into_iter().filter(|row| !row.warmup);
     rows.map(|row| {
         let second = (row.arm.as_str(), row.block, row.t.to_bits());
-        (second, row.achieved_per_s)
+        (second, row.good_per_s)
     })
     .collect()
 }

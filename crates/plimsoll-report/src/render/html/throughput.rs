@@ -22,7 +22,7 @@ pub(super) fn section(view: &RunView) -> Markup {
     let points: Vec<Point> = rows
         .filter_map(|row| {
             let colour = arm_colour(&row.arm, &arms);
-            Some((colour, row.achieved_per_s, row.response_time.p95?))
+            Some((colour, row.good_per_s, row.response_time.p95?))
         })
         .collect();
     if points.len() < LEAST_SECONDS {

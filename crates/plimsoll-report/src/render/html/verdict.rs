@@ -5,8 +5,8 @@ use crate::capacity::conclude::format_rate;
 use crate::record::{ArmSummary, CapacitySummary, Difference, LevelSummary, Statistic, Summary};
 use crate::render::figures::levels::fell_behind;
 use crate::render::words::{
-    count, failures, has_differences, headline, interval, left_out, method, number, signed_time,
-    time,
+    count, failures, has_differences, headline, interval, largest, left_out, method, number, shown,
+    signed_time,
 };
 use crate::view::RunView;
 use maud::{Markup, PreEscaped, html};
@@ -106,11 +106,11 @@ fn sustained(index: usize, name: &str, levels: &[LevelSummary]) -> Markup {
             dl {
                 div { dt { "held up to" } dd {
                     (held.map_or("–", |level| level.name.as_str()))
-                    small { @if let Some(level) = held { "p99 " (time(level.response_time.p99)) } }
+                    small { @if let Some(level) = held { "p99 " (shown(&level.response_time, Statistic::P99)) } }
                 } }
                 div { dt { "not sustained from" } dd {
                     (first.map_or("–", |level| level.name.as_str()))
-                    small { @if let Some(level) = first { (number(level.achieved_per_s)) "/s answered" } }
+                    small { @if let Some(level) = first { (number(level.good_per_s)) "/s good" } }
                 } }
             }
         }
@@ -131,14 +131,14 @@ fn measured(index: usize, name: &str, arm: &ArmSummary) -> Markup {
         div.card {
             h3 { span class={ "swatch " (style::class(index)) } {} (name) }
             dl {
-                div { dt { "median" } dd { (time(response.p50)) small { (count(response.count)) " exchanges" } } }
-                div { dt { "p99" } dd { (time(response.p99)) small { "max " (time(response.max)) } } }
+                div { dt { "median" } dd { (shown(response, Statistic::P50)) small { (count(response.count)) " arrivals" } } }
+                div { dt { "p99" } dd { (shown(response, Statistic::P99)) small { "max " (largest(response)) } } }
             }
         }
         div.card {
             h3 { "load" }
             dl {
-                div { dt { "achieved" } dd { (number(arm.achieved_per_s)) "/s" small { (offered(arm.offered_per_s)) } } }
+                div { dt { "good" } dd { (number(arm.good_per_s)) "/s" small { (offered(arm.offered_per_s)) } } }
                 div { dt { "failed" } dd { (failures(arm.failed, None)) small { (count(arm.dropped)) " arrivals dropped" } } }
             }
         }
