@@ -150,13 +150,19 @@ impl Losses {
     }
 }
 
-fn decide(facts: &Facts) -> Bearing {
-    let offered = facts.offered_per_s;
-    let growth = facts.backlog.growth_per_s().unwrap_or(0.0);
+/// Whether a backlog grows, at a rate of so many arrivals per second, by more than chance.
+#[must_use]
+pub fn grows(backlog: &Backlog, offered_per_s: f64) -> bool {
+    let growth = backlog.growth_per_s().unwrap_or(0.0);
     #[expect(clippy::cast_precision_loss, reason = "a count of arrivals")]
-    let middle = facts.backlog.middle as f64;
-    let chance = CHANCE * middle.sqrt().max(1.0) / facts.backlog.seconds.max(1.0);
-    let grows = growth > GROWTH * offered && growth > chance;
+    let middle = backlog.middle as f64;
+    let chance = CHANCE * middle.sqrt().max(1.0) / backlog.seconds.max(1.0);
+    growth > GROWTH * offered_per_s && growth > chance
+}
+
+fn decide(facts: &Facts) -> Bearing {
+    let growth = facts.backlog.growth_per_s().unwrap_or(0.0);
+    let grows = grows(&facts.backlog, facts.offered_per_s);
     let collapsed = |best| facts.good_per_s < COLLAPSED * best;
     let manner = if facts.best_per_s.is_some_and(collapsed) {
         Manner::Collapses

@@ -20,7 +20,7 @@ pub use case::{Case, Point};
 pub use search::of_search;
 
 use crate::record::{Bottleneck, BottleneckConclusion, Cause, CauseKind};
-use law::{LAWS, lock, most_used, said};
+use law::{LAWS, first_used_up, lock, said};
 use plimsoll_base::units::format_number;
 
 /// No more causes than anybody acts upon.
@@ -31,6 +31,15 @@ const MOST_CAUSES: usize = 3;
 pub fn attribute(case: &Case) -> Bottleneck {
     let mut unseen = case.unseen();
     if !case.gave_way() {
+        if case.limit().good_per_s <= 0.0 {
+            return Bottleneck {
+                conclusion: BottleneckConclusion::Unknown,
+                statement: "No exchange got a good answer, so nothing is known of a limit: see what failed.".to_owned(),
+                causes: Vec::new(),
+                ruled_out: Vec::new(),
+                unseen,
+            };
+        }
         return Bottleneck {
             conclusion: BottleneckConclusion::NothingGaveWay,
             statement: carried(case),
@@ -67,8 +76,8 @@ pub fn attribute(case: &Case) -> Bottleneck {
         None => Bottleneck {
             conclusion: BottleneckConclusion::Unknown,
             statement: format!(
-                "Something gave way at {}/s, and what was looked at does not say what: see what was ruled out, and what nobody looked at.",
-                format_number(case.limit().achieved_per_s)
+                "{}, and what was looked at does not say what: see what was ruled out, and what nobody looked at.",
+                gave_way_at(case)
             ),
             causes,
             ruled_out,
@@ -98,15 +107,31 @@ fn weigh(case: &Case, causes: &mut Vec<Cause>) {
     causes.truncate(MOST_CAUSES);
 }
 
+/// Where it was that something gave way: at what was offered, which is where it began, and what was good of that.
+fn gave_way_at(case: &Case) -> String {
+    let point = case.limit();
+    let good = format_number(point.good_per_s);
+    match point.offered_per_s {
+        Some(offered) => format!(
+            "Something gave way at {}/s, of which {good}/s were good",
+            format_number(offered)
+        ),
+        None => format!("Something gave way at {good}/s"),
+    }
+}
+
 /// What is said of a load that was carried.
 fn carried(case: &Case) -> String {
     let point = case.limit();
-    let at = format_number(point.achieved_per_s);
-    let first = most_used(case);
-    let next = first.map_or_else(String::new, |(name, cores, limit, per_s)| {
+    let at = format_number(point.good_per_s);
+    let next = first_used_up(case).map_or_else(String::new, |first| {
         format!(
-            " Of what was looked at, the processors of {name} would be used up first, at about {}/s ({cores:.2} of {limit:.2} cores are used at {at}/s).",
-            format_number(per_s)
+            " Of what was looked at, the processors of {} would be used up first, at {} to {}/s ({:.2} of {:.2} cores are used at {at}/s).",
+            first.component,
+            format_number(first.low_per_s),
+            format_number(first.high_per_s),
+            first.cores,
+            first.usable,
         )
     });
     format!("Nothing gave way at {at}/s: the limit lies higher.{next}")

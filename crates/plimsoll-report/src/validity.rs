@@ -26,6 +26,7 @@ mod unanswered;
 use crate::metric::Metric;
 use crate::record::{ArmData, Bias, Effect, Statistic, ValidityRow};
 
+pub(crate) use achieved_sends::RELEASED;
 pub use blocks_used::{Used, judge as judge_blocks_used};
 pub use failures_alike::{FailedShares, judge as judge_failures, reserve};
 

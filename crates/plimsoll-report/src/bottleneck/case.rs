@@ -1,25 +1,33 @@
 //! The evidence: what was seen at one load or at several, in the terms of the laws.
 
+use crate::bearing;
 use crate::record::{
     ArmData, Demand, DemandLine, GENERATOR, LoadModel, PlanFacts, ServerStatistics, Strain,
 };
+use crate::statistics::share_at_least;
+use crate::validity::RELEASED;
 use plimsoll_base::outcome::OutcomeClass;
 use plimsoll_base::reason::Reason;
 use plimsoll_base::tally::StepTally;
 use plimsoll_base::time_kind::TimeKind;
 
-/// The share of what was offered that must have been answered for the load to count as carried.
-const CARRIED: f64 = 0.97;
+/// What is missing of a load too short for its backlog to be followed is more than chance from this share on, and beyond so many standard
+/// deviations of a count.
+const MISSING: f64 = 0.05;
+const CHANCE: f64 = 4.0;
 /// A thread that is ready for this share of the time waits for nothing but processors.
 const PRESSED: f64 = 0.9;
 /// A line that explains less of the variance says nothing.
 const EXPLAINED: f64 = 0.9;
-/// A larger share of failures is a limit.
-const FAILING: f64 = 0.01;
+/// A larger share of what was due that was lost is a limit.
+const LOST: f64 = 0.01;
 /// Users of the closed model who are more, and get no more than this times as much, are too many.
 const MORE: f64 = 1.05;
-/// A wait for a connection longer than this, and than half of what the exchange then took, is a queue in front of the target.
-const QUEUED_S: f64 = 1e-3;
+/// A forecast reaches as far as this many times the highest throughput that was seen, and only from throughputs so many times apart.
+const FORESEEN: f64 = 4.0;
+const APART: f64 = 2.0;
+/// A thread that does this share of its component's work does all of it: more processors are of no use.
+const ALONE: f64 = 0.9;
 
 /// Loads of rising rate to the same target, of which the last is where something gave way, if anything did.
 #[derive(Debug, Clone)]
@@ -27,8 +35,22 @@ pub struct Case {
     points: Vec<Point>,
     /// Processor time by throughput over all loads, by component.
     lines: Vec<(String, DemandLine)>,
+    /// The lowest and the highest throughput of all loads.
+    throughput: (f64, f64),
     /// Processors of the machine.
     cpus: f64,
+}
+
+/// When a component's processors would be used up, as far as that can be said.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Forecast<'a> {
+    pub(super) component: &'a str,
+    /// Cores that it used at the limit, and those that it can use.
+    pub(super) cores: f64,
+    pub(super) usable: f64,
+    /// The 95 % interval of the rate, exchanges per second.
+    pub(super) low_per_s: f64,
+    pub(super) high_per_s: f64,
 }
 
 /// One load.
@@ -44,21 +66,27 @@ pub struct Point {
     pub(super) offered_per_s: Option<f64>,
     /// Exchanges per second that were answered.
     pub(super) achieved_per_s: f64,
+    /// Of these, the answers that passed their checks.
+    pub(super) good_per_s: f64,
     /// Iterations begun per second.
     pub(super) iterations_per_s: f64,
-    /// The share of arrivals that were never started.
-    pub(super) dropped_share: f64,
+    /// Exchanges that were due: those that were begun, and of arrivals that were never started as many as an iteration makes.
+    due: f64,
+    /// Of these, those that were lost to too much work: unanswered, answered so, or never started although the generator was in time.
+    lost: f64,
+    /// Exchanges that ended without an answer, for whatever reason.
+    unanswered: f64,
+    /// Whether the backlog grew by more than chance; `None` where it was not followed.
+    backlog_grows: Option<bool>,
+    /// Seconds of it.
+    seconds: f64,
     /// Of the arrivals, the share that the generator released.
     pub(super) released_share: f64,
     pub(super) failed_share: f64,
-    /// Of these those that speak of too much work: unanswered, or answered so.
-    pub(super) overcome_share: f64,
     /// Mean seconds from the first byte sent to the last received.
     pub(super) service_s: f64,
     /// The fastest of all, the warm-up's included.
     pub(super) fastest_s: Option<f64>,
-    /// Mean seconds that a released arrival waited for a connection.
-    pub(super) wait_s: f64,
     /// Exchanges without a port, and those without a descriptor.
     pub(super) without_port: u64,
     pub(super) without_descriptor: u64,
@@ -118,10 +146,16 @@ impl Case {
     pub fn of_points(mut points: Vec<Point>, cpus: u32) -> Self {
         assert!(!points.is_empty(), "invariant: there is a load");
         let lines = lines(&points);
+        let rates = || points.iter().map(|point| point.achieved_per_s);
+        let throughput = (
+            rates().fold(f64::INFINITY, f64::min),
+            rates().fold(0.0, f64::max),
+        );
         points.truncate(limit(&points) + 1);
         Self {
             points,
             lines,
+            throughput,
             cpus: f64::from(cpus),
         }
     }
@@ -143,6 +177,24 @@ impl Case {
         (cores > 0.0 && achieved > 0.0).then(|| {
             let each = cores / achieved;
             (each, limit / each)
+        })
+    }
+
+    /// When the processors of a component would be used up: of a line through throughputs that lie apart and come near enough, and of
+    /// processors that it can use. Otherwise nobody knows.
+    pub(super) fn forecast<'a>(&self, seen: &'a Seen) -> Option<Forecast<'a>> {
+        let (line, cores, usable) = (self.line(&seen.name)?, seen.cores?, seen.usable()?);
+        let left = usable - line.idle_cores.max(0.0);
+        let at = |each: f64| (each > 0.0).then(|| left / each);
+        let reach = 1.96 * line.error_s;
+        let (lowest, highest) = self.throughput;
+        let is_near = at(line.per_exchange_s)? <= FORESEEN * highest;
+        (is_near && highest >= APART * lowest).then_some(Forecast {
+            component: &seen.name,
+            cores,
+            usable,
+            low_per_s: at(line.per_exchange_s + reach)?,
+            high_per_s: at(line.per_exchange_s - reach)?,
         })
     }
 
@@ -238,7 +290,8 @@ impl Point {
         let per_s = |count: u64| count as f64 / seconds;
         let share = |part: u64, whole: u64| part as f64 / whole.max(1) as f64;
         let mean = |kind| data.histogram(kind).mean().unwrap_or(0.0);
-        let answered = data.within().total().answered;
+        let within = data.within().total();
+        let answered = within.answered;
         let begun: u64 = data.steps.values().map(|step| step.sent).sum();
         let per_iteration = begun as f64 / data.sent.max(1) as f64;
         let failed: u64 = data.steps.values().map(StepTally::failed).sum();
@@ -252,6 +305,8 @@ impl Point {
             steps.filter_map(|step| step.reasons.get(&wanted)).sum()
         };
         let released = data.intended.saturating_sub(data.dropped_by_generator);
+        let never_started = data.dropped.saturating_sub(data.dropped_by_generator) as f64;
+        let overcome: u64 = data.steps.values().map(overcome).sum();
         Self {
             missed: None,
             target: data.target.clone(),
@@ -259,14 +314,18 @@ impl Point {
             plan: data.plan.clone(),
             offered_per_s: data.offered_per_s.map(|rate| rate * per_iteration),
             achieved_per_s: per_s(answered),
+            good_per_s: per_s(within.good),
             iterations_per_s: per_s(data.sent),
-            dropped_share: share(data.dropped, data.intended),
+            due: begun as f64 + never_started * per_iteration.max(1.0),
+            lost: overcome as f64 + never_started * per_iteration.max(1.0),
+            backlog_grows: (data.backlog.as_ref().zip(data.offered_per_s))
+                .map(|(backlog, offered)| bearing::grows(backlog, offered)),
+            unanswered: (failed as f64) - data.count(OutcomeClass::CheckFailed) as f64,
+            seconds,
             released_share: share(released, data.scheduled.max(data.intended)),
             failed_share: share(failed, ended),
-            overcome_share: share(data.steps.values().map(overcome).sum(), ended),
             service_s: mean(TimeKind::ServiceTime),
             fastest_s: data.fastest_service_s,
-            wait_s: mean(TimeKind::ConnectionWait),
             without_port: reasons(Reason::Ports),
             without_descriptor: reasons(Reason::Descriptors),
             exchanges: begun,
@@ -297,18 +356,27 @@ impl Point {
         if self.model == LoadModel::Closed {
             return true;
         }
-        let carried = self
-            .offered_per_s
-            .is_none_or(|offered| self.achieved_per_s >= CARRIED * offered);
-        !carried
-            || self.is_queued()
-            || self.dropped_share > FAILING
-            || self.overcome_share > FAILING
+        self.released_share < RELEASED
+            || self.is_losing()
+            || self.backlog_grows.unwrap_or_else(|| self.is_short())
     }
 
-    /// Whether arrivals that were released had to wait for a connection: the target was given more than it answered.
-    pub(super) fn is_queued(&self) -> bool {
-        self.wait_s > QUEUED_S && self.wait_s > 0.5 * self.service_s
+    /// Whether more of what was due was lost than chance makes of a share that is none.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "counts of exchanges"
+    )]
+    fn is_losing(&self) -> bool {
+        share_at_least(self.lost as u64, self.due as u64) > LOST
+    }
+
+    /// Whether, of a load too short for its backlog to be followed, clearly less was answered than was due, and is not just under way.
+    fn is_short(&self) -> bool {
+        let under_way = self.achieved_per_s * self.service_s;
+        let ended = self.achieved_per_s * self.seconds + self.unanswered;
+        let missing = self.due - ended - under_way;
+        missing > MISSING * self.due && missing > CHANCE * self.due.sqrt()
     }
 
     /// Whether the processors of the target, and of everything else, were looked at, and how many of them there are is known.
@@ -355,14 +423,17 @@ impl Point {
     }
 }
 
-/// Exchanges of a step that failed without an answer, or with a status that speaks of too much work. Others, such as a 404, fail under a
-/// light load too.
+/// Exchanges of a step that failed without an answer, or with a status that speaks of too much work. Others, such as a 404 or a certificate
+/// that nobody trusts, fail under a light load too.
 fn overcome(step: &StepTally) -> u64 {
     let answered = step.count(OutcomeClass::CheckFailed);
+    let always = step.count(OutcomeClass::TlsFailed)
+        + step.count(OutcomeClass::Malformed)
+        + step.reasons.get(&Reason::Lookup).copied().unwrap_or(0);
     let statuses = step.statuses.iter();
     let of_load = statuses.filter(|(status, _)| **status >= 500 || matches!(status, 408 | 429));
     let of_load: u64 = of_load.map(|(_, count)| count).sum();
-    step.failed() - answered + of_load.min(answered)
+    step.failed() - answered - always + of_load.min(answered)
 }
 
 /// Connections that took a second or longer to be made.
@@ -416,6 +487,21 @@ impl Seen {
     /// Cores that it may use at most.
     pub(super) fn limit(&self) -> Option<f64> {
         self.strain.cpu_limit_cores
+    }
+
+    /// Cores that it can use: those that it may, or as many as its busiest thread leaves work for. `None` where one thread does most of the
+    /// work and not all: under more load the others may join in, or not.
+    fn usable(&self) -> Option<f64> {
+        let (limit, cores) = (self.limit()?, self.cores?);
+        let Some(thread) = self.thread_cores.filter(|thread| *thread > 0.0) else {
+            return Some(limit);
+        };
+        let threads = cores / thread;
+        let alone = self.threads == 1 || thread >= ALONE * cores;
+        match alone {
+            true => Some(limit.min(threads.max(1.0))),
+            false => (threads >= ALONE * limit).then_some(limit),
+        }
     }
 
     /// The share of them that it used.

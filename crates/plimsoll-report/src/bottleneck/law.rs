@@ -20,7 +20,7 @@ mod slots;
 mod think_time;
 mod waits;
 
-use super::case::{Case, Point, Seen};
+use super::case::{Case, Forecast, Point, Seen};
 use crate::record::{Cause, CauseKind};
 use plimsoll_base::units::{format_number, format_seconds};
 
@@ -156,13 +156,10 @@ fn demand(seen: &Seen, case: &Case) -> (Vec<String>, Option<f64>) {
     (lines, Some(per_s))
 }
 
-/// The component whose processors would be used up first: its name, cores, limit, and the rate at which that is.
-pub(super) fn most_used(case: &Case) -> Option<(&str, f64, f64, f64)> {
-    let all = case.limit().others().filter_map(|seen| {
-        let (_, per_s) = case.ceiling(seen)?;
-        Some((seen.name.as_str(), seen.cores?, seen.limit()?, per_s))
-    });
-    all.min_by(|a, b| a.3.total_cmp(&b.3))
+/// The component whose processors would be used up first, of those of which that can be said.
+pub(super) fn first_used_up(case: &Case) -> Option<Forecast<'_>> {
+    let all = case.limit().others().filter_map(|seen| case.forecast(seen));
+    all.min_by(|a, b| a.low_per_s.total_cmp(&b.low_per_s))
 }
 
 fn percent(share: f64) -> String {

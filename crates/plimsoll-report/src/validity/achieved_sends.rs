@@ -9,7 +9,8 @@ use super::reach;
 use super::row::{self, Finding};
 use crate::record::{ArmData, Effect, SECOND_RELEASED, Sense, ValidityRow};
 
-const RUN_LIMIT: f64 = 0.99;
+/// A smaller share of arrivals released over a run is no load as planned.
+pub const RELEASED: f64 = 0.99;
 
 pub(super) fn judge(arm: &ArmData) -> Vec<ValidityRow> {
     if !arm.has_schedule() {
@@ -18,7 +19,7 @@ pub(super) fn judge(arm: &ArmData) -> Vec<ValidityRow> {
     let mut rows = Vec::new();
     if let Some(released) = over_run(arm) {
         rows.extend(
-            finding("arrivals released", released, RUN_LIMIT)
+            finding("arrivals released", released, RELEASED)
                 .rows(&arm.name, || reach::everything(Effect::Invalid)),
         );
     }
@@ -39,7 +40,7 @@ pub(super) fn judge(arm: &ArmData) -> Vec<ValidityRow> {
 fn over_run(arm: &ArmData) -> Option<f64> {
     let due = arm.due();
     let released = due.saturating_sub(arm.dropped_by_generator);
-    row::says_something(due, 1.0 - RUN_LIMIT).then(|| released as f64 / due as f64)
+    row::says_something(due, 1.0 - RELEASED).then(|| released as f64 / due as f64)
 }
 
 /// The share of seconds that fell short.

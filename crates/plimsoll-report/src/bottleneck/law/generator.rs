@@ -3,10 +3,9 @@
 use super::{FULL, Ruling, anything_used_up, cause, percent};
 use crate::bottleneck::case::Case;
 use crate::record::{CauseKind, GENERATOR};
+use crate::validity::RELEASED;
 use plimsoll_base::units::format_number;
 
-/// Criterion 1 of validity: a smaller share of arrivals released is no load as planned.
-const RELEASED: f64 = 0.99;
 /// A generator that is throttled this often does not keep its pace.
 const THROTTLED: f64 = 0.2;
 
@@ -16,8 +15,8 @@ pub(super) fn rule(case: &Case) -> Ruling {
         return Ruling::default();
     };
     let mut evidence = Vec::new();
-    // What the target was given it answered: more would have come had more been released.
-    let late = point.released_share < RELEASED && !point.is_queued();
+    // Criterion 1 of validity: a smaller share of arrivals released is no load as planned, and what it would have given nobody knows.
+    let late = point.released_share < RELEASED;
     if late {
         evidence.push(format!(
             "released {} of the arrivals in time",
@@ -41,9 +40,9 @@ pub(super) fn rule(case: &Case) -> Ruling {
         ));
     }
     // Who is used up himself makes others wait for answers, and a generator that waits is not busy.
-    let explains = late || ((hot || throttled >= THROTTLED) && !anything_used_up(point));
+    let explains = (late || hot || throttled >= THROTTLED) && !anything_used_up(point);
     if !explains {
-        let busy = generator.thread_cores.map(percent);
+        let busy = generator.thread_cores.map(percent).filter(|_| !late);
         return Ruling {
             ruled_out: busy
                 .map(|busy| {
