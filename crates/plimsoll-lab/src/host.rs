@@ -28,6 +28,27 @@ pub fn read() -> Host {
     }
 }
 
+/// Descriptors that are left to the generator's own work.
+const OWN_DESCRIPTORS: u64 = 256;
+/// What a connection may take of memory, at both of its ends on one machine, with room to spare.
+const BYTES_PER_CONNECTION: u64 = 256 * 1024;
+
+/// How many connections a generator on this machine can hold: by descriptors, by local ports to one target, and by a quarter of the memory.
+#[must_use]
+pub fn most_connections() -> u32 {
+    let descriptors = rustix::process::getrlimit(rustix::process::Resource::Nofile).maximum;
+    let descriptors = descriptors.map_or(u64::MAX, |most| most.saturating_sub(OWN_DESCRIPTORS));
+    let ports = crate::doctor::ports().map_or(u64::MAX, u64::from);
+    let memory = fs::read_to_string("/proc/meminfo").ok();
+    let memory = memory
+        .and_then(|text| memory_bytes(&text))
+        .unwrap_or(u64::MAX);
+    let most = descriptors
+        .min(ports)
+        .min(memory / 4 / BYTES_PER_CONNECTION);
+    u32::try_from(most.max(1)).unwrap_or(u32::MAX)
+}
+
 /// What this machine is called.
 #[must_use]
 pub fn name() -> String {

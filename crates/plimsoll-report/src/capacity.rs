@@ -20,6 +20,6 @@ pub mod search;
 mod simulated;
 
 pub use affords::{Affords, affords};
-pub use conclude::{Search, conclude};
-pub use judge::{Decide, judge};
+pub use conclude::{Search, bound_by_plan, conclude};
+pub use judge::{Decide, judge, judge_confirmation};
 pub use search::{Next, Planned, Settings, Taken, next};

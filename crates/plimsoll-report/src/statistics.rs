@@ -26,7 +26,7 @@ pub use distortion::{ALWAYS_ALLOWED, Distortion, Figure, Lengthening};
 pub use holm::holm;
 pub(crate) use interval::method_for;
 pub use interval::{BOOTSTRAP_FROM, CONFIDENCE, Interval, Pivot};
-pub use order::{quantile_bounds, quantile_interval, times_for, times_to_bound};
+pub use order::{quantile_interval, times_to_bound};
 pub use response_times::{Quantile, ResponseTimes};
 pub use sample::Sample;
 pub use share::share_at_least;

@@ -16,7 +16,7 @@ mod processor;
 mod reach;
 mod row;
 #[cfg(test)]
-mod sample;
+pub(crate) mod sample;
 mod schedule;
 mod stalls;
 mod steadiness;

@@ -32,6 +32,8 @@ pub struct LoadSettings {
     pub duration: Duration,
     /// How connections are made, kept and shared.
     pub connections: Connections,
+    /// Whether somebody wrote how many there are.
+    pub connections_stated: bool,
     /// How exactly intended starts are kept.
     pub pacing: Pacing,
     /// How long an exchange may take unless its step says otherwise.
@@ -60,6 +62,9 @@ pub(super) fn convert(
         duration: total - warmup,
         warmup,
         connections,
+        connections_stated: layers.get(|wire| wire.connections).is_some()
+            || layers.get(|wire| wire.shared_connections).is_some()
+            || layers.get(|wire| wire.when_busy).is_some(),
         pacing: match layers.get(|wire| wire.pacing) {
             None => Pacing::default(),
             Some(PacingWire::Precise) => Pacing::Precise,
@@ -382,10 +387,10 @@ mod tests {
         let plain = with_load("{ rate: 1/s, duration: 5s }", "")
             .load(&[])
             .unwrap();
-        insta::assert_snapshot!(format!("{:?}", plain.arms[0].settings), @"LoadSettings { load: Open { profile: [Stretch { profile: Constant { rate: 1.0 }, spacing: Even, length: 5s }], connections: 50, grow_to: 50, queue: 10000 }, iterations: None, warmup: 0ns, duration: 5s, connections: Connections { policy: PerUser, exchanges: None, protocol: Http1, tls: None, sources: [], resolve: None, connect_timeout: None, first_byte_timeout: None }, pacing: Gap(200µs), timeout: 10s }");
+        insta::assert_snapshot!(format!("{:?}", plain.arms[0].settings), @"LoadSettings { load: Open { profile: [Stretch { profile: Constant { rate: 1.0 }, spacing: Even, length: 5s }], connections: 50, grow_to: 50, queue: 10000 }, iterations: None, warmup: 0ns, duration: 5s, connections: Connections { policy: PerUser, exchanges: None, protocol: Http1, tls: None, sources: [], resolve: None, connect_timeout: None, first_byte_timeout: None }, connections_stated: false, pacing: Gap(200µs), timeout: 10s }");
         let load = "{ rate: 1/s, warmup: 2s, duration: 5s, pacing: precise, timeout: 1s, keep_alive: false }";
         let full = with_load(load, "").load(&[]).unwrap();
-        insta::assert_snapshot!(format!("{:?}", full.arms[0].settings), @"LoadSettings { load: Open { profile: [Stretch { profile: Constant { rate: 1.0 }, spacing: Even, length: 7s }], connections: 50, grow_to: 50, queue: 10000 }, iterations: None, warmup: 2s, duration: 5s, connections: Connections { policy: PerExchange, exchanges: None, protocol: Http1, tls: None, sources: [], resolve: None, connect_timeout: None, first_byte_timeout: None }, pacing: Precise, timeout: 1s }");
+        insta::assert_snapshot!(format!("{:?}", full.arms[0].settings), @"LoadSettings { load: Open { profile: [Stretch { profile: Constant { rate: 1.0 }, spacing: Even, length: 7s }], connections: 50, grow_to: 50, queue: 10000 }, iterations: None, warmup: 2s, duration: 5s, connections: Connections { policy: PerExchange, exchanges: None, protocol: Http1, tls: None, sources: [], resolve: None, connect_timeout: None, first_byte_timeout: None }, connections_stated: false, pacing: Precise, timeout: 1s }");
     }
 
     #[test]

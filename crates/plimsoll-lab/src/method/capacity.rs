@@ -6,6 +6,7 @@ mod overload;
 use super::{Block, Ending, Measured, Session};
 use crate::error::LabError;
 use crate::experiment::{Arm, Capacity, Point};
+use crate::host;
 use crate::load::Keeping;
 use crate::progress::Progress;
 use plimsoll_base::units::{Rate, format_seconds};
@@ -13,7 +14,8 @@ use plimsoll_report::bearing::fails_late;
 use plimsoll_report::bottleneck;
 use plimsoll_report::capacity::conclude::format_rate;
 use plimsoll_report::capacity::{
-    self, Next, Planned, Search, Settings, Taken, affords, conclude, judge, search,
+    self, Next, Planned, Search, Settings, Taken, affords, conclude, judge, judge_confirmation,
+    search,
 };
 use plimsoll_report::record::{
     ArmData, EventKind, Manner, Objective, Overload, SearchEnd, Trial, TrialOutcome, TrialPurpose,
@@ -71,7 +73,8 @@ pub(super) async fn run(
 
 /// The search of one arm under way.
 struct ArmSearch<'a> {
-    arm: &'a Arm,
+    /// With as many connections as it needs, where nobody wrote how many.
+    arm: Arm,
     objective: &'a Objective,
     settings: Settings,
     /// Cores that a component is held to, in the search that confirms a cause.
@@ -86,9 +89,9 @@ struct ArmSearch<'a> {
 }
 
 impl<'a> ArmSearch<'a> {
-    fn new(arm: &'a Arm, objective: &'a Objective, settings: Settings) -> Self {
+    fn new(arm: &Arm, objective: &'a Objective, settings: Settings) -> Self {
         Self {
-            arm,
+            arm: arm.with_connections_up_to(host::most_connections()),
             objective,
             settings,
             held_to_cores: None,
@@ -232,6 +235,9 @@ impl<'a> ArmSearch<'a> {
             .reduce(f64::max);
         let objective = self.objective;
         let mut judged = judge(data, &own, objective, best, planned.decide);
+        if planned.purpose == TrialPurpose::Confirmation {
+            judge_confirmation(&mut judged, data, objective);
+        }
         if planned.purpose == TrialPurpose::Overload {
             let seen = overload::Seen {
                 trial: number,
@@ -317,6 +323,10 @@ impl<'a> ArmSearch<'a> {
         if bottleneck.is_none() && !self.trials.is_empty() {
             let note = "what gives way first is not said: the trial that shows it was made by an earlier run";
             capacity.notes.push(note.to_owned());
+        }
+        if let Some(bottleneck) = &bottleneck {
+            let stated = self.arm.settings.connections_stated;
+            capacity::bound_by_plan(&mut capacity, bottleneck, stated);
         }
         Searched {
             capacity,

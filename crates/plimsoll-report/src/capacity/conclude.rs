@@ -4,8 +4,8 @@ use super::judge::objective_words;
 use super::search::{Settings, Taken, bounds, classes};
 use super::{knee, scalability};
 use crate::record::{
-    CapacityResult, CapacitySummary, Class, Confirmation, Manner, Objective, Overload, SearchEnd,
-    Trial, TrialOutcome, TrialPurpose,
+    Bottleneck, CapacityResult, CapacitySummary, CauseKind, Class, Confirmation, Manner, Objective,
+    Overload, SearchEnd, Trial, TrialOutcome, TrialPurpose,
 };
 use plimsoll_base::units::{format_number, format_seconds};
 
@@ -104,6 +104,42 @@ pub fn conclude(search: Search<'_>) -> CapacitySummary {
     };
     summary.sentence = sentence(&summary, &settings);
     summary
+}
+
+/// What the plan or the generator bounds is no capacity of the target: then it is at least the lower bound, and was not found. Connections
+/// that somebody wrote are a question of its own: the capacity with these.
+pub fn bound_by_plan(summary: &mut CapacitySummary, found: &Bottleneck, connections_stated: bool) {
+    let is_enclosed = matches!(summary.result, CapacityResult::Found | CapacityResult::Wide);
+    let Some(cause) = found.causes.first().filter(|_| is_enclosed) else {
+        return;
+    };
+    match cause.kind {
+        CauseKind::Connections if connections_stated => {
+            let with_these = "capacity with these connections is";
+            summary.sentence = summary.sentence.replacen("capacity is", with_these, 1);
+        }
+        CauseKind::Connections | CauseKind::ThinkTime | CauseKind::Ports | CauseKind::Generator => {
+            let whose = match cause.kind {
+                CauseKind::Generator => "the generator offers",
+                _ => "the plan allows",
+            };
+            summary.result = CapacityResult::AtLeast;
+            summary.confidence = None;
+            summary.sentence = format!(
+                "capacity is at least {}/s for {}, and was not found: {whose} no more than {}/s. {}",
+                format_rate(summary.lower_per_s.unwrap_or(0.0)),
+                objective_words(&summary.objective),
+                format_rate(summary.upper_per_s.unwrap_or(0.0)),
+                cause.statement,
+            );
+            if cause.kind == CauseKind::Connections
+                && let Some(needed) = cause.evidence.last()
+            {
+                summary.sentence.push_str(&format!(" {needed}."));
+            }
+        }
+        _ => {}
+    }
 }
 
 /// How sure an interval is whose ends are decided, or why that cannot be said.
@@ -279,7 +315,12 @@ fn failing(confirmation: Option<&Confirmation>) -> String {
         ),
     };
     let manner = match overload.bearing.manner {
-        Manner::Sustains => "keeps up, out of its objective,",
+        Manner::Sustains => {
+            return format!(
+                "; at {}/s it keeps up, so that was no overload",
+                format_rate(overload.rate_per_s)
+            );
+        }
         other => other.name(),
     };
     format!(
@@ -297,5 +338,79 @@ pub fn format_rate(rate: f64) -> String {
         format!("{rate:.1}")
     } else {
         format!("{rate:.2}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{BottleneckConclusion, Cause};
+
+    /// A search that ended with two bounds.
+    fn found() -> CapacitySummary {
+        let text = include_str!("../../examples/summary-capacity.json");
+        let summary: serde_json::Value = serde_json::from_str(text).unwrap();
+        let found: CapacitySummary =
+            serde_json::from_value(summary["arms"]["direct"]["capacity"].clone()).unwrap();
+        assert_eq!(found.result, CapacityResult::Found);
+        found
+    }
+
+    fn bounded_by(kind: CauseKind, connections_stated: bool) -> CapacitySummary {
+        let cause = Cause {
+            kind,
+            component: None,
+            statement: "All 50 connections of the plan wait for answers.".to_owned(),
+            evidence: vec!["900/s would need about 90 of them".to_owned()],
+            predicted_per_s: None,
+        };
+        let bottleneck = Bottleneck {
+            conclusion: BottleneckConclusion::Found,
+            statement: String::new(),
+            causes: vec![cause],
+            ruled_out: Vec::new(),
+            unseen: Vec::new(),
+        };
+        let mut summary = found();
+        bound_by_plan(&mut summary, &bottleneck, connections_stated);
+        summary
+    }
+
+    #[test]
+    fn what_the_plan_bounds_is_no_capacity_of_the_target() {
+        for (kind, whose) in [
+            (CauseKind::Connections, "the plan allows"),
+            (CauseKind::ThinkTime, "the plan allows"),
+            (CauseKind::Ports, "the plan allows"),
+            (CauseKind::Generator, "the generator offers"),
+        ] {
+            let summary = bounded_by(kind, false);
+            assert_eq!(summary.result, CapacityResult::AtLeast, "{kind:?}");
+            let starts = "capacity is at least 392.7/s for p99 ≤ 100 ms, at most 0.1 % missed, and was not found: ";
+            assert!(
+                summary
+                    .sentence
+                    .starts_with(&format!("{starts}{whose} no more than")),
+                "{}",
+                summary.sentence
+            );
+        }
+        let needed = bounded_by(CauseKind::Connections, false).sentence;
+        assert!(
+            needed.ends_with("900/s would need about 90 of them."),
+            "{needed}"
+        );
+    }
+
+    #[test]
+    fn with_connections_that_somebody_wrote_it_is_a_finding() {
+        let summary = bounded_by(CauseKind::Connections, true);
+        assert_eq!(summary.result, CapacityResult::Found);
+        let sentence = &summary.sentence;
+        assert!(
+            sentence.starts_with("capacity with these connections is between"),
+            "{sentence}"
+        );
+        assert_eq!(bounded_by(CauseKind::Processor, false), found());
     }
 }

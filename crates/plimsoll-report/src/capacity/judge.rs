@@ -6,13 +6,15 @@ use crate::record::{
     ArmData, ArmSummary, Bearing, Bias, Effect, Found, Limit, Manner, Objective, TrialOutcome,
     ValidityRow,
 };
-use crate::statistics::{quantile_bounds, share_at_least};
+use crate::statistics::{ResponseTimes, quantile_interval, share_at_least};
 use crate::validity;
-use plimsoll_base::time_kind::TimeKind;
 use plimsoll_base::units::{format_number, format_seconds};
 
 /// By how much of itself a marked figure may be too large: more, and it were invalid.
 const MARKED: f64 = 0.25;
+
+/// By how much of the tightest limit a median may grow within a confirmation.
+const GROWN: f64 = 0.05;
 
 /// What decides where an interval reaches over its limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,6 +94,33 @@ pub fn judge(
     }
 }
 
+/// Whether what a confirmation said stands: response times that grow within it, with a backlog, would miss every objective were it longer.
+pub fn judge_confirmation(judged: &mut Judged, data: &ArmData, objective: &Objective) {
+    let tightest = objective.limits.iter().map(|limit| limit.at_most_s);
+    let limit = tightest.fold(f64::INFINITY, f64::min);
+    let grown = growth_of_median(data).filter(|(first, second)| second - first > GROWN * limit);
+    let fills = data
+        .backlog
+        .is_some_and(|backlog| backlog.end > backlog.middle);
+    if let Some((first, second)) = grown.filter(|_| fills && judged.outcome == TrialOutcome::Good) {
+        judged.outcome = TrialOutcome::Bad;
+        judged.reason = format!(
+            "the backlog grows: the median went from {} in the first half to {} in the second",
+            format_seconds(first),
+            format_seconds(second)
+        );
+    }
+}
+
+/// The medians of both halves, where that of the second is larger by more than chance.
+fn growth_of_median(data: &ArmData) -> Option<(f64, f64)> {
+    let halves = data.health.halves.as_ref()?;
+    let first = quantile_interval(&halves.first, 0.5)?;
+    let second = quantile_interval(&halves.second, 0.5)?;
+    let medians = halves.first.quantile(0.5).zip(halves.second.quantile(0.5));
+    medians.filter(|_| second.low > first.high)
+}
+
 fn nothing_borne() -> Bearing {
     Bearing {
         manner: Manner::Sustains,
@@ -106,14 +135,14 @@ fn nothing_borne() -> Bearing {
 
 /// A limited figure with its interval.
 fn found(data: &ArmData, limit: Limit) -> Found {
-    let times = data.histogram(TimeKind::ResponseTime);
+    let times = ResponseTimes::of_arm(data);
     let (low, high) = match limit.figure.share() {
-        Some(share) => quantile_bounds(&times, share),
+        Some(share) => times.bounds(share),
         None => (None, None),
     };
     Found {
         figure: limit.figure,
-        value: limit.figure.of(&times),
+        value: times.figure(limit.figure),
         low,
         high,
         limit: limit.at_most_s,
@@ -186,10 +215,11 @@ fn limit(rows: &[ValidityRow], arm: &str, found: &Found, decide: Decide) -> (Tri
     };
     let said = format!("{name} {}{within}", format_seconds(value));
     let path = format!("response_time.{}", found.figure.name());
-    let row = strongest(rows, arm, &path);
-    let invalid = row.filter(|row| row.effect == Effect::Invalid);
     // What is too large, if anything, and lies below the limit, lies below it in truth.
-    if high <= found.limit && invalid.is_none_or(|row| row.bias == Bias::TooLarge) {
+    let matters = |row: &&ValidityRow| row.bias != Bias::TooLarge || value > found.limit;
+    let row = strongest(rows, arm, &path).filter(matters);
+    let invalid = row.filter(|row| row.effect == Effect::Invalid);
+    if high <= found.limit && invalid.is_none() {
         return (TrialOutcome::Good, format!("{said} ≤ {limit}"));
     }
     if let Some(row) = invalid {
@@ -247,5 +277,85 @@ fn format_share(share: f64) -> String {
     } else {
         let text = format!("{percent:.4}");
         text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{Backlog, Halves, Statistic};
+    use crate::summarise::figures;
+    use crate::validity::sample::{arm, histogram};
+
+    const OBJECTIVE: Limit = Limit {
+        figure: Statistic::P99,
+        at_most_s: 0.2,
+    };
+
+    fn judged(data: &ArmData) -> Judged {
+        let objective = Objective {
+            limits: vec![OBJECTIVE],
+            errors: 0.001,
+        };
+        let mut judged = judge(data, &figures(data), &objective, None, Decide::Interval);
+        judge_confirmation(&mut judged, data, &objective);
+        judged
+    }
+
+    /// A trial of so many exchanges of 3.7 ms.
+    fn quick(count: u64) -> ArmData {
+        let mut data = arm("a", &histogram((0..count).map(|_| 3_700)));
+        data.steps["s"].statuses.insert(200, count);
+        data
+    }
+
+    #[test]
+    fn what_may_be_too_large_and_is_far_below_its_limit_is_below_it() {
+        let mut data = quick(400);
+        // A quarter of the p99 may be lag: that is nothing to conclude from, but for what lies above it.
+        let lag = data
+            .times
+            .entry(plimsoll_base::time_kind::TimeKind::PacingLag);
+        *lag.or_default() = histogram([1_100; 400]);
+        assert_eq!(
+            judged(&data).outcome,
+            TrialOutcome::Good,
+            "{:?}",
+            judged(&data)
+        );
+        // With too few times for an interval a longer trial decides, and nothing is void.
+        let mut few = quick(100);
+        few.times = data.times.clone();
+        assert_eq!(judged(&few).outcome, TrialOutcome::Straddling);
+    }
+
+    #[test]
+    fn a_confirmation_in_which_times_grow_does_not_hold() {
+        let mut data = quick(400);
+        data.backlog = Some(Backlog {
+            middle: 2,
+            end: 12,
+            seconds: 5.0,
+            dropped: 0,
+        });
+        let halves = |second: u64| {
+            Some(Halves {
+                first: histogram([5_000; 200]),
+                second: histogram(vec![second; 200]),
+            })
+        };
+        data.health.halves = halves(56_000);
+        let grown = judged(&data);
+        assert_eq!(grown.outcome, TrialOutcome::Bad);
+        assert_eq!(
+            grown.reason,
+            "the backlog grows: the median went from 5.00 ms in the first half to 56.0 ms in the second"
+        );
+        // A little of a generous limit is nothing, and without a backlog it is something else.
+        data.health.halves = halves(9_000);
+        assert_eq!(judged(&data).outcome, TrialOutcome::Good);
+        data.health.halves = halves(56_000);
+        data.backlog = None;
+        assert_eq!(judged(&data).outcome, TrialOutcome::Good);
     }
 }

@@ -46,16 +46,6 @@ pub fn times_to_bound(p: f64) -> u64 {
 /// The 95 % interval of the quantile `p` (0 to 1, exclusive) in seconds; `None` where there are too few times for one of its ends.
 #[must_use]
 pub fn quantile_interval(histogram: &TimeHistogram, p: f64) -> Option<Interval> {
-    let (low, high) = quantile_bounds(histogram, p);
-    Some(Interval {
-        low: low?,
-        high: high?,
-    })
-}
-
-/// The ends of the same interval, each on its own: there may be enough times for one of them and too few for the other.
-#[must_use]
-pub fn quantile_bounds(histogram: &TimeHistogram, p: f64) -> (Option<f64>, Option<f64>) {
     #[expect(clippy::cast_precision_loss, reason = "a count")]
     let n = histogram.count() as f64;
     let reach = Z * (n * p * (1.0 - p)).sqrt();
@@ -64,24 +54,10 @@ pub fn quantile_bounds(histogram: &TimeHistogram, p: f64) -> (Option<f64>, Optio
         let exists = (1.0..=n).contains(&rank);
         exists.then(|| histogram.quantile(rank / n)).flatten()
     };
-    (at(low), at(high))
-}
-
-/// How many times it takes until the interval of the quantile `p` has both ends.
-#[must_use]
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a count of some thousands"
-)]
-pub fn times_for(p: f64) -> u64 {
-    // n(1 − p) ≥ z√(np(1 − p)) + 1, solved for √n; likewise for the lower end.
-    let ends = [p, 1.0 - p].map(|p| {
-        let q = 1.0 - p;
-        let root = (Z * (p * q).sqrt() + (Z * Z * p * q + 4.0 * q).sqrt()) / (2.0 * q);
-        root * root
-    });
-    ends[0].max(ends[1]).ceil() as u64
+    Some(Interval {
+        low: at(low)?,
+        high: at(high)?,
+    })
 }
 
 #[cfg(test)]
@@ -117,16 +93,6 @@ mod tests {
     }
 
     #[test]
-    fn as_many_times_as_it_takes() {
-        for (p, expected) in [(0.5, 8), (0.99, 563), (0.999, 5_662)] {
-            let many = times_for(p);
-            assert_eq!(many, expected, "{p}");
-            assert!(quantile_interval(&sample(many, 1), p).is_some(), "{p}");
-            assert_eq!(quantile_interval(&sample(many - 2, 1), p), None, "{p}");
-        }
-    }
-
-    #[test]
     fn the_largest_of_enough_times_bounds_a_quantile() {
         for (p, expected) in [(0.5, 5), (0.9, 29), (0.99, 299), (0.999, 2_995)] {
             let many = times_to_bound(p);
@@ -142,12 +108,6 @@ mod tests {
             (Some(42.0), Some(59.0))
         );
         assert_eq!(rank_below(0.01, 100), None);
-    }
-
-    #[test]
-    fn one_end_may_be_there_without_the_other() {
-        let (low, high) = quantile_bounds(&sample(300, 1), 0.99);
-        assert!(low.is_some() && high.is_none());
     }
 
     #[test]

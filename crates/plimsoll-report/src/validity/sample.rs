@@ -9,7 +9,7 @@ use plimsoll_base::tally::{ClassTally, StepTally};
 use plimsoll_base::time_kind::TimeKind;
 
 /// Times in µs as a histogram.
-pub(super) fn histogram(micros: impl IntoIterator<Item = u64>) -> TimeHistogram {
+pub(crate) fn histogram(micros: impl IntoIterator<Item = u64>) -> TimeHistogram {
     let mut histogram = TimeHistogram::new();
     micros
         .into_iter()
@@ -18,7 +18,7 @@ pub(super) fn histogram(micros: impl IntoIterator<Item = u64>) -> TimeHistogram 
 }
 
 /// An open arm whose response and service times are these.
-pub(super) fn arm(name: &str, times: &TimeHistogram) -> ArmData {
+pub(crate) fn arm(name: &str, times: &TimeHistogram) -> ArmData {
     let mut arm = ArmData::new(name, "t", LoadModel::Open, Some(100.0));
     arm.seconds = 10.0;
     let class = ClassTally {
@@ -41,7 +41,7 @@ pub(super) fn arm(name: &str, times: &TimeHistogram) -> ArmData {
 }
 
 /// An arm of 1,000 exchanges of about 1 ms, of which the share `slow` took from 10 ms up to 100 ms.
-pub(super) fn spread(name: &str, slow: f64) -> ArmData {
+pub(crate) fn spread(name: &str, slow: f64) -> ArmData {
     let first_slow = 1_000.0 * (1.0 - slow);
     let times = (0..1_000_u32).map(|i| {
         if f64::from(i) < first_slow {
@@ -54,6 +54,6 @@ pub(super) fn spread(name: &str, slow: f64) -> ArmData {
 }
 
 /// What rows mean for one metric of the arm `a`.
-pub(super) fn effect(rows: &[ValidityRow], path: &str) -> Effect {
+pub(crate) fn effect(rows: &[ValidityRow], path: &str) -> Effect {
     effect_on(rows, "a", &Metric::parse(path).unwrap())
 }

@@ -71,6 +71,19 @@ impl Arm {
         self.with_profile(profile, first.1.saturating_add(then.1))
     }
 
+    /// The same arm with as many connections as it needs, up to `most`, if nobody wrote how many.
+    #[must_use]
+    pub fn with_connections_up_to(&self, most: u32) -> Self {
+        if self.settings.connections_stated {
+            return self.clone();
+        }
+        self.with_load(self.settings.duration, |load| {
+            if let Load::Open { grow_to, .. } = load {
+                *grow_to = most.max(*grow_to);
+            }
+        })
+    }
+
     fn stretch(&self, rate: f64, length: Duration) -> Stretch {
         Stretch {
             spacing: match &self.settings.load {

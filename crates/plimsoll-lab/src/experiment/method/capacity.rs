@@ -4,7 +4,7 @@ use plimsoll_base::document::{DurationText, Path as Pointer, ShareText};
 use plimsoll_base::units::{format_number, format_seconds};
 use plimsoll_report::capacity::Settings;
 use plimsoll_report::record::{Limit, Objective, Statistic};
-use plimsoll_report::statistics::times_for;
+use plimsoll_report::statistics::times_to_bound;
 use std::time::Duration;
 
 use super::default_warmup;
@@ -72,7 +72,7 @@ pub(super) fn convert(
         .filter_map(|limit| limit.figure.share());
     #[expect(clippy::cast_precision_loss, reason = "some thousands")]
     let samples = figures
-        .map(|share| times_for(share) as f64)
+        .map(|share| times_to_bound(share) as f64)
         .fold(0.0, f64::max);
     let settings = Settings {
         from,

@@ -39,12 +39,24 @@ pub(super) fn rule(case: &Case) -> Ruling {
             format_number(per_s),
             format_seconds(point.service_s)
         ),
-        vec![format!(
-            "{} under way on the mean = {}/s · {} (Little's law)",
-            format_number(under_way.round()),
-            format_number(point.achieved_per_s),
-            format_seconds(point.service_s)
-        )],
+        [
+            Some(format!(
+                "{} under way on the mean = {}/s · {} (Little's law)",
+                format_number(under_way.round()),
+                format_number(point.achieved_per_s),
+                format_seconds(point.service_s)
+            )),
+            point.offered_per_s.map(|offered| {
+                format!(
+                    "{}/s would need about {} of them while an exchange takes as long",
+                    format_number(offered),
+                    format_number((offered * point.service_s).ceil())
+                )
+            }),
+        ]
+        .into_iter()
+        .flatten()
+        .collect(),
     );
     found.predicted_per_s = Some(per_s);
     Ruling::of(vec![found])
