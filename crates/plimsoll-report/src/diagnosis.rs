@@ -4,12 +4,13 @@
 //! file --Figures::parse--> Figures --diagnose--> Diagnosis --text::render--> what the terminal shows
 //! ```
 //!
-//! Each law is a file below [`law`]; it looks at all observations and says what follows, with the arithmetic. What no law explains is
-//! said to be unknown, with the figures that are missing.
+//! Each law is a file below [`law`]; it looks at all observations and says what follows, with the arithmetic. Figures that cannot be true are
+//! named first, and nothing else is concluded from them. What no law explains is said to be unknown, with the figures that are missing.
 
 mod law;
 mod read;
 mod schema;
+mod stated;
 #[cfg(test)]
 mod tests;
 pub mod text;
@@ -18,6 +19,7 @@ mod wire;
 pub use schema::schema;
 
 use serde::Serialize;
+pub(crate) use stated::{Failed, Used};
 use std::time::Duration;
 
 /// A processor that is this busy has nothing left to give.
@@ -38,6 +40,8 @@ pub struct Figures {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Observation {
     pub(crate) name: String,
+    /// What the observations of one build and place have in common; those of one setup are levels of one load.
+    pub(crate) setup: Option<String>,
     /// Requests per second that were to be offered.
     pub(crate) offered: Option<f64>,
     /// Requests per second that were answered.
@@ -52,11 +56,15 @@ pub(crate) struct Observation {
     /// Connections that were open at the target.
     pub(crate) connections: Option<f64>,
     /// Seconds.
+    pub(crate) shortest: Option<f64>,
+    /// Seconds.
     pub(crate) mean: Option<f64>,
     /// Seconds.
     pub(crate) longest: Option<f64>,
-    /// The share of requests that failed.
-    pub(crate) failed: Option<f64>,
+    /// Whether requests failed.
+    pub(crate) failed: Option<Failed>,
+    /// The observation whose rate was not exceeded here.
+    pub(crate) no_more_than: Option<String>,
     pub(crate) generator: Option<Processors>,
     /// The program that sent the load, in lower case.
     pub(crate) tool: Option<String>,
@@ -69,8 +77,8 @@ pub(crate) struct Observation {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Processors {
     pub(crate) name: String,
-    /// The share of its processors' time.
-    pub(crate) share: f64,
+    /// How much of its processors' time it used.
+    pub(crate) used: Used,
     /// How many it has.
     pub(crate) count: Option<f64>,
 }
@@ -80,6 +88,10 @@ pub(crate) struct Processors {
 pub(crate) struct FaultTable {
     /// Requests per second while the outages were taken.
     pub(crate) rate: Option<f64>,
+    /// The availability that was concluded, as a share of the year.
+    pub(crate) claimed: Option<f64>,
+    /// Seconds until somebody has repaired what does not come back by itself.
+    pub(crate) repair: Option<f64>,
     pub(crate) faults: Vec<Fault>,
 }
 
@@ -96,7 +108,7 @@ pub(crate) struct Fault {
     /// How often one machine has it in a year.
     pub(crate) per_year: f64,
     /// How often it was tried.
-    pub(crate) trials: u32,
+    pub(crate) trials: Option<u32>,
 }
 
 /// What follows from the figures of a report.
@@ -148,10 +160,12 @@ pub enum Cause {
     Serialised,
     /// A pool gives out too few connections; the time limit only hides it.
     Pool,
-    /// More was offered than answered: a queue drained.
+    /// More was offered than could be answered: a queue grew, and drained afterwards.
     NotSustained,
-    /// Nothing gave way: the limit lies higher.
+    /// The figures hold no limit: it was not sought, or it lies higher.
     NotFound,
+    /// Time of the users that nobody accounts for.
+    Unexplained,
     /// The rate follows the response time.
     ClosedLoop,
     /// The program kept only a part of what it measured.
@@ -174,12 +188,13 @@ impl Cause {
             Self::Processor => "processor-bound",
             Self::Serialised => "serialised",
             Self::Pool => "pool-bound",
-            Self::NotSustained => "not sustained",
+            Self::NotSustained => "not carried",
             Self::NotFound => "limit not found",
+            Self::Unexplained => "unexplained",
             Self::ClosedLoop => "closed loop",
             Self::PartialRecord => "partial record",
             Self::Downtime => "downtime",
-            Self::Contradiction => "contradiction",
+            Self::Contradiction => "impossible",
             Self::Unknown => "unknown",
         }
     }
@@ -200,7 +215,19 @@ impl Observation {
 
     /// Whether the generator had nothing left to give: then nothing follows about what it was pointed at.
     pub(crate) fn is_generator_busy(&self) -> bool {
-        self.generator.as_ref().is_some_and(|one| one.share >= BUSY)
+        self.generator
+            .as_ref()
+            .is_some_and(|one| one.used.is_busy())
+    }
+
+    /// Whether somebody had no processor time left.
+    pub(crate) fn is_anybody_busy(&self) -> bool {
+        self.everybody().any(|one| one.used.is_busy())
+    }
+
+    /// The share of the offered rate that was answered, where both are stated.
+    pub(crate) fn kept(&self) -> Option<f64> {
+        Some(self.rate? / self.offered?)
     }
 
     /// Generator and components.
@@ -212,11 +239,36 @@ impl Observation {
 /// What follows from some figures.
 #[must_use]
 pub fn diagnose(figures: &Figures) -> Diagnosis {
-    let mut conclusions: Vec<Conclusion> =
-        (law::LAWS.iter()).flat_map(|law| law(figures)).collect();
-    conclusions.extend(law::unknown(figures, &conclusions));
+    let mut conclusions = law::impossible(figures);
+    let possible = figures.without(&conclusions);
+    conclusions.extend((law::LAWS.iter()).flat_map(|law| law(&possible)));
+    conclusions.extend(law::unknown(&possible, &conclusions));
     Diagnosis {
         name: figures.name.clone(),
         conclusions,
+    }
+}
+
+impl Figures {
+    /// The same without the observations that these conclusions are about.
+    fn without(&self, conclusions: &[Conclusion]) -> Self {
+        let mut rest = self.clone();
+        rest.observations.retain(|one| {
+            let mut named = conclusions.iter().flat_map(|one| &one.observations);
+            !named.any(|name| *name == one.name)
+        });
+        rest
+    }
+
+    /// The observations setup by setup, in the order of the file.
+    pub(crate) fn setups(&self) -> Vec<Vec<&Observation>> {
+        let mut setups: Vec<Vec<&Observation>> = Vec::new();
+        for observation in &self.observations {
+            match (setups.iter_mut()).find(|levels| levels[0].setup == observation.setup) {
+                Some(levels) => levels.push(observation),
+                None => setups.push(vec![observation]),
+            }
+        }
+        setups
     }
 }

@@ -6,31 +6,40 @@ mod concurrency;
 mod downtime;
 mod flat;
 mod generator;
+mod pace;
 mod partial_record;
 mod pool;
 mod processor;
 mod serialised;
+mod single;
 mod think_time;
+mod turns;
 
-use super::{Cause, Conclusion, Figures, IDLE, Observation, Processors};
-use plimsoll_base::units::format_number;
+use super::{Cause, Conclusion, Figures, Observation, Processors};
+pub(super) use concurrency::conclude as impossible;
+use plimsoll_base::units::{format_number, format_seconds};
 
 /// Looks at the figures and says what follows.
 pub(super) type Law = fn(&Figures) -> Vec<Conclusion>;
 
-pub(super) static LAWS: [Law; 11] = [
-    concurrency::conclude,
+pub(super) static LAWS: [Law; 13] = [
     partial_record::conclude,
     generator::conclude,
     think_time::conclude,
+    pace::conclude,
     burst::conclude,
     processor::conclude,
     pool::conclude,
     serialised::conclude,
     closed_loop::conclude,
+    turns::conclude,
     flat::conclude,
+    single::conclude,
     downtime::conclude,
 ];
+
+/// The share of what was offered that must have been answered for it to have been carried.
+const KEPT: f64 = 0.97;
 
 /// What no law explains, and what would have helped.
 pub(super) fn unknown(figures: &Figures, conclusions: &[Conclusion]) -> Vec<Conclusion> {
@@ -44,11 +53,21 @@ pub(super) fn unknown(figures: &Figures, conclusions: &[Conclusion]) -> Vec<Conc
         ..about(
             observation,
             Cause::Unknown,
-            "These figures do not say what limits it.".to_owned(),
+            nothing_follows(observation),
             missing(observation),
         )
     })
     .collect()
+}
+
+fn nothing_follows(observation: &Observation) -> String {
+    match (observation.offered, observation.rate) {
+        (Some(offered), None) => format!(
+            "These figures do not say whether {}/s were carried, nor what limits it.",
+            format_number(offered)
+        ),
+        _ => "These figures do not say what limits it.".to_owned(),
+    }
 }
 
 /// Which figures would say more.
@@ -92,27 +111,44 @@ fn about(
 
 /// What is not the limit, for most of its processor time is left.
 fn idle<'a>(components: impl Iterator<Item = &'a Processors>) -> Vec<String> {
-    let idle = components.filter(|one| one.share < IDLE);
-    idle.map(|one| {
+    let idle = components.filter(|one| one.used.is_idle());
+    idle.map(|one| format!("{}: {}", one.name, one.used.words()))
+        .collect()
+}
+
+/// Users that are not waiting for their next turn, and how long each waits for an answer: `N − X·Z` and `N/X − Z`, by Little's law.
+fn waiting(observation: &Observation) -> Option<(f64, f64)> {
+    let (users, rate) = (observation.users?, observation.rate?);
+    let waiting = users - rate * observation.mean_think()?;
+    (waiting >= 0.0).then_some((waiting, waiting / rate))
+}
+
+/// The same in words, a line each; none where a figure is missing.
+fn waiting_in_words(observation: &Observation) -> Vec<String> {
+    let Some((waiting, response)) = waiting(observation) else {
+        return Vec::new();
+    };
+    vec![
         format!(
-            "{}: {} of its processors' time",
-            one.name,
-            percent(one.share)
-        )
-    })
-    .collect()
+            "{} requests in flight = users − rate · think time (Little's law)",
+            format_number(waiting)
+        ),
+        format!(
+            "{} of response time = users / rate − think time",
+            format_seconds(response)
+        ),
+    ]
 }
 
-/// Users that are not waiting for their next turn: `N − X·Z`, by Little's law; negative if the figures contradict each other.
-fn in_flight(observation: &Observation) -> Option<f64> {
-    Some(observation.users? - observation.rate? * observation.mean_think()?)
-}
-
-/// The mean response time that users, rate and think time imply, in seconds: `N/X − Z`.
-fn implied_response(observation: &Observation) -> Option<f64> {
-    Some(in_flight(observation)? / observation.rate?)
-}
-
-fn percent(share: f64) -> String {
+pub(super) fn percent(share: f64) -> String {
     format!("{} %", format_number((share * 1_000.0).round() / 10.0))
+}
+
+/// `a`, `a and b`, `a, b and c`.
+fn enumerated(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => one.clone(),
+        [rest @ .., last] => format!("{} and {last}", rest.join(", ")),
+    }
 }

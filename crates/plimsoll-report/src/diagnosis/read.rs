@@ -1,8 +1,8 @@
 //! From what a file of figures says to figures; everything that is wrong with it is said at once.
 
 use super::wire::{FaultsBlock, FiguresFile, GeneratorBlock, ObservationBlock, ProcessorsBlock};
-use super::{Fault, FaultTable, Figures, Observation, Processors};
-use plimsoll_base::document::{Document, DurationText, OneOrMany, Path, Problem, Problems};
+use super::{Failed, Fault, FaultTable, Figures, Observation, Processors, Used, stated};
+use plimsoll_base::document::{Document, DurationText, OneOrMany, Path, Problem, Problems, Scalar};
 
 impl Figures {
     /// Reads a file of figures; `file` is the name that messages carry.
@@ -45,43 +45,34 @@ impl Reader<'_> {
                 "there are neither `observations` nor `faults`",
             );
         }
+        let observations: Vec<Observation> = (wire.observations.0.into_iter())
+            .map(|(name, block)| self.observation(name, block))
+            .collect();
+        self.named(&observations);
         Figures {
             name: wire.name,
-            observations: (wire.observations.0.into_iter())
-                .map(|(name, block)| self.observation(name, block))
-                .collect(),
+            observations,
             faults: wire.faults.map(|block| self.faults(block)),
         }
     }
 
     fn observation(&mut self, name: String, block: ObservationBlock) -> Observation {
         let path = Path::root().key("observations").key(&name);
-        let (mean, longest) = (seconds(block.mean), seconds(block.max));
-        if mean
-            .zip(longest)
-            .is_some_and(|(mean, longest)| mean > longest)
-        {
-            self.refuse(path.key("mean"), "longer than `max`, which no mean can be");
-        }
-        let (tool, generator) = block.generator.map_or((None, None), generator);
-        let components: Vec<Processors> = (block.components.iter())
-            .map(|(name, block)| component(name, block))
+        let times = [
+            ("min", seconds(block.min)),
+            ("mean", seconds(block.mean)),
+            ("max", seconds(block.max)),
+        ];
+        self.rising(&path, &times);
+        let [(_, shortest), (_, mean), (_, longest)] = times;
+        let (tool, generator) = (block.generator).map_or((None, None), |one| {
+            self.generator(&path.key("generator"), one)
+        });
+        let components = (block.components.0.into_iter())
+            .filter_map(|(name, block)| self.component(&path, name, &block))
             .collect();
-        let everybody = generator
-            .iter()
-            .map(|one| (path.key("generator"), one))
-            .chain((components.iter()).map(|one| (path.key("components").key(&one.name), one)));
-        let wrong: Vec<Path> = everybody
-            .filter(|(_, one)| {
-                one.count
-                    .is_some_and(|count| !count.is_finite() || count <= 0.0)
-            })
-            .map(|(path, _)| path.key("cpus"))
-            .collect();
-        for path in wrong {
-            self.refuse(path, "a number above 0");
-        }
         Observation {
+            setup: block.setup,
             offered: block.offered.map(|rate| rate.as_per_second()),
             rate: block.rate.map(|rate| rate.as_per_second()),
             users: block.users.map(exact),
@@ -89,14 +80,94 @@ impl Reader<'_> {
             duration: block.duration.map(|duration| *duration),
             requests: block.requests.map(exact),
             connections: block.connections.map(exact),
+            shortest,
             mean,
             longest,
-            failed: block.failed.map(|share| *share),
+            failed: self.written(path.key("failed"), block.failed.as_ref(), Failed::parse),
+            no_more_than: block.no_more_than,
             generator,
             tool,
             components,
             pool: (block.pool).map(|pool| (exact(pool.size), pool.timeout.as_secs_f64())),
             name,
+        }
+    }
+
+    /// Refuses a shorter time behind a longer one.
+    fn rising(&mut self, path: &Path, times: &[(&str, Option<f64>)]) {
+        let stated: Vec<(&str, f64)> = (times.iter())
+            .filter_map(|(name, time)| Some((*name, (*time)?)))
+            .collect();
+        for pair in stated.windows(2) {
+            let ((lower, short), (upper, long)) = (pair[0], pair[1]);
+            if short > long {
+                self.refuse(
+                    path.key(lower),
+                    format!("longer than `{upper}`, which cannot be"),
+                );
+            }
+        }
+    }
+
+    fn generator(
+        &mut self,
+        path: &Path,
+        block: GeneratorBlock,
+    ) -> (Option<String>, Option<Processors>) {
+        let used = self.written(path.key("cpu"), block.cpu.as_ref(), Used::parse);
+        let processors = used.map(|used| Processors {
+            name: "generator".to_owned(),
+            used,
+            count: self.count(path, block.cpus),
+        });
+        (block.tool.map(|tool| tool.to_lowercase()), processors)
+    }
+
+    fn component(
+        &mut self,
+        path: &Path,
+        name: String,
+        block: &ProcessorsBlock,
+    ) -> Option<Processors> {
+        let path = path.key("components").key(&name);
+        let used = self.written(path.key("cpu"), Some(&block.cpu), Used::parse);
+        let count = self.count(&path, block.cpus);
+        used.map(|used| Processors { name, used, count })
+    }
+
+    /// A number of processors.
+    fn count(&mut self, path: &Path, cpus: Option<f64>) -> Option<f64> {
+        if cpus.is_some_and(|count| !count.is_finite() || count <= 0.0) {
+            self.refuse(path.key("cpus"), "a number above 0");
+        }
+        cpus
+    }
+
+    /// What `parse` makes of a text; `None` where it is absent or refused.
+    fn written<T>(
+        &mut self,
+        path: Path,
+        text: Option<&Scalar>,
+        parse: fn(&str) -> Result<T, String>,
+    ) -> Option<T> {
+        parse(text?)
+            .map_err(|message| self.refuse(path, message))
+            .ok()
+    }
+
+    /// Refuses names of observations that are none.
+    fn named(&mut self, observations: &[Observation]) {
+        for one in observations {
+            let Some(other) = &one.no_more_than else {
+                continue;
+            };
+            if !observations.iter().any(|known| known.name == *other) {
+                let path = Path::root().key("observations").key(&one.name);
+                self.refuse(
+                    path.key("no_more_than"),
+                    format!("there is no observation `{other}`"),
+                );
+            }
         }
     }
 
@@ -120,44 +191,29 @@ impl Reader<'_> {
         let path = Path::root().key("faults").key("kinds");
         let mut faults = Vec::new();
         for (name, fault) in block.kinds.0 {
-            let servers = fault.servers.map_or(1.0, exact);
-            if servers == 0.0 {
-                self.refuse(path.key(&name).key("servers"), "at least 1");
+            let path = path.key(&name);
+            if fault.servers == Some(0) {
+                self.refuse(path.key("servers"), "at least 1");
             }
-            let per_year = fault.per_year.unwrap_or(1.0);
-            if !per_year.is_finite() || per_year < 0.0 {
-                self.refuse(path.key(&name).key("per_year"), "a number, 0 or above");
+            if !fault.per_year.is_finite() || fault.per_year < 0.0 {
+                self.refuse(path.key("per_year"), "a number, 0 or above");
             }
+            let impact = self.written(path.key("impact"), Some(&fault.impact), stated::part);
             faults.push(Fault {
                 outage: fault.outage.as_secs_f64(),
-                servers,
-                impact: fault.impact.map_or(1.0 / servers.max(1.0), |share| *share),
-                per_year,
-                trials: fault.trials.unwrap_or(1),
+                servers: fault.servers.map_or(1.0, exact),
+                impact: impact.unwrap_or(1.0),
+                per_year: fault.per_year,
+                trials: fault.trials,
                 name,
             });
         }
         FaultTable {
             rate: block.rate.map(|rate| rate.as_per_second()),
+            claimed: block.claimed.map(|share| *share),
+            repair: seconds(block.repair),
             faults,
         }
-    }
-}
-
-fn generator(block: GeneratorBlock) -> (Option<String>, Option<Processors>) {
-    let processors = block.cpu.map(|share| Processors {
-        name: "generator".to_owned(),
-        share: *share,
-        count: block.cpus,
-    });
-    (block.tool.map(|tool| tool.to_lowercase()), processors)
-}
-
-fn component(name: &str, block: &ProcessorsBlock) -> Processors {
-    Processors {
-        name: name.to_owned(),
-        share: *block.cpu,
-        count: block.cpus,
     }
 }
 

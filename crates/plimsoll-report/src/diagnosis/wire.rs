@@ -1,7 +1,7 @@
 //! A file of figures as it is written: one struct per block, every field with the text that its JSON Schema shows.
 
 use deserr::Deserr;
-use plimsoll_base::document::{DurationText, Entries, OneOrMany, RateText, ShareText};
+use plimsoll_base::document::{DurationText, Entries, OneOrMany, RateText, Scalar, ShareText};
 use schemars::JsonSchema;
 
 /// Published figures of a load test, for `plimsoll diagnose`.
@@ -27,6 +27,9 @@ pub(super) struct FiguresFile {
 #[deserr(deny_unknown_fields)]
 #[schemars(deny_unknown_fields)]
 pub(super) struct ObservationBlock {
+    /// What was measured, where observations differ in more than their load: those of one setup are compared as levels.
+    #[deserr(default)]
+    pub(super) setup: Option<String>,
     /// The rate that was to be offered, `300/s`.
     #[deserr(default)]
     pub(super) offered: Option<RateText>,
@@ -48,15 +51,22 @@ pub(super) struct ObservationBlock {
     /// Connections that were open at the target.
     #[deserr(default)]
     pub(super) connections: Option<u64>,
+    /// The shortest response time.
+    #[deserr(default)]
+    pub(super) min: Option<DurationText>,
     /// The mean response time.
     #[deserr(default)]
     pub(super) mean: Option<DurationText>,
     /// The longest response time.
     #[deserr(default)]
     pub(super) max: Option<DurationText>,
-    /// The share of requests that failed.
+    /// The share of requests that failed, or `some` or `none` where the source says no more.
     #[deserr(default)]
-    pub(super) failed: Option<ShareText>,
+    #[schemars(with = "Option<String>")]
+    pub(super) failed: Option<Scalar>,
+    /// The observation whose rate was not exceeded, where the source says only that.
+    #[deserr(default)]
+    pub(super) no_more_than: Option<String>,
     /// The program that sent the load.
     #[deserr(default)]
     pub(super) generator: Option<GeneratorBlock>,
@@ -77,9 +87,10 @@ pub(super) struct GeneratorBlock {
     /// Its name: `hey`.
     #[deserr(default)]
     pub(super) tool: Option<String>,
-    /// The share of its processors' time that it used.
+    /// The share of its processors' time that it used: `25%`, `below 25%`, `above 100%`, or `idle` where the source says no more.
     #[deserr(default)]
-    pub(super) cpu: Option<ShareText>,
+    #[schemars(with = "Option<String>")]
+    pub(super) cpu: Option<Scalar>,
     /// How many processors it had.
     #[deserr(default)]
     pub(super) cpus: Option<f64>,
@@ -90,8 +101,10 @@ pub(super) struct GeneratorBlock {
 #[deserr(deny_unknown_fields)]
 #[schemars(deny_unknown_fields)]
 pub(super) struct ProcessorsBlock {
-    /// The share of its processors' time that it used: `97%` of two processors are 1.94.
-    pub(super) cpu: ShareText,
+    /// The share of its processors' time that it used: `97%` of two processors are 1.94. Also `below 25%`, `above 100%`, and `idle` where the
+    /// source says no more.
+    #[schemars(with = "String")]
+    pub(super) cpu: Scalar,
     /// How many processors it had.
     #[deserr(default)]
     pub(super) cpus: Option<f64>,
@@ -116,6 +129,12 @@ pub(super) struct FaultsBlock {
     /// Requests per second meanwhile.
     #[deserr(default)]
     pub(super) rate: Option<RateText>,
+    /// The availability that was concluded from them: `99.9999%`.
+    #[deserr(default)]
+    pub(super) claimed: Option<ShareText>,
+    /// How long it takes to repair what does not come back by itself.
+    #[deserr(default)]
+    pub(super) repair: Option<DurationText>,
     /// Each kind of fault, by name.
     pub(super) kinds: Entries<FaultBlock>,
 }
@@ -127,16 +146,15 @@ pub(super) struct FaultsBlock {
 pub(super) struct FaultBlock {
     /// How long answers were wrong after one.
     pub(super) outage: DurationText,
-    /// Machines that may have it (default 1).
+    /// Machines that may have it; none where it is a fault of the whole.
     #[deserr(default)]
     pub(super) servers: Option<u64>,
-    /// The share of requests that one hits (default: one machine's).
-    #[deserr(default)]
-    pub(super) impact: Option<ShareText>,
-    /// How often one machine has it in a year (default 1).
-    #[deserr(default)]
-    pub(super) per_year: Option<f64>,
-    /// How often it was tried (default 1).
+    /// The share of requests that one hits: `1/9`, `11%`.
+    #[schemars(with = "String")]
+    pub(super) impact: Scalar,
+    /// How often one machine, or the whole, has it in a year.
+    pub(super) per_year: f64,
+    /// How often it was tried.
     #[deserr(default)]
     pub(super) trials: Option<u32>,
 }

@@ -1,31 +1,60 @@
-//! Little's law: users are either waiting for their next turn or for an answer, `N = X · (R + Z)`.
+//! Little's law: users are either waiting for their next turn or for an answer, `N = X · (R + Z)`. Figures that break it cannot all be true.
 
-use super::{about, in_flight};
+use super::about;
 use crate::diagnosis::{Cause, Conclusion, Figures, Observation};
-use plimsoll_base::units::format_number;
+use plimsoll_base::units::{format_number, format_seconds};
 
-/// Says where users, rate and think time cannot all be true.
-pub(super) fn conclude(figures: &Figures) -> Vec<Conclusion> {
-    figures
-        .observations
-        .iter()
+/// By how much more than possible it must be: published figures are rounded.
+const ROUNDED: f64 = 1.02;
+
+/// Says where users, rate, response time and think time cannot all be true.
+pub(in crate::diagnosis) fn conclude(figures: &Figures) -> Vec<Conclusion> {
+    (figures.observations.iter())
         .filter_map(contradiction)
         .collect()
 }
 
 fn contradiction(observation: &Observation) -> Option<Conclusion> {
-    let (rate, ceiling) = (observation.rate?, observation.ceiling()?);
-    let users = observation.users?;
-    (in_flight(observation)? < 0.0).then(|| {
+    let (users, rate) = (observation.users?, observation.rate?);
+    let turn = turn(observation);
+    let needed = rate * turn.iter().map(|(seconds, _)| seconds).sum::<f64>();
+    (needed > ROUNDED * users).then(|| {
         about(
             observation,
             Cause::Contradiction,
             format!(
-                "{} users cannot have made {}/s with that think time: one of these figures is wrong.",
+                "{} users, each with one request at a time, cannot have made {}/s: one of these figures is wrong.",
                 format_number(users),
                 format_number(rate)
             ),
-            vec![format!("{}/s at most = users / mean think time", format_number(ceiling))],
+            arithmetic(users, needed / rate, &turn, needed),
         )
     })
+}
+
+/// What a user's turn takes at least, in seconds, and what each part is; a part that nobody states takes no time.
+fn turn(observation: &Observation) -> Vec<(f64, &'static str)> {
+    let response = (observation.mean.map(|mean| (mean, "of mean response time"))).or(observation
+        .shortest
+        .map(|shortest| (shortest, "of shortest response time")));
+    let think = observation
+        .mean_think()
+        .map(|think| (think, "of mean think time"));
+    response.into_iter().chain(think).collect()
+}
+
+fn arithmetic(users: f64, turn: f64, parts: &[(f64, &str)], needed: f64) -> Vec<String> {
+    let parts: Vec<String> = (parts.iter())
+        .filter(|(seconds, _)| *seconds > 0.0)
+        .map(|(seconds, what)| format!("{} {what}", format_seconds(*seconds)))
+        .collect();
+    vec![
+        format!(
+            "{}/s at most = {} users / ({})",
+            format_number(users / turn),
+            format_number(users),
+            parts.join(" + ")
+        ),
+        format!("{} users would be needed", format_number(needed.ceil())),
+    ]
 }

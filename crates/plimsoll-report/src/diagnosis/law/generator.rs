@@ -1,8 +1,8 @@
 //! A generator without processor time left measures itself.
 
-use super::{about, idle, implied_response, in_flight, percent};
+use super::{about, idle, waiting, waiting_in_words};
 use crate::diagnosis::{Cause, Conclusion, Figures, Observation};
-use plimsoll_base::units::{format_number, format_seconds};
+use plimsoll_base::units::format_number;
 
 /// In-flight requests and connections that are so close are the same.
 const SAME: f64 = 0.05;
@@ -14,30 +14,17 @@ pub(super) fn conclude(figures: &Figures) -> Vec<Conclusion> {
 }
 
 fn of_one(observation: &Observation) -> Conclusion {
-    let share = observation.generator.as_ref().map_or(0.0, |one| one.share);
-    let mut evidence = vec![format!(
-        "generator: {} of its processors' time",
-        percent(share)
-    )];
-    if let (Some(waiting), Some(response)) = (in_flight(observation), implied_response(observation))
-        && waiting >= 0.0
+    let mut evidence: Vec<String> = (observation.generator.iter())
+        .map(|one| format!("generator: {}", one.used.words()))
+        .collect();
+    evidence.extend(waiting_in_words(observation));
+    if let (Some((waiting, _)), Some(connections)) = (waiting(observation), observation.connections)
+        && (connections / waiting - 1.0).abs() <= SAME
     {
         evidence.push(format!(
-            "{} requests in flight = users − rate · think time (Little's law)",
-            format_number(waiting)
+            "{} connections open: each of those requests holds one",
+            format_number(connections)
         ));
-        evidence.push(format!(
-            "{} of response time = users / rate − think time",
-            format_seconds(response)
-        ));
-        if let Some(connections) = observation.connections
-            && (connections / waiting - 1.0).abs() <= SAME
-        {
-            evidence.push(format!(
-                "{} connections open: each of those requests holds one",
-                format_number(connections)
-            ));
-        }
     }
     Conclusion {
         ruled_out: idle(observation.components.iter()),

@@ -19,25 +19,35 @@ pub(super) fn conclude(figures: &Figures) -> Vec<Conclusion> {
 
 fn of_pair(short: &Observation, long: &Observation) -> Option<Conclusion> {
     let ((size, limit), (same, longer)) = (short.pool?, long.pool?);
-    let (before, after) = (short.rate?, long.rate?);
-    let is_one = size == same && limit < longer && (after / before - 1.0).abs() <= SAME;
-    let fails_less = short.failed? > long.failed?;
-    (is_one && fails_less).then(|| Conclusion {
+    let no_more = no_more(short, long)?;
+    let fails_less = short.failed?.is_more_than(long.failed?);
+    (size == same && limit < longer && fails_less).then(|| Conclusion {
         observations: vec![short.name.clone(), long.name.clone()],
         cause: Cause::Pool,
         statement: format!(
-            "The pool of {} is the limit; the longer time limit only hides the queue in front of it, which belongs to the response time.",
+            "The longer time limit of the pool of {} carries no more: it only hides the queue in front of it, which belongs to the response time.",
             format_number(size)
         ),
-        evidence: vec![
-            format!(
-                "{}/s with a limit of {}, {}/s with {}: no more is carried",
-                format_number(before),
-                format_seconds(limit),
-                format_number(after),
-                format_seconds(longer)
-            ),
-        ],
+        evidence: vec![format!(
+            "fewer failed with {} than with {}, {no_more}",
+            format_seconds(longer),
+            format_seconds(limit)
+        )],
         ruled_out: Vec::new(),
+    })
+}
+
+/// That the longer time limit brought no more, as the figures or the words of the source have it.
+fn no_more(short: &Observation, long: &Observation) -> Option<String> {
+    if long.no_more_than.as_ref() == Some(&short.name) {
+        return Some("and no more requests were made".to_owned());
+    }
+    let (before, after) = (short.rate?, long.rate?);
+    ((after / before - 1.0).abs() <= SAME).then(|| {
+        format!(
+            "at {}/s and {}/s",
+            format_number(after),
+            format_number(before)
+        )
     })
 }

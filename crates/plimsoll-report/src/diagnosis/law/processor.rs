@@ -1,7 +1,7 @@
 //! The utilisation law: a component whose processors are busy gives way, at a rate that its processor time per request says.
 
 use super::{about, idle, percent};
-use crate::diagnosis::{BUSY, Cause, Conclusion, Figures, Observation, Processors};
+use crate::diagnosis::{Cause, Conclusion, Figures, Observation, Processors};
 use plimsoll_base::units::{format_number, format_seconds};
 
 /// Says where a component had nothing left to give.
@@ -15,7 +15,7 @@ fn of_one(observation: &Observation) -> Vec<Conclusion> {
     let busy = observation
         .components
         .iter()
-        .filter(|one| one.share >= BUSY);
+        .filter(|one| one.used.is_busy());
     busy.map(|one| Conclusion {
         ruled_out: idle(observation.everybody()),
         ..about(
@@ -29,9 +29,11 @@ fn of_one(observation: &Observation) -> Vec<Conclusion> {
 }
 
 fn statement(observation: &Observation, component: &Processors) -> String {
-    let limit = observation.rate.map_or_else(String::new, |rate| {
-        format!(" It can carry {}/s.", format_number(rate / component.share))
-    });
+    let limit =
+        (observation.rate.zip(component.used.share())).map_or_else(String::new, |(rate, share)| {
+            let most = format_number(rate / share);
+            format!(" They are used up at {most}/s, if each request takes as much as here.")
+        });
     format!(
         "The processors of {} give way first.{limit}",
         component.name
@@ -40,19 +42,16 @@ fn statement(observation: &Observation, component: &Processors) -> String {
 
 /// `D = U · m / X`, and the rate at which `U` would be 1.
 fn demand(observation: &Observation, component: &Processors) -> Vec<String> {
-    let mut evidence = vec![format!(
-        "{}: {} of its processors' time",
-        component.name,
-        percent(component.share)
-    )];
-    if let (Some(rate), Some(count)) = (observation.rate, component.count) {
+    let mut evidence = vec![format!("{}: {}", component.name, component.used.words())];
+    if let (Some(rate), Some(count), Some(share)) =
+        (observation.rate, component.count, component.used.share())
+    {
         evidence.push(format!(
-            "{} of processor time per request = {} · {} / {}/s; all of it is used at {}/s",
-            format_seconds(component.share * count / rate),
-            percent(component.share),
+            "{} of processor time per request = {} · {} / {}/s",
+            format_seconds(share * count / rate),
+            percent(share),
             format_number(count),
-            format_number(rate),
-            format_number(rate / component.share)
+            format_number(rate)
         ));
     }
     evidence

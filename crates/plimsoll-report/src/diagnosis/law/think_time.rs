@@ -1,6 +1,6 @@
 //! A plan of users who wait cannot make more requests than users by think time, whatever answers them.
 
-use super::{about, idle};
+use super::{about, idle, waiting_in_words};
 use crate::diagnosis::{Cause, Conclusion, Figures, Observation};
 use plimsoll_base::units::{format_number, format_seconds};
 
@@ -41,6 +41,7 @@ fn of_one(observation: &Observation) -> Option<Conclusion> {
         (observation.offered.filter(|_| cannot))
             .map(|offered| format!("{}/s wanted", format_number(offered))),
     );
+    evidence.extend(waiting_in_words(observation));
     Some(Conclusion {
         ruled_out: idle(observation.everybody()),
         ..about(
