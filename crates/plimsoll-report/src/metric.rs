@@ -269,6 +269,15 @@ impl Metric {
         }
     }
 
+    /// The check that it counts.
+    #[must_use]
+    pub fn check(&self) -> Option<&str> {
+        match self.segments.as_slice() {
+            [.., head, name, _] if head == "checks" => Some(name),
+            _ => None,
+        }
+    }
+
     /// The group of steps that it is of.
     #[must_use]
     pub fn group(&self) -> Option<&str> {
@@ -418,10 +427,7 @@ fn parse_arm(path: &str) -> Parsed {
         "capacity" => expected("capacity", BOUNDS),
         "by_step" => parse_named(head, rest, |tail| parse_part(&STEP, tail)),
         "by_group" => parse_named(head, rest, |tail| parse_part(&GROUP, tail)),
-        "checks" => parse_named(head, rest, |tail| match tail {
-            "passed" | "failed" => found(&[tail], Unit::Count),
-            _ => expected("checks.<name>", ["passed", "failed"]),
-        }),
+        "checks" => parse_check(rest),
         "components" => parse_named(head, rest, parse_component),
         "outcomes" => parse_outcome(rest),
         "reasons" => parse_reason(rest),
@@ -457,7 +463,11 @@ const STEP: Part = Part {
     prefix: "by_step.<name>",
     scalars: &STEP_SCALARS,
     times: &STEP_TIMES,
-    more: &[("outcomes", parse_outcome), ("reasons", parse_reason)],
+    more: &[
+        ("outcomes", parse_outcome),
+        ("reasons", parse_reason),
+        ("checks", parse_check),
+    ],
 };
 
 const LEVEL: Part = Part {
@@ -498,6 +508,13 @@ fn parse_part(part: &Part, path: &str) -> Parsed {
             )
         }
     }
+}
+
+fn parse_check(rest: &str) -> Parsed {
+    parse_named("checks", rest, |tail| match tail {
+        "passed" | "failed" => found(&[tail], Unit::Count),
+        _ => expected("checks.<name>", ["passed", "failed"]),
+    })
 }
 
 fn parse_component(tail: &str) -> Parsed {
@@ -678,6 +695,17 @@ mod tests {
         check(
             "checks.status.failed",
             &["checks", "status", "failed"],
+            Unit::Count,
+        );
+        check(
+            "by_step.GET /a.json.checks.jsonpath $.id.failed",
+            &[
+                "by_step",
+                "GET /a.json",
+                "checks",
+                "jsonpath $.id",
+                "failed",
+            ],
             Unit::Count,
         );
         check(

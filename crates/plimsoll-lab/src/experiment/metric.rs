@@ -2,7 +2,7 @@
 //!
 //! Which metrics there are, and their units, is the report's knowledge.
 
-use plimsoll_base::document::{list, nearest};
+use plimsoll_base::document::{list, nearest, suggestion};
 use plimsoll_base::units::{self, Rate};
 use plimsoll_report::metric::{Metric, Unit};
 
@@ -11,6 +11,8 @@ use plimsoll_report::metric::{Metric, Unit};
 pub(super) struct Names<'a> {
     /// Steps of the arm.
     pub steps: &'a [String],
+    /// The checks of each of these steps.
+    pub checks: &'a [Vec<String>],
     /// Groups of steps of the arm.
     pub groups: &'a [String],
     /// Components, without external ones, and the generator.
@@ -37,7 +39,35 @@ pub(super) fn parse(path: &str, names: Names<'_>) -> Result<Metric, String> {
             ));
         }
     }
-    Ok(metric)
+    match metric
+        .check()
+        .and_then(|check| unknown_check(check, &metric, names))
+    {
+        Some(message) => Err(message),
+        None => Ok(metric),
+    }
+}
+
+/// Why nobody counts this check; `None` if somebody does.
+fn unknown_check(check: &str, metric: &Metric, names: Names<'_>) -> Option<String> {
+    let steps = names.steps.iter().zip(names.checks);
+    let own = steps.filter(|(step, _)| metric.step().is_none_or(|wanted| wanted == *step));
+    let mut known: Vec<String> = own.flat_map(|(_, checks)| checks).cloned().collect();
+    known.sort();
+    known.dedup();
+    let whose = (metric.step()).map_or_else(String::new, |step| format!(" of step `{step}`"));
+    if known.is_empty() {
+        return Some(format!(
+            "there is no check{whose}: add one, such as `check: {{ status: 200 }}`, or write another metric"
+        ));
+    }
+    let is_known = known.iter().any(|name| name == check);
+    (!is_known).then(|| {
+        format!(
+            "there is no check `{check}`{whose}: {}",
+            suggestion(check, &known)
+        )
+    })
 }
 
 /// What to write in place of a name that is none of the known ones.
@@ -65,6 +95,10 @@ fn instead(rest: &str, head: &str, known: &[String]) -> String {
 
 /// Whether `rest`, what follows `head` in the metric's path, begins with exactly `name`. Names of steps may hold dots.
 fn is_named(metric: &Metric, head: &str, rest: &str, name: &str) -> bool {
+    // Names of checks may hold dots too.
+    if metric.check().is_some() {
+        return metric.step() == Some(name);
+    }
     let tail = rest
         .strip_prefix(name)
         .and_then(|rest| rest.strip_prefix('.'));
@@ -105,10 +139,13 @@ mod tests {
     fn check(path: &str) -> Result<Unit, String> {
         let steps = ["GET /a.json", "GET /a.json.x", "login"].map(str::to_owned);
         let components = ["upstream", "generator"].map(str::to_owned);
+        let status = || vec!["status".to_owned()];
+        let login = vec!["status".to_owned(), "jsonpath $.user.id equals".to_owned()];
         parse(
             path,
             Names {
                 steps: &steps,
+                checks: &[status(), status(), login],
                 groups: &["buy", "buy/pay"].map(str::to_owned),
                 components: &components,
                 levels: &["10/s", "12.5/s"].map(str::to_owned),
@@ -122,6 +159,12 @@ mod tests {
         for (path, unit) in [
             ("response_time.p99", Unit::Seconds),
             ("checks.status.failed", Unit::Count),
+            ("checks.jsonpath $.user.id equals.failed", Unit::Count),
+            (
+                "by_step.login.checks.jsonpath $.user.id equals.failed",
+                Unit::Count,
+            ),
+            ("by_step.GET /a.json.x.checks.status.passed", Unit::Count),
             ("by_step.login.response_time.p50", Unit::Seconds),
             ("by_step.GET /a.json.x.failed", Unit::Count),
             ("by_step.GET /a.json.bytes_received", Unit::Bytes),
@@ -142,6 +185,10 @@ mod tests {
             "components.db.fds_max",
             "levels.20/s.failed",
             "latency.p99",
+            "checks.statos.failed",
+            "checks.body contains ok.failed",
+            "by_step.GET /a.json.checks.jsonpath $.user.id equals.failed",
+            "by_step.logout.checks.status.failed",
         ]
         .map(|path| check(path).unwrap_err());
         insta::assert_snapshot!(refused.join("\n"), @r"
@@ -152,6 +199,10 @@ mod tests {
         `components.db.fds_max` is not a metric: write `components.upstream.…` or `components.generator.…`
         `levels.20/s.failed` is not a metric: did you mean `levels.10/s.…`?
         `latency.p99` is not a metric: after `arms.<arm>` write one of seconds, offered_per_s, achieved_per_s, good_per_s, intended, sent, in_flight, dropped, connected, reconnected, failed, failed_share, response_time, failed_time, service_time, iteration_time, connection_wait, pacing_lag, connect_time, dns_time, tcp_time, tls_time, first_byte_time, body_time, added, outcomes, reasons, by_step, by_group, checks, components, levels, capacity
+        there is no check `statos`: did you mean `status`?
+        there is no check `body contains ok`: write `jsonpath $.user.id equals` or `status`
+        there is no check `jsonpath $.user.id equals` of step `GET /a.json`: write `status`
+        `by_step.logout.checks.status.failed` is not a metric: write `by_step.GET /a.json.…`, `by_step.GET /a.json.x.…` or `by_step.login.…`
         ");
     }
 

@@ -97,6 +97,13 @@ impl Arm {
         let Ok(plan) = self.plan(0, 1, target, anything);
         plan
     }
+
+    /// By step: the names under which results of its checks are counted.
+    pub(crate) fn checks(&self) -> Vec<Vec<String>> {
+        (self.outline().steps.iter())
+            .map(plan::Step::checks)
+            .collect()
+    }
 }
 
 fn plan_step<E>(
