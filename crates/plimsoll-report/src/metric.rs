@@ -672,6 +672,27 @@ mod tests {
     }
 
     #[test]
+    fn checks_of_steps() {
+        check(
+            "by_step.GET /a.json.checks.jsonpath $.id.failed",
+            &[
+                "by_step",
+                "GET /a.json",
+                "checks",
+                "jsonpath $.id",
+                "failed",
+            ],
+            Unit::Count,
+        );
+        let metric = Metric::parse("by_step.a.checks.header X.Y.passed").unwrap();
+        assert_eq!(
+            (metric.step(), metric.check()),
+            (Some("a"), Some("header X.Y"))
+        );
+        assert_eq!(Metric::parse("failed").unwrap().check(), None);
+    }
+
+    #[test]
     fn paths() {
         check("achieved_per_s", &["achieved_per_s"], Unit::PerSecond);
         check(
@@ -695,17 +716,6 @@ mod tests {
         check(
             "checks.status.failed",
             &["checks", "status", "failed"],
-            Unit::Count,
-        );
-        check(
-            "by_step.GET /a.json.checks.jsonpath $.id.failed",
-            &[
-                "by_step",
-                "GET /a.json",
-                "checks",
-                "jsonpath $.id",
-                "failed",
-            ],
             Unit::Count,
         );
         check(

@@ -67,6 +67,21 @@ pub struct Manifest {
     pub components: Vec<ComponentFacts>,
 }
 
+impl Manifest {
+    /// How long the run took, in seconds; `None` while it goes on.
+    #[must_use]
+    pub fn seconds(&self) -> Option<f64> {
+        let moment = |text: &str| text.parse::<jiff::Timestamp>().ok();
+        let ended_at = moment(self.ended_at.as_ref()?)?;
+        Some(
+            (ended_at - moment(&self.started_at)?)
+                .total(jiff::Unit::Second)
+                .ok()?
+                .max(0.0),
+        )
+    }
+}
+
 /// The machine of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Host {

@@ -1,10 +1,12 @@
 //! JUnit XML for continuous integration: a suite of thresholds, one of searches, and one of criteria of validity.
 //!
-//! What failed is a failure, what cannot be judged is an error, what is undecided is a failure that says so. A criterion that does not
-//! hold is an error where the run is invalid for it; where the run is not, it is skipped with its reason, so that a job's result is that of
-//! the exit code. The shape is that of the schema that Jenkins' xUnit plugin publishes, which GitHub's and GitLab's readers take too.
+//! What failed is a failure. What has no answer, undecided or not to be judged, is an error: a failure would say that a limit was exceeded,
+//! and a case that is skipped would leave the job green while the exit code is not 0. A criterion that does not hold is an error where the
+//! run is invalid for it; where the run is not, it is skipped with its reason, so that a job's result is that of the exit code. A suite's
+//! time is that of the run, and a case's that of the load which it judges, so those of cases overlap. The shape is that of the schema that Jenkins' xUnit plugin publishes, which GitHub's and GitLab's readers take too.
 
 use crate::capacity::judge::objective_words;
+use crate::metric::Metric;
 use crate::record::{CapacityResult, Summary, ThresholdOutcome, ValidityRow, VerdictResult};
 use crate::view::RunView;
 use indexmap::IndexMap;
@@ -12,6 +14,8 @@ use indexmap::IndexMap;
 /// One case: what became of it, if it did not pass.
 struct Case {
     name: String,
+    /// How long the load lasted that it judges.
+    seconds: f64,
     problem: Option<(Problem, String)>,
 }
 
@@ -27,7 +31,9 @@ enum Problem {
 #[must_use]
 pub fn render(view: &RunView) -> String {
     let summary = &view.summary;
-    let thresholds = summary.thresholds.iter().map(threshold_case).collect();
+    let thresholds = (summary.thresholds.iter())
+        .map(|outcome| threshold_case(summary, outcome))
+        .collect();
     let suites = [
         ("thresholds", thresholds),
         ("capacity", capacity_cases(summary)),
@@ -52,12 +58,13 @@ fn suite(view: &RunView, name: &str, cases: &[Case]) -> String {
         .map(|case| case.written(experiment, name))
         .collect();
     format!(
-        "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"0\" timestamp=\"{}\">\n{written}  </testsuite>\n",
+        "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"{:.3}\" timestamp=\"{}\">\n{written}  </testsuite>\n",
         escape(&format!("{experiment}: {name}")),
         cases.len(),
         counted(Problem::Failure),
         counted(Problem::Error),
         counted(Problem::Skipped),
+        view.manifest.seconds().unwrap_or_default(),
         // The schema's type has no offset.
         escape(
             view.manifest
@@ -85,15 +92,25 @@ fn validity_cases(summary: &Summary) -> Vec<Case> {
     rows.into_iter()
         .map(|(name, row)| Case {
             name,
+            seconds: measured(summary, &row.arm, row.level.as_deref()),
             problem: (!row.ok).then(|| (problem, row.advice.clone())),
         })
         .collect()
 }
 
+/// For how long an arm, or one level of it, was measured.
+fn measured(summary: &Summary, arm: &str, level: Option<&str>) -> f64 {
+    let Some(arm) = summary.arms.get(arm) else {
+        return 0.0;
+    };
+    let level = level.and_then(|name| arm.levels.iter().find(|level| level.name == name));
+    level.map_or(arm.seconds, |level| level.seconds)
+}
+
 /// One case for each arm that was searched. Where thresholds decide, a capacity that was not found is skipped.
 fn capacity_cases(summary: &Summary) -> Vec<Case> {
     let problem = if summary.thresholds.is_empty() {
-        Problem::Failure
+        Problem::Error
     } else {
         Problem::Skipped
     };
@@ -107,19 +124,28 @@ fn capacity_cases(summary: &Summary) -> Vec<Case> {
                     "{name}: capacity within {}",
                     objective_words(&found.objective)
                 ),
+                seconds: found.spent_s,
                 problem: (!is_found).then(|| (problem, found.sentence.clone())),
             })
         })
         .collect()
 }
 
-fn threshold_case(outcome: &ThresholdOutcome) -> Case {
+fn threshold_case(summary: &Summary, outcome: &ThresholdOutcome) -> Case {
     let problem = match outcome.result {
         VerdictResult::Passed => None,
-        VerdictResult::Invalid | VerdictResult::Unknown => Some(Problem::Error),
-        VerdictResult::Failed | VerdictResult::Inconclusive => Some(Problem::Failure),
+        VerdictResult::Failed => Some(Problem::Failure),
+        VerdictResult::Invalid | VerdictResult::Unknown | VerdictResult::Inconclusive => {
+            Some(Problem::Error)
+        }
     };
+    let metric = Metric::parse(&outcome.metric).ok();
+    let level = metric.as_ref().and_then(Metric::level);
+    let searched = (summary.arms.get(&outcome.arm))
+        .and_then(|arm| arm.capacity.as_ref())
+        .map(|found| found.spent_s);
     Case {
+        seconds: searched.unwrap_or_else(|| measured(summary, &outcome.arm, level)),
         name: format!(
             "{}: {} {}",
             outcome.arm,
@@ -134,8 +160,9 @@ impl Case {
     fn written(&self, experiment: &str, suite: &str) -> String {
         let class = escape(&format!("{experiment}.{suite}"));
         let start = format!(
-            "    <testcase classname=\"{class}\" name=\"{}\" time=\"0\"",
-            escape(&self.name)
+            "    <testcase classname=\"{class}\" name=\"{}\" time=\"{:.3}\"",
+            escape(&self.name),
+            self.seconds
         );
         let Some((problem, message)) = &self.problem else {
             return format!("{start}/>\n");
@@ -177,11 +204,12 @@ mod tests {
     fn nothing_breaks_out_of_an_attribute() {
         let case = Case {
             name: "a\"><x>\u{1}&".to_owned(),
+            seconds: 1.5,
             problem: None,
         };
         assert_eq!(
             case.written("e", "s"),
-            "    <testcase classname=\"e.s\" name=\"a&quot;&gt;&lt;x&gt;\u{fffd}&amp;\" time=\"0\"/>\n"
+            "    <testcase classname=\"e.s\" name=\"a&quot;&gt;&lt;x&gt;\u{fffd}&amp;\" time=\"1.500\"/>\n"
         );
     }
 }
