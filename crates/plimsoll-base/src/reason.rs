@@ -175,6 +175,8 @@ reasons! {
     BadChunk = Malformed, "chunk", "the chunks of the answer's body are not valid";
     /// The head exceeds our limit.
     TooLarge = Malformed, "too_large", "the answer's head is larger than is read";
+    /// Bytes came behind the end of the answer that its head announces, and nobody asked for them.
+    Surplus = Malformed, "surplus", "more bytes came than the answer announces";
     /// HTTP/2: the server broke the protocol, as we see it.
     BadHttp2 = Malformed, "http2", "what the server sent is not valid HTTP/2";
     /// The request cannot be put into the form of HTTP/2: our fault.

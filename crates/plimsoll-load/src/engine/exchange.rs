@@ -160,6 +160,8 @@ pub(super) async fn exchange(
         .await
     };
     let outcome = match received {
+        // Where the answer really ends nobody knows, and what follows could pass for the next one.
+        Ok(()) if connection.responses.has_buffered() => Outcome::Unanswered(Reason::Surplus),
         Ok(()) => Outcome::Answered(connection.responses.head().status()),
         Err(error) => Outcome::Unanswered(reason::of_reading(&error, progress)),
     };

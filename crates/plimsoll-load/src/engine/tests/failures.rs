@@ -47,6 +47,7 @@ fn outcomes_and_their_reasons_are_told_apart() {
     check_reason(|_| Answer::StallsInHead, Reason::TimeoutHead, soon);
     check_reason(|_| Answer::Stalls, Reason::TimeoutBody, soon);
     check_reason(|_| Answer::Garbage, Reason::BadHead, |_| {});
+    check_reason(|_| Answer::Surplus, Reason::Surplus, |_| {});
     check(|_| Answer::Status(503), OutcomeClass::CheckFailed, |_| {});
     check(|_| Answer::Status(302), OutcomeClass::Passed, |_| {});
     check(

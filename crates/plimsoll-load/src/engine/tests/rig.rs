@@ -36,6 +36,8 @@ pub(super) enum Answer {
     Never,
     /// Sends what is not HTTP.
     Garbage,
+    /// Announces two bytes and sends five.
+    Surplus,
     /// Resets the connection.
     Reset,
     /// Announces ten bytes and closes after three.
@@ -192,6 +194,9 @@ async fn converse(mut connection: TcpServer, answer: fn(u64) -> Answer, seen: Ar
             Answer::Status(status) => respond(out, status),
             Answer::After(_) | Answer::ThenClose | Answer::BeforeBody => respond(out, 200),
             Answer::Garbage => out.extend_from_slice(b"SSH-2.0-OpenSSH_9.2\r\n"),
+            Answer::Surplus => {
+                out.extend_from_slice(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nabcde");
+            }
             Answer::CutHead | Answer::StallsInHead => {
                 out.extend_from_slice(b"HTTP/1.1 200 OK\r\nContent-");
             }
