@@ -7,6 +7,7 @@
 use super::reach;
 use super::row::{self, Finding};
 use crate::record::{ArmData, Effect, Segments, Sense, ValidityRow};
+use plimsoll_base::units::format_number;
 
 const RETRANSMITTED: f64 = 0.001;
 const DESCRIPTORS: f64 = 0.9;
@@ -17,26 +18,44 @@ pub(super) fn judge(arm: &ArmData) -> Vec<ValidityRow> {
     let mut rows = Vec::new();
     let says_something = |segments: &Segments| row::says_something(segments.sent, RETRANSMITTED);
     if let Some(segments) = arm.health.segments.filter(says_something) {
-        let row = finding(
-            "segments sent again",
-            segments.again_share(),
-            RETRANSMITTED,
-            "share",
-            "Segments were lost on the way and sent again, each after 200 ms or more: look at the network between generator and target.",
+        let measured = format!(
+            "{} of {} segments were sent again",
+            number(segments.again),
+            number(segments.sent)
         );
+        let row = Finding {
+            name: "segments sent again",
+            value: segments.again_share(),
+            limit: RETRANSMITTED,
+            unit: "share",
+            good: format!("{measured}."),
+            bad: format!(
+                "{measured}, each after 200 ms or more: look at the network between generator and target."
+            ),
+            ..OURS
+        };
         let reached = || reach::of_exchanges(arm, segments.again);
         rows.extend(row.rows(&arm.name, reached));
     }
     if let Some(times) = arm.health.exhausted {
         #[expect(clippy::cast_precision_loss, reason = "counts")]
         let (value, intended) = (times as f64, arm.intended.max(1) as f64);
-        let row = finding(
-            "connections without port or descriptor",
+        let row = Finding {
+            name: "connections without port or descriptor",
             value,
-            0.0,
-            "count",
-            "The generator ran out of local ports or descriptors: keep connections alive, allow fewer, widen `net.ipv4.ip_local_port_range`, or raise `ulimit -n`.",
-        );
+            limit: 0.0,
+            unit: "count",
+            good: format!(
+                "None of {} arrivals lacked a local port or a descriptor.",
+                number(arm.intended)
+            ),
+            bad: format!(
+                "{} times, at {} arrivals, the generator had no local port or descriptor left: keep connections alive, allow fewer, widen `net.ipv4.ip_local_port_range`, or raise `ulimit -n`.",
+                number(times),
+                number(arm.intended)
+            ),
+            ..OURS
+        };
         let effect = if value > EXHAUSTED_SHARE * intended {
             Effect::Invalid
         } else {
@@ -45,30 +64,40 @@ pub(super) fn judge(arm: &ArmData) -> Vec<ValidityRow> {
         rows.extend(row.rows(&arm.name, || reach::everything(effect)));
     }
     if let Some(share) = arm.health.descriptors_share {
-        let row = finding(
-            "descriptors in use",
-            share,
-            DESCRIPTORS,
-            "share",
-            "Nearly all of the generator's descriptors were in use: raise `ulimit -n`, or allow fewer connections.",
+        let measured = format!(
+            "At most {} % of the generator's descriptors were in use",
+            format_number(share * 100.0)
         );
+        let row = Finding {
+            name: "descriptors in use",
+            value: share,
+            limit: DESCRIPTORS,
+            unit: "share",
+            good: format!("{measured}."),
+            bad: format!("{measured}: raise `ulimit -n`, or allow fewer connections."),
+            ..OURS
+        };
         let failures = ["failed", "failed_share", "outcomes.exhausted"];
         rows.extend(row.rows(&arm.name, || reach::paths(failures, Effect::Marked)));
     }
     rows
 }
 
-fn finding(name: &'static str, value: f64, limit: f64, unit: &'static str, bad: &str) -> Finding {
-    Finding {
-        criterion: 6,
-        name,
-        value,
-        limit,
-        unit,
-        sense: Sense::AtMost,
-        good: "Our own end of the network had no trouble.".to_owned(),
-        bad: bad.to_owned(),
-    }
+/// What rows of this criterion have in common.
+const OURS: Finding = Finding {
+    criterion: 6,
+    name: "",
+    value: 0.0,
+    limit: 0.0,
+    unit: "",
+    sense: Sense::AtMost,
+    good: String::new(),
+    bad: String::new(),
+};
+
+#[expect(clippy::cast_precision_loss, reason = "counts")]
+fn number(count: u64) -> String {
+    format_number(count as f64)
 }
 
 #[cfg(test)]
@@ -76,6 +105,23 @@ mod tests {
     use super::*;
     use crate::record::Segments;
     use crate::validity::sample;
+
+    #[test]
+    fn what_was_measured_is_said_in_words() {
+        let mut arm = sample::spread("a", 0.02);
+        arm.health.segments = Some(Segments {
+            sent: 2_000,
+            again: 20,
+        });
+        arm.health.exhausted = Some(5);
+        arm.health.descriptors_share = Some(0.5);
+        let said: Vec<String> = judge(&arm).into_iter().map(|row| row.advice).collect();
+        insta::assert_snapshot!(said.join("\n"), @r#"
+20 of 2,000 segments were sent again, each after 200 ms or more: look at the network between generator and target.
+5 times, at 1,000 arrivals, the generator had no local port or descriptor left: keep connections alive, allow fewer, widen `net.ipv4.ip_local_port_range`, or raise `ulimit -n`.
+At most 50 % of the generator's descriptors were in use.
+"#);
+    }
 
     #[test]
     fn each_trouble_reaches_what_it_can() {

@@ -21,6 +21,8 @@ struct Change {
     share: f64,
     /// By how much it changed, in seconds.
     by: f64,
+    /// What it was in each half, in seconds.
+    halves: (f64, f64),
 }
 
 pub(super) fn judge(arm: &ArmData) -> Vec<ValidityRow> {
@@ -51,9 +53,12 @@ pub(super) fn judge(arm: &ArmData) -> Vec<ValidityRow> {
             reach::list(changes.iter().map(|change| change.statistic.label()))
         ),
         bad: format!(
-            "{} changed by {} from the first half to the second: warm up longer, measure longer, or look for what changed.",
+            "{} was {} by {} in the second half ({}) than in the first ({}): warm up longer, measure longer, or look for what changed.",
             worst.statistic.label(),
-            format_seconds(worst.by)
+            worst.direction(),
+            format_seconds(worst.by),
+            format_seconds(worst.halves.1),
+            format_seconds(worst.halves.0)
         ),
     };
     finding.rows(&arm.name, || {
@@ -68,6 +73,14 @@ pub(super) fn judge(arm: &ArmData) -> Vec<ValidityRow> {
 impl Change {
     fn counts(&self) -> bool {
         self.share > LIMIT && self.by > ALWAYS_ALLOWED
+    }
+
+    fn direction(&self) -> &'static str {
+        if self.halves.1 > self.halves.0 {
+            "slower"
+        } else {
+            "faster"
+        }
     }
 }
 
@@ -86,6 +99,7 @@ fn change(halves: &Halves, statistic: Statistic) -> Option<Change> {
         statistic,
         share: if by > 0.0 { by / a.max(b) } else { 0.0 },
         by,
+        halves: (a, b),
     })
 }
 
@@ -118,5 +132,14 @@ mod tests {
             Effect::Marked
         );
         assert_eq!(sample::effect(&drifted, "response_time.mean"), Effect::None);
+        assert_eq!(
+            drifted[0].advice,
+            "p50 was slower by 1.00 ms in the second half (2.05 ms) than in the first (1.05 ms): warm up longer, measure longer, or look for what changed."
+        );
+        let recovered = &rows(2_000, 1_000)[0].advice;
+        assert!(
+            recovered.starts_with("p50 was faster by 1.00 ms"),
+            "{recovered}"
+        );
     }
 }
