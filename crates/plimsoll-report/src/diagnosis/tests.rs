@@ -97,6 +97,8 @@ a
     90.9/s at most = 10 users / (60.0 ms of shortest response time + 50.0 ms of mean think time)
     11 users would be needed
 "#);
+    let counted = "  a: { requests: 10000, duration: 10s, users: 10, mean: 50ms }";
+    assert!(said(counted).contains("impossible: 10 users"));
     // Rounded.
     assert!(!said("  a: { rate: 201/s, users: 10, mean: 50ms }").contains("impossible"));
     assert!(!said("  a: { rate: 200/s, users: 10 }").contains("impossible"));
@@ -237,6 +239,16 @@ a
 "#);
     // They ask again at once, as far as rounding lets see.
     assert!(!said("  a: { users: 10, rate: 196/s, mean: 50ms }").contains("unexplained"));
+}
+
+#[test]
+fn a_single_load_that_fell_short_is_not_called_borne() {
+    let load = "  a: { users: 10, failed: none";
+    assert!(said(&format!("{load} }}")).contains("limit was not sought"));
+    assert!(!said(&format!("{load}, offered: 100/s, rate: 90/s }}")).contains("not sought"));
+    assert!(!said(&format!("{load}, offered: 100/s }}")).contains("not sought"));
+    let several = format!("{load} }}\n  b: {{ users: 20, failed: none }}");
+    assert!(!said(&several).contains("not sought"));
 }
 
 #[test]

@@ -15,7 +15,7 @@ pub(in crate::diagnosis) fn conclude(figures: &Figures) -> Vec<Conclusion> {
 }
 
 fn contradiction(observation: &Observation) -> Option<Conclusion> {
-    let (users, rate) = (observation.users?, observation.rate?);
+    let (users, rate) = (observation.users?, made(observation)?);
     let turn = turn(observation);
     let needed = rate * turn.iter().map(|(seconds, _)| seconds).sum::<f64>();
     (needed > ROUNDED * users).then(|| {
@@ -30,6 +30,13 @@ fn contradiction(observation: &Observation) -> Option<Conclusion> {
             arithmetic(users, needed / rate, &turn, needed),
         )
     })
+}
+
+/// Requests per second, as they are stated or as number and duration have them.
+fn made(observation: &Observation) -> Option<f64> {
+    let seconds = observation.duration.map(|duration| duration.as_secs_f64());
+    let counted = || Some(observation.requests? / seconds.filter(|seconds| *seconds > 0.0)?);
+    observation.rate.or_else(counted)
 }
 
 /// What a user's turn takes at least, in seconds, and what each part is; a part that nobody states takes no time.
