@@ -329,13 +329,16 @@ pub(super) fn components(summary: &Summary) -> Option<Table> {
     Some(table)
 }
 
-/// Failures by kind over all steps, one row per arm and kind; empty when nothing failed and nothing was dropped.
+/// Failures by kind over all steps, checks by step too, one row per arm and kind; empty when nothing failed and nothing was dropped.
 pub(super) fn failures_by_kind(summary: &Summary) -> Table {
     let mut table = Table::new(["what happened", "arm", "how often"]).with_words(&[1]);
     for (name, arm) in &summary.arms {
         let mut kinds: IndexMap<String, u64> = IndexMap::new();
         for seen in &arm.failures {
-            let kind = failure(&seen.failure, seen.reason.as_deref());
+            let mut kind = failure(&seen.failure, seen.reason.as_deref());
+            if is_of_several_steps(arm, &seen.failure) {
+                kind.push_str(&format!(", step {}", seen.step));
+            }
             *kinds.entry(kind).or_default() += seen.count;
         }
         for (kind, times) in kinds.into_iter().chain(without_result(arm)) {
@@ -343,6 +346,15 @@ pub(super) fn failures_by_kind(summary: &Summary) -> Table {
         }
     }
     table
+}
+
+/// Whether a failure is that of a check which more than one step has.
+fn is_of_several_steps(arm: &ArmSummary, failure: &str) -> bool {
+    let Some(check) = failure.strip_prefix("check.") else {
+        return false;
+    };
+    let steps = arm.by_step.values();
+    steps.filter(|step| step.checks.contains_key(check)).count() > 1
 }
 
 /// Failures by step and kind, with when they were seen; empty when nothing failed.
@@ -368,6 +380,25 @@ pub(super) fn failures_seen(summary: &Summary) -> Table {
                 format!("{:.0} s", seen.first_s),
                 format!("{:.0} s", seen.last_s),
             ]);
+        }
+    }
+    table
+}
+
+/// How often each check held, by its name and its step; empty without any.
+pub(super) fn checks(summary: &Summary) -> Table {
+    let mut table = Table::new(["check", "step", "arm", "passed", "failed"]).with_words(&[1, 2]);
+    for (name, arm) in &summary.arms {
+        for (step, of_step) in &arm.by_step {
+            for (check, counted) in &of_step.checks {
+                table.rows.push(vec![
+                    check.clone(),
+                    step.clone(),
+                    name.clone(),
+                    count(counted.passed),
+                    count(counted.failed),
+                ]);
+            }
         }
     }
     table

@@ -61,6 +61,10 @@ pub fn render(view: &RunView) -> String {
     if !failures.rows.is_empty() {
         parts.push(format!("## Failures by kind\n\n{}", failures.to_markdown()));
     }
+    let checks = figures::checks(summary);
+    if !checks.rows.is_empty() {
+        parts.push(folded("Checks", &checks.to_markdown()));
+    }
     if let Some(table) = composition::table(summary) {
         let rest = composition::rest(summary).unwrap_or_default();
         let content = format!("{}\n{rest}", table.to_markdown());

@@ -8,6 +8,7 @@ use maud::{Markup, html};
 
 pub(super) fn section(view: &RunView) -> Markup {
     let failures = figures::failures_seen(&view.summary);
+    let checks = figures::checks(&view.summary);
     let others = figures::not_results(&view.summary);
     let told = view.events.iter().filter(|event| {
         matches!(
@@ -23,6 +24,7 @@ pub(super) fn section(view: &RunView) -> Markup {
         @if failures.rows.is_empty() && others.rows.is_empty() { p { "No exchange failed and no arrival was dropped." } }
         @if !failures.rows.is_empty() { (arms::table(&failures)) }
         @if !others.rows.is_empty() { h3 { "Without a result" } (arms::table(&others)) }
+        @if !checks.rows.is_empty() { h3 { "Checks" } (arms::table(&checks)) }
         @if !told.is_empty() {
             h3 { "Events" }
             ul.notes { @for event in &told { li { (format!("{:.1} s", event.t)) " · " (event.message) } } }
