@@ -180,6 +180,20 @@ fn every_metric_that_is_named_exists() {
     assert!(metrics >= 18, "{codes:?}");
 }
 
+#[test]
+fn a_check_of_what_only_a_run_knows_is_taken_by_its_beginning() {
+    let is_taken = |check: &str| {
+        Shown::read_as_experiment(format!(
+            "version: 1\nname: x\ncomponents: {{ upstream: {{ mock: {{}} }} }}\n\
+             scenario: [{{ name: a, get: /, check: {{ body: {{ contains: \"at ${{upstream.url}}/\" }} }} }}]\n\
+             load: {{ rate: 10/s, duration: 5s }}\nthresholds: [{{ metric: \"checks.{check}.failed\", below: 1 }}]\n"
+        ))
+        .is_ok()
+    };
+    assert!(is_taken("body contains at http://127.0.0.1:8080/"));
+    assert!(!is_taken("body contains from http://127.0.0.1:8080/"));
+}
+
 impl Surroundings for Shown {
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
         Ok(match path == Path::new("shown.yaml") {

@@ -11,7 +11,7 @@ use plimsoll_report::metric::{Metric, Unit};
 pub(super) struct Names<'a> {
     /// Steps of the arm.
     pub steps: &'a [String],
-    /// The checks of each of these steps.
+    /// The checks of each of these steps; of one whose name ends with `…` the rest is not known yet.
     pub checks: &'a [Vec<String>],
     /// Groups of steps of the arm.
     pub groups: &'a [String],
@@ -61,7 +61,10 @@ fn unknown_check(check: &str, metric: &Metric, names: Names<'_>) -> Option<Strin
             "there is no check{whose}: add one, such as `check: {{ status: 200 }}`, or write another metric"
         ));
     }
-    let is_known = known.iter().any(|name| name == check);
+    let is_known = known.iter().any(|name| match name.strip_suffix('…') {
+        Some(begin) => check.starts_with(begin),
+        None => name == check,
+    });
     (!is_known).then(|| {
         format!(
             "there is no check `{check}`{whose}: {}",
@@ -145,7 +148,7 @@ mod tests {
             path,
             Names {
                 steps: &steps,
-                checks: &[status(), status(), login],
+                checks: &[status(), vec!["body contains http://…".to_owned()], login],
                 groups: &["buy", "buy/pay"].map(str::to_owned),
                 components: &components,
                 levels: &["10/s", "12.5/s"].map(str::to_owned),
@@ -164,7 +167,10 @@ mod tests {
                 "by_step.login.checks.jsonpath $.user.id equals.failed",
                 Unit::Count,
             ),
-            ("by_step.GET /a.json.x.checks.status.passed", Unit::Count),
+            (
+                "by_step.GET /a.json.x.checks.body contains http://127.0.0.1.passed",
+                Unit::Count,
+            ),
             ("by_step.login.response_time.p50", Unit::Seconds),
             ("by_step.GET /a.json.x.failed", Unit::Count),
             ("by_step.GET /a.json.bytes_received", Unit::Bytes),
@@ -188,6 +194,7 @@ mod tests {
             "checks.statos.failed",
             "checks.body contains ok.failed",
             "by_step.GET /a.json.checks.jsonpath $.user.id equals.failed",
+            "by_step.GET /a.json.x.checks.body contains https://.failed",
             "by_step.logout.checks.status.failed",
         ]
         .map(|path| check(path).unwrap_err());
@@ -200,8 +207,9 @@ mod tests {
         `levels.20/s.failed` is not a metric: did you mean `levels.10/s.…`?
         `latency.p99` is not a metric: after `arms.<arm>` write one of seconds, offered_per_s, achieved_per_s, good_per_s, intended, sent, in_flight, dropped, connected, reconnected, failed, failed_share, response_time, failed_time, service_time, iteration_time, connection_wait, pacing_lag, connect_time, dns_time, tcp_time, tls_time, first_byte_time, body_time, added, outcomes, reasons, by_step, by_group, checks, components, levels, capacity
         there is no check `statos`: did you mean `status`?
-        there is no check `body contains ok`: write `jsonpath $.user.id equals` or `status`
+        there is no check `body contains ok`: did you mean `body contains http://…`?
         there is no check `jsonpath $.user.id equals` of step `GET /a.json`: write `status`
+        there is no check `body contains https://` of step `GET /a.json.x`: did you mean `body contains http://…`?
         `by_step.logout.checks.status.failed` is not a metric: write `by_step.GET /a.json.…`, `by_step.GET /a.json.x.…` or `by_step.login.…`
         ");
     }

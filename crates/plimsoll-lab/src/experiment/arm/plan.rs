@@ -98,11 +98,16 @@ impl Arm {
         plan
     }
 
-    /// By step: the names under which results of its checks are counted.
+    /// By step: the names under which results of its checks are counted. What only a run knows of one is `…`, with all that follows.
     pub(crate) fn checks(&self) -> Vec<Vec<String>> {
-        (self.outline().steps.iter())
-            .map(plan::Step::checks)
-            .collect()
+        const UNKNOWN: char = '\u{1}';
+        let known = |name: String| match name.split_once(UNKNOWN) {
+            Some((known, _)) => format!("{known}…"),
+            None => name,
+        };
+        let plan = self.outline_with(|_| Some(UNKNOWN.to_string()));
+        let of_step = |step: &plan::Step| step.checks().into_iter().map(known).collect();
+        plan.steps.iter().map(of_step).collect()
     }
 }
 
