@@ -7,7 +7,9 @@ use crate::record::{
 };
 use crate::summarise::Facts;
 use crate::validity;
+use plimsoll_base::reason::Reason;
 use plimsoll_base::units::{format_number, format_seconds};
+use std::collections::BTreeMap;
 
 /// The exit codes that follow from what was measured, as opposed to from what went wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -354,9 +356,24 @@ fn failed_exchanges(summary: &Summary) -> Vec<String> {
         #[expect(clippy::cast_precision_loss, reason = "a count for people")]
         let failed = format_number(arm.failed as f64);
         let share = 100.0 * arm.failed_share.unwrap_or(0.0);
-        format!("note: {failed} exchanges of {name} failed ({share:.2} %)")
+        let why =
+            most_frequent(arm).map_or_else(String::new, |why| format!(", most of them: {why}"));
+        format!("note: {failed} exchanges of {name} failed ({share:.2} %){why}")
     });
     told.collect()
+}
+
+/// Why more than half of an arm's failures were not answered, if that is one reason.
+fn most_frequent(arm: &ArmSummary) -> Option<String> {
+    let mut reasons: BTreeMap<Reason, u64> = BTreeMap::new();
+    for seen in &arm.failures {
+        let path = (seen.reason.as_ref()).map(|reason| format!("{}.{reason}", seen.failure));
+        if let Some(reason) = path.as_deref().and_then(Reason::of_path) {
+            *reasons.entry(reason).or_default() += seen.count;
+        }
+    }
+    let (reason, count) = reasons.into_iter().max_by_key(|(_, count)| *count)?;
+    (2 * count > arm.failed).then(|| reason.sentence())
 }
 
 fn dropped_arrivals(summary: &Summary) -> Vec<String> {

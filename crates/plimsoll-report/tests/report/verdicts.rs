@@ -2,6 +2,7 @@
 
 use crate::fixture::{facts, threshold};
 use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::reason::Reason;
 use plimsoll_base::time_kind::TimeKind;
 use plimsoll_report::record::*;
 use plimsoll_report::summarise::{Method, summarise};
@@ -170,6 +171,32 @@ fn failed_exchanges_are_told_but_do_not_fail_a_run() {
         "note: 10 exchanges of a failed (1.00 %)"
     );
     assert_eq!(summary.arms["a"].outcomes.refused, 10);
+}
+
+#[test]
+fn the_reason_of_most_failures_stands_beside_their_number() {
+    let note = |reasons: &[(Reason, u64)]| {
+        let mut data = block("a", 900, 1_000);
+        let step = &mut data.steps["s"];
+        for (reason, count) in reasons {
+            step.classes.entry(reason.class()).or_default().count += count;
+            step.reasons.insert(*reason, *count);
+            step.sent += count;
+            data.intended += count;
+            data.sent += count;
+        }
+        let tally = data.steps["s"].clone();
+        data.failures.observe("s", 0.0, &tally);
+        measured(data, &[]).verdict.reasons[1].clone()
+    };
+    assert_eq!(
+        note(&[(Reason::NameMismatch, 10), (Reason::ResetBody, 9)]),
+        "note: 19 exchanges of a failed (0.21 %), most of them: TLS failed: the server's certificate is for another name"
+    );
+    assert_eq!(
+        note(&[(Reason::NameMismatch, 10), (Reason::ResetBody, 10)]),
+        "note: 20 exchanges of a failed (0.22 %)"
+    );
 }
 
 /// A closed loop that used all of its generator is valid; its throughput is a lower bound. A late generator is no fault of it.
