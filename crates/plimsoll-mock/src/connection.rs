@@ -20,7 +20,7 @@ use plimsoll_http::tls::ServerTls;
 use plimsoll_http::{
     Elapsed, Framing, Patience, ReadError, RequestHead, Stream, TcpServer, Version, Watch, encode,
 };
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::future::{Future, poll_fn};
 use std::io;
 use std::pin::{Pin, pin};
@@ -340,6 +340,7 @@ impl Connection<'_> {
             channel: self.channel,
             received: self.received,
             place: Cell::new(self.place),
+            id: OnceCell::new(),
         }
     }
 
@@ -352,6 +353,7 @@ impl Connection<'_> {
             channel: self.channel,
             received: self.received,
             place: Cell::new(None),
+            id: OnceCell::new(),
         };
         let (output, ends) = (&mut self.http.output, &mut self.ends);
         let decision = exchange.decide(|answer| {

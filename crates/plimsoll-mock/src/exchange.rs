@@ -21,14 +21,15 @@ use crate::request::{Channel, Request};
 use crate::shard::Shard;
 use crate::static_files::{self, StaticFile};
 use crate::stub::Stub;
-use crate::stub::templated::{Rendered, model};
+use crate::stub::id::StubId;
+use crate::stub::templated::{Occasion, Rendered, model};
 use crate::stub_set::StubSet;
 use crate::template::model::Model;
 use crate::webhook::firing::Afterwards;
 use pending::Source;
 use plimsoll_base::counters::Counter;
 use plimsoll_http::RequestHead;
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -46,6 +47,8 @@ pub(crate) struct Exchange<'a> {
     pub(crate) received: Instant,
     /// Where the stub that it matched is counted.
     pub(crate) place: Cell<Known>,
+    /// Its id, once somebody has seen it.
+    pub(crate) id: OnceCell<StubId>,
 }
 
 /// What to do about a request.
@@ -157,10 +160,18 @@ impl Exchange<'_> {
         if matches!(stub.delivery, Delivery::Fault(_)) {
             return Source::Ready;
         }
-        let url = &stub.request.url;
-        match templated.answer(request, url, clock::now(), self.shard.shared.draw()) {
+        match templated.answer(request, &stub.request.url, self.occasion()) {
             Rendered::Answer(answer) => Source::Made(answer),
             Rendered::Unread(file) => Source::File(file),
+        }
+    }
+
+    /// What templates see of the request beside itself.
+    fn occasion(&self) -> Occasion<'_> {
+        Occasion {
+            now: clock::now(),
+            draw: self.shard.shared.draw(),
+            id: &self.id,
         }
     }
 
@@ -183,12 +194,17 @@ impl Exchange<'_> {
             delay,
             room: None,
             afterwards: self.afterwards(stub, request, noted),
+            // After its webhooks, which may have drawn it.
+            id: self.id.get().copied().map(Box::new),
         }
     }
 
     /// What follows a stub's answer: its webhooks. `noted` is the journal's number of the request.
     fn afterwards(&self, stub: &Stub, request: &Request<'_>, noted: Option<u64>) -> Afterwards {
         let shared = &self.shard.shared;
+        if let Some(number) = noted.filter(|_| !stub.webhooks.is_empty()) {
+            self.id.get_or_init(|| shared.journal.id_of(number));
+        }
         let calls = stub.webhooks.iter().map(|webhook| {
             let model = Model {
                 request_name: "originalRequest",
@@ -196,8 +212,7 @@ impl Exchange<'_> {
                     request,
                     &stub.request.url,
                     &webhook.parameters,
-                    clock::now(),
-                    shared.draw(),
+                    self.occasion(),
                 )
             };
             webhook.call(&model, shared.precision, || shared.draw())
@@ -258,6 +273,7 @@ impl Exchange<'_> {
             delay,
             outcome,
             answer,
+            id: self.id.get().copied(),
         }
     }
 }

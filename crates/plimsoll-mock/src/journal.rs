@@ -71,6 +71,8 @@ pub(crate) struct Entry {
     pub(crate) outcome: Outcome,
     /// The answer, where it was made for this request.
     pub(crate) answer: Option<Answer>,
+    /// Its id, where it was shown before it was noted.
+    shown_id: Option<StubId>,
     /// What came of it after its answer, as JSON text.
     sub_events: Vec<String>,
 }
@@ -96,6 +98,8 @@ pub(crate) struct Seen<'a> {
     pub(crate) outcome: Answered<'a>,
     /// The answer, where it was made for this request.
     pub(crate) answer: Option<&'a Answer>,
+    /// Its id, where somebody has seen it already.
+    pub(crate) id: Option<StubId>,
 }
 
 /// What answers a request that is to be noted.
@@ -239,11 +243,16 @@ impl Journal {
         time.checked_add(since).unwrap_or(Timestamp::MAX)
     }
 
-    /// The id of an entry, made when somebody wants to see it.
-    pub(crate) fn id_of(&self, entry: &Entry) -> StubId {
+    /// The id of an entry.
+    pub(crate) fn id_of_entry(&self, entry: &Entry) -> StubId {
+        entry.shown_id.unwrap_or_else(|| self.id_of(entry.number))
+    }
+
+    /// The id of the request with this number, made when somebody wants to see it, unless it was shown before it was noted.
+    pub(crate) fn id_of(&self, number: u64) -> StubId {
         /// Keeps these ids apart from those of stubs under the same seed.
         const DOMAIN: u64 = 0x0065_7665_6e74_6964;
-        StubId::minted(self.seed ^ DOMAIN, entry.number)
+        StubId::minted(self.seed ^ DOMAIN, number)
     }
 }
 
@@ -335,6 +344,7 @@ mod tests {
             delay: Duration::ZERO,
             outcome: Answered::Unmatched(404),
             answer: None,
+            id: None,
         };
         let check = |noted: &[Instant], fetched: &[Instant]| {
             let snapshot = journal.snapshot();

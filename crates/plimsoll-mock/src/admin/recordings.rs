@@ -126,7 +126,7 @@ fn take(
     spec: &Spec,
 ) -> Result<Vec<Recorded>, AdminError> {
     let taken = taken_ids(admin)?;
-    let id_of = |entry: &Entry| admin.journal.id_of(entry);
+    let id_of = |entry: &Entry| admin.journal.id_of_entry(entry);
     let recorded = recorder.mappings(entries, spec, admin.seed, |id| taken.contains(&id), id_of);
     let mut kept = Kept::default();
     kept.keep(admin, &recorded)

@@ -107,7 +107,7 @@ pub(super) fn with_dropped(value: &Value, dropped: u64) -> Answer {
 fn by_id(admin: &Admin, id: &str) -> Result<Option<Arc<Entry>>, AdminError> {
     let id = id_of(id)?;
     let mut entries = admin.journal.snapshot().entries.into_iter();
-    Ok(entries.find(|entry| admin.journal.id_of(entry) == id))
+    Ok(entries.find(|entry| admin.journal.id_of_entry(entry) == id))
 }
 
 impl Filter {

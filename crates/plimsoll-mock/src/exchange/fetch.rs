@@ -3,7 +3,6 @@
 use super::Exchange;
 use super::pending::{Pending, Source};
 use crate::answer::{Answer, Coding};
-use crate::clock;
 use crate::journal::Answered;
 use crate::kept_body::Held;
 use crate::outgoing::Sending;
@@ -17,6 +16,9 @@ use std::sync::Arc;
 impl Exchange<'_> {
     /// Gets the answer, and notes the request with it.
     pub(crate) async fn fetch(&self, pending: &mut Pending) {
+        if let Some(id) = &pending.id {
+            self.id.get_or_init(|| **id);
+        }
         let stub = Arc::clone(&pending.stub);
         let journal = &self.shard.shared.journal;
         let mut fetch = None;
@@ -65,7 +67,7 @@ impl Exchange<'_> {
         let request = Request::of(self.head, self.body, self.channel);
         let seen = || {
             let (url, parameters) = (&stub.request.url, &proxy.parameters);
-            model(&request, url, parameters, clock::now(), shared.draw())
+            model(&request, url, parameters, self.occasion())
         };
         let config = &outgoing.shared().config;
         let forwarded = match proxy.forward(&seen(), self.body, config) {
@@ -104,6 +106,6 @@ impl Exchange<'_> {
         };
         let request = Request::of(self.head, self.body, self.channel);
         let url = &stub.request.url;
-        templated.answer_with(&request, url, unread.clone(), body)
+        templated.answer_with(&request, url, unread.clone(), body, &self.id)
     }
 }

@@ -3,6 +3,7 @@
 use crate::answer::{Answer, Coding};
 use crate::behaviour::Room;
 use crate::stub::Stub;
+use crate::stub::id::StubId;
 use crate::stub::templated::Unread;
 use crate::webhook::firing::Afterwards;
 use std::sync::Arc;
@@ -20,6 +21,8 @@ pub(crate) struct Pending {
     pub(crate) room: Option<Room>,
     /// What follows the answer.
     pub(crate) afterwards: Afterwards,
+    /// The request's id, if somebody has seen it, which is rare.
+    pub(super) id: Option<Box<StubId>>,
 }
 
 /// Where a stub's answer comes from.

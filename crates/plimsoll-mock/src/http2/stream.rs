@@ -19,7 +19,7 @@ use http::{Method, Request, Response, StatusCode};
 use plimsoll_base::counters::Counter;
 use plimsoll_http::http2::Parts as HeadParts;
 use plimsoll_http::{Patience, ProtocolError, RequestHead};
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::future::poll_fn;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -162,6 +162,7 @@ async fn prepare(
         channel: stage.channel,
         received,
         place: Cell::new(None),
+        id: OnceCell::new(),
     };
     let decision = exchange.decide(|_| false);
     let place = exchange.place.get();

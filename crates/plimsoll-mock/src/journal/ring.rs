@@ -7,6 +7,7 @@ use super::log::{Log, Place};
 use super::{Answered, Entry, JournalLimits, Outcome, Seen};
 use crate::answer::Answer;
 use crate::request::Channel;
+use crate::stub::id::StubId;
 use plimsoll_http::{RequestHead, Version};
 use std::collections::{HashSet, VecDeque};
 use std::ops::Range;
@@ -58,6 +59,8 @@ struct Record {
 struct Aside {
     /// The answer, where it was made for this request.
     answer: Option<Answer>,
+    /// Its id, where it was shown before it was noted.
+    id: Option<StubId>,
     /// What came of it after its answer, as JSON text.
     sub_events: Vec<String>,
 }
@@ -74,12 +77,7 @@ impl Ring {
     pub(super) fn note(&mut self, seen: &Seen<'_>, limits: JournalLimits, base: u64) -> u64 {
         let number = base + self.noted;
         self.noted += 1;
-        let aside = seen.answer.map(|answer| {
-            Box::new(Aside {
-                answer: Some(answer.clone()),
-                ..Aside::default()
-            })
-        });
+        let aside = Aside::of(seen).map(Box::new);
         let aside_bytes = aside.as_deref().map_or(0, Aside::memory);
         let head = seen.head.text();
         let length = head.len() + seen.body.len();
@@ -225,6 +223,15 @@ impl Ring {
 }
 
 impl Aside {
+    /// What there is of a request, if anything is.
+    fn of(seen: &Seen<'_>) -> Option<Self> {
+        (seen.answer.is_some() || seen.id.is_some()).then(|| Self {
+            answer: seen.answer.cloned(),
+            id: seen.id,
+            sub_events: Vec::new(),
+        })
+    }
+
     fn memory(&self) -> usize {
         let events = self.sub_events.iter();
         let events: usize = events.map(|event| size_of::<String>() + event.len()).sum();
@@ -264,6 +271,7 @@ impl Noted {
             delay,
             outcome,
             answer: aside.answer,
+            shown_id: aside.id,
             sub_events: aside.sub_events,
         }
     }
@@ -299,6 +307,7 @@ mod tests {
             delay: Duration::ZERO,
             outcome: Answered::Unmatched(404),
             answer: None,
+            id: None,
         }
     }
 

@@ -47,7 +47,7 @@ pub(crate) fn request(journal: &Journal, entry: &Entry) -> Value {
 /// A `ServeEvent`. Its times are whole milliseconds; those that the mock takes itself are not kept per request, and are 0 here.
 pub(crate) fn serve_event(journal: &Journal, entry: &Entry) -> Value {
     let delay = u64::try_from(entry.delay.as_millis()).unwrap_or(u64::MAX);
-    let id = journal.id_of(entry).to_string();
+    let id = journal.id_of_entry(entry).to_string();
     let (definition, response, stub) = match &entry.outcome {
         Outcome::Stub(stub) => {
             let mut shown = response(&entry.shown_answer());

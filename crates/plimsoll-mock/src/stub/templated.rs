@@ -3,6 +3,7 @@
 //! As in WireMock, the values of headers, the text of a body, the name of a body file and the file itself are templates; a body in
 //! base64 is not. The length is ours to say, so a `Content-Length` of the stub's is left out.
 
+use super::id::StubId;
 use super::kept_files::{FileBody, KeptFiles, UnreadFile};
 use super::reader::Problems;
 use super::response::{Body, printable};
@@ -15,7 +16,7 @@ use crate::template::model::Model;
 use jiff::Timestamp;
 use plimsoll_base::random::Draw;
 use serde_json::Value;
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::sync::Arc;
 
 /// The parts of a response, compiled.
@@ -56,6 +57,16 @@ pub(crate) struct Unread {
     now: Timestamp,
     /// What is left of the draw.
     draw: Draw,
+}
+
+/// What templates see of a request beside itself.
+#[derive(Debug)]
+pub(crate) struct Occasion<'a> {
+    pub(crate) now: Timestamp,
+    /// Its randomness.
+    pub(crate) draw: Draw,
+    /// Its id, which whoever sees it first draws.
+    pub(crate) id: &'a OnceCell<StubId>,
 }
 
 /// What of a response is the same for every request.
@@ -129,10 +140,9 @@ impl Templated {
         &self,
         request: &Request<'_>,
         url: &UrlPattern,
-        now: Timestamp,
-        draw: Draw,
+        occasion: Occasion<'_>,
     ) -> Rendered {
-        let model = model(request, url, &self.parameters, now, draw);
+        let model = model(request, url, &self.parameters, occasion);
         self.render(&model)
             .unwrap_or_else(|error| Rendered::Answer(Answer::text(500, &error)))
     }
@@ -144,8 +154,14 @@ impl Templated {
         url: &UrlPattern,
         unread: Unread,
         file: Result<Arc<FileBody>, String>,
+        id: &OnceCell<StubId>,
     ) -> Answer {
-        let model = model(request, url, &self.parameters, unread.now, unread.draw);
+        let occasion = Occasion {
+            now: unread.now,
+            draw: unread.draw,
+            id,
+        };
+        let model = model(request, url, &self.parameters, occasion);
         let answer = file.and_then(|file| file.finish(unread.head, &model));
         answer.unwrap_or_else(|error| Answer::text(500, &error))
     }
@@ -208,16 +224,16 @@ pub(crate) fn model<'a>(
     request: &'a Request<'a>,
     url: &'a UrlPattern,
     parameters: &'a Value,
-    now: Timestamp,
-    draw: Draw,
+    occasion: Occasion<'a>,
 ) -> Model<'a> {
     Model {
         request,
         request_name: "request",
         variables: variables(url, request.path),
         parameters,
-        now,
-        draw: RefCell::new(draw),
+        now: occasion.now,
+        draw: RefCell::new(occasion.draw),
+        id: occasion.id,
     }
 }
 

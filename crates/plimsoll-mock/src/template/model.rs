@@ -5,13 +5,14 @@ use crate::java_set;
 use crate::multipart::Part;
 use crate::parameters::{Parameters, by_name};
 use crate::request::Request;
+use crate::stub::id::StubId;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use jiff::Timestamp;
 use plimsoll_base::random::Draw;
 use serde_json::Value as Json;
 use std::borrow::Cow;
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
 /// One request as a template sees it.
@@ -27,6 +28,8 @@ pub(crate) struct Model<'a> {
     pub(crate) now: Timestamp,
     /// The randomness of this request.
     pub(crate) draw: RefCell<Draw>,
+    /// Its id, which whoever sees it first draws.
+    pub(crate) id: &'a OnceCell<StubId>,
 }
 
 impl<'a> Model<'a> {
@@ -64,7 +67,7 @@ impl<'a> Model<'a> {
     fn of_request(&self, name: &str) -> Option<Value<'a>> {
         let request = self.request;
         Some(match name {
-            "id" => Value::text(self.id()),
+            "id" => Value::text(self.id().to_string()),
             "url" => Value::Text(Cow::Borrowed(request.url)),
             "requestLine" => Value::Model(ModelPart::RequestLine),
             "headers" => Value::Model(ModelPart::Headers),
@@ -115,10 +118,12 @@ impl<'a> Model<'a> {
         }
     }
 
-    fn id(&self) -> String {
-        let mut draw = self.draw.borrow_mut();
-        let bits = (u128::from(draw.bits()) << 64) | u128::from(draw.bits());
-        crate::stub::id::StubId::from_bits(bits).to_string()
+    fn id(&self) -> StubId {
+        *self.id.get_or_init(|| {
+            let mut draw = self.draw.borrow_mut();
+            let bits = (u128::from(draw.bits()) << 64) | u128::from(draw.bits());
+            StubId::from_bits(bits)
+        })
     }
 }
 

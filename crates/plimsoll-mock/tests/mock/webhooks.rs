@@ -88,6 +88,47 @@ fn a_webhook_is_sent_after_the_answer() {
     );
 }
 
+/// The id of the one request is one and the same in its answer, its webhook and the journal.
+#[test]
+fn a_request_has_one_id_wherever_it_is_shown() {
+    let other = Upstream::start(vec![ok("other")]);
+    let url = other.url();
+    for response in [
+        json!({"body": "{{request.id}}", "transformers": ["response-template"]}),
+        json!({"bodyFileName": "{{request.method}}.txt", "transformers": ["response-template"]}),
+        json!({"body": "plain"}),
+        json!({"proxyBaseUrl": url}),
+    ] {
+        let upstream = Upstream::start(vec![ok("thanks")]);
+        let mut settings = sending();
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir(root.path().join("__files")).unwrap();
+        std::fs::write(root.path().join("__files/GET.txt"), "{{request.id}}").unwrap();
+        settings.root_dir = Some(root.path().to_owned());
+        let mock = Mock::start(settings);
+        let hook = json!({
+            "url": format!("{}/hook/{{{{originalRequest.id}}}}/{{{{originalRequest.id}}}}", upstream.url()),
+        });
+        let stub = json!({"response": response, "serveEventListeners": listener(hook)});
+        let mut client = mock.client();
+        client.send("POST", "/__admin/mappings", &stub.to_string());
+        let answer = client.get("/").text();
+        let asked = upstream.asked().text;
+        let id = &asked["GET /hook/".len()..][..36];
+        assert!(
+            asked.starts_with(&format!("GET /hook/{id}/{id} ")),
+            "{asked}"
+        );
+        if !["plain", "other"].contains(&answer.as_str()) {
+            assert_eq!(answer, id);
+        }
+        let events = client.get("/__admin/requests").json();
+        assert_eq!(events["requests"][0]["id"], id, "{response}");
+        let one = client.get(&format!("/__admin/requests/{id}"));
+        assert_eq!(one.status, 200);
+    }
+}
+
 #[test]
 fn older_files_name_webhooks_otherwise() {
     for actions in [
