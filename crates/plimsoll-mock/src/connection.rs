@@ -341,6 +341,7 @@ impl Connection<'_> {
             received: self.received,
             place: Cell::new(self.place),
             id: OnceCell::new(),
+            misread: Cell::default(),
         }
     }
 
@@ -354,6 +355,7 @@ impl Connection<'_> {
             received: self.received,
             place: Cell::new(None),
             id: OnceCell::new(),
+            misread: Cell::default(),
         };
         let (output, ends) = (&mut self.http.output, &mut self.ends);
         let decision = exchange.decide(|answer| {

@@ -2,13 +2,14 @@
 
 use crate::budget::{Budget, TooCostly};
 use crate::json::{Json, first_document, may_be_tree, tree_budget};
+use crate::misread::Misread;
 use crate::xml::{Document, Unread};
 use bumpalo::Bump;
 use plimsoll_base::document::values_in;
 use self_cell::self_cell;
 use serde_json::Value;
 use std::borrow::Cow;
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -25,6 +26,8 @@ pub(crate) struct Content<'a> {
     value: OnceCell<Result<Option<Value>, TooCostly>>,
     /// Likewise as XML.
     xml: OnceCell<Result<Option<Document>, TooCostly>>,
+    /// What patterns could not read it as.
+    misread: Cell<Misread>,
     /// What may be made of it and of others that are kept with it.
     room: Option<Rc<Room>>,
     /// Whether it matches, by the pattern's address, if it is long.
@@ -65,6 +68,7 @@ impl<'a> Content<'a> {
             json: OnceCell::new(),
             value: OnceCell::new(),
             xml: OnceCell::new(),
+            misread: Cell::default(),
             room: None,
             judged: RefCell::default(),
         }
@@ -99,6 +103,16 @@ impl<'a> Content<'a> {
         let verdict = judge();
         self.judged.borrow_mut().insert(address, verdict);
         verdict
+    }
+
+    /// Notes that a pattern could not read the value as this.
+    pub(crate) fn note_misread(&self, form: Misread) {
+        self.misread.set(self.misread.get() | form);
+    }
+
+    /// What patterns could not read the value as.
+    pub(crate) fn misread(&self) -> Misread {
+        self.misread.get()
     }
 
     /// The value as it is.

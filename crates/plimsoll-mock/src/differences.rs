@@ -5,13 +5,13 @@
 
 mod table;
 
-use crate::answer::Answer;
 use crate::behaviour::RateLimit;
 use crate::budget::TooCostly;
 use crate::edit_distance;
 use crate::request::Request;
 use crate::stub::Stub;
 use crate::stub::request_pattern::Row;
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -37,15 +37,15 @@ impl Differences {
         Self((tables > 0).then(|| RateLimit::new(tables, Duration::from_secs(1))))
     }
 
-    /// The answer to a request that no stub matches.
+    /// What a request is told that no stub matches; a table is owned, a line is not.
     pub(crate) fn unmatched(
         &self,
         request: &Request<'_>,
         stubs: &[Arc<Stub>],
         now: Instant,
-    ) -> Answer {
+    ) -> Cow<'static, str> {
         if stubs.is_empty() {
-            return Answer::text(404, NO_STUBS);
+            return NO_STUBS.into();
         }
         let table = match &self.0 {
             Some(limit) if stubs.len() <= MOST_STUBS && limit.admit(now).is_ok() => {
@@ -53,7 +53,7 @@ impl Differences {
             }
             _ => None,
         };
-        Answer::text(404, table.as_deref().unwrap_or(LINE))
+        table.map_or(LINE.into(), Cow::Owned)
     }
 }
 

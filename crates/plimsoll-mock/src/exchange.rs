@@ -15,8 +15,9 @@ use crate::answer::{Answer, Coding};
 use crate::clock;
 use crate::delay::Delay;
 use crate::delivery::Delivery;
-use crate::journal::{Answered, Seen};
+use crate::journal::{Answered, Seen, sub_event};
 use crate::metrics::Known;
+use crate::misread::Misread;
 use crate::request::{Channel, Request};
 use crate::shard::Shard;
 use crate::static_files::{self, StaticFile};
@@ -29,6 +30,7 @@ use crate::webhook::firing::Afterwards;
 use pending::Source;
 use plimsoll_base::counters::Counter;
 use plimsoll_http::RequestHead;
+use std::borrow::Cow;
 use std::cell::{Cell, OnceCell};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -49,6 +51,8 @@ pub(crate) struct Exchange<'a> {
     pub(crate) place: Cell<Known>,
     /// Its id, once somebody has seen it.
     pub(crate) id: OnceCell<StubId>,
+    /// What patterns could not read its body as.
+    pub(crate) misread: Cell<Misread>,
 }
 
 /// What to do about a request.
@@ -70,7 +74,9 @@ impl Exchange<'_> {
         let shared = &self.shard.shared;
         let request = Request::of(self.head, self.body, self.channel);
         let set = shared.stubs.current();
-        let stub = match set.find(&request) {
+        let found = set.find(&request);
+        self.misread.set(request.body.misread());
+        let stub = match found {
             Ok(Some(stub)) => stub,
             Ok(None) => return self.decide_unmatched(&request, &set),
             Err(error) => {
@@ -106,15 +112,20 @@ impl Exchange<'_> {
             self.note_unmatched(200);
             return Decision::File(file);
         }
-        self.note_unmatched(404);
+        let noted = self.note_unmatched(404);
         let differences = &shared.differences;
-        let answer = differences.unmatched(request, set.stubs(), self.received);
-        Decision::Own(answer, Duration::ZERO)
+        let report = differences.unmatched(request, set.stubs(), self.received);
+        if let (Some(number), Cow::Owned(table)) = (noted, &report) {
+            let event = sub_event::not_matched(table, Instant::now() - self.received);
+            let journal = &shared.journal;
+            journal.add_sub_event(self.shard.index, number, &event);
+        }
+        Decision::Own(Answer::text(404, &report), Duration::ZERO)
     }
 
-    fn note_unmatched(&self, status: u16) {
+    fn note_unmatched(&self, status: u16) -> Option<u64> {
         self.shard.counters.add(Counter::Unmatched, 1);
-        self.note(Answered::Unmatched(status), Duration::ZERO, None);
+        self.note(Answered::Unmatched(status), Duration::ZERO, None)
     }
 
     /// The answer of a stub that has no behaviour of its own.
@@ -196,6 +207,7 @@ impl Exchange<'_> {
             afterwards: self.afterwards(stub, request, noted),
             // After its webhooks, which may have drawn it.
             id: self.id.get().copied().map(Box::new),
+            misread: self.misread.get(),
         }
     }
 
@@ -274,6 +286,7 @@ impl Exchange<'_> {
             outcome,
             answer,
             id: self.id.get().copied(),
+            misread: self.misread.get(),
         }
     }
 }

@@ -12,6 +12,7 @@ pub(crate) mod sub_event;
 
 use crate::answer::{Answer, Shown};
 use crate::clock;
+use crate::misread::Misread;
 use crate::request::{Channel, Request};
 use crate::stub::Stub;
 use crate::stub::id::StubId;
@@ -73,6 +74,8 @@ pub(crate) struct Entry {
     pub(crate) answer: Option<Answer>,
     /// Its id, where it was shown before it was noted.
     shown_id: Option<StubId>,
+    /// What patterns could not read its body as.
+    misread: Misread,
     /// What came of it after its answer, as JSON text.
     sub_events: Vec<String>,
 }
@@ -100,6 +103,8 @@ pub(crate) struct Seen<'a> {
     pub(crate) answer: Option<&'a Answer>,
     /// Its id, where somebody has seen it already.
     pub(crate) id: Option<StubId>,
+    /// What patterns could not read its body as.
+    pub(crate) misread: Misread,
 }
 
 /// What answers a request that is to be noted.
@@ -282,10 +287,12 @@ impl Entry {
         Request::of(&self.head, &self.body, self.channel)
     }
 
-    /// What came of it after its answer.
+    /// What was to be told of it while a stub was looked for, and what came of it after its answer.
     fn sub_events(&self) -> Vec<Value> {
+        let mut events = sub_event::of_misread(self.misread, &self.request().body);
         let parsed = |text: &String| serde_json::from_str(text).unwrap_or_default();
-        self.sub_events.iter().map(parsed).collect()
+        events.extend(self.sub_events.iter().map(parsed));
+        events
     }
 
     /// The parts of its answer; of one of our own, the status.
@@ -345,6 +352,7 @@ mod tests {
             outcome: Answered::Unmatched(404),
             answer: None,
             id: None,
+            misread: Misread::default(),
         };
         let check = |noted: &[Instant], fetched: &[Instant]| {
             let snapshot = journal.snapshot();

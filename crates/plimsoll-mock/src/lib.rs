@@ -48,6 +48,7 @@ mod kept_body;
 mod latency_log;
 mod matcher;
 mod metrics;
+mod misread;
 mod multipart;
 mod outgoing;
 mod parameters;

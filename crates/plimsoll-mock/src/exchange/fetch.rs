@@ -19,6 +19,7 @@ impl Exchange<'_> {
         if let Some(id) = &pending.id {
             self.id.get_or_init(|| **id);
         }
+        self.misread.set(pending.misread);
         let stub = Arc::clone(&pending.stub);
         let journal = &self.shard.shared.journal;
         let mut fetch = None;

@@ -2,6 +2,7 @@
 
 use crate::answer::{Answer, Coding};
 use crate::behaviour::Room;
+use crate::misread::Misread;
 use crate::stub::Stub;
 use crate::stub::id::StubId;
 use crate::stub::templated::Unread;
@@ -23,6 +24,8 @@ pub(crate) struct Pending {
     pub(crate) afterwards: Afterwards,
     /// The request's id, if somebody has seen it, which is rare.
     pub(super) id: Option<Box<StubId>>,
+    /// What patterns could not read its body as.
+    pub(super) misread: Misread,
 }
 
 /// Where a stub's answer comes from.

@@ -743,7 +743,7 @@ pub(super) const SECTIONS: &[Section] = &[
             (
                 "`GET /__admin/requests`",
                 Route("GET", "/requests"),
-                "of `timing` only the delay that was asked for; of `subEvents` webhooks",
+                "of `timing` only the delay that was asked for; of `subEvents` webhooks, what patterns could not read of a body, and the table of differences where one was made",
             ),
             (
                 "`DELETE /__admin/requests`",

@@ -163,6 +163,7 @@ async fn prepare(
         received,
         place: Cell::new(None),
         id: OnceCell::new(),
+        misread: Cell::default(),
     };
     let decision = exchange.decide(|_| false);
     let place = exchange.place.get();

@@ -6,6 +6,7 @@
 use super::log::{Log, Place};
 use super::{Answered, Entry, JournalLimits, Outcome, Seen};
 use crate::answer::Answer;
+use crate::misread::Misread;
 use crate::request::Channel;
 use crate::stub::id::StubId;
 use plimsoll_http::{RequestHead, Version};
@@ -51,6 +52,7 @@ struct Record {
     received: Instant,
     delay: Duration,
     outcome: Outcome,
+    misread: Misread,
     /// What most requests do not have.
     aside: Option<Box<Aside>>,
 }
@@ -106,6 +108,7 @@ impl Ring {
             received: seen.received,
             delay: seen.delay,
             outcome: outcome(seen.outcome, spare),
+            misread: seen.misread,
             aside,
         });
         number
@@ -255,6 +258,7 @@ impl Noted {
             received,
             delay,
             outcome,
+            misread,
             aside,
             ..
         } = self.record;
@@ -272,6 +276,7 @@ impl Noted {
             outcome,
             answer: aside.answer,
             shown_id: aside.id,
+            misread,
             sub_events: aside.sub_events,
         }
     }
@@ -308,6 +313,7 @@ mod tests {
             outcome: Answered::Unmatched(404),
             answer: None,
             id: None,
+            misread: Misread::default(),
         }
     }
 

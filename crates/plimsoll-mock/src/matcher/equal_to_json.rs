@@ -4,6 +4,7 @@ use super::Matcher;
 use crate::budget::TooCostly;
 use crate::content::Content;
 use crate::json_equality::Expected;
+use crate::misread::Misread;
 use crate::stub::problem::StubProblem;
 use crate::stub::reader::{Node, Object, Problems};
 use serde_json::Value;
@@ -51,7 +52,10 @@ impl EqualToJson {
     pub(super) fn holds(&self, value: &Content<'_>) -> Result<bool, TooCostly> {
         match value.json()? {
             Some(actual) => self.0.holds(actual, value.bytes().len()),
-            None => Ok(false),
+            None => {
+                value.note_misread(Misread::JSON);
+                Ok(false)
+            }
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::Matcher;
 use crate::budget::TooCostly;
 use crate::content::Content;
+use crate::misread::Misread;
 use crate::stub::problem::StubProblem;
 use crate::stub::reader::{Node, Object, Problems};
 use crate::xml::Document;
@@ -83,7 +84,10 @@ impl EqualToXml {
     pub(super) fn holds(&self, value: &Content<'_>) -> Result<bool, TooCostly> {
         match value.xml()? {
             Some(actual) => self.0.holds(actual),
-            None => Ok(false),
+            None => {
+                value.note_misread(Misread::XML);
+                Ok(false)
+            }
         }
     }
 }

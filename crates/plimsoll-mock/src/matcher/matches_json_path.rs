@@ -9,6 +9,7 @@ use crate::content::Content;
 use crate::java_json;
 use crate::json::{Json, tree_budget};
 use crate::json_path::{Found, JsonPath};
+use crate::misread::Misread;
 use crate::stub::problem::StubProblem;
 use crate::stub::reader::{Node, Object, Problems};
 use bumpalo::Bump;
@@ -72,6 +73,7 @@ impl MatchesJsonPath {
             return Ok(false);
         };
         let Some(document) = value.json()? else {
+            value.note_misread(Misread::JSON_PATH);
             return Ok(false);
         };
         let (arena, budget) = (Bump::new(), Budget::for_bytes(value.bytes().len()));

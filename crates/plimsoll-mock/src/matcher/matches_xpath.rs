@@ -5,6 +5,7 @@
 use super::{Matcher, no_operator};
 use crate::budget::{Budget, TooCostly};
 use crate::content::Content;
+use crate::misread::Misread;
 use crate::stub::problem::StubProblem;
 use crate::stub::reader::{Node, Object, Problems};
 use crate::xml::path::{Failure, Found, Naming, XPath, shown};
@@ -83,6 +84,7 @@ fn read_path(node: &Node<'_>, naming: Naming, problems: &mut Problems) -> Option
 impl MatchesXPath {
     pub(super) fn holds(&self, value: &Content<'_>) -> Result<bool, TooCostly> {
         let Some(document) = value.xml()? else {
+            value.note_misread(Misread::XPATH);
             return Ok(false);
         };
         let found = match self.path.find(document) {

@@ -326,3 +326,60 @@ fn near_misses_are_those_of_wiremock() {
         assert_eq!(refused.status, 422, "{body}");
     }
 }
+
+/// The kinds of sub-events of the newest request.
+fn kinds(client: &mut Client) -> Vec<String> {
+    let requests = client.get("/__admin/requests").json();
+    let events = requests["requests"][0]["subEvents"].as_array().unwrap();
+    let kind = |event: &Value| event["type"].as_str().unwrap().to_owned();
+    events.iter().map(kind).collect()
+}
+
+#[test]
+fn what_patterns_could_not_read_is_told_with_the_request() {
+    let mut settings = config();
+    settings.differences_per_second = 1_000_000;
+    let mock = Mock::start(settings);
+    let mut client = mock.client();
+    for pattern in [
+        json!({"equalToJson": {"a": 1}}),
+        json!({"equalToJson": {"a": 2}}),
+        json!({"matchesJsonPath": "$.a"}),
+        json!({"equalToXml": "<a/>"}),
+        json!({"equalToXml": "<b/>"}),
+        json!({"matchesXPath": "/a"}),
+    ] {
+        let path = format!("/{}", pattern.as_object().unwrap().keys().next().unwrap());
+        let stub = json!({"request": {"urlPath": path, "bodyPatterns": [pattern]}});
+        client.send("POST", "/__admin/mappings", &stub.to_string());
+    }
+    let mut check = |path: &str, body: &str, expected: &[&str]| {
+        client.send("POST", path, body);
+        assert_eq!(kinds(&mut client), expected, "{path} {body}");
+    };
+    let unmatched = "REQUEST_NOT_MATCHED";
+    check("/equalToJson", "{\"a\": ", &["JSON_ERROR", unmatched]);
+    check("/equalToJson", "{}", &[unmatched]);
+    check("/equalToJson", "{\"a\": 1}", &[]);
+    check("/matchesJsonPath", "<a/>", &["WARNING", unmatched]);
+    check("/equalToXml", "{}", &["WARNING", unmatched]);
+    check("/equalToXml", "", &[unmatched]);
+    check("/matchesXPath", "{}", &["WARNING", unmatched]);
+    check("/other", "{", &[unmatched]);
+    // A stub that comes later may match all the same.
+    client.send("POST", "/__admin/mappings", r#"{"priority": 9}"#);
+    client.send("POST", "/equalToJson", "no JSON");
+    assert_eq!(kinds(&mut client), ["JSON_ERROR"]);
+    client.send("DELETE", "/__admin/mappings", "");
+    client.send(
+        "POST",
+        "/__admin/mappings",
+        r#"{"request": {"url": "/near"}}"#,
+    );
+    client.get("/nearer");
+    let requests = client.get("/__admin/requests").json();
+    let event = &requests["requests"][0]["subEvents"][0];
+    assert!(event["timeOffsetNanos"].as_u64().unwrap() > 0);
+    assert_eq!(event["data"]["contentType"], "text/plain");
+    assert!(event["data"]["report"].as_str().unwrap().contains("/near"));
+}
