@@ -276,7 +276,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 Stub(
                     r#"{"request": {"bodyPatterns": [{"matchesJsonSchema": {"type": "object"}, "schemaVersion": "V202012"}]}}"#,
                 ),
-                "a schema that is none is refused when it is loaded",
+                "a schema that is none is refused when it is loaded; one with `id` matches nothing from draft 6 on, as there",
             ),
             (
                 "`equalToXml`, `ignoreOrderOfSameNode`",

@@ -20,9 +20,37 @@ const VERSIONS: &[(&str, Draft)] = &[
     ("V202012", Draft::Draft202012),
 ];
 
-/// A compiled schema.
+/// Keywords whose value is a schema, or a list of them.
+const SCHEMAS: &[&str] = &[
+    "additionalItems",
+    "additionalProperties",
+    "allOf",
+    "anyOf",
+    "contains",
+    "else",
+    "if",
+    "items",
+    "not",
+    "oneOf",
+    "prefixItems",
+    "propertyNames",
+    "then",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+];
+/// Keywords whose value has schemas by any names.
+const SCHEMAS_BY_NAME: &[&str] = &[
+    "$defs",
+    "definitions",
+    "dependencies",
+    "dependentSchemas",
+    "patternProperties",
+    "properties",
+];
+
+/// A compiled schema; `None` matches nothing.
 #[derive(Debug, Clone)]
-pub(crate) struct MatchesJsonSchema(Arc<Validator>);
+pub(crate) struct MatchesJsonSchema(Option<Arc<Validator>>);
 
 pub(super) fn read(
     operand: &Node<'_>,
@@ -34,16 +62,36 @@ pub(super) fn read(
         None => Some(Draft::Draft202012),
     };
     let schema = equal_to_json::document_of(operand, problems)?;
-    match jsonschema::options().with_draft(draft?).build(&schema) {
-        Ok(validator) => Some(Matcher::MatchesJsonSchema(MatchesJsonSchema(Arc::new(
-            validator,
-        )))),
+    let draft = draft?;
+    match jsonschema::options().with_draft(draft).build(&schema) {
+        Ok(validator) => {
+            let is_usable = draft == Draft::Draft4 || !has_old_id(&schema);
+            let validator = is_usable.then(|| Arc::new(validator));
+            Some(Matcher::MatchesJsonSchema(MatchesJsonSchema(validator)))
+        }
         Err(error) => {
             let message = format!("not a JSON Schema that can be used here: {error}");
             problems.push(StubProblem::invalid(&operand.pointer, message));
             None
         }
     }
+}
+
+/// Whether a schema, or one in it, has an `id`, which is `$id` since draft 6: then WireMock's library holds nothing against it.
+fn has_old_id(schema: &Value) -> bool {
+    let Value::Object(keywords) = schema else {
+        return false;
+    };
+    keywords.contains_key("id")
+        || keywords.iter().any(|(keyword, value)| match value {
+            Value::Object(named) if SCHEMAS_BY_NAME.contains(&keyword.as_str()) => {
+                named.values().any(has_old_id)
+            }
+            Value::Array(items) if SCHEMAS.contains(&keyword.as_str()) => {
+                items.iter().any(has_old_id)
+            }
+            value => SCHEMAS.contains(&keyword.as_str()) && has_old_id(value),
+        })
 }
 
 fn read_version(node: &Node<'_>, problems: &mut Problems) -> Option<Draft> {
@@ -57,9 +105,12 @@ fn read_version(node: &Node<'_>, problems: &mut Problems) -> Option<Draft> {
 
 impl MatchesJsonSchema {
     pub(super) fn holds(&self, value: &Content<'_>) -> Result<bool, TooCostly> {
+        let Some(schema) = &self.0 else {
+            return Ok(false);
+        };
         Ok(match value.value()? {
-            Some(document) => self.0.is_valid(document),
-            None => self.0.is_valid(&Value::String(value.text().into_owned())),
+            Some(document) => schema.is_valid(document),
+            None => schema.is_valid(&Value::String(value.text().into_owned())),
         })
     }
 }
@@ -67,6 +118,26 @@ impl MatchesJsonSchema {
 #[cfg(test)]
 mod tests {
     use crate::matcher::tests::{check, refused};
+
+    #[test]
+    fn a_schema_with_an_id_of_before_draft_6_matches_nothing() {
+        let with = |schema: &str| format!(r#"{{"matchesJsonSchema": {schema}}}"#);
+        for schema in [
+            r#"{"id": 1}"#,
+            r#"{"prefixItems": [{"id": "a"}]}"#,
+            r#"{"properties": {"a": {"id": "a"}}}"#,
+        ] {
+            check(&with(schema), Some("1"), false);
+        }
+        for schema in [
+            r#"{"properties": {"id": {"type": "string"}}}"#,
+            r#"{"default": {"id": 1}}"#,
+        ] {
+            check(&with(schema), Some("1"), true);
+        }
+        let old = r#"{"matchesJsonSchema": {"id": "http://a.b/c"}, "schemaVersion": "V4"}"#;
+        check(old, Some("1"), true);
+    }
 
     #[test]
     fn values_that_the_schema_allows() {
