@@ -55,7 +55,11 @@ impl<'a> Model<'a> {
             Value::Path(_) => {
                 let variable = self.variables.iter().find(|(own, _)| *own == name);
                 let variable = variable.map(|(_, value)| Value::Text(Cow::Borrowed(*value)));
-                variable.or_else(|| value.member(name))
+                variable.or_else(|| match name {
+                    "size" => Some(Value::Integer(i64::try_from(self.size(value)).ok()?)),
+                    "length" if !self.variables.is_empty() => None,
+                    _ => value.member(name),
+                })
             }
             Value::Part(part) => of_part(part, name),
             Value::PartFields(part) => of_part_fields(part, name),
@@ -97,6 +101,17 @@ impl<'a> Model<'a> {
             "baseUrl" => Value::text(base_url(request)),
             _ => return None,
         })
+    }
+
+    /// How many things a value has; a path's variables count among its segments, unless they stand for one by its number.
+    pub(crate) fn size(&self, value: &Value<'a>) -> usize {
+        let segments = value.size();
+        let is_segment = |name: &str| name.parse().is_ok_and(|number: usize| number < segments);
+        let names = self.variables.iter().map(|(name, _)| name);
+        match value {
+            Value::Path(_) => segments + names.filter(|name| !is_segment(name)).count(),
+            _ => segments,
+        }
     }
 
     /// A value with which helpers can do something: names that were looked up one by one become a map.

@@ -151,9 +151,10 @@ impl<'a> Scopes<'a> {
         let word = |says: bool, word: &'static str| {
             Value::Text(Cow::Borrowed(if says { word } else { "" }))
         };
+        let index = || i64::try_from(turn.index).map_or(Value::Nothing, Value::Integer);
         match name.as_str() {
-            "index" => i64::try_from(turn.index).map_or(Value::Nothing, Value::Integer),
-            "key" => turn.key.clone().map_or(Value::Nothing, Value::Text),
+            "index" => index(),
+            "key" => turn.key.clone().map_or_else(index, Value::Text),
             "first" => word(turn.index == 0, "first"),
             "last" => word(turn.is_last, "last"),
             _ => Value::Nothing,

@@ -234,6 +234,9 @@ impl<'a> Value<'a> {
     pub(crate) fn member(&self, name: &str) -> Option<Value<'a>> {
         match self {
             Self::Several(values) => several_member(values, name),
+            Self::Path(_) if matches!(name, "size" | "length") => {
+                Some(Self::Integer(i64::try_from(self.size()).ok()?))
+            }
             Self::Path(path) => {
                 let segment = segments(path).nth(name.parse().ok()?)?;
                 Some(Self::Text(Cow::Borrowed(segment)))

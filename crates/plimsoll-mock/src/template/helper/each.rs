@@ -9,7 +9,12 @@ fn each<'a>(invocation: Invocation<'_, 'a>) -> Outcome<'a> {
     let block = invocation.block;
     let block = block.ok_or_else(|| Failure::Own("it needs a block".to_owned()))?;
     let value = invocation.argument(0);
-    let items: Vec<_> = match (value.items(), value.entries()) {
+    let has_variables = !invocation.renderer.scopes.model().variables.is_empty();
+    let items = match value {
+        Value::Path(path) if has_variables => Some(pieces(path)),
+        _ => value.items(),
+    };
+    let items: Vec<_> = match (items, value.entries()) {
         (Some(items), _) => items.into_iter().map(|item| (None, item)).collect(),
         (_, Some(entries)) => entries
             .into_iter()
@@ -25,4 +30,15 @@ fn each<'a>(invocation: Invocation<'_, 'a>) -> Outcome<'a> {
         .renderer
         .render_each(items, block, |text| out.push_str(&text))?;
     Ok(Value::text(out))
+}
+
+/// What WireMock goes through of the path of a stub with a path template: what stands before, between and after its slashes, but for empty ends.
+fn pieces<'a>(path: &'a str) -> Vec<Value<'a>> {
+    match path.trim_end_matches('/') {
+        "" => Vec::new(),
+        path => path
+            .split('/')
+            .map(|piece| Value::Text(piece.into()))
+            .collect(),
+    }
 }

@@ -11,6 +11,9 @@ fn size<'a>(invocation: Invocation<'_, 'a>) -> Outcome<'a> {
         Value::Integer(_) | Value::Decimal(_) | Value::Bool(_) | Value::Moment(..) => {
             Ok(Value::Nothing)
         }
-        value => Ok(i64::try_from(value.size()).map_or(Value::Nothing, Value::Integer)),
+        value => {
+            let size = invocation.renderer.scopes.model().size(&value);
+            Ok(i64::try_from(size).map_or(Value::Nothing, Value::Integer))
+        }
     }
 }
