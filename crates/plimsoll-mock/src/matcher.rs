@@ -111,6 +111,11 @@ impl Matcher {
 
     /// The same where some properties of the object have been read already.
     fn read_from(node: &Node<'_>, mut object: Object<'_>, problems: &mut Problems) -> Option<Self> {
+        if let Some(name) = OF_TEXTS.iter().find(|name| is_no_text(node, name)) {
+            let message = format!("{name} operand must be a non-null string");
+            problems.push(StubProblem::invalid(&node.pointer, message));
+            return None;
+        }
         let mut found = Vec::new();
         for &(name, read) in OPERATORS {
             if let Some(operand) = object.get(name) {
@@ -213,7 +218,7 @@ impl Matcher {
     }
 }
 
-/// Operators of which WireMock says that `null` is no operand.
+/// Operators whose operand is a text; of any other WireMock says this of the pattern as a whole.
 const OF_TEXTS: [&str; 5] = [
     "contains",
     "doesNotContain",
@@ -222,12 +227,14 @@ const OF_TEXTS: [&str; 5] = [
     "matches",
 ];
 
+/// Whether a pattern has this operator with something else than a text.
+fn is_no_text(node: &Node<'_>, operator: &str) -> bool {
+    let operand = node.value.get(operator);
+    operand.is_some_and(|operand| !operand.is_string())
+}
+
 fn no_operator(node: &Node<'_>, problems: &mut Problems) -> Option<Matcher> {
-    let is_null = |name: &&&str| node.value.get(**name).is_some_and(Value::is_null);
-    let message = match OF_TEXTS.iter().find(is_null) {
-        Some(name) => format!("{name} operand must be a non-null string"),
-        None => format!("{} is not a valid match operation", node.value),
-    };
+    let message = format!("{} is not a valid match operation", node.value);
     problems.push(StubProblem::invalid(&node.pointer, message));
     None
 }
@@ -257,9 +264,12 @@ mod tests {
     }
 
     #[test]
-    fn an_operand_that_is_null_is_told_as_wiremock_tells_it() {
+    fn an_operand_that_is_no_text_is_told_as_wiremock_tells_it() {
         let words = "contains operand must be a non-null string";
-        assert!(refused(r#"{"contains": null}"#).ends_with(words));
+        for operand in ["null", "12", "true", "{}"] {
+            let told = refused(&format!(r#"{{"contains": {operand}}}"#));
+            assert_eq!(told, words, "{operand}");
+        }
         assert!(refused(r#"{"holds": null}"#).ends_with("is not a valid match operation"));
     }
 

@@ -78,7 +78,7 @@ mod tests {
         check(or, Some("c"), false);
         assert_eq!(
             refused(r#"{"and": [{"equalTo": 1}, {"x": 1}]}"#),
-            "/and/0/equalTo: must be a string, not 1\n/and/1: {\"x\":1} is not a valid match operation"
+            "/and/0: equalTo operand must be a non-null string\n/and/1: {\"x\":1} is not a valid match operation"
         );
         assert!(refused(r#"{"or": []}"#).contains("a list of patterns"));
     }
