@@ -53,7 +53,7 @@ pub struct MockConfig {
     pub outgoing: OutgoingConfig,
     /// Where every request is sent on that no stub of the root directory answers (`--proxy-all`).
     pub proxy_all: Option<String>,
-    /// Whether to record from the start, with patterns for these fields of requests (`--record-mappings`, `--match-headers`).
+    /// Whether to write a mapping of each request that is sent on, with patterns for these of its fields (`--record-mappings`, `--match-headers`).
     pub record: Option<Vec<String>>,
     /// Where the times of other servers are written, as an HdrHistogram interval log.
     pub record_latency: Option<PathBuf>,

@@ -70,12 +70,12 @@ mod validate;
 mod webhook;
 mod xml;
 
-pub use admin::recordings::Recordings;
 pub use config::{AdminAccess, Builtins, Credentials, Https, MockConfig, Templating, Timeouts};
 pub use delay::DelayPrecision;
 pub use error::MockError;
 pub use journal::JournalLimits;
 pub use outgoing::{HostField, OutgoingConfig, TargetTrust, Targets, UserAgentField, Verification};
+pub use recording::Recordings;
 pub use run::{Summary, run};
 pub use stub::problem::{FileProblem, ProblemKind, StubProblem};
 pub use validate::{Report, validate};

@@ -3,6 +3,7 @@
 //! What is asked for is read by `recording/spec.rs`; one mapping is made by `recording/draft.rs`. Keeping and writing mappings is
 //! the admin API's.
 
+pub(crate) mod at_once;
 mod draft;
 mod names;
 pub(crate) mod spec;
@@ -44,6 +45,15 @@ pub(crate) struct Recording {
     /// What the journal had dropped and still had then.
     dropped: u64,
     before: u64,
+}
+
+/// What recordings have made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Recordings {
+    /// Stub mappings.
+    pub mappings: u64,
+    /// Requests that are missing: the journal had no room for them, or their answers were still on their way from another server.
+    pub missing: u64,
 }
 
 /// A mapping that was recorded.
@@ -108,14 +118,14 @@ impl Recorder {
         is_taken: impl Fn(StubId) -> bool,
         id_of: impl Fn(&Entry) -> StubId,
     ) -> Vec<Recorded> {
-        let mut drafts: Vec<Option<Draft>> = Vec::new();
+        let (mut drafts, mut ids): (Vec<Option<Draft>>, Vec<StubId>) = Default::default();
         let mut seen: HashMap<String, Vec<usize>> = HashMap::new();
         for entry in entries {
             if !spec.filters.admit(entry, || id_of(entry)) {
                 continue;
             }
-            let id = self.next_id(seed, &is_taken);
-            let draft = Draft::of(entry, id, spec);
+            ids.push(self.next_id(seed, &is_taken));
+            let draft = Draft::of(&entry.request(), entry.shown_answer(), spec);
             let same = seen.entry(draft.request.to_string()).or_default();
             if spec.repeats == Repeats::Skip
                 && let Some(earlier) = same.pop()
@@ -126,8 +136,12 @@ impl Recorder {
             drafts.push(Some(draft));
         }
         put_in_scenarios(&mut drafts, seen);
-        let drafts = drafts.into_iter().flatten();
-        drafts.map(|draft| draft.finish(spec)).collect()
+        let drafts = drafts.into_iter().zip(ids);
+        let made = drafts.filter_map(|(draft, id)| {
+            let name_file = |draft: &Draft, ending: &str| draft.file_name(id, ending);
+            Some(draft?.finish(id, spec, name_file))
+        });
+        made.collect()
     }
 
     /// The next id that nobody has: with the same seed a mock that was started again counts from the beginning.

@@ -2,7 +2,7 @@
 
 use crate::admin::Admin;
 use crate::admin::guard::Guard;
-use crate::admin::recordings::{self, Recordings};
+use crate::admin::recordings;
 use crate::body_files::BodyFiles;
 use crate::builtins::Endpoints;
 use crate::config::MockConfig;
@@ -12,7 +12,8 @@ use crate::journal::Journal;
 use crate::latency_log::LatencyLog;
 use crate::metrics::Metrics;
 use crate::outgoing::Outgoing;
-use crate::recording::spec::Spec;
+use crate::recording::Recordings;
+use crate::recording::at_once::AtOnce;
 use crate::shard::{Door, FILES_READ, Shard, Shared};
 use crate::source;
 use crate::stub::surroundings::Surroundings;
@@ -67,14 +68,13 @@ pub fn run(
             "a mock needs at least one shard".to_owned(),
         ));
     }
-    let (shards, record) = (config.shards, config.record.clone());
+    let shards = config.shards;
     let around = surroundings(&config);
     let stubs = load_stubs(&config, &around)?;
     let counters = count(&config)?;
     let (doors, listening) = open(&config)?;
     let guard = Guard::new(&config, bound(&listening)?)?;
     let shared = Arc::new(share(config, stubs, around, &counters, guard)?);
-    begin_recording(record.as_deref(), &shared.admin)?;
     // From here on the system queues connections, so whoever is told now will be answered.
     on_ready(listening);
     let results = run_shards(shards, "mock", |index| {
@@ -102,6 +102,7 @@ fn share(
     counters: &CountersFile,
     guard: Guard,
 ) -> Result<Shared, MockError> {
+    let recorder = recorder(&config)?;
     let stubs = Arc::new(stubs);
     let journal = Arc::new(Journal::new(config.journal, config.shards, config.seed));
     let metrics = Arc::new(Metrics::new(config.shards));
@@ -133,6 +134,7 @@ fn share(
         admin: Arc::new(admin),
         journal,
         metrics,
+        recorder,
         differences: Differences::per_second(config.differences_per_second),
         stubs,
         webhooks: Tally::default(),
@@ -169,8 +171,17 @@ fn keep_records(shared: &Shared) -> Result<Option<Recordings>, MockError> {
     if let Some(latency) = &shared.latency {
         latency.write(Instant::now())?;
     }
-    let recordings = recordings::finish(&shared.admin);
-    recordings.map_err(|error| MockError::Record(error.to_string()))
+    let recorded = recordings::finish(&shared.admin);
+    let recorded = recorded.map_err(|error| MockError::Record(error.to_string()))?;
+    let Some(recorder) = &shared.recorder else {
+        return Ok(recorded);
+    };
+    let (one, other) = (recorder.finish().map_err(MockError::Record)?, recorded);
+    let other = other.unwrap_or_default();
+    Ok(Some(Recordings {
+        mappings: one.mappings + other.mappings,
+        missing: one.missing + other.missing,
+    }))
 }
 
 /// What mappings are read with, but for the files of a root.
@@ -182,11 +193,24 @@ fn surroundings(config: &MockConfig) -> Surroundings {
     }
 }
 
-/// Begins the recording that the configuration asks for.
-fn begin_recording(config: Option<&[String]>, admin: &Admin) -> Result<(), MockError> {
-    let Some(fields) = config else { return Ok(()) };
-    let failed = |error| MockError::Config(format!("--record-mappings: {error}"));
-    recordings::begin(admin, Spec::of_flags(fields)).map_err(failed)
+/// What records at once, if the configuration asks for it.
+fn recorder(config: &MockConfig) -> Result<Option<Arc<AtOnce>>, MockError> {
+    let Some(fields) = &config.record else {
+        return Ok(None);
+    };
+    let Some(root) = &config.root_dir else {
+        let message =
+            "--record-mappings: a recording is kept below a root directory: start with --root-dir";
+        return Err(MockError::Config(message.to_owned()));
+    };
+    let begun = AtOnce::begin(root, fields, config.seed);
+    let failed = |error| MockError::File {
+        path: root.clone(),
+        error,
+    };
+    begun
+        .map(|recorder| Some(Arc::new(recorder)))
+        .map_err(failed)
 }
 
 fn load_stubs(config: &MockConfig, around: &Surroundings) -> Result<Stubs, MockError> {

@@ -14,6 +14,7 @@ use crate::journal::Journal;
 use crate::latency_log::LatencyLog;
 use crate::metrics::Metrics;
 use crate::outgoing::{Client, Outgoing};
+use crate::recording::at_once::AtOnce;
 use crate::stubs::Stubs;
 use crate::webhook::firing::{Firing, Tally};
 use plimsoll_base::counters::Counter;
@@ -51,6 +52,8 @@ pub(crate) struct Shared {
     pub(crate) guard: Guard,
     pub(crate) outgoing: Arc<Outgoing>,
     pub(crate) webhooks: Tally,
+    /// What writes mappings of requests that are sent on, if they are to be written at once.
+    pub(crate) recorder: Option<Arc<AtOnce>>,
     /// The times of other servers, if they are to be written.
     pub(crate) latency: Option<Arc<LatencyLog>>,
     pub(crate) limits: Limits,

@@ -6,7 +6,7 @@ use super::{Admin, AdminRequest};
 use crate::answer::Answer;
 use crate::journal::{Entry, Snapshot};
 use crate::recording::spec::{Output, Spec};
-use crate::recording::{Recorded, Recorder, Recording, State};
+use crate::recording::{Recorded, Recorder, Recording, Recordings, State};
 use crate::source;
 use crate::stub::id::StubId;
 use crate::stub::problem::StubProblem;
@@ -17,15 +17,6 @@ use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::sync::{Arc, MutexGuard, PoisonError};
 use tokio::time::Instant;
-
-/// What one recording has made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Recordings {
-    /// Stub mappings.
-    pub mappings: u64,
-    /// Requests that are missing: the journal had no room for them, or their answers were still on their way from another server.
-    pub missing: u64,
-}
 
 pub(super) fn start(admin: &Admin, request: &AdminRequest, _: &str) -> Result<Answer, AdminError> {
     begin(admin, read_spec(&request.text())?)?;

@@ -28,7 +28,13 @@ impl Exchange<'_> {
                 fetch = journal.begin_fetch(self.shard.index, self.received);
                 let mut held = Held::new(Arc::clone(&self.shard.shared));
                 // Boxed, so that exchanges which are never sent on do not carry its memory.
-                let answer = Box::pin(self.forward(&stub, proxy, &mut held)).await;
+                let answer = match Box::pin(self.forward(&stub, proxy, &mut held)).await {
+                    Ok(answer) => {
+                        self.record(&answer).await;
+                        answer
+                    }
+                    Err(answer) => answer,
+                };
                 pending.afterwards.held = Some(held);
                 if answer.body_len() == 0 {
                     pending.delay += stub.delivery.time_of_an_empty_proxied_body();
@@ -62,8 +68,8 @@ impl Exchange<'_> {
         }
     }
 
-    /// The other server's answer, or WireMock's words about why there is none. `held` gets the room that it takes.
-    async fn forward(&self, stub: &Stub, proxy: &Proxy, held: &mut Held) -> Answer {
+    /// The other server's answer; the error is WireMock's words about why there is none. `held` gets the room that it takes.
+    async fn forward(&self, stub: &Stub, proxy: &Proxy, held: &mut Held) -> Result<Answer, Answer> {
         let (shared, outgoing) = (&self.shard.shared, &self.shard.outgoing);
         let request = Request::of(self.head, self.body, self.channel);
         let seen = || {
@@ -73,7 +79,7 @@ impl Exchange<'_> {
         let config = &outgoing.shared().config;
         let forwarded = match proxy.forward(&seen(), self.body, config) {
             Ok(forwarded) => forwarded,
-            Err(message) => return Answer::text(500, &message),
+            Err(message) => return Err(Answer::text(500, &message)),
         };
         let sending = Sending {
             url: &forwarded.url,
@@ -88,10 +94,25 @@ impl Exchange<'_> {
                     latency.record(received.time);
                 }
                 let answer = proxy.answer(&seen(), &received);
-                answer.unwrap_or_else(|error| Answer::text(500, &error))
+                answer.map_err(|error| Answer::text(500, &error))
             }
-            Err(failure) => failed(&failure, &forwarded.shown),
+            Err(failure) => Err(failed(&failure, &forwarded.shown)),
         }
+    }
+
+    /// Writes a mapping of the request and another server's answer, where they are recorded at once.
+    async fn record(&self, answer: &Answer) {
+        let Some(recorder) = &self.shard.shared.recorder else {
+            return;
+        };
+        // What is written is a copy: there are so many at a time.
+        let turn = self.shard.shared.reading.acquire().await;
+        let request = Request::of(self.head, self.body, self.channel);
+        if let Some(unwritten) = recorder.record(&request, answer) {
+            let written = tokio::task::spawn_blocking(move || unwritten.write()).await;
+            recorder.note(written.unwrap_or_else(|error| Err(error.to_string())));
+        }
+        drop(turn);
     }
 
     /// An answer made of a file, which is read on another thread: a long one, or a slow disk, holds up nobody else.

@@ -4,7 +4,6 @@ use super::spec::{BodyMatcher, BodyPattern, Extract, Keep, Spec};
 use super::{Recorded, names};
 use crate::answer::Shown;
 use crate::content_type;
-use crate::journal::Entry;
 use crate::journal::shown::one_or_many;
 use crate::parameters::by_name;
 use crate::request::{Request, unpacked};
@@ -19,7 +18,6 @@ use std::borrow::Cow;
 /// A mapping that is being made.
 #[derive(Debug)]
 pub(super) struct Draft {
-    id: StubId,
     name: String,
     method: String,
     /// The path of its request, as it came.
@@ -34,9 +32,7 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    pub(super) fn of(entry: &Entry, id: StubId, spec: &Spec) -> Self {
-        let request = entry.request();
-        let shown = entry.shown_answer();
+    pub(super) fn of(request: &Request<'_>, shown: Shown<'_>, spec: &Spec) -> Self {
         let is_packed = field(&shown.fields, "Content-Encoding").eq_ignore_ascii_case("gzip");
         let Shown {
             status,
@@ -54,11 +50,10 @@ impl Draft {
             fields.retain(|(name, _)| !name.eq_ignore_ascii_case("Content-Encoding"));
         }
         Self {
-            id,
             name: names::of_path(request.path),
             method: request.method.to_owned(),
             path: request.path.to_owned(),
-            request: pattern(&request, spec),
+            request: pattern(request, spec),
             status,
             body: body.into_owned(),
             fields,
@@ -80,8 +75,29 @@ impl Draft {
         }
     }
 
-    pub(super) fn finish(self, spec: &Spec) -> Recorded {
-        let id = self.id.to_string();
+    /// Makes it match the URL as a whole, whatever its query.
+    pub(super) fn match_whole_url(&mut self, url: &str) {
+        if let Value::Object(pattern) = &mut self.request
+            && pattern.shift_remove("urlPath").is_some()
+        {
+            pattern.shift_remove("queryParameters");
+            pattern.shift_insert(0, "url".to_owned(), url.into());
+        }
+    }
+
+    /// The name of the file that its body goes to.
+    pub(super) fn file_name(&self, id: StubId, ending: &str) -> String {
+        names::of_file(&self.name, &self.method, &id.to_string(), ending)
+    }
+
+    /// The mapping with this id; a body that goes to a file gets the name that `name_file` makes with its ending.
+    pub(super) fn finish(
+        self,
+        id: StubId,
+        spec: &Spec,
+        name_file: impl FnOnce(&Self, &str) -> String,
+    ) -> Recorded {
+        let own_id = id.to_string();
         let content_type = field(&self.fields, "Content-Type");
         let text = std::str::from_utf8(&self.body).ok();
         let text = text.filter(|_| is_text(content_type));
@@ -90,7 +106,7 @@ impl Draft {
         if goes_to_file(spec.extract, self.body.len(), text.is_some()) {
             let is_text = std::str::from_utf8(&self.body).is_ok();
             let ending = names::ending(content_type, &self.path, is_text);
-            let name = names::of_file(&self.name, &self.method, &id, &ending);
+            let name = name_file(&self, &ending);
             response["bodyFileName"] = name.as_str().into();
             file = Some((name, self.body.clone()));
         } else if let Some(text) = text.filter(|text| !text.is_empty()) {
@@ -102,7 +118,7 @@ impl Draft {
             response["headers"] = one_or_many(self.fields.iter().cloned());
         }
         let mut document = json!({
-            "id": id, "name": self.name, "request": self.request, "response": response,
+            "id": own_id, "name": self.name, "request": self.request, "response": response,
         });
         if spec.keep == Keep::InFiles {
             document["persistent"] = true.into();
@@ -110,11 +126,7 @@ impl Draft {
         for (name, value) in self.scenario {
             document[name] = value;
         }
-        Recorded {
-            id: self.id,
-            document,
-            file,
-        }
+        Recorded { id, document, file }
     }
 }
 

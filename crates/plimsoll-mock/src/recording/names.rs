@@ -25,6 +25,23 @@ pub(super) fn of_file(name: &str, method: &str, id: &str, ending: &str) -> Strin
     }
 }
 
+/// The segments of a path in a name, as WireMock's older recorder has them.
+pub(super) fn of_segments(path: &str) -> String {
+    const LONGEST: usize = 150;
+    let path = path.replace('+', "%2B");
+    let decoded = decode(&path);
+    let segments = decoded.split('/').filter(|segment| !segment.is_empty());
+    let joined = segments.collect::<Vec<_>>().join("-");
+    let allowed = |c: char| c.is_alphanumeric() || "_-. ".contains(c);
+    let allowed = joined.chars().map(|c| if allowed(c) { c } else { '_' });
+    let mut name: String = allowed.collect();
+    name.truncate(name.floor_char_boundary(LONGEST));
+    if name.trim().is_empty() {
+        return "(root)".to_owned();
+    }
+    name
+}
+
 /// The ending of a body's file: by its content type, else its path's own, else by what is in it.
 pub(super) fn ending(content_type: &str, path: &str, is_text: bool) -> String {
     let kind = content_type.split(';').next().unwrap_or_default().trim();
@@ -71,6 +88,22 @@ mod tests {
         ] {
             assert_eq!(of_path(path), expected, "{path}");
         }
+    }
+
+    #[test]
+    fn segments_are_joined() {
+        for (path, expected) in [
+            ("/", "(root)"),
+            ("/please/record-this", "please-record-this"),
+            ("/a%2Fb//c+d:e%00/\u{e9}/", "a-b-c_d_e_-\u{e9}"),
+            ("/../x", "..-x"),
+        ] {
+            assert_eq!(of_segments(path), expected, "{path}");
+        }
+        assert_eq!(
+            of_segments(&format!("/a{}", "%C3%A9".repeat(200))).len(),
+            149
+        );
     }
 
     #[test]

@@ -142,15 +142,6 @@ impl Spec {
         })
     }
 
-    /// What `--record-mappings` asks for: the last answer to each request that is sent on, matched by these fields too.
-    pub(crate) fn of_flags(fields: &[String]) -> Self {
-        Self {
-            capture: fields.iter().map(|name| (name.clone(), None)).collect(),
-            repeats: Repeats::Skip,
-            ..Self::default()
-        }
-    }
-
     /// Whether it writes files.
     pub(crate) fn needs_files(&self) -> bool {
         self.keep == Keep::InFiles || self.extract.is_some()

@@ -358,7 +358,7 @@ fn what_is_still_on_its_way_is_missing_and_said() {
 }
 
 #[test]
-fn a_mock_that_records_from_the_start_writes_at_its_end() {
+fn a_mock_that_records_from_the_start_writes_before_it_answers() {
     let root = tempfile::tempdir().unwrap();
     let upstream = Upstream::start(vec![ok("first"), ok("second")]);
     let mut config = sending();
@@ -368,15 +368,33 @@ fn a_mock_that_records_from_the_start_writes_at_its_end() {
     let mock = Mock::start(config);
     let mut client = mock.client();
     for _ in 0..2 {
-        assert_eq!(send(&mut client, "GET /a", "X-A: 1", ""), 200);
+        assert_eq!(send(&mut client, "GET /a/b?c=d", "X-A: 1", ""), 200);
+        let files = files_below(&root.path().join("mappings"));
+        assert_eq!(files.len(), 1);
+        let mapping: Value = serde_json::from_str(&files[0]).unwrap();
+        assert_eq!(mapping["request"]["url"], "/a/b?c=d");
+        assert_eq!(mapping["request"]["headers"]["X-A"]["equalTo"], "1");
+        let name = mapping["response"]["bodyFileName"].as_str().unwrap();
+        assert!(name.starts_with("body-a-b-"), "{name}");
+        assert!(files[0].contains(&format!("\"bodyFileName\" : \"{name}\"")));
+        let body = std::fs::read_to_string(root.path().join("__files").join(name));
+        assert_eq!(body.unwrap(), "first");
     }
+    let status = client.get("/__admin/recordings/status").json();
+    assert_eq!(status["status"], "NeverStarted");
+    // An answer of the mock's own is none to be recorded.
+    drop(upstream);
+    assert_eq!(client.get("/gone").status, 500);
     let recordings = mock.stop().recordings.unwrap();
     assert_eq!((recordings.mappings, recordings.missing), (1, 0));
-    let files = files_below(&root.path().join("mappings"));
-    assert_eq!(files.len(), 1);
-    let mapping: Value = serde_json::from_str(&files[0]).unwrap();
-    assert_eq!(mapping["request"]["headers"]["X-A"]["equalTo"], "1");
-    assert_eq!(mapping["response"]["body"], "second");
+
+    // What was recorded answers in the place of the server.
+    let mut config = super::world::config();
+    config.root_dir = Some(root.path().to_owned());
+    let mock = Mock::start(config);
+    let mut client = mock.client();
+    assert_eq!(send(&mut client, "GET /a/b?c=d", "X-A: 1", ""), 200);
+    assert_eq!(send(&mut client, "GET /a/b?c=d", "X-A: 2", ""), 404);
 }
 
 fn files_below(directory: &Path) -> Vec<String> {

@@ -87,8 +87,7 @@ pub struct Args {
     https: https::Flags,
     #[command(flatten)]
     server: server::Args,
-    /// Make stub mappings of the requests that are sent on, and write them below the root directory when the recording is stopped or
-    /// the mock ends.
+    /// Make a stub mapping of each request that is sent on, and write it below the root directory before the answer goes out.
     #[arg(long)]
     record_mappings: bool,
     /// Header fields that recorded mappings match, too.

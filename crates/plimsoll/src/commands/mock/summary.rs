@@ -28,7 +28,7 @@ pub fn say(summary: &Summary, seed: u64) {
     }
     if let Some(Recordings { mappings, missing }) = summary.recordings {
         out::note(&format!(
-            "mock: {mappings} stub mappings recorded; {missing} requests are missing, for which the journal had no room"
+            "mock: {mappings} stub mappings recorded; {missing} requests are missing, for which there was no room"
         ));
     }
 }

@@ -39,7 +39,7 @@ const DIFFERS: &[(&str, &str)] = &[
     ("proxy-timeout", "also with a unit"),
     (
         "record-mappings",
-        "written when the recording is stopped or the mock ends",
+        "100,000 mappings in a run; the journal need not be on",
     ),
     (
         "root-dir",
