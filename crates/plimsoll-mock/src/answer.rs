@@ -118,6 +118,39 @@ impl Answer {
         }
     }
 
+    /// The same with more fields, whose names and values must have been checked.
+    pub(crate) fn with_fields(&self, fields: &[(&str, &str)]) -> Self {
+        let mut bytes = self.bytes[..self.fields_end].to_vec();
+        for (name, value) in fields {
+            encode::field(&mut bytes, name, latin_1(value));
+        }
+        self.with_head(bytes)
+    }
+
+    /// The same without the fields of some names.
+    pub(crate) fn without(&self, unwanted: impl Fn(&str) -> bool) -> Self {
+        let lines = self.bytes[..self.fields_end].split_inclusive(|byte| *byte == b'\n');
+        let is_wanted = |line: &&[u8]| {
+            let name = line.split(|byte| *byte == b':').next().unwrap_or_default();
+            !std::str::from_utf8(name).is_ok_and(&unwanted)
+        };
+        self.with_head(lines.filter(is_wanted).flatten().copied().collect())
+    }
+
+    /// The same with another status line and fields.
+    fn with_head(&self, mut bytes: Vec<u8>) -> Self {
+        let fields_end = bytes.len();
+        bytes.extend_from_slice(&self.bytes[self.fields_end..]);
+        Self {
+            status: self.status,
+            bytes: bytes.into(),
+            fields_end,
+            letters: self.letters,
+            closes: self.closes,
+            http2: OnceLock::new(),
+        }
+    }
+
     /// Whether the connection must close after this answer, whatever the client wishes.
     pub(crate) fn closes(&self) -> bool {
         self.closes
@@ -359,6 +392,16 @@ mod tests {
             Extent::Whole,
             "HTTP/1.1 204 No Content\n\n",
         );
+    }
+
+    #[test]
+    fn fields_come_and_go() {
+        let answer = AnswerBuilder::new(200, None).field("A", "b").body(b"a: b");
+        let expected = "HTTP/1.1 200 OK\nContent-Length: 4\nC: d\n\na: b";
+        let changed = answer
+            .without(|name| name == "A")
+            .with_fields(&[("C", "d")]);
+        check(&changed, Persistence::Keep, Extent::Whole, expected);
     }
 
     #[test]

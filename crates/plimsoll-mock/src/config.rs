@@ -43,6 +43,10 @@ pub struct MockConfig {
     pub admin: AdminAccess,
     /// Whether those routes want TLS as well.
     pub admin_requires_https: bool,
+    /// Origins whose pages may use those routes, too, as browsers write them: `https://example.com:8443`.
+    pub admin_origins: Vec<String>,
+    /// Whether pages of any origin may read what stubs answer (`--enable-stub-cors`).
+    pub stub_cors: bool,
     /// Limits on requests.
     pub limits: Limits,
     /// How many clients there may be at a time, over all shards; a further one gets 503. Never more than there are descriptors for.
@@ -157,6 +161,8 @@ impl MockConfig {
             templating: Templating::default(),
             admin: AdminAccess::default(),
             admin_requires_https: false,
+            admin_origins: Vec::new(),
+            stub_cors: false,
             limits: Limits::default(),
             connections: 20_000,
             timeouts: Timeouts::default(),

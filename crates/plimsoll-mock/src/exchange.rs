@@ -13,6 +13,7 @@ pub(crate) use pending::Pending;
 
 use crate::answer::{Answer, Coding};
 use crate::clock;
+use crate::cors;
 use crate::delay::Delay;
 use crate::delivery::Delivery;
 use crate::journal::{Answered, Seen, sub_event};
@@ -71,6 +72,36 @@ pub(crate) enum Decision {
 impl Exchange<'_> {
     /// Finds the answer: a stub's, a built-in's, or 404. A stub's that need not wait is offered to `at_once`, which says whether it has sent it.
     pub(crate) fn decide(&self, at_once: impl FnOnce(&Answer) -> bool) -> Decision {
+        let Some(origin) = self.origin() else {
+            return self.find(at_once);
+        };
+        if let Some(answer) = cors::preflight(self.head, origin) {
+            return Decision::Own(answer, Duration::ZERO);
+        }
+        match self.find(|_| false) {
+            Decision::Own(answer, delay) => Decision::Own(cors::shared(&answer, origin), delay),
+            Decision::Stub(pending) => Decision::Stub(pending.shared_with(origin)),
+            other => other,
+        }
+    }
+
+    /// Whose page wants to read the answer, where any may.
+    fn origin(&self) -> Option<&str> {
+        if !self.shard.shared.stub_cors {
+            return None;
+        }
+        cors::origin(self.head)
+    }
+
+    /// An answer that was fetched, for whose page wants to read it.
+    fn readable(&self, answer: Answer) -> Answer {
+        match self.origin() {
+            Some(origin) => cors::shared(&answer, origin),
+            None => answer,
+        }
+    }
+
+    fn find(&self, at_once: impl FnOnce(&Answer) -> bool) -> Decision {
         let shared = &self.shard.shared;
         let request = Request::of(self.head, self.body, self.channel);
         let set = shared.stubs.current();

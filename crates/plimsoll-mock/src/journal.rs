@@ -33,6 +33,8 @@ pub struct JournalLimits {
     pub entries: usize,
     /// Bytes of memory, over all shards.
     pub bytes: usize,
+    /// Bytes that are shown of the body of an answer.
+    pub shown_body: usize,
 }
 
 impl Default for JournalLimits {
@@ -40,6 +42,7 @@ impl Default for JournalLimits {
         Self {
             entries: 10_000,
             bytes: 32 << 20,
+            shown_body: usize::MAX,
         }
     }
 }
@@ -239,6 +242,11 @@ impl Journal {
     /// Whether a stub has answered a request since the journal was last emptied.
     pub(crate) fn has_seen(&self, stub: &Stub) -> bool {
         stub.last_saw() == self.epoch.load(Ordering::Relaxed)
+    }
+
+    /// What is shown of an answer's body.
+    pub(crate) fn shown_of<'a>(&self, body: &'a [u8]) -> &'a [u8] {
+        &body[..body.len().min(self.limits.shown_body)]
     }
 
     /// The time at which an entry's request was received.

@@ -23,6 +23,7 @@ mod config;
 mod connection;
 mod content;
 mod content_type;
+mod cors;
 mod date_time;
 mod delay;
 mod delay_timer;

@@ -142,6 +142,7 @@ fn share(
         outgoing: Outgoing::new(config.outgoing, config.limits),
         limits: config.limits,
         gzip: config.gzip,
+        stub_cors: config.stub_cors,
         http2_in_clear: config.http2_in_clear,
         room: config
             .connections

@@ -58,6 +58,8 @@ pub(crate) struct Shared {
     pub(crate) latency: Option<Arc<LatencyLog>>,
     pub(crate) limits: Limits,
     pub(crate) gzip: bool,
+    /// Whether pages of any origin may read what stubs answer.
+    pub(crate) stub_cors: bool,
     pub(crate) http2_in_clear: bool,
     /// How many clients there may be at a time.
     pub(crate) room: u32,

@@ -5,12 +5,13 @@
 
 use super::error::AdminError;
 use crate::config::{AdminAccess, MockConfig};
+use crate::cors;
 use crate::error::MockError;
 use crate::request::Scheme;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use plimsoll_http::RequestHead;
 use plimsoll_http::authority::{address_of, names_loopback};
-use plimsoll_http::{Fields, RequestHead};
 use std::net::IpAddr;
 
 /// The check that every admin request passes first.
@@ -19,6 +20,8 @@ pub(crate) struct Guard {
     bound: IpAddr,
     access: Access,
     requires_https: bool,
+    /// Whose pages may call, beside the server's own.
+    origins: Vec<String>,
 }
 
 #[derive(Debug)]
@@ -49,6 +52,7 @@ impl Guard {
             bound,
             access,
             requires_https: config.admin_requires_https,
+            origins: config.admin_origins.clone(),
         })
     }
 
@@ -59,7 +63,7 @@ impl Guard {
                 "HTTPS is required for accessing the admin API",
             ));
         }
-        check_origin(head.fields(), head.authority())?;
+        self.check_origin(head)?;
         match &self.access {
             Access::Anyone => Ok(()),
             Access::KnownHost if self.knows(head.authority()) => Ok(()),
@@ -77,21 +81,31 @@ impl Guard {
         }
     }
 
+    /// The origin of a request that is another server's and may call.
+    pub(crate) fn shared_with<'a>(&self, head: &'a RequestHead) -> Option<&'a str> {
+        let origin = cors::origin(head)?;
+        self.origins
+            .iter()
+            .any(|own| own == origin)
+            .then_some(origin)
+    }
+
+    /// A page may call only the server that it came from, or one that was told of its own.
+    fn check_origin(&self, head: &RequestHead) -> Result<(), AdminError> {
+        let known = |origin: &[u8]| {
+            let host = origin.split(|byte| *byte == b'/').nth(2).unwrap_or(b"");
+            host.eq_ignore_ascii_case(head.authority().as_bytes())
+                || self.origins.iter().any(|own| own.as_bytes() == origin)
+        };
+        if head.fields().get_all("Origin").all(known) {
+            Ok(())
+        } else {
+            Err(AdminError::forbidden("Origin is not this server"))
+        }
+    }
+
     fn knows(&self, authority: &str) -> bool {
         names_loopback(authority) || address_of(authority) == Some(self.bound)
-    }
-}
-
-/// A page may call only the server that it came from.
-fn check_origin(fields: &Fields, authority: &str) -> Result<(), AdminError> {
-    let own = |origin: &[u8]| {
-        let origin = origin.split(|byte| *byte == b'/').nth(2).unwrap_or(b"");
-        origin.eq_ignore_ascii_case(authority.as_bytes())
-    };
-    if fields.get_all("Origin").all(own) {
-        Ok(())
-    } else {
-        Err(AdminError::forbidden("Origin is not this server"))
     }
 }
 
@@ -113,6 +127,7 @@ mod tests {
             bound: bound.parse().unwrap(),
             access: Access::KnownHost,
             requires_https: false,
+            origins: Vec::new(),
         }
     }
 

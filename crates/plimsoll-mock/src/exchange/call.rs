@@ -2,6 +2,7 @@
 
 use crate::admin::AdminRequest;
 use crate::answer::Answer;
+use crate::cors;
 use crate::request::Scheme;
 use crate::shard::Shard;
 use plimsoll_http::RequestHead;
@@ -12,18 +13,24 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct Call<'a> {
     shard: &'a Shard,
-    /// The answer, if it may not be made.
-    refusal: Option<Answer>,
+    /// The answer, if none has to be made: a refusal, or what a browser asks beforehand.
+    ready: Option<Answer>,
+    /// Another server whose page may read it, unless it says so itself.
+    origin: Option<String>,
     request: AdminRequest,
 }
 
 impl<'a> Call<'a> {
     /// A call with this head.
     pub(crate) fn of(shard: &'a Shard, head: &RequestHead, scheme: Scheme) -> Self {
-        let allowed = shard.shared.guard.check(head, scheme);
+        let guard = &shard.shared.guard;
+        let origin = guard.shared_with(head);
+        let preflight = origin.and_then(|origin| cors::preflight(head, origin));
+        let refusal = || Some(guard.check(head, scheme).err()?.answer());
         Self {
             shard,
-            refusal: allowed.err().map(|error| error.answer()),
+            origin: origin.filter(|_| preflight.is_none()).map(str::to_owned),
+            ready: preflight.or_else(refusal),
             request: AdminRequest {
                 method: head.method().to_owned(),
                 path: head.path().to_owned(),
@@ -36,8 +43,17 @@ impl<'a> Call<'a> {
 
     /// Its answer. It is made on another thread, so that a large change of the stubs holds up nobody.
     pub(crate) async fn answer(self, body: Vec<u8>) -> io::Result<Answer> {
-        if let Some(refusal) = self.refusal {
-            return Ok(refusal);
+        let origin = self.origin.clone();
+        let answer = self.unshared(body).await?;
+        Ok(match origin {
+            Some(origin) => cors::shared(&answer, &origin),
+            None => answer,
+        })
+    }
+
+    async fn unshared(self, body: Vec<u8>) -> io::Result<Answer> {
+        if let Some(ready) = self.ready {
+            return Ok(ready);
         }
         let request = AdminRequest {
             body,

@@ -52,7 +52,7 @@ impl Exchange<'_> {
             Some(fetch) => Some(fetch.note(&seen)),
             None => journal.note(self.shard.index, &seen),
         };
-        pending.source = Source::Made(answer);
+        pending.source = Source::Made(self.readable(answer));
     }
 
     /// The answer with a file that no stub names, which is read on another thread.
@@ -62,10 +62,10 @@ impl Exchange<'_> {
         let read = tokio::task::spawn_blocking(move || file.read(&shared.files)).await;
         drop(turn);
         let answer = read.unwrap_or_else(|error| Answer::text(500, &error.to_string()));
-        match self.coding() {
+        self.readable(match self.coding() {
             Coding::Gzip => answer.packed().unwrap_or(answer),
             Coding::Identity => answer,
-        }
+        })
     }
 
     /// The other server's answer; the error is WireMock's words about why there is none. `held` gets the room that it takes.

@@ -2,6 +2,7 @@
 
 use crate::answer::{Answer, Coding};
 use crate::behaviour::Room;
+use crate::cors;
 use crate::misread::Misread;
 use crate::stub::Stub;
 use crate::stub::id::StubId;
@@ -45,6 +46,18 @@ impl Pending {
     /// Whether the answer has to be fetched before it can be sent.
     pub(crate) fn is_elsewhere(&self) -> bool {
         matches!(self.source, Source::File(_) | Source::Server)
+    }
+
+    /// The same with an answer that pages of this origin may read, if it is here already.
+    pub(super) fn shared_with(self, origin: &str) -> Self {
+        if self.is_elsewhere() {
+            return self;
+        }
+        let answer = cors::shared(self.answer(), origin);
+        Self {
+            source: Source::Made(answer),
+            ..self
+        }
     }
 
     /// What is to be sent.

@@ -965,8 +965,11 @@ pub(super) const SECTIONS: &[Section] = &[
             ),
             (
                 "CORS headers on stubs' answers",
-                Absent,
-                "write them in the stubs' `headers`",
+                Test(
+                    "refusing",
+                    "pages_may_read_what_stubs_answer_where_that_is_asked_for",
+                ),
+                "with `Vary: Origin`, and in the place of the stub's own",
             ),
             (
                 "browser proxying, certificates made for each host",

@@ -344,6 +344,7 @@ mod tests {
         let limits = JournalLimits {
             entries: 2,
             bytes: 1 << 20,
+            ..JournalLimits::default()
         };
         check(&["a", "b"], limits, &["a", "b"], 0);
         check(&["a", "b", "c", "d"], limits, &["c", "d"], 2);
@@ -351,6 +352,7 @@ mod tests {
         let three = JournalLimits {
             entries: 100,
             bytes: 3 * RECORD_BYTES + log,
+            ..JournalLimits::default()
         };
         check(&["a", "b", "c", "d"], three, &["b", "c", "d"], 1);
         let long = "x".repeat(2 * log);
@@ -364,6 +366,7 @@ mod tests {
         let limits = JournalLimits {
             entries: 10_000,
             bytes: 1 << 20,
+            ..JournalLimits::default()
         };
         let body = vec![b'x'; 4_000];
         let mut decoder = RequestDecoder::new(Limits::default());

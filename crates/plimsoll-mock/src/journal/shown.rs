@@ -50,7 +50,7 @@ pub(crate) fn serve_event(journal: &Journal, entry: &Entry) -> Value {
     let id = journal.id_of_entry(entry).to_string();
     let (definition, response, stub) = match &entry.outcome {
         Outcome::Stub(stub) => {
-            let mut shown = response(&entry.shown_answer());
+            let mut shown = response(journal, &entry.shown_answer());
             if let Delivery::Fault(fault) = stub.delivery {
                 shown["fault"] = fault.name().into();
             }
@@ -88,12 +88,13 @@ pub(crate) fn serve_event(journal: &Journal, entry: &Entry) -> Value {
     event
 }
 
-fn response(answer: &Shown) -> Value {
+fn response(journal: &Journal, answer: &Shown) -> Value {
+    let body = journal.shown_of(answer.body);
     json!({
         "status": answer.status,
         "headers": one_or_many(answer.fields.iter().cloned()),
-        "bodyAsBase64": BASE64.encode(answer.body),
-        "body": text(answer.body),
+        "bodyAsBase64": BASE64.encode(body),
+        "body": text(body),
     })
 }
 

@@ -383,3 +383,19 @@ fn what_patterns_could_not_read_is_told_with_the_request() {
     assert_eq!(event["data"]["contentType"], "text/plain");
     assert!(event["data"]["report"].as_str().unwrap().contains("/near"));
 }
+
+#[test]
+fn so_much_is_shown_of_an_answer_as_is_asked_for() {
+    let mut settings = config();
+    settings.journal.shown_body = 4;
+    let mock = Mock::start(settings);
+    let mut client = mock.client();
+    for body in ["12345", "123"] {
+        let stub = json!({"response": {"body": body}});
+        client.send("POST", "/__admin/mappings", &stub.to_string());
+        assert_eq!(client.get("/").text(), body);
+        let events = client.get("/__admin/requests").json();
+        let shown = &events["requests"][0]["response"]["body"];
+        assert_eq!(shown, &body[..body.len().min(4)]);
+    }
+}

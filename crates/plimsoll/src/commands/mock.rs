@@ -62,12 +62,21 @@ pub struct Args {
     /// Let anybody who reaches this address use `/__admin`, also off loopback.
     #[arg(long)]
     admin_open: bool,
+    /// Let pages of this origin use `/__admin`, too: `https://example.com:8443`. May be given several times.
+    #[arg(long, value_name = "ORIGIN", value_parser = origin)]
+    admin_cors: Vec<String>,
+    /// Let pages of any origin read what stubs answer.
+    #[arg(long)]
+    enable_stub_cors: bool,
     /// Keep no journal of requests.
     #[arg(long, conflicts_with = "max_request_journal_entries")]
     no_request_journal: bool,
     /// Requests that the journal keeps; older ones are counted and dropped [default: 10000, in 32 MiB; none in an experiment]
     #[arg(long, value_name = "N")]
     max_request_journal_entries: Option<usize>,
+    /// Bytes that the journal shows of the body of an answer [default: all]
+    #[arg(long, value_name = "BYTES")]
+    logged_response_body_size_limit: Option<usize>,
     /// Unmatched requests a second that are told how they differ from the nearest stub; others get one line [default: 10; none in an experiment]
     #[arg(long, value_name = "N")]
     differences_per_second: Option<u32>,
@@ -141,6 +150,18 @@ fn bind_address(text: &str) -> Result<IpAddr, std::net::AddrParseError> {
     match text {
         "localhost" => Ok(IpAddr::V4(Ipv4Addr::LOCALHOST)),
         text => text.parse(),
+    }
+}
+
+/// An origin as browsers write it (RFC 6454 §6.2): they send no other form.
+fn origin(text: &str) -> Result<String, String> {
+    let rest = text
+        .strip_prefix("https://")
+        .or_else(|| text.strip_prefix("http://"));
+    let is_host = |rest: &str| !rest.is_empty() && !rest.contains(['/', '?', '#', '@', '*', ' ']);
+    match rest {
+        Some(rest) if is_host(rest) && text == text.to_ascii_lowercase() => Ok(text.to_owned()),
+        _ => Err("write `scheme://host` or `scheme://host:port`, in lower case".to_owned()),
     }
 }
 

@@ -48,6 +48,7 @@ pub fn of(args: Args, seed: u64) -> Result<MockConfig, Failure> {
     config.journal = journal(
         args.no_request_journal || unasked,
         args.max_request_journal_entries,
+        args.logged_response_body_size_limit,
     );
     let unasked = args.server.announce.then_some(0);
     if let Some(tables) = args.differences_per_second.or(unasked) {
@@ -61,6 +62,8 @@ pub fn of(args: Args, seed: u64) -> Result<MockConfig, Failure> {
         (_, true) => Templating::Off,
         _ => Templating::Listed,
     };
+    config.admin_origins = args.admin_cors;
+    config.stub_cors = args.enable_stub_cors;
     config.admin = match args.admin_api_basic_auth {
         Some(credentials) => AdminAccess::Credentials(credentials),
         None if args.admin_open => AdminAccess::Open,
@@ -84,7 +87,7 @@ fn make(root: &Path) -> Result<(), Failure> {
 }
 
 /// Who asks for many entries gets the memory for them.
-fn journal(off: bool, entries: Option<usize>) -> JournalLimits {
+fn journal(off: bool, entries: Option<usize>, shown_body: Option<usize>) -> JournalLimits {
     /// Room for the head of a request and a small body.
     const ENTRY_BYTES: usize = 4096;
     let default = JournalLimits::default();
@@ -94,5 +97,6 @@ fn journal(off: bool, entries: Option<usize>) -> JournalLimits {
         bytes: default
             .bytes
             .max(entries.unwrap_or(0).saturating_mul(ENTRY_BYTES)),
+        shown_body: shown_body.unwrap_or(default.shown_body),
     }
 }

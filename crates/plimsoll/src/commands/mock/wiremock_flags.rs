@@ -63,7 +63,6 @@ const FLAGS: &[(&str, Value, Fate)] = &[
         NoEffect("what requests may look like is in docs/strictness.md"),
     ),
     ("enable-browser-proxying", Value::None, Refused),
-    ("enable-stub-cors", Value::None, Refused),
     ("extensions", Value::One, Refused),
     (
         "filename-template",
@@ -92,11 +91,6 @@ const FLAGS: &[(&str, Value, Fate)] = &[
     ("keystore-type", Value::One, Replaced(KEYSTORE)),
     ("load-resources-from-classpath", Value::One, Refused),
     ("local-response-templating", Value::None, Fulfilled),
-    (
-        "logged-response-body-size-limit",
-        Value::One,
-        NoEffect("the journal is bounded as a whole"),
-    ),
     (
         "max-template-cache-entries",
         Value::Optional,
@@ -232,13 +226,13 @@ mod tests {
     #[test]
     fn everything_that_cannot_be_done_is_named_at_once() {
         let Err(Failure::Input(message)) =
-            parse(&["--enable-stub-cors", "--https-keystore=a.jks"]).judge()
+            parse(&["--enable-browser-proxying", "--https-keystore=a.jks"]).judge()
         else {
             panic!("accepted");
         };
         assert_eq!(
             message,
-            "--enable-stub-cors is not available in this version\n--https-keystore has another name here: write `--https-cert FILE --https-key FILE` with PEM files, which `openssl pkcs12 -nodes` makes of a PKCS #12 keystore"
+            "--enable-browser-proxying is not available in this version\n--https-keystore has another name here: write `--https-cert FILE --https-key FILE` with PEM files, which `openssl pkcs12 -nodes` makes of a PKCS #12 keystore"
         );
     }
 }

