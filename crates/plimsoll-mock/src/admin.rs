@@ -44,6 +44,7 @@ use crate::stub::problem::StubProblem;
 use crate::stub::surroundings::Surroundings;
 use crate::stub::{Stub, StubMapping, read_mapping};
 use crate::stubs::Stubs;
+use encoding_rs::Encoding;
 use error::AdminError;
 use plimsoll_http::CountersFile;
 use serde_json::Value;
@@ -92,6 +93,8 @@ pub(crate) struct AdminRequest {
     pub(crate) query: String,
     /// The first `Accept`, empty if there is none.
     pub(crate) accept: Vec<u8>,
+    /// What its body is in, if it is text; UTF-8 where nobody says.
+    pub(crate) encoding: Option<&'static Encoding>,
     pub(crate) body: Vec<u8>,
 }
 
@@ -288,7 +291,10 @@ impl Admin {
 impl AdminRequest {
     /// The body as text.
     fn text(&self) -> Cow<'_, str> {
-        String::from_utf8_lossy(&self.body)
+        match self.encoding {
+            Some(encoding) => encoding.decode(&self.body).0,
+            None => String::from_utf8_lossy(&self.body),
+        }
     }
 }
 
@@ -361,6 +367,7 @@ mod tests {
                 path: format!("{PREFIX}{path}"),
                 query: String::new(),
                 accept: Vec::new(),
+                encoding: None,
                 body: body.as_bytes().to_vec(),
             };
             let error = admin.route(&request).unwrap_err();

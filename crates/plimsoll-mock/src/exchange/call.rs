@@ -2,6 +2,7 @@
 
 use crate::admin::AdminRequest;
 use crate::answer::Answer;
+use crate::content_type;
 use crate::cors;
 use crate::request::Scheme;
 use crate::shard::Shard;
@@ -36,6 +37,9 @@ impl<'a> Call<'a> {
                 path: head.path().to_owned(),
                 query: head.query().unwrap_or_default().to_owned(),
                 accept: head.fields().get("Accept").unwrap_or_default().to_vec(),
+                encoding: content_type::encoding(
+                    head.fields().get("Content-Type").unwrap_or_default(),
+                ),
                 body: Vec::new(),
             },
         }

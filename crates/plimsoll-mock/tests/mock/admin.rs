@@ -455,3 +455,22 @@ fn off_loopback_the_admin_api_is_not_open_by_default() {
     };
     assert!(run(open, |_| {}, stopped).is_ok());
 }
+
+#[test]
+fn a_body_is_in_the_charset_that_it_says() {
+    let mock = Mock::start(config());
+    let mut client = mock.client();
+    // "é" in ISO 8859-1, and no UTF-8.
+    let body = b"{\"response\": {\"body\": \"\xe9\"}}";
+    let mut check = |charset: &str, expected: &str| {
+        let head = format!(
+            "POST /__admin/mappings HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\nContent-Type: application/json{charset}\r\n\r\n",
+            body.len()
+        );
+        client.write_bytes(&[head.as_bytes(), body].concat());
+        assert_eq!(client.read("POST").status, 201);
+        assert_eq!(client.get("/").text(), expected, "{charset}");
+    };
+    check("; charset=ISO-8859-1", "é");
+    check("", "\u{fffd}");
+}

@@ -139,7 +139,11 @@ impl Client {
     }
 
     pub fn write(&mut self, text: &str) {
-        self.stream.get_mut().write_all(text.as_bytes()).unwrap();
+        self.write_bytes(text.as_bytes());
+    }
+
+    pub fn write_bytes(&mut self, bytes: &[u8]) {
+        self.stream.get_mut().write_all(bytes).unwrap();
     }
 
     /// Writes to a mock that may not want it.
