@@ -95,7 +95,7 @@ impl Proxy {
         );
         let text = base.text(problems)?;
         let template = compile(&text, &base.pointer, rest.is_template, problems)?;
-        if template.is_constant() {
+        if template.gives(&text) {
             check_url(&text, &base, around, problems);
         }
         Some(Self {

@@ -66,9 +66,13 @@ impl Template {
         }
     }
 
-    /// Whether it is the same for every request.
-    pub(crate) fn is_constant(&self) -> bool {
-        self.parts.iter().all(|part| matches!(part, Part::Text(_)))
+    /// Whether it gives this text for every request. One with a comment does not give its own.
+    pub(crate) fn gives(&self, text: &str) -> bool {
+        let left = self.parts.iter().try_fold(text, |left, part| match part {
+            Part::Text(own) => left.strip_prefix(own.as_str()),
+            Part::Output(_) | Part::Block(_) => None,
+        });
+        left == Some("")
     }
 
     /// The text for one request; the error says where and why there is none.

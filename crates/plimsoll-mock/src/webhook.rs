@@ -160,7 +160,7 @@ impl Webhook {
         let method = method.map_or(Some(Template::text("GET")), |node| {
             let text = node.text(problems)?;
             let template = Template::read(&text, &node.pointer, problems)?;
-            if template.is_constant() && !is_method(&text) {
+            if template.gives(&text) && !is_method(&text) {
                 return node.wrong("a method", problems);
             }
             Some(template)
@@ -170,7 +170,7 @@ impl Webhook {
         let url = url.and_then(|node| {
             let text = node.text(problems)?;
             let template = Template::read(&text, &node.pointer, problems)?;
-            if template.is_constant() {
+            if template.gives(&text) {
                 check_url(&text, &node, around, problems);
             }
             Some(template)

@@ -81,15 +81,19 @@ pub(crate) struct Plain<'a> {
 }
 
 impl Templated {
-    /// Compiles the parts of a response; `None` if nothing in it depends on the request, or if there are problems.
+    /// Compiles the parts of a response; `None` if it goes out as it is written, or if there are problems.
     pub(crate) fn compile(
         plain: Plain<'_>,
         files: &BodyFiles,
         pointer: &str,
         problems: &mut Problems,
     ) -> Option<Self> {
-        let mut compile =
-            |part: &str, text: &str| Template::read(text, &format!("{pointer}/{part}"), problems);
+        let mut depends = matches!(plain.body, Body::FileNamed(_));
+        let mut compile = |part: &str, text: &str| {
+            let template = Template::read(text, &format!("{pointer}/{part}"), problems)?;
+            depends |= !template.gives(text);
+            Some(template)
+        };
         let fields = plain.fields.iter();
         let fields = fields.filter(|(name, _)| !name.eq_ignore_ascii_case("Content-Length"));
         let fields: Vec<Option<(String, Template)>> = fields
@@ -116,7 +120,6 @@ impl Templated {
         // Only now, so that every problem is told.
         let fields: Vec<_> = fields.into_iter().collect::<Option<_>>()?;
         let body = body?;
-        let depends = fields.iter().any(|(_, value)| !value.is_constant()) || !body.is_constant();
         depends.then(|| Self {
             status: plain.status,
             reason: plain.reason.map(str::to_owned),
@@ -246,14 +249,4 @@ fn variables<'a>(url: &'a UrlPattern, path: &'a str) -> Vec<(&'a str, &'a str)> 
     let values = template.values(path).ok().flatten().unwrap_or_default();
     let names = template.names().iter().map(String::as_str);
     names.zip(values).collect()
-}
-
-impl Content {
-    fn is_constant(&self) -> bool {
-        match self {
-            Self::Bytes(_) => true,
-            Self::Text(template) => template.is_constant(),
-            Self::File { .. } => false,
-        }
-    }
 }

@@ -1,4 +1,4 @@
-//! `arrayJoin separator list prefix= suffix=`: the items as one text, each through the block if there is one.
+//! `arrayJoin separator list prefix= suffix=`, or with the items in the place of the list: they as one text, each through the block if there is one.
 
 use super::{Failure, Helper, Invocation, Outcome, error_text};
 use crate::template::value::Value;
@@ -9,8 +9,13 @@ fn join<'a>(invocation: Invocation<'_, 'a>) -> Outcome<'a> {
     let Value::Text(separator) = invocation.argument(0) else {
         return Ok(error_text("Separator parameter must be a String"));
     };
-    let list = invocation.argument(1);
-    let items = list.items().unwrap_or_else(|| vec![list]);
+    let items = match &invocation.arguments[1..] {
+        [] => return Ok(error_text("The parameter must be list")),
+        [first, ..] => match first.items() {
+            Some(items) => items,
+            None => invocation.arguments[1..].to_vec(),
+        },
+    };
     let affix = |name| {
         let affix = invocation.option(name);
         affix

@@ -3,9 +3,8 @@
 
 use super::{Failure, Helper, Invocation, Outcome, error_text, integer};
 use crate::json::may_be_tree;
-use crate::template::print::without_nulls;
 use crate::template::value::Value;
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
 
 pub(super) const HELPERS: &[Helper] = &[
     Helper::new("jsonMerge", merge),
@@ -15,8 +14,9 @@ pub(super) const HELPERS: &[Helper] = &[
 
 fn merge<'a>(mut invocation: Invocation<'_, 'a>) -> Outcome<'a> {
     let base = invocation.argument(0);
-    let Some(mut merged) = object(&base) else {
-        return Ok(not_valid("Base JSON", &base));
+    let mut merged = match object("Base JSON", &base) {
+        Ok(merged) => merged,
+        Err(error) => return Ok(error),
     };
     let other = match invocation.block {
         Some(block) => {
@@ -25,32 +25,39 @@ fn merge<'a>(mut invocation: Invocation<'_, 'a>) -> Outcome<'a> {
         }
         None => invocation.argument(1),
     };
-    let Some(other_json) = object(&other) else {
-        return Ok(not_valid("JSON to merge", &other));
+    let other = match object("JSON to merge", &other) {
+        Ok(other) => other,
+        Err(error) => return Ok(error),
     };
-    merge_into(&mut merged, other_json);
-    if invocation
-        .option("removeNulls")
-        .is_some_and(Value::says_yes)
-    {
-        merged = without_nulls(&merged);
-    }
-    Ok(Value::text(merged.to_string()))
+    let removes = invocation.option("removeNulls");
+    let nulls = if removes.is_some_and(Value::says_yes) {
+        Nulls::Remove
+    } else {
+        Nulls::Keep
+    };
+    merge_into(&mut merged, other, nulls);
+    Ok(Value::text(Json::Object(merged).to_string()))
 }
 
-fn merge_into(base: &mut Json, other: Json) {
-    match (base, other) {
-        (Json::Object(base), Json::Object(other)) => {
-            for (name, value) in other {
-                match base.get_mut(&name) {
-                    Some(own) => merge_into(own, value),
-                    None => {
-                        base.insert(name, value);
-                    }
-                }
+/// What a `null` among what is merged does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Nulls {
+    Keep,
+    /// It removes the property of its name.
+    Remove,
+}
+
+fn merge_into(base: &mut Map<String, Json>, other: Map<String, Json>, nulls: Nulls) {
+    for (name, value) in other {
+        match (base.get_mut(&name), value) {
+            (Some(Json::Object(own)), Json::Object(value)) => merge_into(own, value, nulls),
+            (_, Json::Null) if nulls == Nulls::Remove => {
+                base.shift_remove(&name);
+            }
+            (_, value) => {
+                base.insert(name, value);
             }
         }
-        (base, other) => *base = other,
     }
 }
 
@@ -116,8 +123,16 @@ fn json(value: &Value<'_>) -> Option<Json> {
     }
 }
 
-fn object(value: &Value<'_>) -> Option<Json> {
-    json(value).filter(Json::is_object)
+/// An object; the error is what a template is told in its place.
+fn object<'a>(what: &str, value: &Value<'_>) -> Result<Map<String, Json>, Value<'a>> {
+    match json(value) {
+        Some(Json::Object(map)) => Ok(map),
+        Some(_) => Err(error_text(&format!(
+            "{what} is not a JSON object ('{}')",
+            value.print()
+        ))),
+        None => Err(not_valid(what, value)),
+    }
 }
 
 /// Where a path of names, `$.a.b`, leads.

@@ -1,4 +1,4 @@
-//! `val value or= assign=`: a value, or another where it is nothing; given, or assigned to a name.
+//! `val value or= default= assign=`: a value, or another where it is nothing; given, or assigned to a name.
 
 use super::{Helper, Invocation, Outcome};
 use crate::template::value::Value;
@@ -7,7 +7,9 @@ pub(super) const HELPERS: &[Helper] = &[Helper::new("val", val)];
 
 fn val<'a>(mut invocation: Invocation<'_, 'a>) -> Outcome<'a> {
     let value = invocation.subject()?;
-    let value = match (value, invocation.option("or")) {
+    let other = invocation.option("or");
+    let other = other.or_else(|| invocation.option("default"));
+    let value = match (value, other) {
         (Value::Nothing, Some(other)) => other.clone(),
         (value, _) => value,
     };
