@@ -1,6 +1,6 @@
 //! `{"matchesJsonSchema": schema or "text", "schemaVersion": "V202012"}`: the value is JSON that the schema allows.
 //!
-//! A value that is not JSON is taken for a JSON string, as in WireMock.
+//! A value that is not JSON is taken for a JSON string, as in WireMock; a number, a truth and `null` for one, too.
 
 use super::{Matcher, equal_to_json};
 use crate::budget::TooCostly;
@@ -108,9 +108,13 @@ impl MatchesJsonSchema {
         let Some(schema) = &self.0 else {
             return Ok(false);
         };
+        let as_text = || schema.is_valid(&Value::String(value.text().into_owned()));
         Ok(match value.value()? {
-            Some(document) => schema.is_valid(document),
-            None => schema.is_valid(&Value::String(value.text().into_owned())),
+            Some(document @ (Value::String(_) | Value::Array(_) | Value::Object(_))) => {
+                schema.is_valid(document)
+            }
+            Some(scalar) => schema.is_valid(scalar) || as_text(),
+            None => as_text(),
         })
     }
 }
@@ -137,6 +141,19 @@ mod tests {
         }
         let old = r#"{"matchesJsonSchema": {"id": "http://a.b/c"}, "schemaVersion": "V4"}"#;
         check(old, Some("1"), true);
+    }
+
+    #[test]
+    fn a_scalar_may_be_a_text() {
+        let text = r#"{"matchesJsonSchema": {"type": "string", "maxLength": 4}}"#;
+        for (value, expected) in [
+            ("12", true),
+            ("true", true),
+            ("12345", false),
+            ("[1]", false),
+        ] {
+            check(text, Some(value), expected);
+        }
     }
 
     #[test]
