@@ -82,7 +82,7 @@ mod tests {
         assert_eq!(lines.line(&second(4.0)), None);
         assert_eq!(
             lines.line(&second(5.0)).as_deref(),
-            Some("  5 of 8 s: 2,000/s answered, p50 200 µs, p99 –, 0 failed")
+            Some("  5 of 8 s: 2,000/s good, p50 200 µs, p99 –, 0 failed")
         );
         assert_eq!(lines.line(&second(6.0)), None);
         let numbered = Progress::Second(SecondProgress {
@@ -96,7 +96,7 @@ mod tests {
         });
         assert_eq!(
             lines.line(&numbered).as_deref(),
-            Some("  10 s, 12,345 of 50,000 iterations: 0/s answered, p50 –, p99 –, 0 failed")
+            Some("  10 s, 12,345 of 50,000 iterations: 0/s good, p50 –, p99 –, 0 failed")
         );
     }
 }

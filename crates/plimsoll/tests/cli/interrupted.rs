@@ -13,7 +13,7 @@ fn an_interrupted_run_keeps_what_it_measured() {
     );
     let args = ["run", "long.yaml", "--out", "run", "--no-ui"];
     let stdout = workspace
-        .run_until(&args, |line| line.contains("answered"))
+        .run_until(&args, |line| line.contains("/s good"))
         .ended_with(130)
         .stdout;
     assert!(stdout.contains("interrupted"), "{stdout}");

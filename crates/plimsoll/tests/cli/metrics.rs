@@ -38,7 +38,7 @@ fn a_run_can_be_scraped_while_it_goes_on() {
     let address: SocketAddr = address.parse().unwrap();
     assert!(address.ip().is_loopback());
     // Five seconds, four of them measured.
-    line_with(&mut stderr, "answered");
+    line_with(&mut stderr, "/s good");
     let page = get(address, "/metrics");
     assert!(page.starts_with("HTTP/1.1 200 OK\r\n"), "{page}");
     assert!(page.contains("Content-Type: text/plain; version=0.0.4"));

@@ -57,7 +57,7 @@ fn killing_the_lab_ends_nginx_and_its_workers() {
         .spawn()
         .unwrap();
     let mut lines = BufReader::new(lab.stderr.take().unwrap()).lines();
-    assert!(lines.any(|line| line.unwrap().contains("answered")));
+    assert!(lines.any(|line| line.unwrap().contains("/s good")));
     signal(lab.id(), "KILL");
     lab.wait().unwrap();
     wait_until_nothing_runs(&workspace);

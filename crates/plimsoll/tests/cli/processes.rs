@@ -65,7 +65,7 @@ fn killing_the_lab_leaves_nothing_running() {
         .unwrap();
     let mut lines = BufReader::new(lab.stderr.take().unwrap()).lines();
     // The load runs once there is a line about it.
-    assert!(lines.any(|line| line.unwrap().contains("answered")));
+    assert!(lines.any(|line| line.unwrap().contains("/s good")));
     let before = descendants_with(workspace.path().to_str().unwrap());
     assert!(
         before

@@ -42,7 +42,9 @@ fn a_capacity_is_enclosed() {
         .saying("a budget of 60.0 s holds")
         .saying("trial 1: 25/s");
     assert!(
-        finished.stdout.contains("capacity is between"),
+        finished
+            .stdout
+            .contains("capacity with these connections is between"),
         "{}",
         finished.stdout
     );

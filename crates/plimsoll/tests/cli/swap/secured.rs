@@ -81,7 +81,7 @@ fn load(
     );
     let (file, out) = (format!("{name}.yaml"), format!("{name}.d"));
     let args = ["run", &file, "--out", &out, "--no-ui"];
-    let interrupted = workspace.run_until(&args, |line| line.contains("answered") && is_enough());
+    let interrupted = workspace.run_until(&args, |line| line.contains("/s good") && is_enough());
     interrupted.ended_with(130);
     workspace.json(&format!("{name}.d/summary.json"))["arms"]["main"].clone()
 }
