@@ -2,6 +2,7 @@
 //!
 //! Which arm, in which order and how often is the method's decision; what the figures mean the report's.
 
+mod deserted;
 mod target;
 
 use crate::account::Ledger;
@@ -9,7 +10,7 @@ use crate::both_ends::{EndTimes, counted};
 use crate::collect::Collector;
 use crate::component::{Topology, cgroup, inherited};
 use crate::demand::Pairing;
-use crate::error::{ErrorKind, LabError};
+use crate::error::{ErrorKind, LabError, LogTail};
 use crate::experiment::{Arm, Experiment};
 use crate::generator::{Generator, GeneratorSpec};
 use crate::health::Health;
@@ -19,6 +20,7 @@ use crate::progress::{Numbered, Progress};
 use crate::recorder::{Recorder, Scene};
 use crate::rundir::log_apart;
 use crate::watch::Watch;
+use deserted::Deserted;
 use plimsoll_base::counters::Counter;
 use plimsoll_load::arrivals::expected;
 use plimsoll_load::fragment::{Accounts, FeederEnd, Fragment, Message, Started};
@@ -186,6 +188,17 @@ fn end_times(spec: LoadSpec<'_>, plan: &Plan, topology: &Topology<'_>) -> Option
     )
 }
 
+/// The error of a target that nobody serves any more.
+fn gone(target: &str, since_s: f64) -> LabError {
+    LabError::Died {
+        component: target.to_owned(),
+        reason: format!(
+            "it answered, and since second {since_s:.0} of the load refuses every connection: nobody listens there"
+        ),
+        log: LogTail::default(),
+    }
+}
+
 /// A load under way.
 struct RunningLoad {
     generator: Generator,
@@ -213,6 +226,9 @@ struct RunningLoad {
     sampled: bool,
     latest: Vec<(String, ComponentSample)>,
     stopping: bool,
+    /// The component that the load goes to, and whether somebody still listens there.
+    target: String,
+    deserted: Deserted,
     /// Which component died, if one did.
     death: Option<LabError>,
     /// When waiting for the generator to stop ends.
@@ -272,6 +288,8 @@ impl RunningLoad {
             sampled: false,
             latest: Vec::new(),
             stopping: false,
+            target: spec.arm.target.component.clone(),
+            deserted: Deserted::default(),
             death: None,
             deadline: None,
             keeping: spec.keeping,
@@ -322,6 +340,9 @@ impl RunningLoad {
                             self.seconds.push(self.collector.row(&fragment));
                         }
                         self.end_if_broken(&fragment, recorder).await?;
+                        if let Some(since) = self.deserted.add(&fragment) {
+                            self.end_by_death(gone(&self.target, since)).await;
+                        }
                     }
                     Message::Finished(accounts) => {
                         self.finished(&accounts, recorder)?;
@@ -333,12 +354,7 @@ impl RunningLoad {
                 },
                 () = passed(reading) => self.read_end_times()?,
                 () = tick(&mut self.ticks) => self.sample(topology, recorder)?,
-                death = topology.death(), if self.death.is_none() => {
-                    self.death = Some(death);
-                    self.deadline = Some(Instant::now() + CLOSING);
-                    // So that its accounts close, and what was measured can be used.
-                    self.generator.ask_to_stop().await;
-                }
+                death = topology.death(), if self.death.is_none() => self.end_by_death(death).await,
                 () = passed(self.deadline) => {
                     let hung = LabError::Internal("the generator does not stop".to_owned());
                     return Err(self.first(hung));
@@ -352,6 +368,17 @@ impl RunningLoad {
                 }
             }
         }
+    }
+
+    /// Ends the load, because a component died.
+    async fn end_by_death(&mut self, death: LabError) {
+        if self.death.is_some() {
+            return;
+        }
+        self.death = Some(death);
+        self.deadline = Some(Instant::now() + CLOSING);
+        // So that its accounts close, and what was measured can be used.
+        self.generator.ask_to_stop().await;
     }
 
     /// What went wrong first: the death of a component before what may follow from it.

@@ -130,6 +130,41 @@ fn an_external_target_that_cannot_be_reached() {
     );
 }
 
+/// It is nobody's child that the lab could see end: that nobody listens there any more shows in its connections.
+#[test]
+fn an_external_target_that_goes_away_ends_the_run() {
+    let workspace = Workspace::new();
+    workspace.write_mortal_server("mortal.py", 150);
+    let at = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
+    let mut server = std::process::Command::new("python3")
+        .args(["mortal.py", &at.port().to_string()])
+        .current_dir(workspace.path())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    while std::net::TcpStream::connect(at).is_err() {
+        std::thread::yield_now();
+    }
+    let experiment = format!(
+        "version: 1\nname: gone\ncomponents: {{ part: {{ external: \"http://{at}\", probe: none }} }}\nscenario: [{{ get: / }}]\n\
+         load: {{ rate: 100/s, connections: 2, warmup: 0s, duration: 60s }}\n"
+    );
+    workspace.write("gone.yaml", &experiment);
+    let finished = workspace.experiment("gone.yaml", &["--no-ui"]);
+    server.wait().unwrap();
+    finished
+        .ended_with(4)
+        .saying("component `part` died")
+        .saying("refuses every connection: nobody listens there");
+    assert_eq!(workspace.json("run/manifest.json")["state"], "interrupted");
+    let arm = &workspace.json("run/summary.json")["arms"]["main"];
+    assert!(arm["seconds"].as_f64().unwrap() < 30.0, "{arm}");
+    assert_eq!(arm["outcomes"]["answered"]["200"], 150, "{arm}");
+}
+
 #[test]
 fn a_mock_on_a_port_in_use() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
