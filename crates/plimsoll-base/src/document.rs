@@ -22,7 +22,7 @@ mod twins;
 mod yaml;
 
 pub use allowance::{Allowance, Counted};
-pub use decode::{Faults, Nulls, Rules, list, nearest, suggestion};
+pub use decode::{FaultCount, Faults, Nulls, Rules, Wire, list, nearest, suggestion};
 pub use json::values_in;
 pub use path::{Path, Segment};
 pub use problem::{MOST_PROBLEMS, Problem, Problems};
@@ -111,7 +111,7 @@ impl Document {
     ///
     /// # Errors
     /// Every unknown key, missing key, wrong type and refused value of the document.
-    pub fn decode<T: deserr::Deserr<Faults>>(&self) -> Result<T, Problems> {
+    pub fn decode<T: Wire>(&self) -> Result<T, Problems> {
         self.decode_with(Rules::default())
     }
 
@@ -119,7 +119,7 @@ impl Document {
     ///
     /// # Errors
     /// Like [`Document::decode`].
-    pub fn decode_with<T: deserr::Deserr<Faults>>(&self, rules: Rules<'_>) -> Result<T, Problems> {
+    pub fn decode_with<T: Wire>(&self, rules: Rules<'_>) -> Result<T, Problems> {
         decode::decode(self, rules)
     }
 

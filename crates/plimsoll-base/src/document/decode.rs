@@ -32,13 +32,20 @@ pub enum Nulls {
     Allowed,
 }
 
-/// What `deserr` collects while it decodes: faults, each with the path of its node.
+/// What `deserr` collects while it decodes: faults, each with the path of its node. Decoding ends with the first [`MOST_PROBLEMS`] of them.
 #[derive(Debug, Default)]
 pub struct Faults {
     listed: Vec<Fault>,
-    /// How many there are beyond the first [`MOST_PROBLEMS`].
-    further: usize,
 }
+
+/// All faults of a document by their number: those that are not listed have no message, which takes more than finding them.
+#[derive(Debug, Default)]
+pub struct FaultCount(usize);
+
+/// What a document can be decoded to.
+pub trait Wire: Deserr<Faults> + Deserr<FaultCount> {}
+
+impl<T: Deserr<Faults> + Deserr<FaultCount>> Wire for T {}
 
 #[derive(Debug)]
 struct Fault {
@@ -52,10 +59,7 @@ enum FaultKind {
     Other(String),
 }
 
-pub(super) fn decode<T: Deserr<Faults>>(
-    document: &Document,
-    rules: Rules<'_>,
-) -> Result<T, Problems> {
+pub(super) fn decode<T: Wire>(document: &Document, rules: Rules<'_>) -> Result<T, Problems> {
     let mut problems = Problems::default();
     if rules.nulls == Nulls::Refused {
         let mut paths = Vec::new();
@@ -68,12 +72,15 @@ pub(super) fn decode<T: Deserr<Faults>>(
     }
     match deserr::deserialize::<T, _, Faults>(&document.root) {
         Ok(value) => problems.or_ok(value),
-        Err(Faults { listed, further }) => {
+        Err(Faults { listed }) => {
             let empty: HashSet<String> = problems
                 .iter()
                 .map(|problem| problem.path.clone())
                 .collect();
-            problems.count_further(further);
+            if listed.len() >= MOST_PROBLEMS {
+                let all = count::<T>(document);
+                problems.count_further(all.saturating_sub(listed.len()));
+            }
             problems.extend(
                 listed
                     .into_iter()
@@ -82,6 +89,14 @@ pub(super) fn decode<T: Deserr<Faults>>(
             );
             Err(problems)
         }
+    }
+}
+
+/// How many faults there are.
+fn count<T: Wire>(document: &Document) -> usize {
+    match deserr::deserialize::<T, _, FaultCount>(&document.root) {
+        Ok(_) => 0,
+        Err(FaultCount(faults)) => faults,
     }
 }
 
@@ -253,32 +268,45 @@ fn reword(message: String) -> String {
 impl MergeWithError<Self> for Faults {
     fn merge(
         earlier: Option<Self>,
-        mut other: Self,
+        other: Self,
         _at: ValuePointerRef<'_>,
     ) -> ControlFlow<Self, Self> {
-        ControlFlow::Continue(match earlier {
-            Some(mut faults) => {
-                let room = MOST_PROBLEMS.saturating_sub(faults.listed.len());
-                faults.further += other.further + other.listed.len().saturating_sub(room);
-                other.listed.truncate(room);
-                faults.listed.append(&mut other.listed);
-                faults
-            }
-            None => other,
-        })
+        let mut faults = earlier.unwrap_or_default();
+        faults.listed.extend(other.listed);
+        faults.listed.truncate(MOST_PROBLEMS);
+        match faults.listed.len() {
+            MOST_PROBLEMS => ControlFlow::Break(faults),
+            _ => ControlFlow::Continue(faults),
+        }
+    }
+}
+
+impl MergeWithError<Self> for FaultCount {
+    fn merge(
+        earlier: Option<Self>,
+        other: Self,
+        _at: ValuePointerRef<'_>,
+    ) -> ControlFlow<Self, Self> {
+        ControlFlow::Continue(Self(earlier.unwrap_or_default().0 + other.0))
+    }
+}
+
+impl DeserializeError for FaultCount {
+    fn error<V: IntoValue>(
+        earlier: Option<Self>,
+        _error: ErrorKind<'_, V>,
+        location: ValuePointerRef<'_>,
+    ) -> ControlFlow<Self, Self> {
+        Self::merge(earlier, Self(1), location)
     }
 }
 
 impl DeserializeError for Faults {
     fn error<V: IntoValue>(
-        mut earlier: Option<Self>,
+        earlier: Option<Self>,
         error: ErrorKind<'_, V>,
         location: ValuePointerRef<'_>,
     ) -> ControlFlow<Self, Self> {
-        if let Some(mut faults) = earlier.take_if(|it| it.listed.len() >= MOST_PROBLEMS) {
-            faults.further += 1;
-            return ControlFlow::Continue(faults);
-        }
         let owned = |words: &[&str]| {
             words
                 .iter()
@@ -313,7 +341,7 @@ impl DeserializeError for Faults {
             kind,
         };
         let listed = vec![fault];
-        Self::merge(earlier, Self { listed, further: 0 }, location)
+        Self::merge(earlier, Self { listed }, location)
     }
 }
 
@@ -423,5 +451,64 @@ impl<'a> Iterator for Left<'a> {
     fn next(&mut self) -> Option<Self::Item> {
         let entry = self.0.next()?;
         Some((entry.key().to_owned(), entry.node()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::super::Entries;
+    use super::*;
+
+    thread_local! {
+        /// How many values were refused with a message.
+        static TOLD: Cell<usize> = const { Cell::new(0) };
+    }
+
+    /// Refuses every value.
+    struct Never;
+
+    /// Whether faults of this kind have messages.
+    trait Told: DeserializeError {
+        const IS_TOLD: bool;
+    }
+
+    impl Told for Faults {
+        const IS_TOLD: bool = true;
+    }
+
+    impl Told for FaultCount {
+        const IS_TOLD: bool = false;
+    }
+
+    impl<E: Told> Deserr<E> for Never {
+        fn deserialize_from_value<V: IntoValue>(
+            _value: Value<V>,
+            at: ValuePointerRef<'_>,
+        ) -> Result<Self, E> {
+            TOLD.set(TOLD.get() + usize::from(E::IS_TOLD));
+            let msg = "never".to_owned();
+            let refused = E::error::<V>(None, ErrorKind::Unexpected { msg }, at);
+            Err(deserr::take_cf_content(refused))
+        }
+    }
+
+    #[test]
+    fn faults_beyond_many_cost_no_message() {
+        let check = |text: &str, faults: usize, told: usize| {
+            TOLD.set(0);
+            let document = Document::parse_json("f.json", text).unwrap();
+            let problems = document.decode::<Entries<Vec<Never>>>().err().unwrap();
+            assert_eq!((problems.len(), TOLD.get()), (faults, told), "{problems}");
+        };
+        let list = |count: usize| vec!["1"; count].join(",");
+        check(&format!(r#"{{"a": [{}]}}"#, list(99)), 99, 99);
+        check(&format!(r#"{{"a": [{}]}}"#, list(100)), 100, 100);
+        check(&format!(r#"{{"a": [{}]}}"#, list(101)), 101, 100);
+        let [a, b, c] = [60, 70, 80].map(list);
+        let text = format!(r#"{{"a": [{a}], "b": [{b}], "c": [{c}]}}"#);
+        // What stands within a value is told before it is known how many are told beside it.
+        check(&text, 210, 130);
     }
 }
