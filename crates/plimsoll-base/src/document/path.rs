@@ -87,7 +87,8 @@ impl Path {
     }
 
     fn push(&self, segment: Segment) -> Self {
-        let mut segments = self.0.clone();
+        let mut segments = Vec::with_capacity(self.0.len() + 1);
+        segments.extend_from_slice(&self.0);
         segments.push(segment);
         Self(segments)
     }

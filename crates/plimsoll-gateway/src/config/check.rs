@@ -377,9 +377,12 @@ fn routes(c: &mut Checker<'_>, wire: &GatewayFile) -> Vec<RouteConfig> {
     let mut routes: Vec<RouteConfig> = Vec::new();
     // The first route of each path.
     let mut known: HashMap<&str, usize> = HashMap::new();
+    let all = Path::root().key("routes");
     for (index, block) in blocks.iter().enumerate() {
-        let at = Path::root().key("routes").index(index);
-        check_prefix(c, &at.key("path"), &block.path);
+        let at = all.index(index);
+        if let Err(message) = check_prefix(&block.path) {
+            c.refuse(at.key("path"), message);
+        }
         let first = *known.entry(&block.path).or_insert(index);
         if first < index {
             let message = format!("routes[{first}] has this path already");
@@ -455,20 +458,15 @@ fn prepend(c: &mut Checker<'_>, at: &Path, written: Option<&str>) -> String {
     prefix.to_owned()
 }
 
-fn check_prefix(c: &mut Checker<'_>, at: &Path, prefix: &str) {
+fn check_prefix(prefix: &str) -> Result<(), String> {
     match path::normalise(prefix) {
-        Err(error) => c.refuse(at, format!("{error}: write `/` or `/api/v1`")),
-        Ok(normal) if normal != prefix => {
-            c.refuse(at, format!("write it in its normal form: `{normal}`"));
-        }
-        Ok(_) if prefix.len() > 1 && prefix.ends_with('/') => {
-            let message = format!(
-                "a route covers whole segments: write `{}`",
-                prefix.trim_end_matches('/')
-            );
-            c.refuse(at, message);
-        }
-        Ok(_) => {}
+        Err(error) => Err(format!("{error}: write `/` or `/api/v1`")),
+        Ok(normal) if normal != prefix => Err(format!("write it in its normal form: `{normal}`")),
+        Ok(_) if prefix.len() > 1 && prefix.ends_with('/') => Err(format!(
+            "a route covers whole segments: write `{}`",
+            prefix.trim_end_matches('/')
+        )),
+        Ok(_) => Ok(()),
     }
 }
 
