@@ -32,6 +32,7 @@ pub use scalar::{
 };
 
 pub use tree::{Entry, Node, Value};
+use yaml::Language;
 
 /// The longest text that is parsed, in bytes.
 pub const MAX_TEXT_BYTES: usize = 16 * 1024 * 1024;
@@ -57,6 +58,8 @@ pub struct Document {
     root: Node,
     /// The length of its text.
     bytes: usize,
+    /// What its text was read as.
+    language: Language,
 }
 
 impl Document {
@@ -69,10 +72,12 @@ impl Document {
     /// Text that is not YAML (the parser stops there), duplicate keys, refused features (all at once), and text beyond
     /// [`MAX_TEXT_BYTES`], [`MAX_DEPTH`] or [`MAX_WAY_BYTES`], with too many values for its length, or with too much in brackets.
     pub fn parse_yaml(file: &str, text: &str) -> Result<Self, Problems> {
+        let (root, language) = yaml::parse_either(file, text)?;
         Ok(Self {
             sources: vec![file.to_owned()],
-            root: yaml::parse(file, text)?,
+            root,
             bytes: text.len(),
+            language,
         })
     }
 
@@ -86,7 +91,14 @@ impl Document {
             sources: vec![file.to_owned()],
             root: json::parse(file, text)?,
             bytes: text.len(),
+            language: Language::Json,
         })
+    }
+
+    /// Whether it is what [`Self::parse_json`] makes of its text, however it was parsed.
+    #[must_use]
+    pub fn is_json(&self) -> bool {
+        self.language == Language::Json
     }
 
     /// The length of the text that it was parsed from.

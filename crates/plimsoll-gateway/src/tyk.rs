@@ -171,7 +171,7 @@ impl Settings {
                 })
             }
             Err(problems) => {
-                refused.extend(problems);
+                refused.append(problems);
                 Err(refused)
             }
         }
@@ -219,34 +219,39 @@ impl Settings {
             Some(PolicyFiles::One(path)) => (vec![files::read(path)?], Form::Named),
             Some(PolicyFiles::Directory(path)) => (files::policies(path)?, Form::Single),
         };
-        self.compile(&definitions, (&policies, form))
+        let definitions = definitions
+            .iter()
+            .map(|file| (&*file.name, file.document()));
+        self.compile(definitions, (&policies, form))
     }
 
-    fn compile(
+    /// Definitions are parsed one after the other, when they are asked for.
+    fn compile<'a>(
         &self,
-        files: &[File],
+        definitions: impl IntoIterator<Item = (&'a str, Result<Document, Problems>)>,
         (policies, form): (&[File], Form),
     ) -> Result<Loaded, Problems> {
         let mut problems = Problems::default();
         let mut notes = Notes::default();
         let mut apis = Vec::new();
-        for file in files {
-            match definition(file, &mut notes) {
+        for (name, document) in definitions {
+            match document.and_then(|document| definition(name, document, &mut notes)) {
                 Ok((api, refused)) => {
-                    problems.extend(refused);
+                    problems.append(refused);
                     apis.push(api);
                 }
-                Err(wrong) => problems.extend(wrong),
+                Err(wrong) => problems.append(wrong),
             }
         }
         let mut granted = Policies::new();
         for file in policies {
-            match policies::read(file, form) {
+            let document = file.document();
+            match document.and_then(|document| policies::read(&file.name, document, form)) {
                 Ok((policies, account)) => {
                     notes.accounts.push(account);
                     problems.extend(add(&mut granted, policies, file));
                 }
-                Err(wrong) => problems.extend(wrong),
+                Err(wrong) => problems.append(wrong),
             }
         }
         if self.conf.policies.is_some() {
@@ -257,14 +262,13 @@ impl Settings {
         }
         problems.extend(same_ids(&apis));
         for references in apis.iter().map(Api::references) {
-            problems.count_further(references.len() - references.iter().count());
-            problems.extend(references);
+            problems.append(references);
         }
         problems.extend(apis.iter().flat_map(|api| self.scripts(api)));
         let config = match compile::compile(&self.conf, &apis, self.strict, &mut notes.doubts) {
             Ok(config) => problems.or_ok(config)?,
             Err(wrong) => {
-                problems.extend(wrong);
+                problems.append(wrong);
                 return Err(problems);
             }
         };
@@ -340,35 +344,31 @@ fn stem(file: &str) -> Option<String> {
     Some(stem.to_string_lossy().into_owned())
 }
 
-/// Checks one definition for itself, as a file called `name`; what becomes of its fields.
+/// Checks one definition for itself, JSON of a file called `name`; what becomes of its fields.
 ///
 /// # Errors
 /// Every problem of it.
-pub fn check_definition(name: &str, text: &str) -> Result<Vec<String>, Problems> {
+pub fn check_definition(name: &str, document: Document) -> Result<Vec<String>, Problems> {
     let conf = "{\"secret\": \"any\", \"app_path\": \"apps\"}";
     let settings = Settings::parse("tyk.conf", conf, false, Surroundings::none())?;
-    let file = File {
-        name: name.to_owned(),
-        text: text.to_owned(),
-    };
-    let loaded = settings.compile(&[file], (&[], Form::Named))?;
+    let loaded = settings.compile([(name, Ok(document))], (&[], Form::Named))?;
     Ok(loaded.notes.all())
 }
 
-/// Checks a file of policies for itself, by their names or a single one; what becomes of its fields.
+/// Checks policies for themselves, JSON of a file called `name`, by their names or a single one; what becomes of their fields.
 ///
 /// # Errors
-/// Every problem of it.
-pub fn check_policies(name: &str, text: &str, sort: TykFile) -> Result<Vec<String>, Problems> {
+/// Every problem of them.
+pub fn check_policies(
+    name: &str,
+    document: Document,
+    sort: TykFile,
+) -> Result<Vec<String>, Problems> {
     let form = match sort {
         TykFile::Policy => Form::Single,
         _ => Form::Named,
     };
-    let file = File {
-        name: name.to_owned(),
-        text: text.to_owned(),
-    };
-    let (_, account) = policies::read(&file, form)?;
+    let (_, account) = policies::read(name, document, form)?;
     Ok(vec![account.to_string()])
 }
 
@@ -379,36 +379,38 @@ const VALUES: Allowance = Allowance {
 };
 
 /// A definition, and what of it is refused: what else is wrong with it is yet to be found.
-fn definition(file: &File, notes: &mut Notes) -> Result<(Api, Problems), Problems> {
+fn definition(
+    name: &str,
+    document: Document,
+    notes: &mut Notes,
+) -> Result<(Api, Problems), Problems> {
     /// Paths and the like: one of a few bytes takes some thousand.
     const RECORDS: Allowance = Allowance {
         any: 2_500,
         bytes_each: 200,
     };
-    let document = Document::parse_json(&file.name, &file.text)?;
     document.bound(Counted::Records, RECORDS)?;
     document.bound(Counted::Values, VALUES)?;
     let document = fields::spelled(fields::DEFINITION, document, false)?;
     let verdict = fields::judge(fields::DEFINITION, &document);
-    let (mut refused, account) = verdict.into_parts(&file.name);
+    let (mut refused, account) = verdict.into_parts(name);
     let definition: definition::Definition = match document.decode_with(RULES) {
         Ok(definition) => definition,
         Err(problems) => {
-            refused.extend(problems);
+            refused.append(problems);
             return Err(refused);
         }
     };
     notes.accounts.push(account);
     if definition.active == Some(false) {
-        let name = &file.name;
         notes.doubts.push(format!(
             "{name}: `active` is false, so this API is closed; Tyk would serve it"
         ));
     }
     let id = definition.api_id.clone().filter(|id| !id.is_empty());
     let api = Api {
-        file: PathBuf::from(&file.name),
-        id: id.or_else(|| stem(&file.name)).unwrap_or_default(),
+        file: PathBuf::from(name),
+        id: id.or_else(|| stem(name)).unwrap_or_default(),
         document,
         definition,
     };

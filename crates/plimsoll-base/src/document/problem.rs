@@ -75,6 +75,12 @@ impl Problems {
         self.further += problems;
     }
 
+    /// Adds others, those that are only counted, too.
+    pub fn append(&mut self, others: Self) {
+        self.further += others.further;
+        self.extend(others);
+    }
+
     /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -17,6 +17,18 @@ use super::{MAX_DEPTH, MAX_TEXT_BYTES, MAX_WAY_BYTES, json, too_long_a_way};
 
 /// Parses one document; problems carry `file`.
 pub(super) fn parse(file: &str, text: &str) -> Result<Node, Problems> {
+    parse_either(file, text).map(|(root, _)| root)
+}
+
+/// Which language a text was read as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Language {
+    Json,
+    Yaml,
+}
+
+/// The same, and whether the document is JSON.
+pub(super) fn parse_either(file: &str, text: &str) -> Result<(Node, Language), Problems> {
     if text.len() > MAX_TEXT_BYTES {
         let message = format!(
             "the file has {} bytes; at most {MAX_TEXT_BYTES} are read",
@@ -25,7 +37,7 @@ pub(super) fn parse(file: &str, text: &str) -> Result<Node, Problems> {
         return Err(Problem::of_file(file, message).into());
     }
     let not_json = match as_json(file, text) {
-        Some(Ok(root)) => return root,
+        Some(Ok(root)) => return root.map(|root| (root, Language::Json)),
         Some(Err(problems)) => Some(problems),
         None => None,
     };
@@ -36,7 +48,7 @@ pub(super) fn parse(file: &str, text: &str) -> Result<Node, Problems> {
         // Whoever meant to write JSON is told where it is none.
         builder.problems.extend(not_json.into_iter().flatten());
     }
-    builder.finish()
+    builder.finish().map(|root| (root, Language::Yaml))
 }
 
 /// Reads the text; where the brackets begin that hold too much, if any do.

@@ -3,6 +3,7 @@
 use super::{Call, Control, changed, error};
 use crate::answer::Answer;
 use crate::tyk;
+use plimsoll_base::document::Document;
 use serde_json::Value;
 use std::fs::File;
 use std::io::Write as _;
@@ -26,7 +27,9 @@ pub(super) fn definition(call: &Call) -> Result<(String, &str), Answer> {
     if serde_json::from_str::<Value>(text).is_err() {
         return Err(error(400, "Request malformed"));
     }
-    tyk::check_definition("definition", text)
+    let document = Document::parse_json("definition", text);
+    document
+        .and_then(|document| tyk::check_definition("definition", document))
         .map_err(|problems| error(400, problems.to_string()))?;
     match tyk::written_id(text) {
         Some(id) => Ok((id, text)),

@@ -25,9 +25,7 @@ use crate::policy::rate_limit::Scope;
 use crate::policy::session::Counts;
 use crate::upstream::tls::UpstreamTls;
 use crate::voice::{TykVoice, Voice};
-use plimsoll_base::document::{
-    Document, MOST_PROBLEMS, Node, Path, Problem, Problems, Segment, Value,
-};
+use plimsoll_base::document::{Document, MOST_PROBLEMS, Node, Path, Problems, Segment, Value};
 use plimsoll_base::units::Rate;
 use plimsoll_http::Limits;
 use secured::Securing;
@@ -108,13 +106,18 @@ struct Check<'a> {
     /// The file's name.
     name: &'a str,
     document: &'a Document,
-    problems: Vec<Problem>,
+    problems: Problems,
     notes: &'a mut Vec<String>,
 }
 
 impl Check<'_> {
     fn refuse(&mut self, path: impl Into<Path>, message: impl Into<String>) {
-        self.problems.push(self.document.problem(path, message));
+        // Each is looked for from the top of the document.
+        if self.problems.len() >= MOST_PROBLEMS {
+            self.problems.count_further(1);
+            return;
+        }
+        self.problems.extend([self.document.problem(path, message)]);
     }
 
     /// Something that the operator should know.
@@ -133,7 +136,7 @@ pub(super) fn compile(
     strict: bool,
     notes: &mut Vec<String>,
 ) -> Result<GatewayConfig, Problems> {
-    let mut problems = Vec::new();
+    let mut problems = Problems::default();
     notes.extend(conf.notes.iter().cloned());
     let (mut routes, mut upstreams): (Vec<RouteConfig>, Vec<UpstreamConfig>) = Default::default();
     let mut securing = Securing::new(conf.upstream_tls, conf.offers_http2);
@@ -142,7 +145,7 @@ pub(super) fn compile(
         let mut c = Check {
             name: &name,
             document: &api.document,
-            problems: Vec::new(),
+            problems: Problems::default(),
             notes: &mut *notes,
         };
         if !is_open(&api.definition) {
@@ -165,7 +168,7 @@ pub(super) fn compile(
         routes.push(route(&mut c, api, path, &target, upstreams.len(), conf));
         let tls = securing.upstream_tls(&mut c, &api.definition.proxy, &target.endpoints);
         upstreams.push(upstream(api, target, tls, conf));
-        problems.append(&mut c.problems);
+        problems.append(c.problems);
     }
     let config = GatewayConfig {
         listeners: vec![ListenerConfig {
@@ -198,7 +201,7 @@ pub(super) fn compile(
         notes: Vec::new(),
         places: Places::nowhere(),
     };
-    Problems::from_iter(problems).or_ok(config)
+    problems.or_ok(config)
 }
 
 fn timeouts(conf: &Conf) -> Timeouts {
@@ -561,6 +564,7 @@ fn limits(conf: &Conf) -> ConnectionLimits {
 
 #[cfg(test)]
 mod tests {
+    use super::Document;
     use crate::tyk::check_definition;
 
     #[test]
@@ -569,9 +573,36 @@ mod tests {
             let text = format!(
                 "{{ \"proxy\": {{ \"listen_path\": \"{path}\", \"target_url\": \"http://a\" }} }}"
             );
-            let told = check_definition("api.json", &text).unwrap_err().to_string();
+            let document = Document::parse_json("api.json", &text).unwrap();
+            let told = check_definition("api.json", document).unwrap_err();
+            let told = told.to_string();
             let expected = format!("`{path}` is not a path in its normal form");
             assert!(told.contains(&expected), "{told}");
         }
+    }
+
+    #[test]
+    fn problems_beyond_many_are_counted() {
+        let check = |part: &str, one: &str| {
+            let all = vec![one; 500].join(",");
+            let all = match part {
+                "versions" => (0..500)
+                    .map(|n| format!("\"{n}\": {one}"))
+                    .collect::<Vec<_>>()
+                    .join(","),
+                _ => format!(
+                    "\"v\": {{\"use_extended_paths\": true, \"extended_paths\": {{\"white_list\": [{all}]}}}}"
+                ),
+            };
+            let text = format!(
+                r#"{{"use_keyless": true, "proxy": {{"listen_path": "/", "target_url": "http://a"}},
+                "version_data": {{"not_versioned": true, "versions": {{{all}}}}}}}"#
+            );
+            let document = Document::parse_json("api.json", &text).unwrap();
+            let told = check_definition("api.json", document).unwrap_err();
+            assert_eq!(told.len(), 500, "{told}");
+        };
+        check("versions", "null");
+        check("paths", r#"{"path": "/a("}"#);
     }
 }

@@ -1,6 +1,6 @@
 //! Finding and reading Tyk's files.
 
-use plimsoll_base::document::{Problem, Problems};
+use plimsoll_base::document::{Document, Problem, Problems};
 use plimsoll_files::Limit;
 use std::path::{Path, PathBuf};
 
@@ -9,6 +9,12 @@ use std::path::{Path, PathBuf};
 pub(super) struct File {
     pub(super) name: String,
     pub(super) text: String,
+}
+
+impl File {
+    pub(super) fn document(&self) -> Result<Document, Problems> {
+        Document::parse_json(&self.name, &self.text)
+    }
 }
 
 /// Reads one file.

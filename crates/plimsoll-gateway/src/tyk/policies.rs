@@ -1,6 +1,5 @@
 //! `policies.json`: what keys are granted by name.
 
-use super::files::File;
 use super::notes::{Account, Ignored};
 use super::{RULES, VALUES, fields};
 use crate::keys::lifetime::AfterExpiry;
@@ -71,7 +70,11 @@ pub(super) enum Form {
 }
 
 /// The policies of a file, and what becomes of its fields.
-pub(super) fn read(file: &File, form: Form) -> Result<(Policies, Account), Problems> {
+pub(super) fn read(
+    name: &str,
+    document: Document,
+    form: Form,
+) -> Result<(Policies, Account), Problems> {
     /// A policy of a few bytes takes some thousand.
     const COLLECTIONS: Allowance = Allowance {
         any: 6_000,
@@ -81,14 +84,13 @@ pub(super) fn read(file: &File, form: Form) -> Result<(Policies, Account), Probl
         any: 6_000,
         bytes_each: 120,
     };
-    let document = Document::parse_json(&file.name, &file.text)?;
     document.bound(Counted::Entries, POLICIES)?;
     document.bound(Counted::Collections, COLLECTIONS)?;
     document.bound(Counted::Values, VALUES)?;
     let document = fields::spelled(fields::POLICY, document, form == Form::Named)?;
     match form {
-        Form::Named => named(&file.name, &document),
-        Form::Single => single(&file.name, &document),
+        Form::Named => named(name, &document),
+        Form::Single => single(name, &document),
     }
 }
 
@@ -108,7 +110,7 @@ fn named(file: &str, document: &Document) -> Result<(Policies, Account), Problem
         let at = Path::root().key(name);
         let verdict = fields::judge_below(fields::POLICY, document, &at, entry.node());
         let (refused, own) = verdict.into_parts(file);
-        problems.extend(refused);
+        problems.append(refused);
         account.supported += own.supported;
         account.ignored.note_below(name, &own.ignored);
     }
@@ -117,13 +119,13 @@ fn named(file: &str, document: &Document) -> Result<(Policies, Account), Problem
             let mut policies = Policies::new();
             for (name, wire) in wires.0 {
                 let (policy, unfit) = policy(document, &Path::root().key(&name), wire);
-                problems.extend(unfit);
+                problems.append(unfit);
                 policies.insert(name, policy);
             }
             problems.or_ok((policies, account))
         }
         Err(wrong) => {
-            problems.extend(wrong);
+            problems.append(wrong);
             Err(problems)
         }
     }
@@ -134,7 +136,7 @@ fn single(file: &str, document: &Document) -> Result<(Policies, Account), Proble
     let wire: Wire = match document.decode_with(RULES) {
         Ok(wire) => wire,
         Err(wrong) => {
-            problems.extend(wrong);
+            problems.append(wrong);
             return Err(problems);
         }
     };
@@ -145,7 +147,7 @@ fn single(file: &str, document: &Document) -> Result<(Policies, Account), Proble
         problems.extend([document.problem(Path::root(), message)]);
     }
     let (policy, unfit) = policy(document, &Path::root(), wire);
-    problems.extend(unfit);
+    problems.append(unfit);
     problems.or_ok(([(name.unwrap_or_default(), policy)].into(), account))
 }
 
@@ -207,11 +209,9 @@ mod tests {
     fn a_file_has_as_many_policies_as_its_length_allows() {
         let policies = |count: usize, policy: &str| {
             let policies = (0..count).map(|number| format!("\"p{number}\":{policy}"));
-            let file = File {
-                name: "policies.json".to_owned(),
-                text: format!("{{{}}}", policies.collect::<Vec<_>>().join(",\n")),
-            };
-            let read = read(&file, Form::Named);
+            let text = format!("{{{}}}", policies.collect::<Vec<_>>().join(",\n"));
+            let document = Document::parse_json("policies.json", &text).unwrap();
+            let read = read("policies.json", document, Form::Named);
             read.map(|(policies, _)| policies.len())
                 .map_err(|problems| problems.to_string())
         };
@@ -230,11 +230,8 @@ mod tests {
     fn limits_that_could_not_be_held_to_are_refused() {
         let told = |policy: &str| {
             let text = format!(r#"{{"p": {policy}}}"#);
-            let file = File {
-                name: "policies.json".to_owned(),
-                text,
-            };
-            let read = read(&file, Form::Named);
+            let document = Document::parse_json("policies.json", &text).unwrap();
+            let read = read("policies.json", document, Form::Named);
             read.map_or_else(|problems| problems.to_string(), |_| String::new())
         };
         assert_eq!(told(r#"{"rate": 5, "per": 1, "quota_max": -1}"#), "");

@@ -1,8 +1,7 @@
 //! What an API definition comes to when it is read, judged and compiled: fuzz targets hold it against the text.
 
-use super::files::File;
 use super::policies::Form;
-use super::{Problems, Settings};
+use super::{Document, Problems, Settings};
 use crate::config::{Serves, Surroundings};
 
 /// An API that is served.
@@ -25,11 +24,8 @@ pub struct Served {
 pub fn definition(text: &str) -> Result<Option<Served>, Problems> {
     let conf = "{\"secret\": \"any\", \"app_path\": \"apps\"}";
     let settings = Settings::parse("tyk.conf", conf, false, Surroundings::none())?;
-    let file = File {
-        name: "api.json".to_owned(),
-        text: text.to_owned(),
-    };
-    let loaded = settings.compile(&[file], (&[], Form::Named))?;
+    let document = Document::parse_json("api.json", text);
+    let loaded = settings.compile([("api.json", document)], (&[], Form::Named))?;
     let routes = loaded.config.routes.into_iter();
     let mut served = routes.filter(|route| matches!(route.serves, Serves::Upstream(_)));
     let first = served.next().map(|route| Served {

@@ -36,12 +36,16 @@ pub fn run(args: Args) -> Result<Ending, Failure> {
     // An experiment has neither of these at its top level.
     let is_gateway = document.contains("routes") || document.contains("listeners");
     if let Some(sort) = sort {
-        // It is read anew, as JSON.
-        drop(document);
         return match sort {
-            TykFile::Conf => tyk(path),
-            TykFile::Definition => definition(&name, &text),
-            TykFile::Policies | TykFile::Policy => policies(&name, &text, sort),
+            TykFile::Conf => {
+                // It is read anew, with what it names.
+                drop(document);
+                tyk(path)
+            }
+            TykFile::Definition => definition(&name, json(document, &name, &text)?),
+            TykFile::Policies | TykFile::Policy => {
+                policies(&name, json(document, &name, &text)?, sort)
+            }
             TykFile::OpenApi => Err(Failure::Input(format!(
                 "{name}: an OpenAPI description with Tyk's extension: only classic API definitions are read"
             ))),
@@ -52,6 +56,15 @@ pub fn run(args: Args) -> Result<Ending, Failure> {
     }
     let loaded = Experiment::of(document, &text, path, &run::surroundings());
     experiment(&loaded.map_err(|problems| Failure::Input(problems.to_string()))?)
+}
+
+/// The same document as JSON and nothing else, which is parsed again only if it is none.
+fn json(document: Document, name: &str, text: &str) -> Result<Document, Failure> {
+    if document.is_json() {
+        return Ok(document);
+    }
+    drop(document);
+    Document::parse_json(name, text).map_err(|problems| Failure::Input(problems.to_string()))
 }
 
 fn experiment(loaded: &Experiment) -> Result<Ending, Failure> {
@@ -90,8 +103,8 @@ fn tyk(path: &Path) -> Result<Ending, Failure> {
 }
 
 /// One API definition of Tyk's.
-fn definition(name: &str, text: &str) -> Result<Ending, Failure> {
-    let notes = plimsoll_gateway::check_definition(name, text)
+fn definition(name: &str, document: Document) -> Result<Ending, Failure> {
+    let notes = plimsoll_gateway::check_definition(name, document)
         .map_err(|problems| Failure::Input(problems.to_string()))?;
     notes.iter().for_each(|note| out::note(note));
     out::print(&format!("{name}: a valid API definition of Tyk's\n"))?;
@@ -99,8 +112,8 @@ fn definition(name: &str, text: &str) -> Result<Ending, Failure> {
 }
 
 /// Policies of Tyk's.
-fn policies(name: &str, text: &str, sort: TykFile) -> Result<Ending, Failure> {
-    let notes = plimsoll_gateway::check_policies(name, text, sort)
+fn policies(name: &str, document: Document, sort: TykFile) -> Result<Ending, Failure> {
+    let notes = plimsoll_gateway::check_policies(name, document, sort)
         .map_err(|problems| Failure::Input(problems.to_string()))?;
     notes.iter().for_each(|note| out::note(note));
     out::print(&format!("{name}: valid policies of Tyk's\n"))?;
