@@ -22,6 +22,7 @@ use crate::identity::Kind;
 use crate::overrides::Overrides;
 use crate::path;
 use crate::policy::rate_limit::Scope;
+use crate::policy::rules::matcher::Room;
 use crate::policy::session::Counts;
 use crate::upstream::tls::UpstreamTls;
 use crate::voice::{TykVoice, Voice};
@@ -108,6 +109,8 @@ struct Check<'a> {
     document: &'a Document,
     problems: Problems,
     notes: &'a mut Vec<String>,
+    /// For the expressions of its paths.
+    room: Room,
 }
 
 impl Check<'_> {
@@ -147,6 +150,7 @@ pub(super) fn compile(
             document: &api.document,
             problems: Problems::default(),
             notes: &mut *notes,
+            room: Room::of_a_file(),
         };
         if !is_open(&api.definition) {
             continue;

@@ -3,10 +3,14 @@
 //! Patterns are held against the decoded path, so that no spelling of it gets past them, and where a rule restricts or permits against every
 //! other reading of it, too, see [`crate::path::readings`].
 
+mod wildcards;
+
 use crate::path::readings::{self, decode};
 use crate::router;
-use regex::Regex;
+use regex_automata::meta;
+use regex_automata::nfa::thompson::WhichCaptures;
 use std::borrow::Cow;
+use wildcards::Wildcards;
 
 /// A compiled pattern.
 #[derive(Debug, Clone)]
@@ -18,9 +22,40 @@ pub(crate) struct PathMatcher {
 /// What is looked for in a path.
 #[derive(Debug, Clone)]
 enum Pattern {
-    /// Just this text: most patterns are nothing else, and compiled one would take fifty times its length.
-    Text(Box<str>),
-    Expression(Regex),
+    /// Most patterns are nothing else.
+    Wildcards(Wildcards),
+    Expression(Box<Expression>),
+}
+
+/// A regular expression.
+#[derive(Debug, Clone)]
+struct Expression {
+    compiled: meta::Regex,
+    speaks_of_parameters: bool,
+}
+
+/// What the regular expressions of one file may still take, compiled: a few bytes of one may stand for very many, and so do thousands.
+#[derive(Debug, Clone)]
+pub(crate) struct Room {
+    left: usize,
+}
+
+impl Room {
+    /// Some hundred expressions of usual length.
+    const BYTES: usize = 3 << 19;
+    /// What a single one may take.
+    const OF_ONE: usize = 256 << 10;
+
+    pub(crate) fn of_a_file() -> Self {
+        Self { left: Self::BYTES }
+    }
+
+    fn exhausted(pattern: &str) -> String {
+        format!(
+            "`{pattern}` is one regular expression too many: those of a file may take {} kB when they are compiled; write `*` and `{{name}}` for segments, or several files",
+            Self::BYTES >> 10
+        )
+    }
 }
 
 /// What a pattern is held against.
@@ -84,50 +119,27 @@ impl PathMatcher {
         let Some(rest) = text.strip_prefix('/') else {
             return Err("a path begins with `/`: write for instance `/orders/{id}`".to_owned());
         };
-        let mut pattern = "^".to_owned();
-        for segment in rest.split('/').filter(|segment| !segment.is_empty()) {
-            pattern += "/";
-            let is_name = segment.len() > 2 && segment.starts_with('{') && segment.ends_with('}');
-            match is_name {
-                true => pattern += "[^/]+",
-                false if segment.contains(['{', '}']) => {
-                    return Err(format!(
-                        "`{segment}` is no segment: `{{name}}` stands for a whole one"
-                    ));
-                }
-                false => pattern += &regex::escape(segment),
-            }
-        }
-        pattern += "(/|$)";
-        Self::compile(&pattern, Against::Below)
+        let written = rest.split('/').filter(|segment| !segment.is_empty());
+        let segments: Result<Vec<Option<&str>>, String> = written.map(segment).collect();
+        Ok(Self {
+            pattern: Pattern::Wildcards(Wildcards::below(segments?)),
+            against: Against::Below,
+        })
     }
 
-    /// A regular expression that is found anywhere.
+    /// A regular expression that is found anywhere, for which there may be no room.
     ///
     /// # Errors
     /// What is wrong with it.
-    pub(crate) fn expression(pattern: &str, against: Against) -> Result<Self, String> {
-        Self::compile(pattern, against)
-    }
-
-    fn compile(pattern: &str, against: Against) -> Result<Self, String> {
-        if let Some(text) = text_of(pattern) {
-            let pattern = Pattern::Text(text.into());
-            return Ok(Self { pattern, against });
-        }
-        // Patterns come from a file; none may take more memory than this.
-        const COMPILED_BYTES: usize = 1 << 20;
-        let built = regex::RegexBuilder::new(pattern)
-            .size_limit(COMPILED_BYTES)
-            .build();
-        let built = built.map_err(|error| {
-            // It draws where it stumbled, and says why in its last line.
-            let text = error.to_string();
-            let why = text.lines().last().unwrap_or_default();
-            let why = why.strip_prefix("error: ").unwrap_or(why);
-            format!("`{pattern}` is not a regular expression: {why}")
-        })?;
-        let pattern = Pattern::Expression(built);
+    pub(crate) fn expression(
+        pattern: &str,
+        against: Against,
+        room: &mut Room,
+    ) -> Result<Self, String> {
+        let pattern = match Wildcards::parse(pattern) {
+            Some(wildcards) => Pattern::Wildcards(wildcards),
+            None => Pattern::Expression(Box::new(Expression::compile(pattern, room)?)),
+        };
         Ok(Self { pattern, against })
     }
 
@@ -149,7 +161,7 @@ impl PathMatcher {
     pub(crate) fn matches_however(&self, path: &Decoded<'_>) -> bool {
         self.matches(path)
             && match &path.others {
-                _ if self.pattern.as_str().contains(';') => true,
+                _ if self.pattern.speaks_of_parameters() => true,
                 Others::Known(others) => others.iter().all(|[w, b]| self.is_one_of(w, b)),
                 Others::TooMany => false,
             }
@@ -172,36 +184,80 @@ impl PathMatcher {
     }
 }
 
+/// A segment of our own patterns as it is written; `None`: any.
+fn segment(written: &str) -> Result<Option<&str>, String> {
+    let is_name = written.len() > 2 && written.starts_with('{') && written.ends_with('}');
+    match is_name {
+        true => Ok(None),
+        false if written.contains(['{', '}']) => Err(format!(
+            "`{written}` is no segment: `{{name}}` stands for a whole one"
+        )),
+        false => Ok(Some(written)),
+    }
+}
+
 impl Pattern {
     fn is_in(&self, path: &str) -> bool {
         match self {
-            Self::Text(text) => path.contains(&**text),
-            Self::Expression(expression) => expression.is_match(path),
+            Self::Wildcards(wildcards) => wildcards.is_in(path),
+            Self::Expression(expression) => expression.compiled.is_match(path),
         }
     }
 
-    fn as_str(&self) -> &str {
+    fn speaks_of_parameters(&self) -> bool {
         match self {
-            Self::Text(text) => text,
-            Self::Expression(expression) => expression.as_str(),
+            Self::Wildcards(wildcards) => wildcards.speaks_of(PARAMETERS),
+            Self::Expression(expression) => expression.speaks_of_parameters,
         }
     }
 }
 
-/// The one text that a regular expression finds, if it is written so that this can be seen.
-fn text_of(pattern: &str) -> Option<String> {
-    const SPECIAL: &str = "\\.+*?()|[]{}^$";
-    const ESCAPED: &str = "\\.+*?()|[]{}^$#&-~";
-    let mut text = String::with_capacity(pattern.len());
-    let mut letters = pattern.chars();
-    while let Some(letter) = letters.next() {
-        let stands_for = match letter {
-            '\\' => letters.next().filter(|next| ESCAPED.contains(*next)),
-            letter => Some(letter).filter(|letter| !SPECIAL.contains(*letter)),
+/// What parameters of a segment begin with.
+const PARAMETERS: char = ';';
+
+impl Expression {
+    fn compile(pattern: &str, room: &mut Room) -> Result<Self, String> {
+        if room.left == 0 {
+            return Err(Room::exhausted(pattern));
+        }
+        let most = room.left.min(Room::OF_ONE);
+        // Whether it is found is all that is asked, and what would find it faster takes several times the memory.
+        let config = meta::Config::new()
+            .which_captures(WhichCaptures::None)
+            .onepass(false)
+            .dfa(false)
+            .nfa_size_limit(Some(most));
+        let built = meta::Regex::builder().configure(config).build(pattern);
+        let taken = match &built {
+            Ok(compiled) => compiled.memory_usage(),
+            // It took as much on the way.
+            Err(error) if error.size_limit().is_some() => most,
+            Err(_) => 0,
         };
-        text.push(stands_for?);
+        room.left = room.left.saturating_sub(taken);
+        let compiled = built.map_err(|error| match error.size_limit() {
+            Some(_) if most == Room::OF_ONE => format!(
+                "`{pattern}` takes more than {} kB when it is compiled: repeat less in it",
+                Room::OF_ONE >> 10
+            ),
+            Some(_) => Room::exhausted(pattern),
+            None => format!("`{pattern}` is not a regular expression: {}", why(&error)),
+        })?;
+        Ok(Self {
+            compiled,
+            speaks_of_parameters: pattern.contains(PARAMETERS),
+        })
     }
-    Some(text)
+}
+
+/// What is wrong with the syntax: it is drawn where it stumbled, and the last line says why.
+fn why(error: &meta::BuildError) -> String {
+    let text = match error.syntax_error() {
+        Some(error) => error.to_string(),
+        None => error.to_string(),
+    };
+    let why = text.lines().last().unwrap_or_default();
+    why.strip_prefix("error: ").unwrap_or(why).to_owned()
 }
 
 #[cfg(test)]
@@ -209,23 +265,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_more_than_a_text_is_not_compiled() {
-        let check = |pattern: &str, expected: Option<&str>| {
-            assert_eq!(text_of(pattern).as_deref(), expected, "{pattern}");
-            if let Some(text) = expected {
-                let anchored = Regex::new(&format!("^(?:{pattern})$")).unwrap();
-                assert!(anchored.is_match(text), "{pattern}");
-            }
+    fn expressions_of_a_file_take_so_much_together() {
+        let mut room = Room::of_a_file();
+        let mut compile = |pattern: &str| {
+            let compiled = PathMatcher::expression(pattern, Against::Below, &mut room);
+            compiled.map(|_| ())
         };
-        check("", Some(""));
-        check("/orders", Some("/orders"));
-        check(r"/my\-orders/a\.b", Some("/my-orders/a.b"));
-        check("/é#~", Some("/é#~"));
-        for expression in [
-            "^/a", "/a$", "/.", "/a?", "/[a]", "/(a)", "a|b", r"\d", r"\<", "\\", "(?i)a", "a{2}",
-        ] {
-            check(expression, None);
+        // A usual definition has fewer of all of these.
+        for number in 0..10_000 {
+            compile(&format!("^/orders/{number}/([^/]+)/lines/.*")).unwrap();
         }
+        for number in 0..300 {
+            compile(&format!("^/orders/{number}/[0-9]+$")).unwrap();
+        }
+        insta::assert_snapshot!(compile(".{1000}").unwrap_err(), @"`.{1000}` takes more than 256 kB when it is compiled: repeat less in it");
+        let first = (0..10_000).find_map(|number| compile(&format!("/{number}/[a-z]")).err());
+        let first = first.unwrap();
+        let (_, why) = first.split_once(" is ").unwrap();
+        insta::assert_snapshot!(why, @"one regular expression too many: those of a file may take 1536 kB when they are compiled; write `*` and `{name}` for segments, or several files");
     }
 
     #[test]
@@ -255,7 +312,8 @@ mod tests {
     #[test]
     fn expressions_are_found_anywhere_in_what_they_are_held_against() {
         let check = |pattern: &str, against: Against, below: &str, expected: bool| {
-            let matcher = PathMatcher::expression(pattern, against.clone()).unwrap();
+            let mut room = Room::of_a_file();
+            let matcher = PathMatcher::expression(pattern, against.clone(), &mut room).unwrap();
             let actual = matcher.matches(&Decoded::of(&format!("/api{below}"), below));
             assert_eq!(actual, expected, "{pattern} {against:?} {below}");
         };
@@ -267,6 +325,7 @@ mod tests {
         check("^/api/admin", twice(), "/admin", false);
         check("^/admin", twice(), "/admin", true);
         check("^/admin", twice(), "/api/admin", true);
-        assert!(PathMatcher::expression("/a(", Against::Below).is_err());
+        let mut room = Room::of_a_file();
+        assert!(PathMatcher::expression("/a(", Against::Below, &mut room).is_err());
     }
 }

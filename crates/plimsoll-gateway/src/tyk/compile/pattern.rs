@@ -5,7 +5,7 @@
 //! (`generateRegex`), `gateway/model_urlspec.go` (`matchesPath`).
 
 use crate::go_regex;
-use crate::policy::rules::matcher::{Against, PathMatcher};
+use crate::policy::rules::matcher::{Against, PathMatcher, Room};
 
 /// What `tyk.conf` says of all paths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -23,9 +23,14 @@ impl PathRules {
     ///
     /// # Errors
     /// What is wrong with it.
-    pub(super) fn matcher(self, path: &str, against: Against) -> Result<PathMatcher, String> {
+    pub(super) fn matcher(
+        self,
+        path: &str,
+        against: Against,
+        room: &mut Room,
+    ) -> Result<PathMatcher, String> {
         let translated = go_regex::translate(&self.expression(path))?;
-        PathMatcher::expression(&translated, against)
+        PathMatcher::expression(&translated, against, room)
     }
 
     /// The expression of Go that Tyk compiles.
@@ -100,7 +105,7 @@ mod tests {
                 prefix: settings.contains('p'),
                 suffix: settings.contains('s'),
             };
-            let matcher = rules.matcher(pattern, Against::Below);
+            let matcher = rules.matcher(pattern, Against::Below, &mut Room::of_a_file());
             if bits == "!" {
                 assert!(matcher.is_err(), "{pattern} {settings}: Go refuses it");
                 continue;

@@ -127,7 +127,7 @@ impl Lists<'_> {
     fn add(&mut self, c: &mut Check<'_>, entry: Entry<'_>, what: What) {
         let mut rules = self.reading.paths;
         rules.ignore_case |= entry.ignore_case;
-        match rules.matcher(entry.path, entry.against) {
+        match rules.matcher(entry.path, entry.against, &mut c.room) {
             Err(message) => c.refuse(entry.at.key("path"), message),
             Ok(paths) => self.rules.push(Rule {
                 paths,
