@@ -1,9 +1,12 @@
 //! Keys that are there from the start: a file of JSON, `{"<key>": <session>, …}`, each made as `POST /tyk/keys/{id}` makes it.
 
+use super::new_key::{self, Refused};
 use super::{Control, create_key};
+use crate::keys::session::Session;
 use plimsoll_base::document::{
     Allowance, Counted, Document, MOST_PROBLEMS, Path, Problem, Problems, Value,
 };
+use std::collections::HashMap;
 
 /// Makes the keys of a file.
 ///
@@ -21,12 +24,22 @@ pub(crate) fn make(control: &Control, name: &str, text: &str) -> Result<(), Prob
         let message = "the file holds no keys: write `{\"<key>\": { … }}`, a session for each";
         return Err(Problem::of_file(name, message.to_owned()).into());
     };
+    let mut sessions = Sessions::default();
     let mut refused = Problems::default();
     for entry in keys {
         // A session at a time: all of them as JSON would be a second text.
         let session = serde_json::to_string(entry.node());
         let session = session.expect("invariant: a document has a text");
-        let made = create_key::make(control, session.as_bytes(), entry.key());
+        let made = create_key::make_of(control, || sessions.read(session), entry.key());
+        let most = SESSIONS.of(document.bytes());
+        if sessions.reads > most {
+            let message = format!(
+                "more than {most} sessions that differ in {} bytes: give keys the same ones, or make some by the control API",
+                document.bytes()
+            );
+            refused.extend([document.problem(Path::root().key(entry.key()), message)]);
+            break;
+        }
         let message = match made {
             Ok(answer) if answer.status() == 200 => continue,
             // The place of each is looked for among all keys.
@@ -41,6 +54,41 @@ pub(crate) fn make(control: &Control, name: &str, text: &str) -> Result<(), Prob
         refused.extend([document.problem(path, message)]);
     }
     refused.or_ok(()).map_err(unnamed)
+}
+
+/// One of a few bytes takes some ten thousand instructions.
+const SESSIONS: Allowance = Allowance {
+    any: 8_000,
+    bytes_each: 200,
+};
+
+/// Sessions by their text: most keys of a file have one that others have, too.
+#[derive(Default)]
+struct Sessions {
+    known: HashMap<String, Result<Session, Refused>>,
+    /// How many were read.
+    reads: usize,
+}
+
+impl Sessions {
+    /// How many are known at a time, and of how many bytes each.
+    const MOST: usize = 64;
+    const LONGEST: usize = 4096;
+
+    fn read(&mut self, text: String) -> Result<Session, Refused> {
+        if let Some(known) = self.known.get(&text) {
+            return known.clone();
+        }
+        self.reads += 1;
+        let read = new_key::read(text.as_bytes());
+        if text.len() <= Self::LONGEST {
+            if self.known.len() == Self::MOST {
+                self.known.clear();
+            }
+            self.known.insert(text, read.clone());
+        }
+        read
+    }
 }
 
 /// Problems at their places alone: whoever reads a key in them has it.
@@ -85,6 +133,12 @@ mod tests {
         make(10_000, &key).unwrap();
         let refused = make(20_000, &|n| format!(r#""k{n}":{{}}"#)).unwrap_err();
         assert!(refused.to_string().contains(" entries in "), "{refused}");
+        let own = |n| format!(r#""key{n}":{{"tags":["{n}"],"access_rights":{{"a":{{}}}}}}"#);
+        let refused = make(20_000, &own).unwrap_err();
+        assert!(
+            refused.to_string().contains(" sessions that differ in "),
+            "{refused}"
+        );
     }
 
     #[test]

@@ -11,7 +11,7 @@ use serde_json::json;
 use std::cell::LazyCell;
 
 /// Why a key is not made or changed. No [`Answer`] yet, whose body nobody reads where a file brings keys by the thousand.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Refused {
     pub(super) status: u16,
     pub(super) message: String,
@@ -28,18 +28,21 @@ impl Refused {
     }
 }
 
-/// The session that is written for a key; its hash, if it has a name already, is asked for only where something depends on it.
-pub(super) fn session(
-    control: &Control,
-    written: &[u8],
-    named: impl FnOnce() -> Option<KeyHash>,
-) -> Result<Session, Refused> {
+/// The session that is written for a key.
+pub(super) fn read(written: &[u8]) -> Result<Session, Refused> {
     let text =
         std::str::from_utf8(written).map_err(|_| Refused::new(500, "Unmarshalling failed"))?;
     let document = Document::parse_json("session", text)
         .map_err(|problems| Refused::new(500, format!("Unmarshalling failed: {problems}")))?;
-    let mut session =
-        session::read(document).map_err(|problems| Refused::new(400, problems.to_string()))?;
+    session::read(document).map_err(|problems| Refused::new(400, problems.to_string()))
+}
+
+/// The session as a key has it, if it may; the key's hash, if it has a name already, is asked for only where something depends on it.
+pub(super) fn admitted(
+    control: &Control,
+    mut session: Session,
+    named: impl FnOnce() -> Option<KeyHash>,
+) -> Result<Session, Refused> {
     let rules = control.settings.key_rules();
     if session.grant.access.is_empty() && session.grant.policies.is_empty() && !rules.master_keys {
         let message = "Failed to create key, keys must have at least one Access Rights record set.";

@@ -18,7 +18,8 @@ pub(super) fn answer(control: &Control, call: &Call, id: &str) -> Answer {
         true => Quotas::Keep,
         false => Quotas::Reset,
     };
-    match new_key::session(control, &call.body, || Some(hash)) {
+    let session = new_key::read(&call.body);
+    match session.and_then(|session| new_key::admitted(control, session, || Some(hash))) {
         Ok(session) => {
             let changed = new_key::put(control, (hash, id), session, Put::Change(quotas));
             changed.unwrap_or_else(unknown)
