@@ -33,6 +33,7 @@ pub use component::{
     Generator, HTTPS, Https, Listen, Listener, Mock, Placement, PostgresqlProbe, PrometheusProbe,
     Readiness, RedisProbe, RenderedFile, Scheme,
 };
+pub use decoded::{RECORDS, VALUES};
 pub use load::LoadSettings;
 pub use method::{Capacity, Levels, Method, Point};
 pub use name::is_name;

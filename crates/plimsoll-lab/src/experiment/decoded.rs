@@ -30,13 +30,13 @@ impl LeftOut {
     }
 }
 
-/// Steps, arms and the like: one of a few bytes takes some thousand.
-const RECORDS: Allowance = Allowance {
+/// Steps, arms and the like that a file may have: one of a few bytes takes some thousand.
+pub const RECORDS: Allowance = Allowance {
     any: 3_000,
     bytes_each: 220,
 };
-/// Headers, references and what else is made of a value.
-const VALUES: Allowance = Allowance {
+/// All that a file may have that is no key: headers, references and what else is made of a value.
+pub const VALUES: Allowance = Allowance {
     any: 16_000,
     bytes_each: 30,
 };

@@ -10,8 +10,9 @@ mod pattern;
 
 use crate::exit::{Ending, Failure};
 use crate::out;
-use draft::Draft;
+use draft::{Draft, Size};
 use plimsoll_files::{Limit, read_text};
+use plimsoll_lab::experiment::{RECORDS, VALUES};
 use std::io::{ErrorKind, Write as _};
 use std::path::Path;
 
@@ -53,10 +54,28 @@ fn write(output: Option<&Path>, draft: &Draft) -> Result<(), Failure> {
         out::note(&format!("note: {further} further notes are not shown"));
     }
     let text = draft.to_yaml();
+    refuse_beyond(draft.size(), text.len())?;
     match output {
         None => out::document(&text),
         Some(path) => create(path, &text),
     }
+}
+
+/// An experiment that nobody could run is not written.
+fn refuse_beyond(size: Size, bytes: usize) -> Result<(), Failure> {
+    let told = |what: &str, count: usize, most: usize| {
+        Err(Failure::Input(format!(
+            "the experiment would have {count} {what} in {bytes} bytes, and at most {most} are read: leave out some with --exclude, or import a part"
+        )))
+    };
+    let (records, values) = (RECORDS.of(bytes), VALUES.of(bytes));
+    if size.records > records {
+        return told("steps and the like", size.records, records);
+    }
+    if size.values > values {
+        return told("values", size.values, values);
+    }
+    Ok(())
 }
 
 /// What exists is not overwritten: it may be the recording itself, or an import that was worked on since.
@@ -82,4 +101,93 @@ fn read(path: &Path, limit: Limit) -> Result<String, Failure> {
         Some(unmarked) => unmarked.to_owned(),
         None => text,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::draft::{Body, Part, Step};
+    use super::*;
+    use plimsoll_base::document::{Allowance, Counted, Document};
+
+    fn get(number: usize) -> Step {
+        Step {
+            method: "GET",
+            target: "/".to_owned(),
+            name: format!("GET /{number}"),
+            ..Step::default()
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_not_written() {
+        let check = |step: fn(usize) -> Step, steps: usize, expected: Option<&str>| {
+            let draft = Draft {
+                steps: (0..steps).map(step).collect(),
+                ..Draft::default()
+            };
+            let text = draft.to_yaml();
+            let read = Document::parse_yaml("f.yaml", &text).and_then(|document| {
+                document.bound(Counted::Records, RECORDS)?;
+                document.bound(Counted::Values, VALUES)
+            });
+            let written = refuse_beyond(draft.size(), text.len());
+            assert_eq!(read.is_ok(), written.is_ok(), "{steps} steps: {read:?}");
+            let told = written.err().map(|refused| refused.to_string());
+            match (&told, expected) {
+                (None, None) => {}
+                (Some(told), Some(expected)) => assert!(told.contains(expected), "{told}"),
+                _ => panic!("{steps} steps: {told:?}"),
+            }
+        };
+        check(get, 3_000, None);
+        check(get, 20_000, Some(" steps and the like in "));
+        let headers = |number: usize| Step {
+            headers: (0..500)
+                .map(|n| (format!("h{n}"), number.to_string()))
+                .collect(),
+            ..get(number)
+        };
+        check(headers, 10, None);
+        check(headers, 100, Some(" values in "));
+    }
+
+    #[test]
+    fn what_is_written_is_counted() {
+        let part = |name: &str| Part {
+            name: name.to_owned(),
+            filename: Some("f".to_owned()),
+            ..Part::default()
+        };
+        let all = |number: usize| Step {
+            headers: vec![
+                ("shared".to_owned(), "a".to_owned()),
+                ("own".to_owned(), format!("{number}")),
+            ],
+            body: match number {
+                0 => Body::Multipart(vec![part("a"), part("b"), part("a")]),
+                1 => Body::Text("b".to_owned()),
+                _ => Body::None,
+            },
+            pause_ms: 1,
+            statuses: vec![404; number],
+            ..get(number)
+        };
+        for steps in 1..5 {
+            let draft = Draft {
+                steps: (0..steps).map(all).collect(),
+                ..Draft::default()
+            };
+            let document = Document::parse_yaml("f.yaml", &draft.to_yaml()).unwrap();
+            let count = |counted| {
+                let allowed = |any| Allowance {
+                    any,
+                    bytes_each: usize::MAX,
+                };
+                (0..).find(|any| document.bound(counted, allowed(*any)).is_ok())
+            };
+            let size = draft.size();
+            assert_eq!(count(Counted::Records), Some(size.records), "{steps} steps");
+            assert_eq!(count(Counted::Values), Some(size.values), "{steps} steps");
+        }
+    }
 }

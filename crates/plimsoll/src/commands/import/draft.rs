@@ -28,7 +28,7 @@ type Field = (String, String);
 #[derive(Debug, Default, Clone)]
 pub struct Step {
     /// In capitals; one of [`METHODS`].
-    pub method: String,
+    pub method: &'static str,
     /// Path and query.
     pub target: String,
     pub name: String,
@@ -99,6 +99,20 @@ impl Draft {
         text
     }
 
+    /// What the file holds.
+    pub fn size(&self) -> Size {
+        let shared = self.shared_headers();
+        let steps = self.steps.iter().map(|step| step.size(&shared));
+        // `components.server`, and the arm that shared fields are written for.
+        let arms = usize::from(!shared.is_empty());
+        let own = Size {
+            records: 1 + arms,
+            // The document, its version, name, components, scenario and load.
+            values: 1 + 2 + 3 + 1 + 4 + arms * 3 + shared.len(),
+        };
+        steps.fold(own, Size::and)
+    }
+
     fn write(&self, text: &mut String) -> std::fmt::Result {
         writeln!(text, "# Imported from {}.", in_line(&self.source))?;
         writeln!(text, "version: 1")?;
@@ -138,7 +152,45 @@ impl Draft {
     }
 }
 
+/// How much an experiment file holds, as it is counted when one is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Size {
+    /// Steps, and other mappings in lists.
+    pub records: usize,
+    /// All that is no key.
+    pub values: usize,
+}
+
+impl Size {
+    fn and(self, other: Self) -> Self {
+        Self {
+            records: self.records + other.records,
+            values: self.values + other.values,
+        }
+    }
+}
+
 impl Step {
+    fn size(&self, shared: &HashSet<&Field>) -> Size {
+        let fields = self.headers.iter();
+        let own = fields.filter(|field| !shared.contains(field)).count();
+        let mapping = |entries: usize| if entries > 0 { 1 + entries } else { 0 };
+        let (listed, body) = match &self.body {
+            Body::None => (0, 0),
+            Body::Text(_) => (0, 1),
+            Body::Multipart(parts) => size_of_parts(parts),
+        };
+        let statuses = match self.statuses.len() {
+            several @ 2.. => 1 + several,
+            few => few,
+        };
+        Size {
+            records: 1 + listed,
+            // The step, its target and its name.
+            values: 3 + usize::from(self.pause_ms > 0) + mapping(own) + body + mapping(statuses),
+        }
+    }
+
     fn write(
         &self,
         text: &mut String,
@@ -190,6 +242,20 @@ fn write_parts(text: &mut String, parts: &[Part]) -> std::fmt::Result {
         }
     }
     Ok(())
+}
+
+/// Of parts as they are written, how many stand in lists, and how many values there are.
+fn size_of_parts(parts: &[Part]) -> (usize, usize) {
+    let mut by_name: HashMap<&str, usize> = HashMap::new();
+    for part in parts {
+        *by_name.entry(&part.name).or_default() += 1;
+    }
+    let lists = by_name.values().filter(|count| **count > 1);
+    let (lists, listed) = lists.fold((0, 0), |(lists, listed), count| (lists + 1, listed + count));
+    let values = parts.iter().map(|part| {
+        2 + usize::from(part.filename.is_some()) + usize::from(part.media_type.is_some())
+    });
+    (listed, 1 + lists + values.sum::<usize>())
 }
 
 impl Part {

@@ -49,7 +49,9 @@ pub fn import(args: &Args) -> Result<Draft, Failure> {
     let name = args.file.display().to_string();
     let text = super::read(&args.file, Limit::DOCUMENT)?;
     let value = parse(&name, &text).map_err(|problems| Failure::Input(problems.to_string()))?;
-    draft(&name, value, text.len(), args).map_err(|why| Failure::Input(format!("{name}: {why}")))
+    let bytes = text.len();
+    drop(text);
+    draft(&name, value, bytes, args).map_err(|why| Failure::Input(format!("{name}: {why}")))
 }
 
 /// JSON as such, since not everything that is JSON is YAML to every reader: escapes of surrogate pairs, for instance. What is neither is told
@@ -90,7 +92,7 @@ fn draft(name: &str, value: Value, bytes: usize, args: &Args) -> Result<Draft, S
             left_out += 1;
             continue;
         }
-        if !METHODS.contains(&operation.method.as_str()) {
+        if !METHODS.contains(&operation.method) {
             notes.push(format!(
                 "{title} is left out: its method is not available in this version"
             ));
@@ -126,25 +128,32 @@ fn draft(name: &str, value: Value, bytes: usize, args: &Args) -> Result<Draft, S
 }
 
 /// Every operation, in the order of the file.
-fn operations(description: &Description) -> Vec<Operation<'_>> {
-    const KEYS: [&str; 8] = [
-        "get", "put", "post", "delete", "options", "head", "patch", "trace",
-    ];
-    let mut operations = Vec::new();
-    for (path, item) in description.paths() {
-        for (key, operation) in item.as_object().into_iter().flatten() {
-            if KEYS.contains(&key.as_str()) {
-                operations.push(Operation {
-                    method: key.to_uppercase(),
-                    path,
-                    item,
-                    value: operation,
-                });
-            }
-        }
-    }
-    operations
+fn operations(description: &Description) -> impl Iterator<Item = Operation<'_>> {
+    description.paths().flat_map(|(path, item)| {
+        let entries = item.as_object().into_iter().flatten();
+        entries.filter_map(move |(key, operation)| {
+            let (_, method) = KEYS.iter().find(|(known, _)| known == key)?;
+            Some(Operation {
+                method,
+                path,
+                item,
+                value: operation,
+            })
+        })
+    })
 }
+
+/// The keys of operations, and their methods.
+const KEYS: [(&str, &str); 8] = [
+    ("get", "GET"),
+    ("put", "PUT"),
+    ("post", "POST"),
+    ("delete", "DELETE"),
+    ("options", "OPTIONS"),
+    ("head", "HEAD"),
+    ("patch", "PATCH"),
+    ("trace", "TRACE"),
+];
 
 /// A text that is part of an address.
 fn encoded(text: &str) -> String {

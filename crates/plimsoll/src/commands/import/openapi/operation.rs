@@ -13,7 +13,7 @@ use std::collections::HashSet;
 #[derive(Debug)]
 pub struct Operation<'a> {
     /// In capitals.
-    pub method: String,
+    pub method: &'static str,
     /// As a template, such as `/pets/{id}`.
     pub path: &'a str,
     /// What stands below the path, for all its operations.
@@ -90,7 +90,7 @@ impl Operation<'_> {
             format!("?{}", parts.query.join("&"))
         };
         Ok(Step {
-            method: self.method.clone(),
+            method: self.method,
             target: format!("{}{query}", parts.path),
             name: title,
             headers: parts.headers,
