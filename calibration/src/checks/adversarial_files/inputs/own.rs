@@ -25,7 +25,15 @@ struct Shape(Reader, &'static str, String, fn(usize) -> String, String);
 
 /// All of them, of about so many bytes.
 pub fn all(size: usize) -> Vec<Input> {
-    let shapes = [experiments(), gateways(), of_tyk(), imports(), tables()];
+    let shapes = [
+        experiments(),
+        gateways(),
+        definitions(),
+        policies(),
+        keys(),
+        imports(),
+        tables(),
+    ];
     let input = |Shape(reader, what, before, one, after): Shape| Input {
         what: what.to_owned(),
         reader,
@@ -114,11 +122,20 @@ fn gateways() -> Vec<Shape> {
             |_| "- { shard: s }\n".to_owned(),
             "",
         ),
+        shape(
+            Reader::Validate,
+            "rules of a route",
+            format!("{GATEWAY}- path: /\n  upstream: u\n  rules:\n"),
+            |n| {
+                let name = "x".repeat(40);
+                format!("  - {{ at: \"/{n}/{{id}}/{name}\", deny: true }}\n")
+            },
+            "",
+        ),
     ]
 }
 
-fn of_tyk() -> Vec<Shape> {
-    let rights = "{\"k\":{},\"key\":{\"access_rights\":{";
+fn definitions() -> Vec<Shape> {
     vec![
         shape(
             Reader::Validate,
@@ -136,6 +153,32 @@ fn of_tyk() -> Vec<Shape> {
         ),
         shape(
             Reader::Validate,
+            "paths with names of an API",
+            API,
+            |n| format!("{{\"path\":\"/{n}/{{id}}/{}\"}},", "x".repeat(180)),
+            "{\"path\":\"/\"}]}}}}}",
+        ),
+        shape(
+            Reader::Validate,
+            "expressions of an API",
+            API,
+            |n| format!("{{\"path\":\"/{n}/([^/x]+|y.z)/{}\"}},", "x".repeat(180)),
+            "{\"path\":\"/\"}]}}}}}",
+        ),
+        shape(
+            Reader::Validate,
+            "repeating expressions of an API",
+            API,
+            |n| format!("{{\"path\":\"/{n}/.{{200}}{}\"}},", "x".repeat(180)),
+            "{\"path\":\"/\"}]}}}}}",
+        ),
+    ]
+}
+
+fn policies() -> Vec<Shape> {
+    vec![
+        shape(
+            Reader::Validate,
             "many policies",
             "{",
             |n| format!("\"p{n}\":{{\"quota_max\":1}},"),
@@ -148,11 +191,39 @@ fn of_tyk() -> Vec<Shape> {
             |n| format!("\"p{n}\":{{\"quota_max\":1,\"name\":\"a name\"}},"),
             "\"p\":{\"quota_max\":1}}",
         ),
+    ]
+}
+
+/// The first or the last one is too short, so that the gateway ends.
+fn keys() -> Vec<Shape> {
+    let rights = "{\"k\":{},\"key\":{\"access_rights\":{";
+    vec![
         shape(
             Reader::Keys,
             "many keys",
             "{",
             |n| format!("\"key{n}\":{{}},"),
+            "\"k\":{}}",
+        ),
+        shape(
+            Reader::Keys,
+            "many keys with policies",
+            "{",
+            |n| format!("\"key{n}\":{{\"apply_policies\":[\"p\"]}},"),
+            "\"k\":{}}",
+        ),
+        shape(
+            Reader::Keys,
+            "many keys that are made",
+            "{",
+            |n| format!("\"key{n}\":{{\"access_rights\":{{\"a\":{{}}}}}},"),
+            "\"k\":{}}",
+        ),
+        shape(
+            Reader::Keys,
+            "many keys that are made and differ",
+            "{",
+            |n| format!("\"key{n}\":{{\"access_rights\":{{\"a{n}\":{{}}}}}},"),
             "\"k\":{}}",
         ),
         shape(
