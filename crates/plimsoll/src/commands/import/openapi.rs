@@ -7,6 +7,7 @@ mod example;
 mod operation;
 mod security;
 mod style;
+mod tight;
 
 use super::draft::{Draft, METHODS, slug};
 use super::{draft, pattern};
@@ -18,6 +19,7 @@ use plimsoll_files::Limit;
 use plimsoll_http::Url;
 use serde_json::Value;
 use std::path::PathBuf;
+use tight::Tight;
 
 /// What to take over.
 #[derive(Debug, clap::Args)]
@@ -58,7 +60,7 @@ pub fn import(args: &Args) -> Result<Draft, Failure> {
 /// as YAML, with its place.
 fn parse(name: &str, text: &str) -> Result<Value, Problems> {
     if values_in(text.as_bytes()) <= VALUES.of(text.len())
-        && let Ok(value) = serde_json::from_str(text)
+        && let Ok(Tight(value)) = serde_json::from_str(text)
     {
         return Ok(value);
     }
