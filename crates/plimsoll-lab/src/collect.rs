@@ -492,4 +492,99 @@ mod tests {
             ]
         );
     }
+
+    /// One exchange: when its iteration was intended, how long after that it ended, both in µs, of which step, and how.
+    type Raw = (u64, u64, usize, OutcomeClass);
+
+    /// The fragments of a load of such exchanges, cut as the generator does: at whole seconds and at the ends of phases.
+    fn fragments(warmup: u64, total: u64, exchanges: &[Raw]) -> Vec<Fragment> {
+        let last = exchanges.iter().map(|(intended, took, ..)| intended + took);
+        let last = last.max().unwrap_or(0).max(total);
+        let mut cuts: Vec<u64> = (0..=last / 1_000_000 + 1).map(|n| n * 1_000_000).collect();
+        cuts.extend([warmup, total]);
+        cuts.sort_unstable();
+        cuts.dedup();
+        let pieces = cuts.windows(2).map(|ends| (ends[0], ends[1]));
+        let sides = pieces.flat_map(|piece| [(piece, true), (piece, false)]);
+        let sides = sides.filter(|((from, _), is_warmup)| *is_warmup || *from >= warmup);
+        let seconds = |micros: u64| Duration::from_micros(micros).as_secs_f64();
+        let one = |((from, to), is_warmup): ((u64, u64), bool)| {
+            let mut steps = vec![StepTally::default(); 2];
+            for (intended, took, step, class) in exchanges {
+                if (*intended < warmup) == is_warmup && (from..to).contains(&(intended + took)) {
+                    steps[*step].classes.entry(*class).or_default().count += 1;
+                }
+            }
+            let phase_end = if is_warmup { warmup } else { total };
+            Fragment {
+                start_s: seconds(from),
+                length_s: if to <= phase_end {
+                    seconds(to - from)
+                } else {
+                    0.0
+                },
+                covered_s: seconds(to - from),
+                warmup: is_warmup,
+                steps,
+                ..Fragment::default()
+            }
+        };
+        sides.map(one).collect()
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(64))]
+
+        /// For any warm-up, duration (or moment of a stop) and exchanges: the figures of an arm, which are those of a level and of a trial too,
+        /// of its steps and of its seconds are what a list of all exchanges says.
+        #[test]
+        fn throughput_is_what_a_list_of_exchanges_says(
+            warmup in 0_u64..2_500_000,
+            duration in 1_000_u64..4_000_000,
+            raw in proptest::collection::vec((0.0_f64..1.0, 0_u64..3_000_000, 0_usize..2, 0_usize..3), 0..60),
+        ) {
+            let total = warmup + duration;
+            let classes = [OutcomeClass::Passed, OutcomeClass::CheckFailed, OutcomeClass::Refused];
+            #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a time")]
+            let exchange = |(at, took, step, class): &(f64, u64, usize, usize)| {
+                ((at * total as f64) as u64, *took, *step, classes[*class])
+            };
+            let exchanges: Vec<Raw> = raw.iter().map(exchange).collect();
+            let data = ArmData::new("a", "up", LoadModel::Open, Some(10.0));
+            let names = ["one", "two"].map(str::to_owned);
+            let mut collector = Collector::new(data, 1, names.to_vec());
+            let mut by_rows = [0.0; 2];
+            for fragment in fragments(warmup, total, &exchanges) {
+                collector.add(&fragment);
+                let row = collector.row(&fragment);
+                if !fragment.warmup && fragment.length_s > 0.0 {
+                    by_rows[0] += row.achieved_per_s * fragment.covered_s;
+                    by_rows[1] += row.good_per_s * fragment.covered_s;
+                }
+            }
+            let figures = plimsoll_report::summarise::figures(&collector.into_data());
+            let within = |step: Option<usize>, class: &[OutcomeClass]| {
+                let counted = exchanges.iter().filter(|(intended, took, of, how)| {
+                    (warmup..total).contains(&(intended + took))
+                        && step.is_none_or(|step| step == *of)
+                        && class.contains(how)
+                });
+                counted.count() as f64
+            };
+            let seconds = Duration::from_micros(duration).as_secs_f64();
+            let near = |actual: f64, expected: f64| (actual - expected).abs() < 1e-6;
+            let (answered, good) = (&classes[..2], &classes[..1]);
+            proptest::prop_assert!(near(figures.seconds, seconds));
+            for (place, class) in [answered, good].into_iter().enumerate() {
+                let per_s = [figures.achieved_per_s, figures.good_per_s][place].unwrap();
+                proptest::prop_assert!(near(per_s * seconds, within(None, class)), "{per_s}");
+                proptest::prop_assert!(near(by_rows[place], within(None, class)), "{by_rows:?}");
+                for (number, name) in names.iter().enumerate() {
+                    let step = &figures.by_step[name];
+                    let per_s = [step.achieved_per_s, step.good_per_s][place].unwrap();
+                    proptest::prop_assert!(near(per_s * seconds, within(Some(number), class)), "{name}");
+                }
+            }
+        }
+    }
 }

@@ -29,6 +29,7 @@ use crate::record::{ArmData, Bias, Effect, Statistic, ValidityRow};
 pub(crate) use achieved_sends::RELEASED;
 pub use blocks_used::{Used, judge as judge_blocks_used};
 pub use failures_alike::{FailedShares, judge as judge_failures, reserve};
+pub(crate) use reach::list;
 
 /// What a criterion is asked of in a comparison. Of a single measurement every criterion is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -283,15 +283,7 @@ fn reasons_to_pass(summary: &Summary) -> Vec<String> {
     let found = searches(summary);
     reasons.extend(found.map(|(name, found)| format!("{name}: {}", found.sentence)));
     if held_none {
-        let partly = summary
-            .arms
-            .keys()
-            .any(|arm| left_out(summary, arm).is_some());
-        reasons.push(if partly {
-            "no threshold was set; the measurement is valid in part".to_owned()
-        } else {
-            "the measurement is valid; no threshold was set".to_owned()
-        });
+        reasons.push(format!("{}; no threshold was set", what_stands(summary)));
         for (name, arm) in &summary.arms {
             reasons.extend(concluded(name, arm));
             reasons.extend(left_out(summary, name));
@@ -301,6 +293,56 @@ fn reasons_to_pass(summary: &Summary) -> Vec<String> {
         reasons.extend(not_sustained(name, arm));
     }
     reasons
+}
+
+/// Which figures can be used: so that nobody reads that a run is valid above a criterion that does not hold.
+fn what_stands(summary: &Summary) -> String {
+    if summary.validity.iter().all(|row| row.ok) {
+        return "the measurement is valid".to_owned();
+    }
+    let is_capacity = |name: &String| summary.arms[name].capacity.is_some();
+    let of_arms = summary.arms.keys().filter(|name| !is_capacity(name));
+    let said: Vec<String> = of_arms
+        .flat_map(|name| claims(name, &summary.arms[name]))
+        .filter_map(|(arm, level)| reserved_figures(summary, arm, level))
+        .collect();
+    if said.is_empty() {
+        return "all response times can be used".to_owned();
+    }
+    format!("of the response times {}", said.join("; "))
+}
+
+/// The figures of an arm, or of a level of it, that carry a mark, by what it says; `None` where none does.
+fn reserved_figures(summary: &Summary, arm: &str, level: Option<&str>) -> Option<String> {
+    let effect = |figure: &str| {
+        let path = match level {
+            Some(level) => format!("levels.{level}.response_time.{figure}"),
+            None => format!("response_time.{figure}"),
+        };
+        let metric = Metric::parse(&path).ok()?;
+        Some(validity::effect_on(&summary.validity, arm, &metric))
+    };
+    let named = Statistic::ALL.map(|one| (one.label(), effect(one.name())));
+    let all: Vec<_> = named.into_iter().chain([("max", effect("max"))]).collect();
+    let with = |wanted: Effect| -> Vec<&'static str> {
+        let of = all.iter().filter(|(_, effect)| *effect == Some(wanted));
+        of.map(|(label, _)| *label).collect()
+    };
+    let [sound, marked, invalid] = [Effect::None, Effect::Marked, Effect::Invalid].map(with);
+    if marked.is_empty() && invalid.is_empty() {
+        return None;
+    }
+    let place = level.map_or_else(|| arm.to_owned(), |level| format!("{arm} at {level}"));
+    let parts = [
+        (sound, "can be used"),
+        (marked, "with their mark (†)"),
+        (invalid, "cannot be used (‡)"),
+    ];
+    let parts = parts.into_iter().filter(|(figures, _)| !figures.is_empty());
+    let said: Vec<String> = parts
+        .map(|(figures, what)| format!("{} {what}", validity::list(figures)))
+        .collect();
+    Some(format!("of {place} {}", said.join(", ")))
 }
 
 /// Levels that were not sustained, and what was.

@@ -97,7 +97,7 @@ pub(super) fn and_of_parts(mut reached: Vec<Reached>) -> Vec<Reached> {
 }
 
 /// Figures by their labels: "p50, p90 and p99".
-pub(super) fn list(labels: impl IntoIterator<Item = &'static str>) -> String {
+pub(crate) fn list(labels: impl IntoIterator<Item = &'static str>) -> String {
     let labels: Vec<&str> = labels.into_iter().collect();
     match labels.as_slice() {
         [] => String::new(),

@@ -347,6 +347,21 @@ fn without_a_median_nothing_is_left() {
     assert_eq!(all.verdict.result, VerdictResult::Invalid);
 }
 
+/// What stands above criteria that do not hold says which figures they leave.
+#[test]
+fn a_run_without_thresholds_says_which_figures_can_be_used() {
+    let mut data = block("a", 100, 1_000);
+    data.intended += 20;
+    data.dropped += 20;
+    let summary = measured(data, &[]);
+    check(
+        &summary,
+        VerdictResult::Passed,
+        0,
+        "of the response times of a p50, p75, p90 and p95 can be used, mean, p99, p99.9 and max with their mark (†); no threshold was set",
+    );
+}
+
 /// Arrivals that were never answered cannot be left out of a percentile, whichever flag left them waiting.
 #[test]
 fn a_percentile_does_not_hold_while_too_many_get_no_answer() {
