@@ -6,13 +6,14 @@ use crate::request::{Channel, Request};
 use crate::stub::id::StubId;
 use crate::stub::read_mapping;
 use crate::stub::surroundings::Surroundings;
-use crate::stub::templated::Rendered;
+use crate::stub::templated::{Occasion, Rendered};
 use crate::stub_set::StubSet;
 use crate::stub_state::StateMachines;
 use jiff::Timestamp;
 use plimsoll_base::random::{Draw, Stream};
 use plimsoll_http::decode::{Event, RequestDecoder};
 use plimsoll_http::{Limits, RequestHead};
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 /// A mock with one stub.
@@ -60,9 +61,14 @@ impl Mock {
             let table = table.ok().flatten().unwrap_or_default();
             return Ok(Outcome::Unmatched(table.len()));
         };
-        let (now, draw) = (Timestamp::UNIX_EPOCH, Draw::new(0, Stream::Data, 0));
+        let id = OnceCell::new();
+        let occasion = Occasion {
+            now: Timestamp::UNIX_EPOCH,
+            draw: Draw::new(0, Stream::Data, 0),
+            id: &id,
+        };
         let templated = stub.templated.as_ref();
-        let rendered = templated.map(|own| own.answer(&request, &stub.request.url, now, draw));
+        let rendered = templated.map(|own| own.answer(&request, &stub.request.url, occasion));
         Ok(Outcome::Answered(match rendered {
             Some(Rendered::Answer(answer)) => answer.status(),
             Some(Rendered::Unread(_)) | None => stub.answer.status(),
