@@ -11,7 +11,7 @@ pub(super) fn section(view: &RunView) -> Markup {
     }
     let table = html! {
         div.scroll tabindex="0" {
-            table {
+            table.sentences {
                 thead { tr { th.w scope="col" { "threshold" } th.w scope="col" { "result" } th.w scope="col" { "because" } } }
                 tbody {
                     @for outcome in outcomes {

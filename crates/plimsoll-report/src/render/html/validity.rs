@@ -25,7 +25,7 @@ fn speaks(row: &ValidityRow) -> bool {
 fn table(groups: &[Looked<'_>]) -> Markup {
     html! {
         div.scroll tabindex="0" {
-            table.criteria {
+            table.criteria.sentences {
                 thead { tr {
                     th.w scope="col" { "criterion, arm" } th scope="col" { "found" } th scope="col" { "limit" }
                     th.w scope="col" { "holds" } th.w scope="col" { "in this arm" }
