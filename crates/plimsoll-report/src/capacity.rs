@@ -21,5 +21,5 @@ mod simulated;
 
 pub use affords::{Affords, affords};
 pub use conclude::{Search, bound_by_plan, conclude};
-pub use judge::{Decide, judge, judge_confirmation};
+pub use judge::{Decide, judge};
 pub use search::{Next, Planned, Settings, Taken, next};

@@ -14,8 +14,7 @@ use plimsoll_report::bearing::fails_late;
 use plimsoll_report::bottleneck;
 use plimsoll_report::capacity::conclude::format_rate;
 use plimsoll_report::capacity::{
-    self, Next, Planned, Search, Settings, Taken, affords, conclude, judge, judge_confirmation,
-    search,
+    self, Next, Planned, Search, Settings, Taken, affords, conclude, judge, search,
 };
 use plimsoll_report::record::{
     ArmData, EventKind, Manner, Objective, Overload, SearchEnd, Trial, TrialOutcome, TrialPurpose,
@@ -235,9 +234,6 @@ impl<'a> ArmSearch<'a> {
             .reduce(f64::max);
         let objective = self.objective;
         let mut judged = judge(data, &own, objective, best, planned.decide);
-        if planned.purpose == TrialPurpose::Confirmation {
-            judge_confirmation(&mut judged, data, objective);
-        }
         if planned.purpose == TrialPurpose::Overload {
             let seen = overload::Seen {
                 trial: number,

@@ -1,7 +1,7 @@
 //! From the trials of a search to its answer, in figures and in one sentence.
 
 use super::judge::objective_words;
-use super::search::{Settings, Taken, bounds, classes};
+use super::search::{SAME, Settings, Taken, bounds, classes};
 use super::{knee, scalability};
 use crate::record::{
     Bottleneck, CapacityResult, CapacitySummary, CauseKind, Class, Confirmation, Manner, Objective,
@@ -176,6 +176,8 @@ pub(super) fn contradicts_itself(taken: &[Taken]) -> bool {
     };
     let carried = rates(TrialOutcome::Good).fold(0.0, f64::max);
     rates(TrialOutcome::Bad).any(|rate| rate <= carried)
+        || rates(TrialOutcome::Straddling)
+            .any(|rate| carried / 2.0 < rate && rate < carried * (1.0 - SAME))
 }
 
 fn result(

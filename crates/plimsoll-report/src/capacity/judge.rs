@@ -4,7 +4,7 @@ use crate::bearing;
 use crate::metric::Metric;
 use crate::record::{
     ArmData, ArmSummary, Bearing, Bias, Effect, Found, Limit, Manner, Objective, TrialOutcome,
-    ValidityRow,
+    TrialPurpose, ValidityRow,
 };
 use crate::statistics::{ResponseTimes, quantile_interval, share_at_least};
 use crate::validity;
@@ -13,8 +13,10 @@ use plimsoll_base::units::{format_number, format_seconds};
 /// By how much of itself a marked figure may be too large: more, and it were invalid.
 const MARKED: f64 = 0.25;
 
-/// By how much of the tightest limit a median may grow within a confirmation.
-const GROWN: f64 = 0.05;
+/// By how much of the tightest limit a median may grow within a trial.
+const GROWN: f64 = 0.02;
+/// A growth below this is that of any program on any machine.
+const LEAST_GROWTH_S: f64 = 0.0005;
 
 /// What decides where an interval reaches over its limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +25,17 @@ pub enum Decide {
     Interval,
     /// The figure itself: this was the longest trial that there is.
     Figure,
+}
+
+impl Decide {
+    /// What decides a trial that is made for this: a longer one may follow a trial of the search, and none a confirmation or an overload.
+    #[must_use]
+    pub fn of(purpose: TrialPurpose) -> Self {
+        match purpose {
+            TrialPurpose::Search => Self::Interval,
+            TrialPurpose::Confirmation | TrialPurpose::Overload => Self::Figure,
+        }
+    }
 }
 
 /// What a trial says.
@@ -62,6 +75,7 @@ pub fn judge(
         said.push((TrialOutcome::Void, described(row)));
     } else {
         said.extend(unsustained(&rows, data, &bearing));
+        said.extend(growing(data, objective, decide));
         said.push(errors(&rows, data, figures, objective, decide));
         said.extend(
             found
@@ -94,22 +108,32 @@ pub fn judge(
     }
 }
 
-/// Whether what a confirmation said stands: response times that grow within it, with a backlog, would miss every objective were it longer.
-pub fn judge_confirmation(judged: &mut Judged, data: &ArmData, objective: &Objective) {
+/// Response times that grow within a trial, with a backlog, would miss every objective were it longer.
+fn growing(
+    data: &ArmData,
+    objective: &Objective,
+    decide: Decide,
+) -> Option<(TrialOutcome, String)> {
+    let backlog = data.backlog?;
+    if backlog.end <= backlog.middle {
+        return None;
+    }
     let tightest = objective.limits.iter().map(|limit| limit.at_most_s);
     let limit = tightest.fold(f64::INFINITY, f64::min);
-    let grown = growth_of_median(data).filter(|(first, second)| second - first > GROWN * limit);
-    let fills = data
-        .backlog
-        .is_some_and(|backlog| backlog.end > backlog.middle);
-    if let Some((first, second)) = grown.filter(|_| fills && judged.outcome == TrialOutcome::Good) {
-        judged.outcome = TrialOutcome::Bad;
-        judged.reason = format!(
-            "the backlog grows: the median went from {} in the first half to {} in the second",
-            format_seconds(first),
-            format_seconds(second)
-        );
+    let (first, second) = growth_of_median(data)?;
+    if second - first <= LEAST_GROWTH_S.max(GROWN * limit) {
+        return None;
     }
+    let outcome = match decide {
+        Decide::Interval => TrialOutcome::Straddling,
+        Decide::Figure => TrialOutcome::Bad,
+    };
+    let reason = format!(
+        "the backlog grows: the median went from {} in the first half to {} in the second",
+        format_seconds(first),
+        format_seconds(second)
+    );
+    Some((outcome, reason))
 }
 
 /// The medians of both halves, where that of the second is larger by more than chance.
@@ -293,13 +317,15 @@ mod tests {
     };
 
     fn judged(data: &ArmData) -> Judged {
+        judged_by(data, Decide::Interval)
+    }
+
+    fn judged_by(data: &ArmData, decide: Decide) -> Judged {
         let objective = Objective {
             limits: vec![OBJECTIVE],
             errors: 0.001,
         };
-        let mut judged = judge(data, &figures(data), &objective, None, Decide::Interval);
-        judge_confirmation(&mut judged, data, &objective);
-        judged
+        judge(data, &figures(data), &objective, None, decide)
     }
 
     /// A trial of so many exchanges of 3.7 ms.
@@ -330,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn a_confirmation_in_which_times_grow_does_not_hold() {
+    fn a_trial_in_which_times_grow_says_nothing_and_a_confirmation_does_not_hold() {
         let mut data = quick(400);
         data.backlog = Some(Backlog {
             middle: 2,
@@ -345,14 +371,15 @@ mod tests {
             })
         };
         data.health.halves = halves(56_000);
-        let grown = judged(&data);
+        assert_eq!(judged(&data).outcome, TrialOutcome::Straddling);
+        let grown = judged_by(&data, Decide::of(TrialPurpose::Confirmation));
         assert_eq!(grown.outcome, TrialOutcome::Bad);
         assert_eq!(
             grown.reason,
             "the backlog grows: the median went from 5.00 ms in the first half to 56.0 ms in the second"
         );
         // A little of a generous limit is nothing, and without a backlog it is something else.
-        data.health.halves = halves(9_000);
+        data.health.halves = halves(8_000);
         assert_eq!(judged(&data).outcome, TrialOutcome::Good);
         data.health.halves = halves(56_000);
         data.backlog = None;

@@ -24,16 +24,18 @@ const UP: f64 = 2.0;
 const DOWN: f64 = 2.0;
 /// The same after the first step down: who begins far too high wants to be low soon.
 const FURTHER_DOWN: f64 = 4.0;
-/// How much longer a trial is that follows a straddling one.
+/// How much longer a trial may be made than a full one: where few arrivals would hold too few times, and as evidence.
 const EXTENDED: f64 = 2.0;
+/// How much longer a trial is that follows a straddling one.
+const LONGEST: f64 = 4.0;
 /// Above the lower bound, to see how the target fails.
 const OVERLOAD: f64 = 1.3;
 /// What rounding to four digits may move a rate by, as a share.
 const ROUNDED: f64 = 5.1e-4;
 /// A confirmation counts for at most as much as so many trials.
 const CONFIRMATION: f64 = 3.0;
-/// As often a lower bound is tried to be confirmed: three that do not hold outweigh the trials that made it one.
-const MOST_CONFIRMATIONS: usize = 3;
+/// As often a lower bound is tried to be confirmed: once may be chance, and one that did not hold twice is none, whatever shorter trials said.
+const MOST_CONFIRMATIONS: u32 = 2;
 /// Rates are the same when they differ by less than this share: they have four digits.
 pub(super) const SAME: f64 = 1e-6;
 
@@ -117,7 +119,10 @@ pub fn next(settings: &Settings, taken: &[Taken]) -> Next {
     let spent: f64 = taken.iter().map(|trial| trial.spent_s).sum();
     let sought = match again(settings, taken) {
         Some(planned) => Sought::Try(planned),
-        None => seek(settings, &loads),
+        None => match seek(settings, &loads) {
+            Sought::Try(planned) => Sought::Try(long_enough(settings, taken, planned)),
+            end @ Sought::End(_) => end,
+        },
     };
     match sought {
         Sought::Try(planned) if loads.voids(planned.rate_per_s) >= 2 * MOST_VOIDS => {
@@ -196,7 +201,7 @@ impl Settings {
             purpose: TrialPurpose::Search,
             rate_per_s: rate,
             seconds,
-            decide: Decide::Interval,
+            decide: Decide::of(TrialPurpose::Search),
         })
     }
 }
@@ -207,7 +212,8 @@ enum Sought {
     End(SearchEnd),
 }
 
-/// A trial that the last one calls for at the same rate: a longer one after a straddling one, the same after a void one.
+/// A trial that the last one calls for at the same rate: a longer one after a straddling one, the same after a void one, and after a
+/// confirmation that did not hold.
 fn again(settings: &Settings, taken: &[Taken]) -> Option<Planned> {
     let last = taken
         .last()
@@ -217,20 +223,37 @@ fn again(settings: &Settings, taken: &[Taken]) -> Option<Planned> {
         .rev()
         .take_while(|trial| trial.purpose == last.purpose)
         .take_while(|trial| is_same(trial.rate_per_s, last.rate_per_s))
-        .take_while(|trial| trial.outcome == last.outcome);
-    let longest = EXTENDED * settings.trial_s(last.rate_per_s);
-    let planned = |seconds: f64, decide| Planned {
+        .take_while(|trial| trial.outcome == last.outcome)
+        .count();
+    let is_confirmation = last.purpose == TrialPurpose::Confirmation;
+    let is_made_again = match last.outcome {
+        TrialOutcome::Straddling => true,
+        TrialOutcome::Void => in_a_row < MOST_VOIDS as usize,
+        TrialOutcome::Bad => is_confirmation && in_a_row < MOST_CONFIRMATIONS as usize,
+        TrialOutcome::Good => false,
+    };
+    let planned = Planned {
         purpose: last.purpose,
         rate_per_s: last.rate_per_s,
-        seconds,
-        decide,
+        seconds: last.seconds,
+        decide: Decide::of(last.purpose),
     };
-    match last.outcome {
-        TrialOutcome::Straddling => Some(planned(longest.max(last.seconds), Decide::Figure)),
-        TrialOutcome::Void if in_a_row.count() < MOST_VOIDS as usize => {
-            Some(planned(last.seconds, Decide::Interval))
-        }
-        TrialOutcome::Void | TrialOutcome::Good | TrialOutcome::Bad => None,
+    is_made_again.then(|| long_enough(settings, taken, planned))
+}
+
+/// A trial at a rate at which one straddled lasts as long as any, so that it says something.
+fn long_enough(settings: &Settings, taken: &[Taken], planned: Planned) -> Planned {
+    let straddled = taken.iter().any(|trial| {
+        trial.outcome == TrialOutcome::Straddling && is_same(trial.rate_per_s, planned.rate_per_s)
+    });
+    let longest = LONGEST * settings.trial_s(planned.rate_per_s);
+    match planned.purpose {
+        TrialPurpose::Search if straddled => Planned {
+            seconds: planned.seconds.max(longest),
+            decide: Decide::Figure,
+            ..planned
+        },
+        _ => planned,
     }
 }
 
@@ -344,7 +367,7 @@ fn after(settings: &Settings, loads: &Loads, taken: &[Taken], spent: f64) -> Opt
         purpose,
         rate_per_s: rate,
         seconds,
-        decide: Decide::Interval,
+        decide: Decide::of(purpose),
     };
     let affordable = |trial: Planned, more: f64| {
         let cost = settings.cost_s(trial.seconds + more);
@@ -353,12 +376,7 @@ fn after(settings: &Settings, loads: &Loads, taken: &[Taken], spent: f64) -> Opt
     let at_lower = taken.iter().rev().filter(|trial| {
         trial.purpose == TrialPurpose::Confirmation && is_same(trial.rate_per_s, lower.rate)
     });
-    let confirmations: Vec<&Taken> = at_lower.collect();
-    let held = confirmations
-        .iter()
-        .any(|trial| trial.outcome == TrialOutcome::Good);
-    // One that does not hold is evidence, and may be chance: then it is made again.
-    if settings.confirm_s > 0.0 && !held && confirmations.len() < MOST_CONFIRMATIONS {
+    if settings.confirm_s > 0.0 && at_lower.count() == 0 {
         let trial = planned(TrialPurpose::Confirmation, lower.rate, settings.confirm_s);
         if let Some(next) = affordable(trial, 0.0) {
             return Some(next);
@@ -418,6 +436,8 @@ struct Load {
     seconds: Seconds,
     trials: u32,
     voids: u32,
+    /// Confirmations that did not hold, until one did.
+    unconfirmed: u32,
     class: Class,
 }
 
@@ -482,6 +502,7 @@ impl Loads {
                     seconds: Seconds::default(),
                     trials: 0,
                     voids: 0,
+                    unconfirmed: 0,
                     class: Class::Undecided,
                 });
                 loads.len() - 1
@@ -489,7 +510,11 @@ impl Loads {
             loads[at].take(settings, trial);
         }
         for load in &mut loads {
-            load.class = classify(load.seconds, settings.goal(load));
+            load.class = if load.unconfirmed >= MOST_CONFIRMATIONS {
+                Class::Upper
+            } else {
+                classify(load.seconds, settings.goal(load))
+            };
         }
         loads.sort_by(|a, b| a.rate.total_cmp(&b.rate));
         let relevant_upper = loads.iter().position(|load| load.class == Class::Upper);
@@ -560,6 +585,16 @@ impl Loads {
 
 impl Load {
     fn take(&mut self, settings: &Settings, trial: &Taken) {
+        if trial.purpose == TrialPurpose::Confirmation {
+            match trial.outcome {
+                TrialOutcome::Good => self.unconfirmed = 0,
+                TrialOutcome::Bad => {
+                    self.unconfirmed += 1;
+                    return;
+                }
+                TrialOutcome::Void | TrialOutcome::Straddling => {}
+            }
+        }
         // No single trial decides a rate, however long it is.
         let full = settings.trial_s(trial.rate_per_s);
         let most = match trial.purpose {
