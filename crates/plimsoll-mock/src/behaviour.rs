@@ -10,7 +10,7 @@ mod room;
 mod slow_start;
 
 use crate::delivery::Delivery;
-use crate::stub::reader::{Node, Problems};
+use crate::reader::{Node, Problems};
 use crate::stub::surroundings::Surroundings;
 pub(crate) use alternatives::{Alternative, Alternatives};
 use plimsoll_base::units;

@@ -8,16 +8,16 @@ const ANY: u64 = 500_000;
 /// Steps for each byte.
 const EACH: u64 = 1;
 
+/// Steps after which a match of a regular expression is given up. A match of ordinary patterns takes a few hundred.
+pub(crate) const BACKTRACK_LIMIT: usize = 200_000;
+
 /// How many short steps there are for each of the others.
 const SHORT: u64 = 1;
 
 /// Why an answer is not known: it was given up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum TooCostly {
-    #[error(
-        "a regular expression took more than {} steps",
-        crate::java_regex::BACKTRACK_LIMIT
-    )]
+    #[error("a regular expression took more than {BACKTRACK_LIMIT} steps")]
     Regex,
     #[error("the text is too long for a regular expression with look-around or back references")]
     Text,

@@ -6,8 +6,8 @@ mod fixed;
 mod lognormal;
 mod uniform;
 
-use crate::stub::problem::StubProblem;
-use crate::stub::reader::{Node, Problems};
+use crate::reader::problem::StubProblem;
+use crate::reader::{Node, Problems};
 use fixed::Fixed;
 use lognormal::LogNormal;
 use plimsoll_base::random::Draw;

@@ -5,8 +5,8 @@
 mod fault;
 mod pacing;
 
-use crate::stub::problem::StubProblem;
-use crate::stub::reader::{Node, Object, Problems};
+use crate::reader::problem::StubProblem;
+use crate::reader::{Node, Object, Problems};
 pub(crate) use fault::{Closes, Fault};
 pub(crate) use pacing::Pacing;
 use plimsoll_base::units;

@@ -7,9 +7,9 @@
 mod rows;
 
 use crate::admin;
-use crate::stub::problem::{ProblemKind, StubProblem};
+use crate::reader::names_asked_for;
+use crate::reader::problem::{ProblemKind, StubProblem};
 use crate::stub::read_document;
-use crate::stub::reader::names_asked_for;
 use crate::stub::surroundings::Surroundings;
 use crate::template::Template;
 use rows::{SECTIONS, Section};

@@ -3,10 +3,10 @@
 use crate::delay::Delay;
 use crate::differences;
 use crate::request::{Channel, Request};
-use crate::stub::id::StubId;
 use crate::stub::read_mapping;
 use crate::stub::surroundings::Surroundings;
 use crate::stub::templated::{Occasion, Rendered};
+use crate::stub_id::StubId;
 use crate::stub_set::StubSet;
 use crate::stub_state::StateMachines;
 use jiff::Timestamp;

@@ -6,14 +6,12 @@
 mod deferred;
 mod translate;
 
-use crate::budget::TooCostly;
-use crate::stub::problem::StubProblem;
-use crate::stub::reader::{Node, Problems};
+use crate::budget::{BACKTRACK_LIMIT, TooCostly};
+use crate::reader::problem::StubProblem;
+use crate::reader::{Node, Problems};
 use deferred::Deferred;
 use fancy_regex::{Expr, Regex};
 
-/// Steps after which a match is given up. A match of ordinary patterns takes a few hundred.
-pub(crate) const BACKTRACK_LIMIT: usize = 200_000;
 /// Bytes of a text that an expression with look-around or back references is applied to: it remembers where it may turn back, some forty bytes for
 /// each byte that it has passed.
 const MOST_REMEMBERED: usize = 64 << 10;

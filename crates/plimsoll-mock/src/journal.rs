@@ -15,7 +15,7 @@ use crate::clock;
 use crate::misread::Misread;
 use crate::request::{Channel, Request};
 use crate::stub::Stub;
-use crate::stub::id::StubId;
+use crate::stub_id::StubId;
 use jiff::Timestamp;
 use plimsoll_http::RequestHead;
 use ring::Ring;

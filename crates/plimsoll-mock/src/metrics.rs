@@ -231,9 +231,9 @@ impl Names {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stub::id::StubId;
     use crate::stub::read_mapping;
     use crate::stub::surroundings::Surroundings;
+    use crate::stub_id::StubId;
     use crate::stub_state::StateMachines;
 
     fn stub(number: u64) -> Stub {

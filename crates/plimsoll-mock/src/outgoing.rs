@@ -9,8 +9,8 @@ mod targets;
 pub(crate) use client::{Client, Failure, Received, Sending};
 pub use targets::Targets;
 
-use crate::stub::problem::StubProblem;
-use crate::stub::reader::{Node, Problems};
+use crate::reader::problem::StubProblem;
+use crate::reader::{Node, Problems};
 use crate::stub::surroundings::Surroundings;
 use plimsoll_http::decode::is_token;
 use plimsoll_http::tls::{ClientTls, TlsError, TlsSettings, TlsVersion, Trust};

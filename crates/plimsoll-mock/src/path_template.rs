@@ -2,8 +2,8 @@
 
 use crate::budget::TooCostly;
 use crate::java_regex::JavaRegex;
-use crate::stub::problem::StubProblem;
-use crate::stub::reader::{Node, Problems};
+use crate::reader::problem::StubProblem;
+use crate::reader::{Node, Problems};
 
 /// A template, compiled.
 #[derive(Debug, Clone)]

@@ -8,8 +8,8 @@ use crate::answer::{Answer, AnswerBuilder};
 use crate::outgoing::{
     Failure, HostField, OutgoingConfig, Received, UserAgentField, check_url, target_url,
 };
-use crate::stub::problem::StubProblem;
-use crate::stub::reader::{Node, Object, Problems};
+use crate::reader::problem::StubProblem;
+use crate::reader::{Node, Object, Problems};
 use crate::stub::response::{Templates, printable, read_fields};
 use crate::stub::surroundings::Surroundings;
 use crate::template::Template;

@@ -4,7 +4,7 @@
 
 use crate::body_files::BodyFiles;
 use crate::error::MockError;
-use crate::stub::problem::{FileProblem, StubProblem};
+use crate::reader::problem::{FileProblem, StubProblem};
 use crate::stub::surroundings::Surroundings;
 use crate::stub::{Shape, SourceFile, Stub, StubMapping, read_document, read_mapping};
 use plimsoll_files::{Limit, read_text};
@@ -214,7 +214,7 @@ impl Loaded {
 fn claim_id(
     mapping: StubMapping,
     file: &str,
-    ids: &mut BTreeMap<crate::stub::id::StubId, String>,
+    ids: &mut BTreeMap<crate::stub_id::StubId, String>,
 ) -> Result<StubMapping, Vec<StubProblem>> {
     if let Some(id) = mapping.id
         && let Some(first) = ids.insert(id, file.to_owned())

@@ -3,15 +3,11 @@
 //! Reading reports every problem of a document at once. What is understood and what is refused is decided by the reader of each
 //! part below; which stub wins is left to `stub_set`.
 
-pub(crate) mod id;
 mod kept_files;
-pub(crate) mod lenient_json;
 mod membership;
 mod method_pattern;
 mod multipart_pattern;
-pub(crate) mod problem;
 mod raw;
-pub(crate) mod reader;
 pub(crate) mod request_pattern;
 pub(crate) mod response;
 mod source_file;
@@ -26,13 +22,13 @@ use crate::delivery::Delivery;
 use crate::matcher::Matcher;
 use crate::metrics::Place;
 use crate::proxy::Proxy;
+use crate::reader::problem::StubProblem;
+use crate::reader::{Node, Object, Problems, lenient_json, parse, read_value};
+use crate::stub_id::StubId;
 use crate::stub_state::{Membership, StateMachines, Step};
 use crate::webhook::{self, Webhook};
-use id::StubId;
 use plimsoll_base::document::values_in;
-use problem::{ProblemKind, StubProblem};
 use raw::JsonBodies;
-use reader::{Node, Object, Problems};
 use request_pattern::RequestPattern;
 use response::{Response, identity};
 use serde_json::value::RawValue;
@@ -178,11 +174,6 @@ fn check_import(text: &str, count: usize, most: Most, what: &str) -> Result<(), 
     Err(vec![StubProblem::invalid("/mappings", message)])
 }
 
-/// Parses JSON as WireMock accepts it.
-pub(crate) fn parse_lenient(text: &str) -> Result<Value, Problems> {
-    parse(&lenient_json::to_strict(text))
-}
-
 /// Reads a document that is one request pattern.
 pub(crate) fn read_pattern(text: &str) -> Result<RequestPattern, Problems> {
     read_value(text, RequestPattern::read)
@@ -191,19 +182,6 @@ pub(crate) fn read_pattern(text: &str) -> Result<RequestPattern, Problems> {
 /// Reads a document that is one content pattern.
 pub(crate) fn read_matcher(text: &str) -> Result<Matcher, Problems> {
     read_value(text, Matcher::read)
-}
-
-/// Reads a document with the reader of a part.
-pub(crate) fn read_value<T>(
-    text: &str,
-    read: impl FnOnce(&Node<'_>, &mut Problems) -> Option<T>,
-) -> Result<T, Problems> {
-    let document = parse_lenient(text)?;
-    let mut problems = Problems::new();
-    match read(&Node::root(&document), &mut problems) {
-        Some(value) if problems.is_empty() => Ok(value),
-        _ => Err(problems),
-    }
 }
 
 /// The shape of a document of mappings.
@@ -230,19 +208,6 @@ pub(crate) fn read_document(
         return (vec![read_one(document, &bodies, around)], Shape::One);
     }
     (read_list(&mut document, &bodies, around, &[]), Shape::List)
-}
-
-fn parse(text: &str) -> Result<Value, Problems> {
-    if text.trim().is_empty() {
-        return Err(vec![StubProblem::invalid("", "there is nothing")]);
-    }
-    serde_json::from_str(text).map_err(|error| {
-        vec![StubProblem {
-            pointer: String::new(),
-            kind: ProblemKind::Syntax,
-            message: format!("not JSON: {error}"),
-        }]
-    })
 }
 
 /// Reads a list of mappings, which are taken out of it; `others` names properties beside it that are somebody else's.

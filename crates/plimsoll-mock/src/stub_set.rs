@@ -149,9 +149,9 @@ fn positions<'a>(index: &'a HashMap<String, Vec<usize>>, key: &str) -> &'a [usiz
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stub::id::StubId;
     use crate::stub::read_mapping;
     use crate::stub::surroundings::Surroundings;
+    use crate::stub_id::StubId;
     use crate::stub_state::StateMachines;
     use plimsoll_http::Fields;
     use proptest::prelude::*;

@@ -4,8 +4,8 @@
 
 use crate::delay::Delay;
 use crate::java_set;
-use crate::stub::id::StubId;
 use crate::stub::{Stub, StubMapping};
+use crate::stub_id::StubId;
 use crate::stub_set::StubSet;
 use crate::stub_state::{StateMachine, StateMachines, Step};
 use arc_swap::{ArcSwap, Guard};

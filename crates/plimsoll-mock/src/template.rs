@@ -15,8 +15,8 @@ mod scope;
 mod value;
 mod xml_node;
 
-use crate::stub::problem::StubProblem;
-use crate::stub::reader::Problems;
+use crate::reader::Problems;
+use crate::reader::problem::StubProblem;
 use model::Model;
 use parse::Part;
 use render::Renderer;

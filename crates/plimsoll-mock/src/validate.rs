@@ -1,8 +1,8 @@
 //! Says what share of a stub directory this version supports, without serving it.
 
 use crate::error::MockError;
+use crate::reader::problem::FileProblem;
 use crate::source;
-use crate::stub::problem::FileProblem;
 use crate::stub::surroundings::Surroundings;
 use std::fmt;
 use std::path::Path;

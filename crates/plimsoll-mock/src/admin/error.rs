@@ -2,7 +2,7 @@
 
 use crate::answer::{Answer, AnswerBuilder};
 use crate::budget::TooCostly;
-use crate::stub::problem::{ProblemKind, StubProblem};
+use crate::reader::problem::{ProblemKind, StubProblem};
 use crate::stubs::NotPlaced;
 use serde_json::{Value, json};
 use std::fmt;

@@ -3,8 +3,8 @@
 use super::error::AdminError;
 use super::{Admin, AdminRequest};
 use crate::answer::{Answer, AnswerBuilder};
-use crate::stub::problem::StubProblem;
-use crate::stub::reader::{Node, Object, Problems};
+use crate::reader::problem::StubProblem;
+use crate::reader::{Node, Object, Problems};
 use crate::stub::{StubMapping, read_import};
 use crate::stubs::{Draft, NotPlaced};
 use std::collections::HashSet;

@@ -8,8 +8,9 @@ use crate::answer::Answer;
 use crate::budget::{Budget, TooCostly};
 use crate::edit_distance;
 use crate::journal::{described, shown};
+use crate::reader::parse_lenient;
 use crate::request::Request;
-use crate::stub::{parse_lenient, read_pattern};
+use crate::stub::read_pattern;
 use serde_json::{Value, json};
 
 /// How many near misses of one request or pattern are shown.

@@ -21,7 +21,7 @@ const DROPPED: &str = "Plimsoll-Journal-Dropped";
 struct Filter {
     since: Option<Timestamp>,
     unmatched: bool,
-    stub: Option<crate::stub::id::StubId>,
+    stub: Option<crate::stub_id::StubId>,
 }
 
 pub(super) fn list(admin: &Admin, request: &AdminRequest, _: &str) -> Result<Answer, AdminError> {
@@ -115,7 +115,7 @@ impl Filter {
         let since = query::value(text, "since")
             .map(|since| time(since).ok_or_else(|| AdminError::bad_time("since", since)));
         let stub = query::value(text, "matchingStub").map(|id| {
-            crate::stub::id::StubId::parse(id).ok_or_else(|| AdminError::bad_stub_parameter(id))
+            crate::stub_id::StubId::parse(id).ok_or_else(|| AdminError::bad_stub_parameter(id))
         });
         Ok(Self {
             since: since.transpose()?,

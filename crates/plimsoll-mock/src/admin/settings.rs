@@ -4,8 +4,8 @@ use super::error::AdminError;
 use super::{Admin, AdminRequest};
 use crate::answer::{Answer, AnswerBuilder};
 use crate::delay::Delay;
-use crate::stub::reader::{Node, Problems};
-use crate::stub::{parse_lenient, read_value};
+use crate::reader::{Node, Problems};
+use crate::reader::{parse_lenient, read_value};
 use serde_json::{Map, Value, json};
 use std::sync::PoisonError;
 

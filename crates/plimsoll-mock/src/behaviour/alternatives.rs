@@ -3,9 +3,9 @@
 //! An alternative without a response is the stub's own. Of both, the error's lot is drawn first.
 
 use crate::delivery::Delivery;
+use crate::reader::problem::StubProblem;
+use crate::reader::{Node, Object, Problems};
 use crate::stub::check_length;
-use crate::stub::problem::StubProblem;
-use crate::stub::reader::{Node, Object, Problems};
 use crate::stub::response::Response;
 use crate::stub::surroundings::Surroundings;
 use plimsoll_base::random::Draw;

@@ -4,7 +4,7 @@
 
 use super::{count, duration};
 use crate::answer::{Answer, AnswerBuilder};
-use crate::stub::reader::{Node, Problems};
+use crate::reader::{Node, Problems};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;

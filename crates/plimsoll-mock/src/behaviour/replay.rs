@@ -2,8 +2,8 @@
 //! directory of Plimsoll holds, in microseconds.
 
 use crate::body_files::BodyFiles;
-use crate::stub::problem::StubProblem;
-use crate::stub::reader::{Node, Problems};
+use crate::reader::problem::StubProblem;
+use crate::reader::{Node, Problems};
 use plimsoll_base::histogram::TimeHistogram;
 use plimsoll_base::random::Draw;
 use std::collections::BTreeMap;

@@ -3,7 +3,7 @@
 
 use super::count;
 use crate::answer::Answer;
-use crate::stub::reader::{Node, Problems};
+use crate::reader::{Node, Problems};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};

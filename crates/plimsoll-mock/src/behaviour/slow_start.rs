@@ -2,7 +2,7 @@
 //! is over. The time begins with the first request.
 
 use super::duration;
-use crate::stub::reader::{Node, Problems};
+use crate::reader::{Node, Problems};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::time::Instant;

@@ -1,7 +1,7 @@
 //! `{"type": "fixed", "milliseconds": n}`.
 
-use crate::stub::problem::StubProblem;
-use crate::stub::reader::{Object, Problems};
+use crate::reader::problem::StubProblem;
+use crate::reader::{Object, Problems};
 
 /// Always the same delay.
 #[derive(Debug, Clone)]

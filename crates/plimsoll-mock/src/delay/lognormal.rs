@@ -3,8 +3,8 @@
 //! WireMock's rule for `maxValue`: draw again up to ten times, then take the limit itself.
 
 use super::DelayPrecision;
-use crate::stub::problem::StubProblem;
-use crate::stub::reader::{Object, Problems};
+use crate::reader::problem::StubProblem;
+use crate::reader::{Object, Problems};
 use plimsoll_base::random::Draw;
 
 /// How often a value above the limit is drawn again.

@@ -1,8 +1,8 @@
 //! `{"type": "uniform", "lower": ms, "upper": ms}`: whole milliseconds with both ends included, as in WireMock.
 
 use super::DelayPrecision;
-use crate::stub::problem::StubProblem;
-use crate::stub::reader::{Object, Problems};
+use crate::reader::problem::StubProblem;
+use crate::reader::{Object, Problems};
 use plimsoll_base::random::Draw;
 
 /// A uniform delay between two numbers of milliseconds.

@@ -1,7 +1,7 @@
 //! `"fault": "…"`: the four faults of WireMock, with the bytes that WireMock 3.13.2 sends (observed).
 
 use super::Ending;
-use crate::stub::reader::{Node, Problems};
+use crate::reader::{Node, Problems};
 
 /// What happens to the connection instead of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! The pace of a body: `{"numberOfChunks": 5, "totalDuration": 1000}` in WireMock's `chunkedDribbleDelay`, or a bandwidth.
 
-use crate::stub::reader::{Node, Problems};
+use crate::reader::{Node, Problems};
 use std::time::Duration;
 
 /// The time between two pieces of a body that has a bandwidth.

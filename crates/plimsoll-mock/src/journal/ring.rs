@@ -8,7 +8,7 @@ use super::{Answered, Entry, JournalLimits, Outcome, Seen};
 use crate::answer::Answer;
 use crate::misread::Misread;
 use crate::request::Channel;
-use crate::stub::id::StubId;
+use crate::stub_id::StubId;
 use plimsoll_http::{RequestHead, Version};
 use std::collections::{HashSet, VecDeque};
 use std::ops::Range;

@@ -4,7 +4,7 @@ use super::filter::{COMPARISONS, Filter, Operand};
 use super::function::Function;
 use super::{JsonPath, Segment};
 use crate::java_regex::JavaRegex;
-use crate::stub::lenient_json;
+use crate::reader::lenient_json;
 use serde_json::Value;
 
 /// Filters within filters.

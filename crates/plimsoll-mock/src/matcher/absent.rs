@@ -1,7 +1,7 @@
 //! `{"absent": true}`: there is no value. As in WireMock the operand does not matter.
 
 use super::Matcher;
-use crate::stub::reader::{Node, Object, Problems};
+use crate::reader::{Node, Object, Problems};
 
 #[expect(
     clippy::unnecessary_wraps,

@@ -1,7 +1,7 @@
 //! `{"anything": "(always)"}`: every value, and none. As in WireMock any text will do.
 
 use super::Matcher;
-use crate::stub::reader::{Node, Object, Problems};
+use crate::reader::{Node, Object, Problems};
 
 pub(super) fn read(
     operand: &Node<'_>,

@@ -7,8 +7,8 @@ use super::Matcher;
 use crate::clock;
 use crate::content::Content;
 use crate::date_time::{Expected, Format, Moment, Truncation};
-use crate::stub::problem::StubProblem;
-use crate::stub::reader::{Node, Object, Problems};
+use crate::reader::problem::StubProblem;
+use crate::reader::{Node, Object, Problems};
 use std::cmp::Ordering;
 
 /// A comparison with a moment.

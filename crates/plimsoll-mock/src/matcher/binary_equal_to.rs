@@ -2,7 +2,7 @@
 
 use super::Matcher;
 use crate::content::Content;
-use crate::stub::reader::{Node, Object, Problems};
+use crate::reader::{Node, Object, Problems};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 

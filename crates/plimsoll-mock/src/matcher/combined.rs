@@ -3,7 +3,7 @@
 use super::Matcher;
 use crate::budget::TooCostly;
 use crate::content::Content;
-use crate::stub::reader::{Node, Object, Problems};
+use crate::reader::{Node, Object, Problems};
 
 /// Which of the patterns must match.
 #[derive(Debug, Clone)]

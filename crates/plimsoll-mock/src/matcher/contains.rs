@@ -1,7 +1,7 @@
 //! `{"contains": "text"}`: the value has the text in it.
 
 use super::Matcher;
-use crate::stub::reader::{Node, Object, Problems};
+use crate::reader::{Node, Object, Problems};
 use memchr::memmem::Finder;
 
 /// A search for one text, prepared.

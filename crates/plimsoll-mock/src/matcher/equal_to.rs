@@ -3,7 +3,7 @@
 use super::Matcher;
 use crate::budget::{Budget, TooCostly};
 use crate::edit_distance::text_distance;
-use crate::stub::reader::{Node, Object, Problems};
+use crate::reader::{Node, Object, Problems};
 use std::str;
 
 /// Equality with one text.

@@ -5,8 +5,8 @@ use crate::budget::TooCostly;
 use crate::content::Content;
 use crate::json_equality::Expected;
 use crate::misread::Misread;
-use crate::stub::problem::StubProblem;
-use crate::stub::reader::{Node, Object, Problems};
+use crate::reader::problem::StubProblem;
+use crate::reader::{Node, Object, Problems};
 use serde_json::Value;
 
 /// The expected document, prepared.

@@ -3,7 +3,7 @@
 use super::Matcher;
 use crate::budget::TooCostly;
 use crate::java_regex::JavaRegex;
-use crate::stub::reader::{Node, Object, Problems};
+use crate::reader::{Node, Object, Problems};
 
 /// What an expression counts that turns back, beside those that do not: it may take many steps of a short value.
 const WEIGHT_OF_TURNING_BACK: usize = 200;

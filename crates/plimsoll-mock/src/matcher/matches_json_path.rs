@@ -10,8 +10,8 @@ use crate::java_json;
 use crate::json::{Json, tree_budget};
 use crate::json_path::{Found, JsonPath};
 use crate::misread::Misread;
-use crate::stub::problem::StubProblem;
-use crate::stub::reader::{Node, Object, Problems};
+use crate::reader::problem::StubProblem;
+use crate::reader::{Node, Object, Problems};
 use bumpalo::Bump;
 use serde_json::Value;
 

@@ -5,8 +5,8 @@
 use super::{Matcher, equal_to_json};
 use crate::budget::TooCostly;
 use crate::content::Content;
-use crate::stub::problem::StubProblem;
-use crate::stub::reader::{Node, Object, Problems};
+use crate::reader::problem::StubProblem;
+use crate::reader::{Node, Object, Problems};
 use jsonschema::{Draft, Validator};
 use serde_json::Value;
 use std::sync::Arc;

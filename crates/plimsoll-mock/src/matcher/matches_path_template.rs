@@ -4,7 +4,7 @@ use super::Matcher;
 use crate::budget::TooCostly;
 use crate::content::Content;
 use crate::path_template::PathTemplate;
-use crate::stub::reader::{Node, Object, Problems};
+use crate::reader::{Node, Object, Problems};
 
 /// The template.
 #[derive(Debug, Clone)]

@@ -6,8 +6,8 @@ use super::{Matcher, no_operator};
 use crate::budget::{Budget, TooCostly};
 use crate::content::Content;
 use crate::misread::Misread;
-use crate::stub::problem::StubProblem;
-use crate::stub::reader::{Node, Object, Problems};
+use crate::reader::problem::StubProblem;
+use crate::reader::{Node, Object, Problems};
 use crate::xml::path::{Failure, Found, Naming, XPath, shown};
 use serde_json::Value;
 

@@ -4,7 +4,7 @@
 use super::{Matcher, contains, matches};
 use crate::budget::TooCostly;
 use crate::content::Content;
-use crate::stub::reader::{Node, Object, Problems};
+use crate::reader::{Node, Object, Problems};
 
 /// The pattern that must not match.
 #[derive(Debug, Clone)]

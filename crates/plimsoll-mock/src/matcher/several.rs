@@ -5,7 +5,7 @@
 use super::{Matcher, combined};
 use crate::budget::{Budget, TooCostly};
 use crate::content::Content;
-use crate::stub::reader::{Node, Problems};
+use crate::reader::{Node, Problems};
 
 /// Pairs of a value and a pattern that are judged in any list of values, and for how many bytes of a value there may be one more.
 const PAIRS: usize = 60_000;

@@ -9,7 +9,7 @@ use crate::body_files::BodyFiles;
 use crate::java_json;
 use crate::request::Request;
 use crate::source;
-use crate::stub::id::StubId;
+use crate::stub_id::StubId;
 use plimsoll_base::random::{Draw, Stream};
 use std::collections::HashSet;
 use std::fs;

@@ -7,7 +7,7 @@ use crate::content_type;
 use crate::journal::shown::one_or_many;
 use crate::parameters::by_name;
 use crate::request::{Request, unpacked};
-use crate::stub::id::StubId;
+use crate::stub_id::StubId;
 use crate::stub_state::STARTED;
 use crate::xml::Document;
 use base64::Engine as _;

@@ -1,9 +1,9 @@
 //! What is to be recorded, and how: the body of `POST /recordings/start` and `/recordings/snapshot`.
 
 use crate::journal::Entry;
-use crate::stub::id::StubId;
-use crate::stub::reader::{Node, Object, Problems};
+use crate::reader::{Node, Object, Problems};
 use crate::stub::request_pattern::RequestPattern;
+use crate::stub_id::StubId;
 use serde_json::{Map, Value};
 
 /// What is to be recorded, and how.

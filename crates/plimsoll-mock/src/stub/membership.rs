@@ -1,7 +1,7 @@
 //! A stub mapping's `scenarioName`, `requiredScenarioState` and `newScenarioState`.
 
-use super::problem::StubProblem;
-use super::reader::{Object, Problems};
+use crate::reader::problem::StubProblem;
+use crate::reader::{Object, Problems};
 use crate::stub_state::Membership;
 
 pub(super) fn read(object: &mut Object<'_>, problems: &mut Problems) -> Option<Membership> {

@@ -1,7 +1,7 @@
 //! A request pattern's `method`: one method, `ANY`, `{"oneOf": […]}` or `{"noneOf": […]}`. Methods are compared exactly.
 
-use super::problem::StubProblem;
-use super::reader::{Node, Problems};
+use crate::reader::problem::StubProblem;
+use crate::reader::{Node, Problems};
 
 /// Which methods match.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -1,12 +1,12 @@
 //! One of a request pattern's `multipartPatterns`: which parts of a multipart body it wants. Its `name` and `fileName` only describe it, as in
 //! WireMock: users match the part's `Content-Disposition`.
 
-use super::reader::{Node, Problems};
 use super::request_pattern::{read_bodies, read_named};
 use crate::budget::TooCostly;
 use crate::matcher::Matcher;
 use crate::matcher::several::Several;
 use crate::multipart::Part;
+use crate::reader::{Node, Problems};
 use crate::request::Request;
 
 /// A pattern on the parts of a body.

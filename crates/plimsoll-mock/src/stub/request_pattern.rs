@@ -7,14 +7,14 @@ pub(crate) use comparison::Row;
 
 use super::method_pattern::MethodPattern;
 use super::multipart_pattern::MultipartPattern;
-use super::problem::StubProblem;
-use super::reader::{Node, Object, Problems};
 use super::url_pattern::UrlPattern;
 use crate::budget::TooCostly;
 use crate::content::Content;
 use crate::matcher::Matcher;
 use crate::matcher::several::Several;
 use crate::parameters::Parameters;
+use crate::reader::problem::StubProblem;
+use crate::reader::{Node, Object, Problems};
 use crate::request::Request;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;

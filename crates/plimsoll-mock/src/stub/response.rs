@@ -3,9 +3,7 @@
 //! Several forms of body may be given: `body` wins over `jsonBody`, that over `base64Body`, that over `bodyFileName`, as WireMock
 //! 3.13.2 does (observed; its documentation does not say).
 
-use super::problem::StubProblem;
 use super::raw::normalise;
-use super::reader::{Node, Object, Problems};
 use super::surroundings::Surroundings;
 use super::templated::{Plain, Templated};
 use crate::answer::{Answer, AnswerBuilder};
@@ -14,6 +12,8 @@ use crate::config::Templating;
 use crate::delay::Delay;
 use crate::delivery::Delivery;
 use crate::proxy::{Proxy, Rest};
+use crate::reader::problem::StubProblem;
+use crate::reader::{Node, Object, Problems};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use plimsoll_http::decode::is_token;

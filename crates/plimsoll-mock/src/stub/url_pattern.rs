@@ -3,10 +3,10 @@
 //! `url` is the path and query as they came, undecoded. If a mapping has several forms, the first of that order counts,
 //! as in WireMock.
 
-use super::reader::{Object, Problems};
 use crate::budget::TooCostly;
 use crate::java_regex::JavaRegex;
 use crate::path_template::PathTemplate;
+use crate::reader::{Object, Problems};
 use crate::request::Request;
 
 /// Which URLs match.

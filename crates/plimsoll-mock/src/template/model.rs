@@ -5,7 +5,7 @@ use crate::java_set;
 use crate::multipart::Part;
 use crate::parameters::{Parameters, by_name};
 use crate::request::Request;
-use crate::stub::id::StubId;
+use crate::stub_id::StubId;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use jiff::Timestamp;

@@ -1,7 +1,7 @@
 //! `randomValue length= type= uppercase=`: letters, digits, symbols or a UUID.
 
 use super::{Failure, Helper, Invocation, Outcome, integer};
-use crate::stub::id::StubId;
+use crate::stub_id::StubId;
 use crate::template::value::Value;
 
 /// Characters of one value.

@@ -3,7 +3,10 @@
 //! What the properties mean is left to the readers of each part (`request_pattern`, `response`, the matchers). Like
 //! Jackson, which reads WireMock's files, `null` counts as absent, and a scalar may be written as a string.
 
-use super::problem::StubProblem;
+pub(crate) mod lenient_json;
+pub(crate) mod problem;
+
+use problem::{ProblemKind, StubProblem};
 use serde_json::{Map, Value};
 
 /// The problems found so far.
@@ -21,6 +24,38 @@ pub(crate) struct Object<'a> {
     map: &'a Map<String, Value>,
     pub(crate) pointer: String,
     known: Vec<&'static str>,
+}
+
+/// Reads a document with the reader of a part.
+pub(crate) fn read_value<T>(
+    text: &str,
+    read: impl FnOnce(&Node<'_>, &mut Problems) -> Option<T>,
+) -> Result<T, Problems> {
+    let document = parse_lenient(text)?;
+    let mut problems = Problems::new();
+    match read(&Node::root(&document), &mut problems) {
+        Some(value) if problems.is_empty() => Ok(value),
+        _ => Err(problems),
+    }
+}
+
+/// Parses JSON as WireMock accepts it.
+pub(crate) fn parse_lenient(text: &str) -> Result<Value, Problems> {
+    parse(&lenient_json::to_strict(text))
+}
+
+/// Parses strict JSON.
+pub(crate) fn parse(text: &str) -> Result<Value, Problems> {
+    if text.trim().is_empty() {
+        return Err(vec![StubProblem::invalid("", "there is nothing")]);
+    }
+    serde_json::from_str(text).map_err(|error| {
+        vec![StubProblem {
+            pointer: String::new(),
+            kind: ProblemKind::Syntax,
+            message: format!("not JSON: {error}"),
+        }]
+    })
 }
 
 impl<'a> Node<'a> {
