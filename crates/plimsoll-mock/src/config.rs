@@ -3,6 +3,7 @@
 use crate::delay::DelayPrecision;
 use crate::journal::JournalLimits;
 use crate::outgoing::OutgoingConfig;
+use crate::surroundings::Templating;
 use plimsoll_http::tls::ServerTls;
 use plimsoll_http::{Limits, Pace};
 use std::fmt;
@@ -107,18 +108,6 @@ pub enum Builtins {
     /// Always.
     On,
     /// Never.
-    Off,
-}
-
-/// Which responses are templates.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Templating {
-    /// Those of stubs that name the transformer `response-template`.
-    #[default]
-    Listed,
-    /// All.
-    All,
-    /// None, whatever stubs say.
     Off,
 }
 

@@ -5,11 +5,11 @@
 
 mod table;
 
-use crate::behaviour::RateLimit;
 use crate::budget::TooCostly;
 use crate::edit_distance;
 use crate::request::Request;
 use crate::stub::Stub;
+use crate::stub::behaviour::RateLimit;
 use crate::stub::request_pattern::Row;
 use std::borrow::Cow;
 use std::sync::Arc;

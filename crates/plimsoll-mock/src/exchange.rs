@@ -27,7 +27,7 @@ use crate::stub::templated::{Occasion, Rendered, model};
 use crate::stub_id::StubId;
 use crate::stub_set::StubSet;
 use crate::template::model::Model;
-use crate::webhook::firing::Afterwards;
+use crate::webhooks::Afterwards;
 use pending::Source;
 use plimsoll_base::counters::Counter;
 use plimsoll_http::RequestHead;

@@ -10,7 +10,7 @@ use crate::admin;
 use crate::reader::names_asked_for;
 use crate::reader::problem::{ProblemKind, StubProblem};
 use crate::stub::read_document;
-use crate::stub::surroundings::Surroundings;
+use crate::surroundings::Surroundings;
 use crate::template::Template;
 use rows::{SECTIONS, Section};
 use std::fmt::Write as _;

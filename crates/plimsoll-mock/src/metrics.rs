@@ -5,9 +5,9 @@
 //! on, and what it counted moves to the shared one: the sums over all rows never fall.
 
 use crate::stub::Stub;
+use crate::stub::place::Place;
 use plimsoll_http::meters::{Buckets, Counter};
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
@@ -65,15 +65,8 @@ pub(crate) struct Row {
     pub(crate) lateness: Buckets,
 }
 
-/// Where a stub's row is. The answers of one stub share it.
-#[derive(Debug, Default)]
-pub(crate) struct Place(AtomicU32);
-
-/// A place that is known: 0 for the others, and one more than it for who has a row; `None` is for what no stub answers.
+/// A row that is known, 0 being that of the others; `None` is for what no stub answers.
 pub(crate) type Known = Option<u32>;
-
-/// What `Place` holds before its stub has answered.
-const UNKNOWN: u32 = 0;
 
 impl Metrics {
     /// Nothing was counted yet, on so many shards.
@@ -90,10 +83,8 @@ impl Metrics {
 
     /// Counts a request of a shard that this stub matched; where its row is.
     pub(crate) fn matched(&self, shard: usize, stub: &Stub) -> Known {
-        let place = match stub.place.0.load(Ordering::Relaxed) {
-            UNKNOWN => self.assign(shard, stub),
-            known => known - 1,
-        };
+        let place = stub.place.row();
+        let place = place.unwrap_or_else(|| self.assign(shard, stub));
         self.row(shard, place).requests.add(1);
         Some(place)
     }
@@ -160,7 +151,7 @@ impl Metrics {
                 holder.label = Label { id, name };
             }
         }
-        stub.place.0.store(place + 1, Ordering::Relaxed);
+        stub.place.set(place);
         place
     }
 
@@ -232,9 +223,9 @@ impl Names {
 mod tests {
     use super::*;
     use crate::stub::read_mapping;
-    use crate::stub::surroundings::Surroundings;
     use crate::stub_id::StubId;
     use crate::stub_state::StateMachines;
+    use crate::surroundings::Surroundings;
 
     fn stub(number: u64) -> Stub {
         let mapping = read_mapping(r#"{"name": "n"}"#, &Surroundings::default()).unwrap();

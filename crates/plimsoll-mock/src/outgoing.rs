@@ -4,17 +4,13 @@
 //! them share a number of connections. What is sent and why is left to `proxy` and its like; how, to `outgoing/client.rs`.
 
 mod client;
-mod targets;
 
 pub(crate) use client::{Client, Failure, Received, Sending};
-pub use targets::Targets;
 
-use crate::reader::problem::StubProblem;
-use crate::reader::{Node, Problems};
-use crate::stub::surroundings::Surroundings;
-use plimsoll_http::decode::is_token;
+use crate::stub::proxy::{HostField, UserAgentField};
+use crate::targets::Targets;
+use plimsoll_http::Limits;
 use plimsoll_http::tls::{ClientTls, TlsError, TlsSettings, TlsVersion, Trust};
-use plimsoll_http::{Limits, Url};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::sync::Semaphore;
@@ -57,26 +53,6 @@ pub enum Verification {
     On,
     /// No.
     Off,
-}
-
-/// What a forwarded request says in `Host`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum HostField {
-    /// The host that it is sent to.
-    #[default]
-    Target,
-    /// What its client said.
-    Client,
-}
-
-/// What a forwarded request says in `User-Agent`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum UserAgentField {
-    /// The mock.
-    #[default]
-    Own,
-    /// What its client said.
-    Client,
 }
 
 impl OutgoingConfig {
@@ -155,36 +131,4 @@ fn base(trust: Trust<'_>) -> Result<ClientTls, String> {
         resumption: true,
     };
     ClientTls::new(settings).map_err(|error: TlsError| format!("trust: it {error}"))
-}
-
-/// Takes a URL apart to which a request is to be sent. What a template brought must not end the line of the request.
-pub(crate) fn target_url(text: &str) -> Result<Url, String> {
-    if !text.bytes().all(|byte| byte.is_ascii_graphic()) {
-        return Err("a URL has no spaces and nothing beyond ASCII: encode them".to_owned());
-    }
-    Url::parse(text)
-}
-
-/// A URL of a mapping that is the same for every request must lead to a host that is allowed.
-pub(crate) fn check_url(
-    text: &str,
-    node: &Node<'_>,
-    around: &Surroundings,
-    problems: &mut Problems,
-) {
-    let checked = target_url(text).and_then(|url| match &around.targets {
-        Some(targets) if !targets.may_allow(&url.host, url.port) => Err(format!(
-            "nothing may be sent to {0}: start with --allow-proxy-targets {0}",
-            url.authority
-        )),
-        _ => Ok(()),
-    });
-    if let Err(message) = checked {
-        problems.push(StubProblem::invalid(&node.pointer, message));
-    }
-}
-
-/// Whether a text can be a method (RFC 9110 §9.1), and one of an exchange that ends: `CONNECT` begins another protocol.
-pub(crate) fn is_method(text: &str) -> bool {
-    is_token(text.as_bytes()) && text != "CONNECT"
 }

@@ -16,7 +16,7 @@ use crate::metrics::Metrics;
 use crate::outgoing::{Client, Outgoing};
 use crate::recording::at_once::AtOnce;
 use crate::stubs::Stubs;
-use crate::webhook::firing::{Firing, Tally};
+use crate::webhooks::{Firing, Tally};
 use plimsoll_base::counters::Counter;
 use plimsoll_base::random::{Draw, Stream};
 use plimsoll_http::tls::ServerTls;

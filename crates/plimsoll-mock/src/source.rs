@@ -5,8 +5,8 @@
 use crate::body_files::BodyFiles;
 use crate::error::MockError;
 use crate::reader::problem::{FileProblem, StubProblem};
-use crate::stub::surroundings::Surroundings;
 use crate::stub::{Shape, SourceFile, Stub, StubMapping, read_document, read_mapping};
+use crate::surroundings::Surroundings;
 use plimsoll_files::{Limit, read_text};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};

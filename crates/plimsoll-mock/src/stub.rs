@@ -3,31 +3,36 @@
 //! Reading reports every problem of a document at once. What is understood and what is refused is decided by the reader of each
 //! part below; which stub wins is left to `stub_set`.
 
+pub(crate) mod behaviour;
+mod body;
+mod fields;
 mod kept_files;
 mod membership;
 mod method_pattern;
-mod multipart_pattern;
+pub(crate) mod place;
+pub(crate) mod proxy;
 mod raw;
 pub(crate) mod request_pattern;
 pub(crate) mod response;
 mod source_file;
-pub(crate) mod surroundings;
 pub(crate) mod templated;
+mod transformers;
 pub(crate) mod url_pattern;
+pub(crate) mod webhook;
 
 use crate::answer::{Answer, Coding};
-use crate::behaviour::{Alternative, Alternatives, Behaviour, RateLimit, Replay, Room, SlowStart};
 use crate::delay::Delay;
 use crate::delivery::Delivery;
 use crate::matcher::Matcher;
-use crate::metrics::Place;
-use crate::proxy::Proxy;
 use crate::reader::problem::StubProblem;
 use crate::reader::{Node, Object, Problems, lenient_json, parse, read_value};
 use crate::stub_id::StubId;
 use crate::stub_state::{Membership, StateMachines, Step};
-use crate::webhook::{self, Webhook};
+use crate::surroundings::Surroundings;
+use behaviour::{Alternative, Alternatives, Behaviour, RateLimit, Replay, Room, SlowStart};
+use place::Place;
 use plimsoll_base::document::values_in;
+use proxy::Proxy;
 use raw::JsonBodies;
 use request_pattern::RequestPattern;
 use response::{Response, identity};
@@ -36,8 +41,8 @@ use serde_json::{Map, Value};
 pub(crate) use source_file::SourceFile;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
-use surroundings::Surroundings;
 use templated::Templated;
+use webhook::Webhook;
 
 /// The priority of a stub mapping that has none; 1 is the highest.
 const DEFAULT_PRIORITY: i32 = 5;
@@ -283,7 +288,7 @@ impl StubMapping {
         object.finish(&[], problems);
         let (request, response) = (request?, response?);
         if !request.method.is_head_only() {
-            check_length(&response, &node.pointer, problems);
+            response.check_length(&node.pointer, problems);
         }
         Some(Self {
             id,
@@ -528,24 +533,4 @@ fn read_metadata(
 ) -> Option<Behaviour> {
     let own = node.object(problems)?.get("plimsoll")?;
     Behaviour::read(&own, around, problems)
-}
-
-/// A `Content-Length` that differs from the body would break the connection's framing; answers without a body may have one.
-pub(crate) fn check_length(response: &Response, pointer: &str, problems: &mut Problems) {
-    let is_ours = response.templated.is_some();
-    if is_ours || matches!(response.status, 204 | 304) {
-        return;
-    }
-    let lengths = response
-        .fields
-        .iter()
-        .filter(|(name, _)| name.eq_ignore_ascii_case("Content-Length"));
-    let length = response.body.len().to_string();
-    for (index, (name, value)) in lengths.enumerate() {
-        if index > 0 || value.trim() != length {
-            let message = format!("must be {length}, the length of the body");
-            let pointer = format!("{pointer}/response/headers/{name}");
-            problems.push(StubProblem::invalid(pointer, message));
-        }
-    }
 }

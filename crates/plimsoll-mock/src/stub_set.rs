@@ -150,9 +150,9 @@ fn positions<'a>(index: &'a HashMap<String, Vec<usize>>, key: &str) -> &'a [usiz
 mod tests {
     use super::*;
     use crate::stub::read_mapping;
-    use crate::stub::surroundings::Surroundings;
     use crate::stub_id::StubId;
     use crate::stub_state::StateMachines;
+    use crate::surroundings::Surroundings;
     use plimsoll_http::Fields;
     use proptest::prelude::*;
     use serde_json::json;

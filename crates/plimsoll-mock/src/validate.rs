@@ -3,7 +3,7 @@
 use crate::error::MockError;
 use crate::reader::problem::FileProblem;
 use crate::source;
-use crate::stub::surroundings::Surroundings;
+use crate::surroundings::Surroundings;
 use std::fmt;
 use std::path::Path;
 

@@ -4,9 +4,9 @@
 
 use super::{Connection, Trouble};
 use crate::answer::{Answer, Extent, Form};
-use crate::behaviour::Room;
 use crate::delivery::{Closes, Delivery, Ending, Pacing};
 use crate::exchange::Pending;
+use crate::stub::behaviour::Room;
 use std::time::Duration;
 use tokio::sync::OwnedSemaphorePermit;
 

@@ -1,9 +1,9 @@
 //! What a stub's behaviour makes of a request: a refusal, one of several answers, more delay, a wait for its turn.
 
 use super::{Decision, Exchange, Pending};
-use crate::behaviour::RateLimit;
 use crate::delay::Delay;
 use crate::request::Request;
+use crate::stub::behaviour::RateLimit;
 use crate::stub::{Behaving, Stub};
 use std::sync::Arc;
 use std::time::Duration;

@@ -2,14 +2,14 @@
 
 use super::Exchange;
 use super::pending::{Pending, Source};
-use crate::answer::{Answer, Coding};
+use crate::answer::{Answer, AnswerBuilder, Coding};
 use crate::journal::Answered;
 use crate::kept_body::Held;
-use crate::outgoing::Sending;
-use crate::proxy::{Proxy, failed};
+use crate::outgoing::{Failure, Sending};
 use crate::request::Request;
 use crate::static_files::StaticFile;
 use crate::stub::Stub;
+use crate::stub::proxy::{Proxy, Sender};
 use crate::stub::templated::{Unread, model};
 use std::sync::Arc;
 
@@ -77,7 +77,12 @@ impl Exchange<'_> {
             model(&request, url, parameters, self.occasion())
         };
         let config = &outgoing.shared().config;
-        let forwarded = match proxy.forward(&seen(), self.body, config) {
+        let sender = Sender {
+            host: config.host,
+            user_agent: config.user_agent,
+            encodings: config.encodings.as_deref(),
+        };
+        let forwarded = match proxy.forward(&seen(), self.body, sender) {
             Ok(forwarded) => forwarded,
             Err(message) => return Err(Answer::text(500, &message)),
         };
@@ -93,7 +98,7 @@ impl Exchange<'_> {
                 if let Some(latency) = &shared.latency {
                     latency.record(received.time);
                 }
-                let answer = proxy.answer(&seen(), &received);
+                let answer = proxy.answer(&seen(), &received.head, &received.body);
                 answer.map_err(|error| Answer::text(500, &error))
             }
             Err(failure) => Err(failed(&failure, &forwarded.shown)),
@@ -130,4 +135,24 @@ impl Exchange<'_> {
         let url = &stub.request.url;
         templated.answer_with(&request, url, unread.clone(), body, &self.id)
     }
+}
+
+/// WireMock's answer when the other server gave none.
+fn failed(failure: &Failure, url: &str) -> Answer {
+    let kind = match failure {
+        Failure::Denied(_) => {
+            let text = format!(
+                "The target proxy address is denied in WireMock's configuration.\r\n{failure}"
+            );
+            return AnswerBuilder::new(500, None)
+                .field("Content-Type", "text/plain")
+                .body(text.as_bytes());
+        }
+        Failure::Tls(_) => "SSL",
+        Failure::Network(_) => "Network",
+    };
+    let text = format!(
+        "{kind} failure trying to make a proxied request from WireMock to {url}\r\n{failure}"
+    );
+    AnswerBuilder::new(500, None).body(text.as_bytes())
 }

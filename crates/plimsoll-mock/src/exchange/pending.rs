@@ -1,13 +1,13 @@
 //! A stub's answer between the decision and the sending.
 
 use crate::answer::{Answer, Coding};
-use crate::behaviour::Room;
 use crate::cors;
 use crate::misread::Misread;
 use crate::stub::Stub;
+use crate::stub::behaviour::Room;
 use crate::stub::templated::Unread;
 use crate::stub_id::StubId;
-use crate::webhook::firing::Afterwards;
+use crate::webhooks::Afterwards;
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -6,7 +6,7 @@ use crate::clock;
 use crate::content::Content;
 use crate::misread::Misread;
 use crate::outgoing::Received;
-use crate::webhook::Call;
+use crate::stub::webhook::Call;
 use crate::xml::Document;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;

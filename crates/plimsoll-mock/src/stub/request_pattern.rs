@@ -2,11 +2,11 @@
 
 mod comparison;
 mod distance;
+mod multipart_pattern;
 
 pub(crate) use comparison::Row;
 
 use super::method_pattern::MethodPattern;
-use super::multipart_pattern::MultipartPattern;
 use super::url_pattern::UrlPattern;
 use crate::budget::TooCostly;
 use crate::content::Content;
@@ -18,6 +18,7 @@ use crate::reader::{Node, Object, Problems};
 use crate::request::Request;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use multipart_pattern::MultipartPattern;
 
 /// What WireMock 3.13 has and this version does not.
 const LATER: &[&str] = &["customMatcher"];
@@ -247,10 +248,7 @@ fn named<'a, 'n>(
 }
 
 /// Patterns by the names of headers or parameters.
-pub(super) fn read_named(
-    node: Option<Node<'_>>,
-    problems: &mut Problems,
-) -> Vec<(String, Several)> {
+fn read_named(node: Option<Node<'_>>, problems: &mut Problems) -> Vec<(String, Several)> {
     let entries = node.map_or_else(Vec::new, |node| node.entries(problems));
     entries
         .into_iter()
@@ -259,7 +257,7 @@ pub(super) fn read_named(
 }
 
 /// A list of patterns on a body.
-pub(super) fn read_bodies(node: Option<Node<'_>>, problems: &mut Problems) -> Vec<Matcher> {
+fn read_bodies(node: Option<Node<'_>>, problems: &mut Problems) -> Vec<Matcher> {
     let items = node.map_or_else(Vec::new, |node| node.items(problems));
     items
         .iter()

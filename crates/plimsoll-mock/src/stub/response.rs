@@ -3,25 +3,19 @@
 //! Several forms of body may be given: `body` wins over `jsonBody`, that over `base64Body`, that over `bodyFileName`, as WireMock
 //! 3.13.2 does (observed; its documentation does not say).
 
-use super::raw::normalise;
-use super::surroundings::Surroundings;
+use super::body::Body;
+use super::fields::{is_control, printable, read_fields};
+use super::proxy::{Proxy, Rest};
 use super::templated::{Plain, Templated};
+use super::transformers::{Templates, read_transformers};
 use crate::answer::{Answer, AnswerBuilder};
-use crate::body_files::BodyFiles;
-use crate::config::Templating;
 use crate::delay::Delay;
 use crate::delivery::Delivery;
-use crate::proxy::{Proxy, Rest};
 use crate::reader::problem::StubProblem;
-use crate::reader::{Node, Object, Problems};
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD as BASE64;
-use plimsoll_http::decode::is_token;
+use crate::reader::{Node, Problems};
+use crate::surroundings::Surroundings;
 use serde_json::Value;
 use serde_json::value::RawValue;
-
-/// The one transformer that WireMock brings.
-const TEMPLATES: &str = "response-template";
 
 /// What a stub answers.
 #[derive(Debug, Clone)]
@@ -36,17 +30,6 @@ pub(crate) struct Response {
     pub(crate) templated: Option<Box<Templated>>,
     /// Whose answer it is, where it is another server's.
     pub(crate) proxy: Option<Box<Proxy>>,
-}
-
-/// A body as it is written.
-#[derive(Debug)]
-pub(crate) enum Body {
-    Text(String),
-    Bytes(Vec<u8>),
-    /// What a file holds.
-    File(Vec<u8>),
-    /// A file whose name is a template.
-    FileNamed(String),
 }
 
 impl Default for Response {
@@ -85,7 +68,7 @@ impl Response {
             node.object(problems)?;
             Some(node.value.clone())
         });
-        let body = read_body(&mut object, json_body, &around.files, templates, problems);
+        let body = Body::read(&mut object, json_body, &around.files, templates, problems);
         let (fixed, distribution) = (
             object.get("fixedDelayMilliseconds"),
             object.get("delayDistribution"),
@@ -127,6 +110,26 @@ impl Response {
         })
     }
 
+    /// Notes a `Content-Length` that differs from the body: it would break the connection's framing. Answers without a body may have one.
+    pub(crate) fn check_length(&self, pointer: &str, problems: &mut Problems) {
+        let is_ours = self.templated.is_some();
+        if is_ours || matches!(self.status, 204 | 304) {
+            return;
+        }
+        let lengths = self
+            .fields
+            .iter()
+            .filter(|(name, _)| name.eq_ignore_ascii_case("Content-Length"));
+        let length = self.body.len().to_string();
+        for (index, (name, value)) in lengths.enumerate() {
+            if index > 0 || value.trim() != length {
+                let message = format!("must be {length}, the length of the body");
+                let pointer = format!("{pointer}/response/headers/{name}");
+                problems.push(StubProblem::invalid(pointer, message));
+            }
+        }
+    }
+
     /// The bytes to send, with the fields that name the stub.
     pub(crate) fn prepare(&self, id: &str, name: Option<&str>) -> Answer {
         let mut builder = AnswerBuilder::new(self.status, self.reason.as_deref());
@@ -145,49 +148,6 @@ pub(crate) fn identity(id: &str, name: Option<&str>) -> Vec<(&'static str, Strin
     let mut fields = vec![("Matched-Stub-Id", id.to_owned())];
     fields.extend(name.map(|name| ("Matched-Stub-Name", ascii(name))));
     fields
-}
-
-/// Whether a response is a template.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Templates {
-    Yes,
-    No,
-}
-
-/// `transformers`: only the one for templates is there; others are Java extensions.
-fn read_transformers(
-    object: &mut Object<'_>,
-    templating: Templating,
-    problems: &mut Problems,
-) -> Templates {
-    let listed = object.get("transformers");
-    let listed = listed.map_or_else(Vec::new, |node| node.items(problems));
-    let mut is_listed = false;
-    for node in listed {
-        match node.text(problems) {
-            Some(name) if name == TEMPLATES => is_listed = true,
-            Some(name) => {
-                let what = format!("the transformer \"{name}\", which is not WireMock's own,");
-                problems.push(StubProblem::not_available(&node.pointer, &what));
-            }
-            None => {}
-        }
-    }
-    match templating {
-        Templating::All => Templates::Yes,
-        Templating::Listed if is_listed => Templates::Yes,
-        Templating::Listed | Templating::Off => Templates::No,
-    }
-}
-
-impl Body {
-    fn into_bytes(self) -> Vec<u8> {
-        match self {
-            Self::Text(text) => text.into_bytes(),
-            Self::Bytes(bytes) | Self::File(bytes) => bytes,
-            Self::FileNamed(_) => Vec::new(),
-        }
-    }
 }
 
 /// 0 is WireMock's "not set".
@@ -214,98 +174,7 @@ fn read_reason(node: &Node<'_>, problems: &mut Problems) -> Option<String> {
     Some(reason)
 }
 
-/// Header fields; a list gives a line for each of its values.
-pub(crate) fn read_fields(node: &Node<'_>, problems: &mut Problems) -> Vec<(String, String)> {
-    let mut fields = Vec::new();
-    for (name, node) in node.entries(problems) {
-        if !is_token(name.as_bytes()) {
-            let message = format!("\"{name}\" is not a header name");
-            problems.push(StubProblem::invalid(&node.pointer, message));
-            continue;
-        }
-        let values = match node.value {
-            Value::Array(values) if values.is_empty() => {
-                node.wrong::<()>("a value or a list of values", problems);
-                continue;
-            }
-            Value::Array(_) => node.items(problems),
-            _ => vec![node],
-        };
-        for node in values {
-            let value = node.string(problems);
-            if let Some(value) = value.and_then(|value| check_field(name, value, &node, problems)) {
-                fields.push((name.to_owned(), value));
-            }
-        }
-    }
-    fields
-}
-
-/// A field's value if it is to be sent. Framing is ours: `Transfer-Encoding: chunked`, which recordings have, is dropped.
-fn check_field(
-    name: &str,
-    value: String,
-    node: &Node<'_>,
-    problems: &mut Problems,
-) -> Option<String> {
-    if value.contains(is_control) {
-        return node.wrong("a value without control characters", problems);
-    }
-    if name.eq_ignore_ascii_case("Transfer-Encoding") {
-        if !value.trim().eq_ignore_ascii_case("chunked") {
-            problems.push(StubProblem::not_available(
-                &node.pointer,
-                "a transfer coding",
-            ));
-        }
-        return None;
-    }
-    Some(value)
-}
-
-fn read_body(
-    object: &mut Object<'_>,
-    json_body: Option<&RawValue>,
-    files: &BodyFiles,
-    templates: Templates,
-    problems: &mut Problems,
-) -> Body {
-    let json = object
-        .get("jsonBody")
-        .map(|node| json_body.map_or_else(|| node.value.to_string(), |raw| normalise(raw.get())));
-    let base64 = object.get("base64Body").and_then(|node| {
-        let text = node.text(problems)?;
-        let bytes = BASE64.decode(text).ok();
-        bytes.or_else(|| node.wrong("base64", problems))
-    });
-    let file = object.get("bodyFileName").and_then(|node| {
-        let name = node.text(problems)?;
-        if templates == Templates::Yes && name.contains("{{") {
-            return Some(Body::FileNamed(name));
-        }
-        let read = files.read(&name).map(Body::File);
-        read.map_err(|message| problems.push(StubProblem::invalid(&node.pointer, message)))
-            .ok()
-    });
-    let text = object.get("body").and_then(|node| node.text(problems));
-    text.or(json)
-        .map(Body::Text)
-        .or(base64.map(Body::Bytes))
-        .or(file)
-        .unwrap_or_else(|| Body::Bytes(Vec::new()))
-}
-
-/// Control characters would end a line or a field of the head.
-fn is_control(c: char) -> bool {
-    c.is_control() && c != '\t'
-}
-
 /// A stub's name as a field's value: on one line, with `?` for what is not ASCII, as WireMock writes it.
 fn ascii(name: &str) -> String {
     printable(name).replace(|c: char| !c.is_ascii(), "?")
-}
-
-/// A text on one line.
-pub(crate) fn printable(name: &str) -> String {
-    name.replace(is_control, " ")
 }

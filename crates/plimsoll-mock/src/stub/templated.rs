@@ -3,8 +3,9 @@
 //! As in WireMock, the values of headers, the text of a body, the name of a body file and the file itself are templates; a body in
 //! base64 is not. The length is ours to say, so a `Content-Length` of the stub's is left out.
 
+use super::body::Body;
+use super::fields::printable;
 use super::kept_files::{FileBody, KeptFiles, UnreadFile};
-use super::response::{Body, printable};
 use super::url_pattern::UrlPattern;
 use crate::answer::{Answer, AnswerBuilder};
 use crate::body_files::BodyFiles;

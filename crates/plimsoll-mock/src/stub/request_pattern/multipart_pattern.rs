@@ -1,7 +1,7 @@
 //! One of a request pattern's `multipartPatterns`: which parts of a multipart body it wants. Its `name` and `fileName` only describe it, as in
 //! WireMock: users match the part's `Content-Disposition`.
 
-use super::request_pattern::{read_bodies, read_named};
+use super::{read_bodies, read_named};
 use crate::budget::TooCostly;
 use crate::matcher::Matcher;
 use crate::matcher::several::Several;

@@ -2,17 +2,15 @@
 //! `webhook`).
 //!
 //! Everything about one may be a template, over the request that was answered as `originalRequest`. What is sent is made while that
-//! request is there; sending, and what there is room for, is left to `webhook/firing.rs`.
+//! request is there; sending, and what there is room for, is left to `webhooks.rs`.
 
-pub(crate) mod firing;
-
+use super::fields::{printable, read_fields};
+use super::proxy::{FRAMING, USER_AGENT};
 use crate::delay::{Delay, DelayPrecision};
-use crate::outgoing::{check_url, is_method, target_url};
-use crate::proxy::{FRAMING, USER_AGENT};
 use crate::reader::problem::StubProblem;
 use crate::reader::{Node, Object, Problems};
-use crate::stub::response::{printable, read_fields};
-use crate::stub::surroundings::Surroundings;
+use crate::surroundings::Surroundings;
+use crate::targets::{is_method, target_url};
 use crate::template::Template;
 use crate::template::model::Model;
 use base64::Engine as _;
@@ -171,7 +169,7 @@ impl Webhook {
             let text = node.text(problems)?;
             let template = Template::read(&text, &node.pointer, problems)?;
             if template.gives(&text) {
-                check_url(&text, &node, around, problems);
+                around.check_url(&text, &node, problems);
             }
             Some(template)
         });

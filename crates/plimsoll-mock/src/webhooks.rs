@@ -1,11 +1,11 @@
 //! Sends webhooks, each in a task of its shard: so many at a time wait for their delay, a connection or their answer, in so much
 //! memory. One for which there is no room is lost, which is counted and said.
 
-use super::Call;
 use crate::journal::sub_event;
 use crate::kept_body::Held;
 use crate::outgoing::{Failure, Sending};
 use crate::shard::Shard;
+use crate::stub::webhook::Call;
 use serde_json::Value;
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -4,17 +4,16 @@
 //! those of the answer, and delays come after it. What belongs to one connection is not passed on, in either direction. Sending is
 //! left to [`crate::outgoing`], delivery to the connection.
 
+use super::fields::{printable, read_fields};
+use super::transformers::Templates;
 use crate::answer::{Answer, AnswerBuilder};
-use crate::outgoing::{
-    Failure, HostField, OutgoingConfig, Received, UserAgentField, check_url, target_url,
-};
 use crate::reader::problem::StubProblem;
 use crate::reader::{Node, Object, Problems};
-use crate::stub::response::{Templates, printable, read_fields};
-use crate::stub::surroundings::Surroundings;
+use crate::surroundings::Surroundings;
+use crate::targets::target_url;
 use crate::template::Template;
 use crate::template::model::Model;
-use plimsoll_http::{ConnectionOptions, Url, encode, hop};
+use plimsoll_http::{ConnectionOptions, ResponseHead, Url, encode, hop};
 use serde_json::Value;
 
 /// What a request says of its sender if its client's word does not count.
@@ -35,6 +34,35 @@ pub(crate) struct Proxy {
     fields: Vec<(String, Template)>,
     /// `transformerParameters`.
     pub(crate) parameters: Value,
+}
+
+/// What a forwarded request says in `Host`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum HostField {
+    /// The host that it is sent to.
+    #[default]
+    Target,
+    /// What its client said.
+    Client,
+}
+
+/// What a forwarded request says in `User-Agent`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum UserAgentField {
+    /// The mock.
+    #[default]
+    Own,
+    /// What its client said.
+    Client,
+}
+
+/// How the mock speaks of itself and its client to another server.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sender<'a> {
+    pub(crate) host: HostField,
+    pub(crate) user_agent: UserAgentField,
+    /// The only codings that `Accept-Encoding` may name; without them it passes unchanged.
+    pub(crate) encodings: Option<&'a [String]>,
 }
 
 /// A request as it is sent on.
@@ -96,7 +124,7 @@ impl Proxy {
         let text = base.text(problems)?;
         let template = compile(&text, &base.pointer, rest.is_template, problems)?;
         if template.gives(&text) {
-            check_url(&text, &base, around, problems);
+            around.check_url(&text, &base, problems);
         }
         Some(Self {
             base: template,
@@ -114,7 +142,7 @@ impl Proxy {
         &self,
         model: &Model<'_>,
         body: &[u8],
-        config: &OutgoingConfig,
+        sender: Sender<'_>,
     ) -> Result<Forwarded, String> {
         let request = model.request;
         if request.method == "CONNECT" || !request.url.starts_with('/') {
@@ -135,7 +163,7 @@ impl Proxy {
         let mut head = Vec::with_capacity(512);
         encode::request_line(&mut head, request.method, &url.target);
         let own_host = additional.iter().any(|(name, _)| is(name, "Host"));
-        match config.host {
+        match sender.host {
             _ if own_host => {}
             HostField::Client => encode::field(&mut head, "Host", request.authority),
             HostField::Target => encode::field(&mut head, "Host", &url.authority),
@@ -147,8 +175,8 @@ impl Proxy {
                 && !["Host", "Expect", "Trailer"]
                     .iter()
                     .any(|own| is(own, name))
-                && (config.user_agent == UserAgentField::Client || !is(name, "User-Agent"));
-            match &config.encodings {
+                && (sender.user_agent == UserAgentField::Client || !is(name, "User-Agent"));
+            match sender.encodings {
                 _ if !passes => {}
                 Some(known) if is(name, "Accept-Encoding") => {
                     let kept = kept_codings(value, known);
@@ -159,7 +187,7 @@ impl Proxy {
                 _ => encode::field(&mut head, name, value),
             }
         }
-        if config.user_agent == UserAgentField::Own {
+        if sender.user_agent == UserAgentField::Own {
             encode::field(&mut head, "User-Agent", USER_AGENT);
         }
         for (name, value) in &additional {
@@ -173,8 +201,12 @@ impl Proxy {
     }
 
     /// The answer to the client, made of what the other server answered.
-    pub(crate) fn answer(&self, model: &Model<'_>, received: &Received) -> Result<Answer, String> {
-        let head = &received.head;
+    pub(crate) fn answer(
+        &self,
+        model: &Model<'_>,
+        head: &ResponseHead,
+        body: &[u8],
+    ) -> Result<Answer, String> {
         let reason = latin_1(head.reason());
         let mut builder = AnswerBuilder::new(head.status(), Some(&reason));
         let own_type = self.fields.iter().any(|(name, _)| is(name, "Content-Type"));
@@ -197,28 +229,8 @@ impl Proxy {
         if model.request.method == "HEAD" {
             builder = builder.of_unsaid_length();
         }
-        Ok(builder.body(&received.body))
+        Ok(builder.body(body))
     }
-}
-
-/// WireMock's answer when the other server gave none.
-pub(crate) fn failed(failure: &Failure, url: &str) -> Answer {
-    let kind = match failure {
-        Failure::Denied(_) => {
-            let text = format!(
-                "The target proxy address is denied in WireMock's configuration.\r\n{failure}"
-            );
-            return AnswerBuilder::new(500, None)
-                .field("Content-Type", "text/plain")
-                .body(text.as_bytes());
-        }
-        Failure::Tls(_) => "SSL",
-        Failure::Network(_) => "Network",
-    };
-    let text = format!(
-        "{kind} failure trying to make a proxied request from WireMock to {url}\r\n{failure}"
-    );
-    AnswerBuilder::new(500, None).body(text.as_bytes())
 }
 
 fn check_additional(fields: &[(String, String)], node: &Node<'_>, problems: &mut Problems) {

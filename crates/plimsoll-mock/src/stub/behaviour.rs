@@ -11,7 +11,7 @@ mod slow_start;
 
 use crate::delivery::Delivery;
 use crate::reader::{Node, Problems};
-use crate::stub::surroundings::Surroundings;
+use crate::surroundings::Surroundings;
 pub(crate) use alternatives::{Alternative, Alternatives};
 use plimsoll_base::units;
 pub(crate) use rate_limit::RateLimit;

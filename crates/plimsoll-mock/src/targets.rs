@@ -4,6 +4,8 @@
 //! allowed that is not named, and a name is judged with what it resolves to: an address that is denied stays denied behind any name, and
 //! a name alone never leads to this machine or its link, where names of others have no business (DNS rebinding).
 
+use plimsoll_http::Url;
+use plimsoll_http::decode::is_token;
 use std::net::{IpAddr, SocketAddr};
 
 /// Hosts that requests may be sent to. By default there are none.
@@ -180,6 +182,19 @@ fn is_near(ip: IpAddr) -> bool {
             IpAddr::V4(ip) => ip.is_link_local() || ip.is_broadcast(),
             IpAddr::V6(ip) => ip.is_unicast_link_local(),
         }
+}
+
+/// Takes a URL apart to which a request is to be sent. What a template brought must not end the line of the request.
+pub(crate) fn target_url(text: &str) -> Result<Url, String> {
+    if !text.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err("a URL has no spaces and nothing beyond ASCII: encode them".to_owned());
+    }
+    Url::parse(text)
+}
+
+/// Whether a text can be a method (RFC 9110 §9.1), and one of an exchange that ends: `CONNECT` begins another protocol.
+pub(crate) fn is_method(text: &str) -> bool {
+    is_token(text.as_bytes()) && text != "CONNECT"
 }
 
 #[cfg(test)]

@@ -5,9 +5,8 @@
 use crate::delivery::Delivery;
 use crate::reader::problem::StubProblem;
 use crate::reader::{Node, Object, Problems};
-use crate::stub::check_length;
 use crate::stub::response::Response;
-use crate::stub::surroundings::Surroundings;
+use crate::surroundings::Surroundings;
 use plimsoll_base::random::Draw;
 
 /// Most alternatives of one stub.
@@ -101,7 +100,7 @@ fn read_error(
     let response = object.required("response", problems);
     let response = response.and_then(|node| Response::read(&node, None, around, problems));
     object.finish(&[], problems);
-    check_length(response.as_ref()?, &node.pointer, problems);
+    response.as_ref()?.check_length(&node.pointer, problems);
     let alternative = Alternative {
         response: Some(response?),
         delivery: None,
@@ -139,7 +138,7 @@ fn read_alternative(
     let response = object.get("response");
     let response = response.and_then(|node| Response::read(&node, None, around, problems));
     if let Some(response) = &response {
-        check_length(response, &node.pointer, problems);
+        response.check_length(&node.pointer, problems);
     }
     let delivery = Delivery::read_extension(&mut object, problems);
     object.finish(&[], problems);
