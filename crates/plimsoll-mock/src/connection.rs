@@ -8,9 +8,9 @@ mod deliver;
 
 use crate::admin;
 use crate::answer::{Answer, Extent, Form, Persistence};
-use crate::exchange::{Call, Decision, Exchange};
+use crate::exchange::{Call, Decision, Exchange, LATE_BODY};
 use crate::http2;
-use crate::kept_body::{Full, KeptBody, Wish};
+use crate::kept_body::{Full, KeptBody};
 use crate::metrics::Known;
 use crate::request::{Channel, Scheme};
 use crate::shard::Shard;
@@ -39,9 +39,6 @@ const LINGER: Duration = Duration::from_secs(2);
 
 /// Why a request whose head does not come is refused.
 const LATE_HEAD: &str = "the request's head took too long";
-
-/// Why a request whose body does not come is refused.
-pub(crate) const LATE_BODY: &str = "the request's body took too long";
 
 /// Serves a connection until its end, whichever side that comes from.
 pub(crate) async fn serve(stream: TcpStream, shard: Rc<Shard>) {
@@ -87,7 +84,7 @@ async fn converse(stream: impl Into<Stream>, channel: Channel, shard: &Rc<Shard>
     let mut connection = Connection {
         channel,
         http: TcpServer::from_stream(stream, shard.shared.limits),
-        kept: KeptBody::new(Arc::clone(&shard.shared)),
+        kept: KeptBody::new(Arc::clone(&shard.shared.bodies)),
         watch: Watch::new(now + shard.shared.timeouts.idle),
         quiet_since: now,
         received: now,
@@ -392,7 +389,7 @@ impl Connection<'_> {
     /// Reads the body, after telling a client that waits for leave; keeps it where somebody wants it.
     async fn take_body(&mut self) -> Result<(), Trouble> {
         let head = self.http.requests.head();
-        let mut wish = Wish::of(&self.shard.shared, head.path());
+        let mut wish = self.shard.shared.wish(head.path());
         if head.expects_continue() && head.framing() != Framing::None {
             let out = self.http.output.buffer();
             encode::status_line(out, 100, None);

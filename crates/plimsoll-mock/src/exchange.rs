@@ -38,6 +38,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
+/// Why a request whose body does not come is refused.
+pub(crate) const LATE_BODY: &str = "the request's body took too long";
+
 /// A request that has arrived whole.
 #[derive(Debug)]
 pub(crate) struct Exchange<'a> {

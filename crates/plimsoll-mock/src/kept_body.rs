@@ -1,7 +1,5 @@
 //! What is kept of requests' bodies, and the room for them: all connections together get so much and no more.
 
-use crate::shard::Shared;
-use crate::{admin, builtins};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -13,6 +11,10 @@ const KEPT_BYTES: usize = 64 * 1024;
 
 /// Bytes of a body that the journal keeps at most; a longer one is noted without.
 const JOURNAL_BODY_BYTES: usize = 1 << 20;
+
+/// The room for bodies, over all shards: how many bytes of it are taken.
+#[derive(Debug, Default)]
+pub(crate) struct BodyRoom(AtomicUsize);
 
 /// The body of a request, as far as somebody wants it.
 #[derive(Debug)]
@@ -34,7 +36,7 @@ pub(crate) enum Wish {
 /// What one body holds; it is given back with it.
 #[derive(Debug)]
 pub(crate) struct Held {
-    shared: Arc<Shared>,
+    room: Arc<BodyRoom>,
     bytes: usize,
 }
 
@@ -44,10 +46,10 @@ pub(crate) struct Full;
 
 impl KeptBody {
     /// Nothing is kept yet.
-    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+    pub(crate) fn new(room: Arc<BodyRoom>) -> Self {
         Self {
             bytes: Vec::new(),
-            held: Held::new(shared),
+            held: Held::new(room),
         }
     }
 
@@ -87,29 +89,15 @@ impl KeptBody {
     }
 }
 
-impl Wish {
-    /// Who wants the body of a request for this path.
-    pub(crate) fn of(shared: &Shared, path: &str) -> Self {
-        let needed = builtins::wants_body(path)
-            || admin::is_admin(path)
-            || shared.stubs.current().wants_bodies();
-        match (needed, shared.journal.is_on()) {
-            (true, _) => Self::Needed,
-            (false, true) => Self::Journal,
-            (false, false) => Self::Nobody,
-        }
-    }
-}
-
 impl Held {
     /// Nothing is held yet.
-    pub(crate) fn new(shared: Arc<Shared>) -> Self {
-        Self { shared, bytes: 0 }
+    pub(crate) fn new(room: Arc<BodyRoom>) -> Self {
+        Self { room, bytes: 0 }
     }
 
     /// Takes room for so many bytes more.
     pub(crate) fn grow(&mut self, bytes: usize) -> Result<(), Full> {
-        take(&self.shared.held, bytes)?;
+        self.room.take(bytes)?;
         self.bytes += bytes;
         Ok(())
     }
@@ -118,7 +106,7 @@ impl Held {
     fn release(&mut self) {
         let bytes = std::mem::take(&mut self.bytes);
         if bytes > 0 {
-            self.shared.held.fetch_sub(bytes, Ordering::Relaxed);
+            self.room.give_back(bytes);
         }
     }
 }
@@ -129,12 +117,18 @@ impl Drop for Held {
     }
 }
 
-fn take(held: &AtomicUsize, bytes: usize) -> Result<(), Full> {
-    if held.fetch_add(bytes, Ordering::Relaxed) + bytes > MOST {
-        held.fetch_sub(bytes, Ordering::Relaxed);
-        return Err(Full);
+impl BodyRoom {
+    fn take(&self, bytes: usize) -> Result<(), Full> {
+        if self.0.fetch_add(bytes, Ordering::Relaxed) + bytes > MOST {
+            self.give_back(bytes);
+            return Err(Full);
+        }
+        Ok(())
     }
-    Ok(())
+
+    fn give_back(&self, bytes: usize) {
+        self.0.fetch_sub(bytes, Ordering::Relaxed);
+    }
 }
 
 #[cfg(test)]
@@ -143,9 +137,9 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_takes_no_room() {
-        let held = AtomicUsize::new(0);
-        assert_eq!(take(&held, MOST - 1), Ok(()));
-        assert_eq!(take(&held, 2), Err(Full));
-        assert_eq!(take(&held, 1), Ok(()));
+        let room = BodyRoom::default();
+        assert_eq!(room.take(MOST - 1), Ok(()));
+        assert_eq!(room.take(2), Err(Full));
+        assert_eq!(room.take(1), Ok(()));
     }
 }

@@ -29,6 +29,7 @@ mod delay_timer;
 mod delivery;
 mod differences;
 mod edit_distance;
+mod entrances;
 mod error;
 mod exchange;
 #[cfg(test)]
@@ -57,6 +58,7 @@ mod reader;
 mod recording;
 mod request;
 mod run;
+mod serve;
 mod shard;
 mod source;
 mod static_files;

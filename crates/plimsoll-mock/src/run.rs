@@ -7,6 +7,7 @@ use crate::body_files::BodyFiles;
 use crate::builtins::Endpoints;
 use crate::config::MockConfig;
 use crate::differences::Differences;
+use crate::entrances::Door;
 use crate::error::MockError;
 use crate::journal::Journal;
 use crate::latency_log::LatencyLog;
@@ -14,15 +15,15 @@ use crate::metrics::Metrics;
 use crate::outgoing::Outgoing;
 use crate::recording::Recordings;
 use crate::recording::at_once::AtOnce;
-use crate::shard::{Door, FILES_READ, Shard, Shared};
+use crate::shard::{FILES_READ, Shard, Shared};
 use crate::source;
 use crate::stubs::Stubs;
 use crate::surroundings::Surroundings;
-use crate::webhooks::{Tally, Webhooks};
+use crate::webhooks::Webhooks;
 use plimsoll_base::counters::Counter;
 use plimsoll_http::{CountersFile, Listener, connections_possible, run_shards};
 use std::net::{IpAddr, SocketAddr};
-use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize};
+use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::sync::{Arc, Mutex};
 use tokio::sync::{Semaphore, watch};
 use tokio::time::Instant;
@@ -137,7 +138,7 @@ fn share(
         recorder,
         differences: Differences::per_second(config.differences_per_second),
         stubs,
-        webhooks: Tally::default(),
+        webhooks: Arc::default(),
         latency: config.record_latency.map(LatencyLog::create).transpose()?,
         outgoing: Outgoing::new(config.outgoing, config.limits),
         limits: config.limits,
@@ -149,7 +150,7 @@ fn share(
             .min(connections_possible(config.shards, behind)),
         connections: AtomicU32::new(0),
         timeouts: config.timeouts,
-        held: AtomicUsize::new(0),
+        bodies: Arc::default(),
         reading: Semaphore::new(FILES_READ),
         precision: config.delay_precision,
         grace: config.grace,

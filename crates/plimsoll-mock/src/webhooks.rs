@@ -1,10 +1,10 @@
 //! Sends webhooks, each in a task of its shard: so many at a time wait for their delay, a connection or their answer, in so much
 //! memory. One for which there is no room is lost, which is counted and said.
 
+use crate::journal::Journal;
 use crate::journal::sub_event;
-use crate::kept_body::Held;
-use crate::outgoing::{Failure, Sending};
-use crate::shard::Shard;
+use crate::kept_body::{BodyRoom, Held};
+use crate::outgoing::{Client, Failure, Sending};
 use crate::stub::webhook::Call;
 use serde_json::Value;
 use std::cell::RefCell;
@@ -54,16 +54,30 @@ impl Afterwards {
     }
 
     /// Has them sent.
-    pub(crate) fn begin(self, shard: &Rc<Shard>) {
+    pub(crate) fn begin(self, webhooks: &Firing) {
         for call in self.calls {
-            Firing::fire(shard, call, self.noted);
+            webhooks.fire(call, self.noted);
         }
     }
 }
 
 /// The webhooks of one shard.
-#[derive(Debug, Default)]
-pub(crate) struct Firing(RefCell<JoinSet<()>>);
+#[derive(Debug)]
+pub(crate) struct Firing {
+    sender: Rc<Sender>,
+    under_way: RefCell<JoinSet<()>>,
+}
+
+/// What a shard sends webhooks with, and where it says what became of them.
+#[derive(Debug)]
+pub(crate) struct Sender {
+    /// Which of the shards this is.
+    pub(crate) shard: usize,
+    pub(crate) client: Rc<Client>,
+    pub(crate) journal: Arc<Journal>,
+    pub(crate) tally: Arc<Tally>,
+    pub(crate) bodies: Arc<BodyRoom>,
+}
 
 impl Tally {
     /// What became of all; those that are still under way are lost.
@@ -78,18 +92,27 @@ impl Tally {
 }
 
 impl Firing {
+    /// None was sent yet.
+    pub(crate) fn new(sender: Sender) -> Self {
+        Self {
+            sender: Rc::new(sender),
+            under_way: RefCell::default(),
+        }
+    }
+
     /// Sends a webhook after its delay. `noted` is the journal's number of the request that brought it.
-    fn fire(shard: &Rc<Shard>, call: Result<Call, String>, noted: Option<u64>) {
-        let tally = &shard.shared.webhooks;
+    fn fire(&self, call: Result<Call, String>, noted: Option<u64>) {
+        let sender = &self.sender;
+        let tally = &sender.tally;
         let call = match call {
             Ok(call) => call,
             Err(error) => {
                 tally.failed.fetch_add(1, Ordering::Relaxed);
                 let message = format!("Exception thrown while configuring webhook: {error}");
-                return note(shard, noted, &sub_event::error(&message));
+                return sender.note(noted, &sub_event::error(&message));
             }
         };
-        let mut held = Held::new(Arc::clone(&shard.shared));
+        let mut held = Held::new(Arc::clone(&sender.bodies));
         let full = held.grow(call.head.len() + call.body.len()).is_err();
         if full || tally.under_way.fetch_add(1, Ordering::Relaxed) >= MOST {
             if !full {
@@ -97,10 +120,10 @@ impl Firing {
             }
             tally.lost.fetch_add(1, Ordering::Relaxed);
             let message = "The webhook is lost: too many are under way";
-            return note(shard, noted, &sub_event::error(message));
+            return sender.note(noted, &sub_event::error(message));
         }
-        let mut tasks = shard.webhooks.0.borrow_mut();
-        tasks.spawn_local(send(Rc::clone(shard), call, held, noted));
+        let mut tasks = self.under_way.borrow_mut();
+        tasks.spawn_local(Rc::clone(sender).send(call, held, noted));
         while let Some(ended) = tasks.try_join_next() {
             departed(ended);
         }
@@ -108,53 +131,54 @@ impl Firing {
 
     /// Waits for those that are under way. There must be no more to come.
     pub(crate) async fn finish(&self) {
-        let mut tasks = self.0.take();
+        let mut tasks = self.under_way.take();
         while let Some(ended) = tasks.join_next().await {
             departed(ended);
         }
     }
 }
 
-async fn send(shard: Rc<Shard>, call: Call, mut held: Held, noted: Option<u64>) {
-    tokio::time::sleep_until(Instant::now() + call.delay).await;
-    if noted.is_some() {
-        note(&shard, noted, &sub_event::webhook_request(&call));
-    }
-    let sending = Sending {
-        url: &call.url,
-        method: &call.method,
-        head: &call.head,
-        body: &call.body,
-    };
-    let received = shard.outgoing.exchange(&sending, |bytes| held.grow(bytes));
-    let tally = &shard.shared.webhooks;
-    match received.await {
-        Ok(received) => {
-            tally.answered.fetch_add(1, Ordering::Relaxed);
-            if noted.is_some() {
-                note(&shard, noted, &sub_event::webhook_response(&received));
+impl Sender {
+    async fn send(self: Rc<Self>, call: Call, mut held: Held, noted: Option<u64>) {
+        tokio::time::sleep_until(Instant::now() + call.delay).await;
+        if noted.is_some() {
+            self.note(noted, &sub_event::webhook_request(&call));
+        }
+        let sending = Sending {
+            url: &call.url,
+            method: &call.method,
+            head: &call.head,
+            body: &call.body,
+        };
+        let received = self.client.exchange(&sending, |bytes| held.grow(bytes));
+        let tally = &self.tally;
+        match received.await {
+            Ok(received) => {
+                tally.answered.fetch_add(1, Ordering::Relaxed);
+                if noted.is_some() {
+                    self.note(noted, &sub_event::webhook_response(&received));
+                }
+            }
+            Err(failure) => {
+                tally.failed.fetch_add(1, Ordering::Relaxed);
+                let (method, url) = (&call.method, &call.url);
+                let url = format!("{}{}", url.origin(), url.target);
+                let message = match failure {
+                    Failure::Denied(_) => format!(
+                        "The target webhook address {url} is denied in WireMock's configuration: {failure}"
+                    ),
+                    _ => format!("Failed to fire webhook {method} {url}: {failure}"),
+                };
+                self.note(noted, &sub_event::error(&message));
             }
         }
-        Err(failure) => {
-            tally.failed.fetch_add(1, Ordering::Relaxed);
-            let (method, url) = (&call.method, &call.url);
-            let url = format!("{}{}", url.origin(), url.target);
-            let message = match failure {
-                Failure::Denied(_) => format!(
-                    "The target webhook address {url} is denied in WireMock's configuration: {failure}"
-                ),
-                _ => format!("Failed to fire webhook {method} {url}: {failure}"),
-            };
-            note(&shard, noted, &sub_event::error(&message));
-        }
+        tally.under_way.fetch_sub(1, Ordering::Relaxed);
     }
-    tally.under_way.fetch_sub(1, Ordering::Relaxed);
-}
 
-fn note(shard: &Shard, noted: Option<u64>, event: &Value) {
-    if let Some(number) = noted {
-        let journal = &shard.shared.journal;
-        journal.add_sub_event(shard.index, number, event);
+    fn note(&self, noted: Option<u64>, event: &Value) {
+        if let Some(number) = noted {
+            self.journal.add_sub_event(self.shard, number, event);
+        }
     }
 }
 

@@ -44,7 +44,7 @@ impl Connection<'_> {
             if sent.is_ok() {
                 sent = self.flush().await;
             }
-            std::mem::take(&mut pending.afterwards).begin(self.shard);
+            std::mem::take(&mut pending.afterwards).begin(&self.shard.webhooks);
         }
         sent?;
         if place.is_some() {

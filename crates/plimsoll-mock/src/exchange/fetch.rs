@@ -26,7 +26,7 @@ impl Exchange<'_> {
         let answer = match (&pending.source, &stub.proxy) {
             (Source::Server, Some(proxy)) => {
                 fetch = journal.begin_fetch(self.shard.index, self.received);
-                let mut held = Held::new(Arc::clone(&self.shard.shared));
+                let mut held = Held::new(Arc::clone(&self.shard.shared.bodies));
                 // Boxed, so that exchanges which are never sent on do not carry its memory.
                 let answer = match Box::pin(self.forward(&stub, proxy, &mut held)).await {
                     Ok(answer) => {

@@ -4,9 +4,8 @@ use super::Stage;
 use super::sending::{Outgoing, Sender};
 use crate::admin;
 use crate::answer::{Answer, Extent};
-use crate::connection::LATE_BODY;
-use crate::exchange::{Call, Decision, Exchange, Pending};
-use crate::kept_body::{Full, KeptBody, Wish};
+use crate::exchange::{Call, Decision, Exchange, LATE_BODY, Pending};
+use crate::kept_body::{Full, KeptBody};
 use crate::metrics::Known;
 use crate::stub::behaviour::Room;
 use crate::webhooks::Afterwards;
@@ -99,7 +98,7 @@ pub(super) async fn serve(
     }
     .send(outgoing)
     .await;
-    afterwards.begin(&stage.shard);
+    afterwards.begin(&stage.shard.webhooks);
 }
 
 fn head_of(parts: &Parts, stage: &Stage) -> Result<RequestHead, Trouble> {
@@ -148,7 +147,7 @@ async fn prepare(
 ) -> Result<(Outgoing, Afterwards), Trouble> {
     let own = |answer, place| (Outgoing::new(answer, place), Afterwards::default());
     let shard = &stage.shard;
-    let mut kept = KeptBody::new(Arc::clone(&shard.shared));
+    let mut kept = KeptBody::new(Arc::clone(&shard.shared.bodies));
     if admin::is_admin(head.path()) {
         let call = Call::of(shard, head, stage.channel.scheme);
         take_body(&mut kept, head, body, stage).await?;
@@ -235,7 +234,7 @@ async fn take_body(
     stage: &Stage,
 ) -> Result<(), Trouble> {
     let shared = &stage.shard.shared;
-    let mut wish = Wish::of(shared, head.path());
+    let mut wish = shared.wish(head.path());
     let mut patience = Patience::new(shared.timeouts.body);
     let mut bytes = 0;
     while !body.is_end_stream() {
