@@ -9,17 +9,15 @@ mod expression;
 mod helper;
 pub(crate) mod model;
 mod parse;
-mod print;
 mod render;
-mod scope;
 mod value;
 mod xml_node;
 
 use crate::reader::Problems;
 use crate::reader::problem::StubProblem;
 use model::Model;
-use parse::Part;
 use render::Renderer;
+use render::program::Part;
 
 /// The names of all helpers.
 #[cfg(test)]

@@ -8,6 +8,7 @@ mod date_text;
 pub(crate) mod equality;
 mod external;
 mod limits;
+pub(crate) mod naming;
 mod node;
 pub(crate) mod path;
 mod placeholder;

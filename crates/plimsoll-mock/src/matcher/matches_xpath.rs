@@ -8,7 +8,8 @@ use crate::content::Content;
 use crate::misread::Misread;
 use crate::reader::problem::StubProblem;
 use crate::reader::{Node, Object, Problems};
-use crate::xml::path::{Failure, Found, Naming, XPath, shown};
+use crate::xml::naming::Naming;
+use crate::xml::path::{Failure, Found, XPath, shown};
 use serde_json::Value;
 
 /// Steps that patterns on nodes may take in any document, and one more for every ten bytes.

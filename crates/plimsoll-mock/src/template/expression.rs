@@ -1,47 +1,11 @@
 //! Expressions within braces: literals, paths, calls of helpers with arguments and options.
 
-use super::helper::{self, Prepared};
-use super::parse::{Place, Target};
-use std::fmt;
+use super::helper;
+use super::render::Helper;
+use super::render::program::{Call, Expression, Path, Place};
 
 /// Calls within calls.
 const DEEPEST: usize = 32;
-
-/// Something that has a value.
-#[derive(Debug, Clone)]
-pub(crate) enum Expression {
-    Text(String),
-    Integer(i64),
-    Decimal(f64),
-    Bool(bool),
-    Nothing,
-    Path(Path),
-    Call(Box<Call>),
-}
-
-/// A helper with what it is called with.
-#[derive(Debug, Clone)]
-pub(crate) struct Call {
-    pub(crate) helper: Target,
-    pub(crate) arguments: Vec<Expression>,
-    /// `name=value`.
-    pub(crate) options: Vec<(String, Expression)>,
-    /// What could be made ready before the first request.
-    pub(crate) prepared: Prepared,
-    pub(crate) place: Place,
-}
-
-/// `../a.b.[c]`, `@index`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Path {
-    /// How many scopes out.
-    pub(crate) outwards: usize,
-    /// `@`: a datum of the loop, or `@root`.
-    pub(crate) is_data: bool,
-    /// `this`, or `.`: starts at the value of the scope, whatever it has.
-    pub(crate) is_this: bool,
-    pub(crate) segments: Vec<String>,
-}
 
 /// A word of an expression.
 #[derive(Debug, Clone, PartialEq)]
@@ -87,11 +51,11 @@ pub(crate) fn output(text: &str, place: Place) -> Result<Expression, String> {
 }
 
 /// A call whose arguments are `text`.
-pub(crate) fn call(helper: Target, text: &str, place: Place) -> Result<Call, String> {
+pub(crate) fn call(helper: &'static Helper, text: &str, place: Place) -> Result<Call, String> {
     arguments(helper, &words(text)?, place)
 }
 
-fn arguments(helper: Target, words: &[Word<'_>], place: Place) -> Result<Call, String> {
+fn arguments(helper: &'static Helper, words: &[Word<'_>], place: Place) -> Result<Call, String> {
     let mut reader = Reader {
         words,
         next: 0,
@@ -164,7 +128,7 @@ impl<'a> Reader<'_, 'a> {
         self.next == self.words.len()
     }
 
-    fn call(&mut self, helper: Target, depth: usize) -> Result<Call, String> {
+    fn call(&mut self, helper: &'static Helper, depth: usize) -> Result<Call, String> {
         let (mut arguments, mut options) = (Vec::new(), Vec::new());
         while let Some(word) = self.words.get(self.next) {
             match word {
@@ -176,7 +140,7 @@ impl<'a> Reader<'_, 'a> {
                 _ => arguments.push(self.value(depth)?),
             }
         }
-        let prepared = helper.prepare(&arguments);
+        let prepared = helper::prepare(helper, &arguments);
         Ok(Call {
             helper,
             arguments,
@@ -296,12 +260,6 @@ fn segments(text: &str) -> Option<Vec<String>> {
         rest = rest.strip_prefix(['.', '/']).unwrap_or(rest);
     }
     Some(segments)
-}
-
-impl fmt::Display for Path {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.segments.join("."))
-    }
 }
 
 #[cfg(test)]

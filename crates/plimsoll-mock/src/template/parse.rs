@@ -2,39 +2,13 @@
 //!
 //! Errors carry line and column of the braces that they are about.
 
-use super::expression::{self, Expression};
-use super::helper::{self, Helper};
+use super::expression;
+use super::helper;
+use super::render::program::{Block, BlockHead, Part, Place};
 use std::ops::Range;
 
 /// Blocks within blocks.
 const DEEPEST: usize = 64;
-
-/// A piece of a template.
-#[derive(Debug, Clone)]
-pub(crate) enum Part {
-    Text(String),
-    Output(Expression),
-    Block(Box<Block>),
-}
-
-/// `{{#…}}…{{else}}…{{/…}}`.
-#[derive(Debug, Clone)]
-pub(crate) struct Block {
-    pub(crate) head: BlockHead,
-    /// `as |item index|`.
-    pub(crate) names: Vec<String>,
-    pub(crate) body: Vec<Part>,
-    pub(crate) otherwise: Vec<Part>,
-}
-
-/// What a block begins with.
-#[derive(Debug, Clone)]
-pub(crate) enum BlockHead {
-    /// A helper that decides about the body.
-    Helper(expression::Call),
-    /// A value: the body for each of a list, or with it, if it says yes.
-    Section(expression::Expression),
-}
 
 /// One pair of braces, or the text before it.
 #[derive(Debug)]
@@ -50,13 +24,6 @@ struct Tag<'a> {
     /// Without braces, sigil and marks of white space.
     inner: &'a str,
     place: Place,
-}
-
-/// Where something stands in a template, both from 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Place {
-    pub(crate) line: usize,
-    pub(crate) column: usize,
 }
 
 /// The parts of a template.
@@ -341,9 +308,6 @@ fn block_names(inner: &str) -> Result<(&str, Vec<String>), String> {
         names.split_whitespace().map(str::to_owned).collect(),
     ))
 }
-
-/// The helper that a call is to.
-pub(crate) type Target = &'static Helper;
 
 #[cfg(test)]
 mod tests {

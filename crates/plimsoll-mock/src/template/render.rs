@@ -1,13 +1,19 @@
-//! Evaluates a compiled template for one request.
+//! Evaluates a compiled template for one request, and says what a helper is that it calls.
+//!
+//! What a template is compiled to is `render/program.rs`, where names are looked for `render/scope.rs`. Which helpers there are is left to `helper`.
+
+pub(super) mod program;
+pub(super) mod scope;
 
 use super::RenderError;
-use super::expression::{Call, Expression};
-use super::helper::{Failure, Invocation};
 use super::model::Model;
-use super::parse::{Block, BlockHead, Part};
-use super::scope::{Scope, Scopes, Turn};
 use super::value::Value;
-use crate::budget::Budget;
+use crate::budget::{Budget, TooCostly};
+use crate::java_regex::JavaRegex;
+use crate::json_path::JsonPath;
+use crate::xml::path::XPath;
+use program::{Block, BlockHead, Call, Expression, Part};
+use scope::{Scope, Scopes, Turn};
 use std::borrow::Cow;
 
 /// Bytes that one rendering may produce, in all its parts and in what helpers give, and for each byte of the request's body.
@@ -25,6 +31,61 @@ pub(crate) struct Renderer<'a> {
     pub(crate) scopes: Scopes<'a>,
     bytes: Budget,
     steps: Budget,
+}
+
+/// A helper.
+#[derive(Debug)]
+pub(crate) struct Helper {
+    pub(super) name: &'static str,
+    call: for<'r, 'a> fn(Invocation<'r, 'a>) -> Outcome<'a>,
+    pub(super) prepare: Prepare,
+}
+
+/// What a helper gives.
+pub(super) type Outcome<'a> = Result<Value<'a>, Failure>;
+
+/// Which argument is made ready before the first request, if it is written out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Prepare {
+    Nothing,
+    /// The second is a JSONPath.
+    JsonPath,
+    /// The second is a regular expression for a whole text.
+    Regex,
+    /// The second is one to search with.
+    Search,
+    /// The second is an XPath.
+    XPath,
+    /// The second is an XPath within the body of an envelope.
+    SoapXPath,
+}
+
+/// What was made ready.
+#[derive(Debug, Clone)]
+pub(crate) enum Prepared {
+    Nothing,
+    JsonPath(Box<JsonPath>),
+    Regex(Box<JavaRegex>),
+    XPath(Box<XPath>),
+}
+
+/// Why a helper gives nothing.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// A message of its own, whose place is that of the call.
+    Own(String),
+    /// A failure in its block, which has a place.
+    Inner(RenderError),
+}
+
+/// A call of a helper: its evaluated arguments.
+#[derive(Debug)]
+pub(crate) struct Invocation<'r, 'a> {
+    pub(crate) arguments: Vec<Value<'a>>,
+    pub(crate) options: Vec<(&'a str, Value<'a>)>,
+    pub(crate) prepared: &'a Prepared,
+    pub(crate) block: Option<&'a Block>,
+    pub(crate) renderer: &'r mut Renderer<'a>,
 }
 
 impl<'a> Renderer<'a> {
@@ -182,6 +243,104 @@ impl<'a> Renderer<'a> {
         let made = self.make(bytes_of(&value));
         made.map_err(|message| failed(Failure::Own(message)))?;
         Ok(value)
+    }
+}
+
+impl Helper {
+    pub(super) const fn new(
+        name: &'static str,
+        call: for<'r, 'a> fn(Invocation<'r, 'a>) -> Outcome<'a>,
+    ) -> Self {
+        Self {
+            name,
+            call,
+            prepare: Prepare::Nothing,
+        }
+    }
+
+    pub(super) const fn preparing(self, prepare: Prepare) -> Self {
+        Self { prepare, ..self }
+    }
+
+    pub(crate) fn name(&self) -> &'static str {
+        self.name
+    }
+
+    pub(crate) fn call<'a>(&self, invocation: Invocation<'_, 'a>) -> Outcome<'a> {
+        (self.call)(invocation)
+    }
+}
+
+impl<'a> Invocation<'_, 'a> {
+    /// An argument by its position; nothing if it is not given.
+    pub(super) fn argument(&self, index: usize) -> Value<'a> {
+        self.arguments.get(index).cloned().unwrap_or(Value::Nothing)
+    }
+
+    /// An argument that must be there, as text.
+    pub(super) fn text(&self, index: usize, what: &str) -> Result<String, Failure> {
+        match self.arguments.get(index) {
+            None | Some(Value::Nothing) => Err(Failure::Own(format!("{what} is missing"))),
+            Some(value) => Ok(value.print().into_owned()),
+        }
+    }
+
+    pub(super) fn option(&self, name: &str) -> Option<&Value<'a>> {
+        let option = self.options.iter().find(|(own, _)| *own == name);
+        option
+            .map(|(_, value)| value)
+            .filter(|value| !value.is_nothing())
+    }
+
+    /// The block's body, or what the first argument prints: for helpers that change a text.
+    pub(super) fn subject(&mut self) -> Result<Value<'a>, Failure> {
+        match self.block {
+            Some(block) if self.arguments.is_empty() => {
+                let scope = self.here();
+                Ok(Value::text(self.body(block, scope)?))
+            }
+            _ => Ok(self.argument(0)),
+        }
+    }
+
+    /// A scope about the same as the one around.
+    pub(super) fn here(&self) -> Scope<'a> {
+        Scope {
+            this: self.renderer.scopes.this(),
+            names: Vec::new(),
+            turn: None,
+        }
+    }
+
+    pub(super) fn body(&mut self, block: &'a Block, scope: Scope<'a>) -> Result<String, Failure> {
+        Ok(self.renderer.render_in(scope, &block.body)?)
+    }
+
+    /// As a block: the body or what comes after `else`. As a value: the truth.
+    pub(super) fn decide(self, says: bool) -> Outcome<'a> {
+        let Some(block) = self.block else {
+            return Ok(Value::Bool(says));
+        };
+        let parts = if says { &block.body } else { &block.otherwise };
+        Ok(Value::text(self.renderer.render(parts)?))
+    }
+}
+
+impl From<RenderError> for Failure {
+    fn from(error: RenderError) -> Self {
+        Self::Inner(error)
+    }
+}
+
+impl From<TooCostly> for Failure {
+    fn from(error: TooCostly) -> Self {
+        Self::Own(error.to_string())
+    }
+}
+
+impl From<String> for Failure {
+    fn from(message: String) -> Self {
+        Self::Own(message)
     }
 }
 

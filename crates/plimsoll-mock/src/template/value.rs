@@ -1,6 +1,7 @@
 //! What expressions give. Unlike JSON, a request's parts are several things at once: a text that prints, and what it is made of.
 
-use super::print;
+pub(super) mod print;
+
 use super::xml_node::XmlNode;
 use crate::date_time::Moment;
 use crate::multipart;

@@ -1,6 +1,6 @@
 //! A document as `xpath_eval` walks it.
 
-use super::path::Naming;
+use super::naming::Naming;
 use super::{Declaration, Document, Kind, Place};
 use crate::budget::Budget;
 use roxmltree::NodeType;

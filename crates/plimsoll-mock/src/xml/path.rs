@@ -1,5 +1,6 @@
 //! XPath 1.0, compiled once. Evaluation is `xpath_eval`'s; names, limits and what comes out are ours.
 
+use super::naming::Naming;
 use super::node::{Here, Walk};
 use super::print;
 use super::{Document, Kind, Place};
@@ -28,17 +29,6 @@ pub(crate) struct XPath {
     /// What an element on the way counts, and what anything else.
     element: usize,
     weight: usize,
-}
-
-/// How names of a path are held against names of a document.
-#[derive(Debug, Clone)]
-pub(crate) enum Naming {
-    /// As they are written, prefix and all: WireMock's way where a stub gives no namespaces.
-    Written,
-    /// By local name alone: its way in templates.
-    Local,
-    /// By namespace and local name; a prefix stands for a namespace.
-    Expanded(Vec<(String, String)>),
 }
 
 /// What an expression gives.

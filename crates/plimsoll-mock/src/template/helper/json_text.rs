@@ -3,7 +3,7 @@
 use super::{Failure, Helper, Invocation, Outcome};
 use crate::java_json;
 use crate::json::may_be_tree;
-use crate::template::print::without_nulls;
+use crate::template::value::print::without_nulls;
 use crate::template::value::{Origin, Value};
 use serde_json::Value as Json;
 

@@ -1,7 +1,7 @@
 //! `{{#with value}}…{{else}}…{{/with}}`: the block about a value.
 
 use super::{Failure, Helper, Invocation, Outcome};
-use crate::template::scope::Scope;
+use crate::template::render::scope::Scope;
 use crate::template::value::Value;
 
 pub(super) const HELPERS: &[Helper] = &[Helper::new("with", with)];

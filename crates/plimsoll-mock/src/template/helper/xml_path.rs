@@ -4,7 +4,8 @@ use super::{Helper, Invocation, Outcome, Prepare, Prepared, error_text};
 use crate::template::value::Value;
 use crate::template::xml_node::XmlNode;
 use crate::xml::Document;
-use crate::xml::path::{self, Found, Naming, XPath};
+use crate::xml::naming::Naming;
+use crate::xml::path::{self, Found, XPath};
 use std::rc::Rc;
 
 /// What a node takes beside its texts.

@@ -1,8 +1,8 @@
 //! Where a name in a template is looked for: the scopes from the innermost out, then what helpers have assigned.
 
-use super::expression::Path;
-use super::model::Model;
-use super::value::{Part, Value};
+use super::program::Path;
+use crate::template::model::Model;
+use crate::template::value::{Part, Value};
 use std::borrow::Cow;
 use std::cell::Cell;
 

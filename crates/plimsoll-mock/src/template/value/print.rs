@@ -1,6 +1,6 @@
 //! How values are printed: as Java prints them, since templates are written against what it shows.
 
-use super::value::{Origin, Value};
+use super::{Origin, Value};
 use crate::java_json;
 use crate::multipart::Part;
 use crate::time_format;
@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use std::borrow::Cow;
 
 /// The text of a value.
-pub(super) fn text<'v>(value: &'v Value<'_>) -> Cow<'v, str> {
+pub(crate) fn text<'v>(value: &'v Value<'_>) -> Cow<'v, str> {
     match value {
         Value::Nothing | Value::Model(_) => Cow::Borrowed(""),
         Value::Bool(value) => Cow::Borrowed(if *value { "true" } else { "false" }),
@@ -53,7 +53,7 @@ fn part_fields(part: &Part) -> String {
 }
 
 /// A number as Java's `Double.toString` writes it.
-pub(super) fn decimal(number: f64) -> String {
+pub(crate) fn decimal(number: f64) -> String {
     let size = number.abs();
     if number == 0.0 || (1e-3..1e7).contains(&size) {
         let text = number.to_string();
@@ -77,7 +77,7 @@ pub(super) fn decimal(number: f64) -> String {
 }
 
 /// WireMock writes no property that is `null`.
-pub(super) fn without_nulls(json: &Json) -> Json {
+pub(crate) fn without_nulls(json: &Json) -> Json {
     match json {
         Json::Object(map) => {
             let kept = map.iter().filter(|(_, value)| !value.is_null());
