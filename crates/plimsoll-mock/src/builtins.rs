@@ -13,9 +13,9 @@ mod resource_list;
 mod size;
 mod xml;
 
-use crate::answer::Answer;
 use crate::config::Builtins;
-use crate::request::Request;
+use crate::wiremock::answer::Answer;
+use crate::wiremock::request::Request;
 use plimsoll_base::random::Draw;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -129,7 +129,7 @@ impl From<Answer> for Reply {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::answer::{Extent, Form, Persistence};
+    use crate::wiremock::answer::{Extent, Form, Persistence};
     use plimsoll_base::random::Stream;
     use plimsoll_http::Fields;
 

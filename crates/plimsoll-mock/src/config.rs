@@ -1,9 +1,9 @@
 //! What a mock is told when it starts.
 
-use crate::delay::DelayPrecision;
 use crate::journal::JournalLimits;
 use crate::outgoing::OutgoingConfig;
-use crate::surroundings::Templating;
+use crate::wiremock::delay::DelayPrecision;
+use crate::wiremock::surroundings::Templating;
 use plimsoll_http::tls::ServerTls;
 use plimsoll_http::{Limits, Pace};
 use std::fmt;

@@ -7,13 +7,13 @@
 mod deliver;
 
 use crate::admin;
-use crate::answer::{Answer, Extent, Form, Persistence};
 use crate::exchange::{Call, Decision, Exchange, LATE_BODY};
 use crate::http2;
 use crate::kept_body::{Full, KeptBody};
 use crate::metrics::Known;
-use crate::request::{Channel, Scheme};
 use crate::shard::Shard;
+use crate::wiremock::answer::{Answer, Extent, Form, Persistence};
+use crate::wiremock::request::{Channel, Scheme};
 use deliver::Broken;
 use plimsoll_base::counters::Counter;
 use plimsoll_http::tls::ServerTls;

@@ -1,6 +1,6 @@
 //! Cross-origin resource sharing (Fetch standard, "CORS protocol") with the fields that WireMock has: which pages of other servers may read an answer.
 
-use crate::answer::{Answer, AnswerBuilder};
+use crate::wiremock::answer::{Answer, AnswerBuilder};
 use plimsoll_http::RequestHead;
 
 const METHODS: &str = "OPTIONS,GET,POST,PUT,PATCH,DELETE";

@@ -7,11 +7,11 @@
 mod rows;
 
 use crate::admin;
-use crate::reader::names_asked_for;
-use crate::reader::problem::{ProblemKind, StubProblem};
-use crate::stub::read_document;
-use crate::surroundings::Surroundings;
-use crate::template::Template;
+use crate::wiremock::reader::names_asked_for;
+use crate::wiremock::reader::problem::{ProblemKind, StubProblem};
+use crate::wiremock::stub::read_document;
+use crate::wiremock::surroundings::Surroundings;
+use crate::wiremock::template::Template;
 use rows::{SECTIONS, Section};
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -215,7 +215,7 @@ fn every_route_and_helper_has_a_row() {
     };
     let missing: Vec<_> = admin::routes().filter(|route| !has_row(*route)).collect();
     assert!(missing.is_empty(), "no row for {missing:?}");
-    let missing: Vec<_> = crate::template::helper_names()
+    let missing: Vec<_> = crate::wiremock::template::helper_names()
         .filter(|name| !is_named(name))
         .collect();
     assert!(missing.is_empty(), "no row for {missing:?}");

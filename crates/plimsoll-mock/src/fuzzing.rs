@@ -1,14 +1,14 @@
 //! What the fuzz target looks at: one stub, and what a mock makes of a request to it. The law that must hold is in `fuzz/`.
 
-use crate::delay::Delay;
-use crate::differences;
-use crate::request::{Channel, Request};
-use crate::stub::read_mapping;
-use crate::stub::templated::{Occasion, Rendered};
-use crate::stub_id::StubId;
-use crate::stub_set::StubSet;
-use crate::stub_state::StateMachines;
-use crate::surroundings::Surroundings;
+use crate::wiremock::delay::Delay;
+use crate::wiremock::differences;
+use crate::wiremock::request::{Channel, Request};
+use crate::wiremock::stub::read_mapping;
+use crate::wiremock::stub::templated::{Occasion, Rendered};
+use crate::wiremock::stub_id::StubId;
+use crate::wiremock::stub_set::StubSet;
+use crate::wiremock::stub_state::StateMachines;
+use crate::wiremock::surroundings::Surroundings;
 use jiff::Timestamp;
 use plimsoll_base::random::{Draw, Stream};
 use plimsoll_http::decode::{Event, RequestDecoder};

@@ -7,9 +7,9 @@
 mod sending;
 mod stream;
 
-use crate::delivery::Ending;
-use crate::request::Channel;
 use crate::shard::Shard;
+use crate::wiremock::delivery::Ending;
+use crate::wiremock::request::Channel;
 use bytes::Bytes;
 use h2::server::{Builder, Connection};
 use plimsoll_base::counters::Counter;

@@ -10,12 +10,12 @@ mod ring;
 pub(crate) mod shown;
 pub(crate) mod sub_event;
 
-use crate::answer::{Answer, Shown};
-use crate::clock;
-use crate::misread::Misread;
-use crate::request::{Channel, Request};
-use crate::stub::Stub;
-use crate::stub_id::StubId;
+use crate::wiremock::answer::{Answer, Shown};
+use crate::wiremock::clock;
+use crate::wiremock::misread::Misread;
+use crate::wiremock::request::{Channel, Request};
+use crate::wiremock::stub::Stub;
+use crate::wiremock::stub_id::StubId;
 use jiff::Timestamp;
 use plimsoll_http::RequestHead;
 use ring::Ring;

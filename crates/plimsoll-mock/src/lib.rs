@@ -3,6 +3,20 @@
 //! [`run`] serves until told to stop; [`validate`] says what of a stub directory is supported. What is not supported is refused by
 //! name: nothing of a mapping is half-accepted. Arguments, signals and exit codes are left to the binary.
 //!
+//! Its modules by floors. None uses one of a floor above its own, and no two need each other:
+//!
+//! | floor | modules |
+//! |---|---|
+//! | a mock from its start to its end | `run`, `validate` |
+//! | clients and what they are told | `serve`, `connection`, `http2`, `exchange`, `static_files` |
+//! | what serving holds | `shard`, `entrances`, `delay_timer` |
+//! | the admin API | `admin` |
+//! | what the mock is told, answers of itself, makes of answers and sends after them | `config`, `builtins`, `recording`, `webhooks` |
+//! | what is remembered of requests | `journal`, `metrics`, `latency_log` |
+//! | the mappings that are served, and where they are read from | `stubs`, `source` |
+//! | what the mock itself sends, what it keeps of bodies, fields for pages of other origins | `outgoing`, `kept_body`, `cors`, `error` |
+//! | WireMock's language, without sockets | `wiremock`, with floors of its own |
+//!
 //! Differences from WireMock 3.13.2 that are meant:
 //! - answers are framed by `Content-Length` and never chunked; a stub's `Transfer-Encoding: chunked` is dropped and a
 //!   `Content-Length` that is not the body's is refused;
@@ -13,22 +27,11 @@
 //! - what docs/mock.md lists, which `tests/wiremock.rs` holds against the real WireMock.
 
 mod admin;
-mod answer;
-mod body_files;
-mod budget;
 mod builtins;
-mod clock;
 mod config;
 mod connection;
-mod content;
-mod content_type;
 mod cors;
-mod date_time;
-mod delay;
 mod delay_timer;
-mod delivery;
-mod differences;
-mod edit_distance;
 mod entrances;
 mod error;
 mod exchange;
@@ -37,54 +40,32 @@ mod features;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod http2;
-mod java_date_format;
-mod java_json;
-mod java_regex;
-mod java_set;
 mod journal;
-mod json;
-mod json_equality;
-mod json_path;
 mod kept_body;
 mod latency_log;
-mod matcher;
 mod metrics;
-mod misread;
-mod multipart;
 mod outgoing;
-mod parameters;
-mod path_template;
-mod reader;
 mod recording;
-mod request;
 mod run;
 mod serve;
 mod shard;
 mod source;
 mod static_files;
-mod stub;
-mod stub_id;
-mod stub_set;
-mod stub_state;
 mod stubs;
-mod surroundings;
-mod targets;
-mod template;
-mod time_format;
 mod validate;
 mod webhooks;
-mod xml;
+mod wiremock;
 
 pub use config::{AdminAccess, Builtins, Credentials, Https, MockConfig, Timeouts};
-pub use delay::DelayPrecision;
 pub use error::MockError;
 pub use journal::JournalLimits;
 pub use outgoing::{OutgoingConfig, TargetTrust, Verification};
-pub use reader::problem::{FileProblem, ProblemKind, StubProblem};
 pub use recording::Recordings;
 pub use run::{Summary, run};
-pub use stub::proxy::{HostField, UserAgentField};
-pub use surroundings::Templating;
-pub use targets::Targets;
 pub use validate::{Report, validate};
 pub use webhooks::Webhooks;
+pub use wiremock::delay::DelayPrecision;
+pub use wiremock::reader::problem::{FileProblem, ProblemKind, StubProblem};
+pub use wiremock::stub::proxy::{HostField, UserAgentField};
+pub use wiremock::surroundings::Templating;
+pub use wiremock::targets::Targets;

@@ -4,8 +4,8 @@
 //! row when it first answers. So many as [`MOST_STUBS`] have one each, the rest share one. Where all are taken, that of a stub which is gone is given
 //! on, and what it counted moves to the shared one: the sums over all rows never fall.
 
-use crate::stub::Stub;
-use crate::stub::place::Place;
+use crate::wiremock::stub::Stub;
+use crate::wiremock::stub::place::Place;
 use plimsoll_http::meters::{Buckets, Counter};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
@@ -222,10 +222,10 @@ impl Names {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stub::read_mapping;
-    use crate::stub_id::StubId;
-    use crate::stub_state::StateMachines;
-    use crate::surroundings::Surroundings;
+    use crate::wiremock::stub::read_mapping;
+    use crate::wiremock::stub_id::StubId;
+    use crate::wiremock::stub_state::StateMachines;
+    use crate::wiremock::surroundings::Surroundings;
 
     fn stub(number: u64) -> Stub {
         let mapping = read_mapping(r#"{"name": "n"}"#, &Surroundings::default()).unwrap();

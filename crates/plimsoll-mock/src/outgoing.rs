@@ -7,8 +7,8 @@ mod client;
 
 pub(crate) use client::{Client, Failure, Received, Sending};
 
-use crate::stub::proxy::{HostField, UserAgentField};
-use crate::targets::Targets;
+use crate::wiremock::stub::proxy::{HostField, UserAgentField};
+use crate::wiremock::targets::Targets;
 use plimsoll_http::Limits;
 use plimsoll_http::tls::{ClientTls, TlsError, TlsSettings, TlsVersion, Trust};
 use std::sync::{Arc, OnceLock};

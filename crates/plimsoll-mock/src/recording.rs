@@ -9,7 +9,7 @@ mod names;
 pub(crate) mod spec;
 
 use crate::journal::{Entry, Snapshot};
-use crate::stub_id::StubId;
+use crate::wiremock::stub_id::StubId;
 use draft::Draft;
 use serde_json::Value;
 use spec::{Repeats, Spec};

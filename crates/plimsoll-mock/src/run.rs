@@ -3,10 +3,8 @@
 use crate::admin::Admin;
 use crate::admin::guard::Guard;
 use crate::admin::recordings;
-use crate::body_files::BodyFiles;
 use crate::builtins::Endpoints;
 use crate::config::MockConfig;
-use crate::differences::Differences;
 use crate::entrances::Door;
 use crate::error::MockError;
 use crate::journal::Journal;
@@ -15,11 +13,14 @@ use crate::metrics::Metrics;
 use crate::outgoing::Outgoing;
 use crate::recording::Recordings;
 use crate::recording::at_once::AtOnce;
-use crate::shard::{FILES_READ, Shard, Shared};
+use crate::serve;
+use crate::shard::{FILES_READ, Shared};
 use crate::source;
 use crate::stubs::Stubs;
-use crate::surroundings::Surroundings;
 use crate::webhooks::Webhooks;
+use crate::wiremock::body_files::BodyFiles;
+use crate::wiremock::differences::Differences;
+use crate::wiremock::surroundings::Surroundings;
 use plimsoll_base::counters::Counter;
 use plimsoll_http::{CountersFile, Listener, connections_possible, run_shards};
 use std::net::{IpAddr, SocketAddr};
@@ -79,7 +80,7 @@ pub fn run(
     // From here on the system queues connections, so whoever is told now will be answered.
     on_ready(listening);
     let results = run_shards(shards, "mock", |index| {
-        Shard::run(
+        serve::run(
             Arc::clone(&shared),
             index,
             counters.row(index),

@@ -1,9 +1,9 @@
 //! One shard of a running mock: accepts connections, serves each in a task of its own, ends them when told to stop.
 
-use crate::answer::{Answer, Extent, Form, Persistence};
 use crate::connection;
 use crate::entrances::{Door, Entrance, arrivals};
 use crate::shard::{Shard, Shared};
+use crate::wiremock::answer::{Answer, Extent, Form, Persistence};
 use plimsoll_base::counters::Counter;
 use plimsoll_http::Row;
 use plimsoll_http::tls::ServerTls;
@@ -20,22 +20,22 @@ use tokio::time::Instant;
 /// The time that a line of the latency log is about.
 const LATENCY_INTERVAL: Duration = Duration::from_secs(1);
 
-impl Shard {
-    /// Serves until `stop` says so, then lets requests under way end within the grace period. A failure stops every shard.
-    pub(crate) async fn run(
-        shared: Arc<Shared>,
-        index: usize,
-        counters: Row,
-        doors: &[Door],
-        stop: watch::Receiver<bool>,
-    ) -> io::Result<()> {
-        let result = Self::start(Arc::clone(&shared), index, counters, doors, stop).await;
-        if result.is_err() {
-            shared.ending.send_replace(true);
-        }
-        result
+/// Serves until `stop` says so, then lets requests under way end within the grace period. A failure stops every shard.
+pub(crate) async fn run(
+    shared: Arc<Shared>,
+    index: usize,
+    counters: Row,
+    doors: &[Door],
+    stop: watch::Receiver<bool>,
+) -> io::Result<()> {
+    let result = Shard::start(Arc::clone(&shared), index, counters, doors, stop).await;
+    if result.is_err() {
+        shared.ending.send_replace(true);
     }
+    result
+}
 
+impl Shard {
     async fn start(
         shared: Arc<Shared>,
         index: usize,

@@ -4,12 +4,9 @@
 
 use crate::admin::guard::Guard;
 use crate::admin::{self, Admin};
-use crate::body_files::BodyFiles;
 use crate::builtins::{self, Endpoints};
 use crate::config::Timeouts;
-use crate::delay::DelayPrecision;
 use crate::delay_timer::DelayTimer;
-use crate::differences::Differences;
 use crate::journal::Journal;
 use crate::kept_body::{BodyRoom, Wish};
 use crate::latency_log::LatencyLog;
@@ -18,6 +15,9 @@ use crate::outgoing::{Client, Outgoing};
 use crate::recording::at_once::AtOnce;
 use crate::stubs::Stubs;
 use crate::webhooks::{Firing, Sender, Tally};
+use crate::wiremock::body_files::BodyFiles;
+use crate::wiremock::delay::DelayPrecision;
+use crate::wiremock::differences::Differences;
 use plimsoll_base::random::{Draw, Stream};
 use plimsoll_http::{Limits, Row};
 use std::cell::Cell;

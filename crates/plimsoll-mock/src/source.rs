@@ -2,11 +2,11 @@
 //!
 //! Files are read in the order of their paths; a later one is newer. Links are followed only to places below the root.
 
-use crate::body_files::BodyFiles;
 use crate::error::MockError;
-use crate::reader::problem::{FileProblem, StubProblem};
-use crate::stub::{Shape, SourceFile, Stub, StubMapping, read_document, read_mapping};
-use crate::surroundings::Surroundings;
+use crate::wiremock::body_files::BodyFiles;
+use crate::wiremock::reader::problem::{FileProblem, StubProblem};
+use crate::wiremock::stub::{Shape, SourceFile, Stub, StubMapping, read_document, read_mapping};
+use crate::wiremock::surroundings::Surroundings;
 use plimsoll_files::{Limit, read_text};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -214,7 +214,7 @@ impl Loaded {
 fn claim_id(
     mapping: StubMapping,
     file: &str,
-    ids: &mut BTreeMap<crate::stub_id::StubId, String>,
+    ids: &mut BTreeMap<crate::wiremock::stub_id::StubId, String>,
 ) -> Result<StubMapping, Vec<StubProblem>> {
     if let Some(id) = mapping.id
         && let Some(first) = ids.insert(id, file.to_owned())

@@ -2,12 +2,12 @@
 //!
 //! A change is visible to every shard when its call returns.
 
-use crate::delay::Delay;
-use crate::java_set;
-use crate::stub::{Stub, StubMapping};
-use crate::stub_id::StubId;
-use crate::stub_set::StubSet;
-use crate::stub_state::{StateMachine, StateMachines, Step};
+use crate::wiremock::delay::Delay;
+use crate::wiremock::java_set;
+use crate::wiremock::stub::{Stub, StubMapping};
+use crate::wiremock::stub_id::StubId;
+use crate::wiremock::stub_set::StubSet;
+use crate::wiremock::stub_state::{StateMachine, StateMachines, Step};
 use arc_swap::{ArcSwap, Guard};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::convert::Infallible;

@@ -1,9 +1,9 @@
 //! Says what share of a stub directory this version supports, without serving it.
 
 use crate::error::MockError;
-use crate::reader::problem::FileProblem;
 use crate::source;
-use crate::surroundings::Surroundings;
+use crate::wiremock::reader::problem::FileProblem;
+use crate::wiremock::surroundings::Surroundings;
 use std::fmt;
 use std::path::Path;
 

@@ -5,7 +5,7 @@ use crate::journal::Journal;
 use crate::journal::sub_event;
 use crate::kept_body::{BodyRoom, Held};
 use crate::outgoing::{Client, Failure, Sending};
-use crate::stub::webhook::Call;
+use crate::wiremock::stub::webhook::Call;
 use serde_json::Value;
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -2,7 +2,7 @@
 
 use super::error::AdminError;
 use super::{Admin, AdminRequest};
-use crate::answer::{Answer, AnswerBuilder};
+use crate::wiremock::answer::{Answer, AnswerBuilder};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::json;

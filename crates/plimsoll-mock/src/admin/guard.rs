@@ -7,7 +7,7 @@ use super::error::AdminError;
 use crate::config::{AdminAccess, MockConfig};
 use crate::cors;
 use crate::error::MockError;
-use crate::request::Scheme;
+use crate::wiremock::request::Scheme;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use plimsoll_http::RequestHead;

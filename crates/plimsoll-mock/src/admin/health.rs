@@ -2,8 +2,8 @@
 
 use super::error::AdminError;
 use super::{Admin, AdminRequest};
-use crate::answer::Answer;
-use crate::clock;
+use crate::wiremock::answer::Answer;
+use crate::wiremock::clock;
 use serde_json::json;
 
 #[expect(

@@ -2,11 +2,11 @@
 
 use super::error::AdminError;
 use super::{Admin, AdminRequest};
-use crate::answer::{Answer, AnswerBuilder};
-use crate::reader::problem::StubProblem;
-use crate::reader::{Node, Object, Problems};
-use crate::stub::{StubMapping, read_import};
 use crate::stubs::{Draft, NotPlaced};
+use crate::wiremock::answer::{Answer, AnswerBuilder};
+use crate::wiremock::reader::problem::StubProblem;
+use crate::wiremock::reader::{Node, Object, Problems};
+use crate::wiremock::stub::{StubMapping, read_import};
 use std::collections::HashSet;
 
 /// What becomes of the stubs that are there.

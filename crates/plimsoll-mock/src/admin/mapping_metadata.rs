@@ -2,11 +2,11 @@
 
 use super::error::AdminError;
 use super::{Admin, AdminRequest, list_mappings};
-use crate::answer::Answer;
-use crate::budget::TooCostly;
-use crate::content::Content;
-use crate::matcher::Matcher;
-use crate::stub::{Stub, read_matcher};
+use crate::wiremock::answer::Answer;
+use crate::wiremock::budget::TooCostly;
+use crate::wiremock::content::Content;
+use crate::wiremock::matcher::Matcher;
+use crate::wiremock::stub::{Stub, read_matcher};
 use serde_json::json;
 use std::sync::Arc;
 

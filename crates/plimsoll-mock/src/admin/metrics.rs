@@ -2,8 +2,8 @@
 
 use super::error::AdminError;
 use super::{Admin, AdminRequest};
-use crate::answer::{Answer, AnswerBuilder};
 use crate::metrics::{Label, Row};
+use crate::wiremock::answer::{Answer, AnswerBuilder};
 use plimsoll_base::counters::Counter;
 use plimsoll_http::exposition::{CONTENT_TYPE, Exposition};
 use plimsoll_http::meters::Buckets;

@@ -4,13 +4,13 @@
 
 use super::error::AdminError;
 use super::{Admin, AdminRequest};
-use crate::answer::Answer;
-use crate::budget::{Budget, TooCostly};
-use crate::edit_distance;
 use crate::journal::{described, shown};
-use crate::reader::parse_lenient;
-use crate::request::Request;
-use crate::stub::read_pattern;
+use crate::wiremock::answer::Answer;
+use crate::wiremock::budget::{Budget, TooCostly};
+use crate::wiremock::edit_distance;
+use crate::wiremock::reader::parse_lenient;
+use crate::wiremock::request::Request;
+use crate::wiremock::stub::read_pattern;
 use serde_json::{Value, json};
 
 /// How many near misses of one request or pattern are shown.

@@ -5,8 +5,8 @@
 
 use super::error::AdminError;
 use super::{Admin, AdminRequest, id_of, query};
-use crate::answer::{Answer, AnswerBuilder};
 use crate::journal::{Entry, shown};
+use crate::wiremock::answer::{Answer, AnswerBuilder};
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
@@ -21,7 +21,7 @@ const DROPPED: &str = "Plimsoll-Journal-Dropped";
 struct Filter {
     since: Option<Timestamp>,
     unmatched: bool,
-    stub: Option<crate::stub_id::StubId>,
+    stub: Option<crate::wiremock::stub_id::StubId>,
 }
 
 pub(super) fn list(admin: &Admin, request: &AdminRequest, _: &str) -> Result<Answer, AdminError> {
@@ -115,7 +115,8 @@ impl Filter {
         let since = query::value(text, "since")
             .map(|since| time(since).ok_or_else(|| AdminError::bad_time("since", since)));
         let stub = query::value(text, "matchingStub").map(|id| {
-            crate::stub_id::StubId::parse(id).ok_or_else(|| AdminError::bad_stub_parameter(id))
+            crate::wiremock::stub_id::StubId::parse(id)
+                .ok_or_else(|| AdminError::bad_stub_parameter(id))
         });
         Ok(Self {
             since: since.transpose()?,

@@ -5,9 +5,9 @@
 use super::error::AdminError;
 use super::requests::with_dropped;
 use super::{Admin, AdminRequest};
-use crate::answer::Answer;
 use crate::journal::{Entry, Snapshot, shown};
-use crate::stub::read_pattern;
+use crate::wiremock::answer::Answer;
+use crate::wiremock::stub::read_pattern;
 use serde_json::json;
 use std::sync::Arc;
 

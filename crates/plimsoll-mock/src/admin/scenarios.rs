@@ -2,12 +2,12 @@
 
 use super::error::AdminError;
 use super::{Admin, AdminRequest};
-use crate::answer::Answer;
-use crate::parameters::decode;
-use crate::reader::read_value;
-use crate::reader::{Node, Problems};
-use crate::stub_state::STARTED;
 use crate::stubs::ScenarioStubs;
+use crate::wiremock::answer::Answer;
+use crate::wiremock::parameters::decode;
+use crate::wiremock::reader::read_value;
+use crate::wiremock::reader::{Node, Problems};
+use crate::wiremock::stub_state::STARTED;
 use serde_json::{Value, json};
 
 pub(super) fn list(admin: &Admin, _: &AdminRequest, _: &str) -> Result<Answer, AdminError> {

@@ -2,10 +2,10 @@
 
 use super::error::AdminError;
 use super::{Admin, AdminRequest};
-use crate::answer::{Answer, AnswerBuilder};
-use crate::delay::Delay;
-use crate::reader::{Node, Problems};
-use crate::reader::{parse_lenient, read_value};
+use crate::wiremock::answer::{Answer, AnswerBuilder};
+use crate::wiremock::delay::Delay;
+use crate::wiremock::reader::{Node, Problems};
+use crate::wiremock::reader::{parse_lenient, read_value};
 use serde_json::{Map, Value, json};
 use std::sync::PoisonError;
 

@@ -2,7 +2,7 @@
 
 use super::error::AdminError;
 use super::{Admin, AdminRequest};
-use crate::answer::{Answer, AnswerBuilder};
+use crate::wiremock::answer::{Answer, AnswerBuilder};
 
 #[expect(
     clippy::unnecessary_wraps,

@@ -1,6 +1,6 @@
 //! Delays that a request asks for itself: `X-Delay: 10ms`, of `X-Delay-Percent: 5` of the requests.
 
-use crate::delay::LONGEST;
+use crate::wiremock::delay::LONGEST;
 use plimsoll_base::random::Draw;
 use plimsoll_base::units::parse_duration;
 use plimsoll_http::Fields;

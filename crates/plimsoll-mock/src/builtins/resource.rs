@@ -1,7 +1,7 @@
 //! `/resource/{id}`: one of a hundred resources, 404 for others. Their names are the same in every mock.
 
 use super::{Call, Reply};
-use crate::answer::Answer;
+use crate::wiremock::answer::Answer;
 use plimsoll_base::random::{Draw, Stream};
 use serde_json::{Value, json};
 

@@ -3,10 +3,10 @@
 //! An answer that is not sent as a whole does not count as served.
 
 use super::{Connection, Trouble};
-use crate::answer::{Answer, Extent, Form};
-use crate::delivery::{Closes, Delivery, Ending, Pacing};
 use crate::exchange::Pending;
-use crate::stub::behaviour::Room;
+use crate::wiremock::answer::{Answer, Extent, Form};
+use crate::wiremock::delivery::{Closes, Delivery, Ending, Pacing};
+use crate::wiremock::stub::behaviour::Room;
 use std::time::Duration;
 use tokio::sync::OwnedSemaphorePermit;
 

@@ -1,11 +1,11 @@
 //! A call of the admin API: judged on the shard, answered on another thread.
 
 use crate::admin::AdminRequest;
-use crate::answer::Answer;
-use crate::content_type;
 use crate::cors;
-use crate::request::Scheme;
 use crate::shard::Shard;
+use crate::wiremock::answer::Answer;
+use crate::wiremock::content_type;
+use crate::wiremock::request::Scheme;
 use plimsoll_http::RequestHead;
 use std::io;
 use std::sync::Arc;

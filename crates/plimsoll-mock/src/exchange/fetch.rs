@@ -2,15 +2,15 @@
 
 use super::Exchange;
 use super::pending::{Pending, Source};
-use crate::answer::{Answer, AnswerBuilder, Coding};
 use crate::journal::Answered;
 use crate::kept_body::Held;
 use crate::outgoing::{Failure, Sending};
-use crate::request::Request;
 use crate::static_files::StaticFile;
-use crate::stub::Stub;
-use crate::stub::proxy::{Proxy, Sender};
-use crate::stub::templated::{Unread, model};
+use crate::wiremock::answer::{Answer, AnswerBuilder, Coding};
+use crate::wiremock::request::Request;
+use crate::wiremock::stub::Stub;
+use crate::wiremock::stub::proxy::{Proxy, Sender};
+use crate::wiremock::stub::templated::{Unread, model};
 use std::sync::Arc;
 
 impl Exchange<'_> {

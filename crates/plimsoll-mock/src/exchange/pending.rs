@@ -1,13 +1,13 @@
 //! A stub's answer between the decision and the sending.
 
-use crate::answer::{Answer, Coding};
 use crate::cors;
-use crate::misread::Misread;
-use crate::stub::Stub;
-use crate::stub::behaviour::Room;
-use crate::stub::templated::Unread;
-use crate::stub_id::StubId;
 use crate::webhooks::Afterwards;
+use crate::wiremock::answer::{Answer, Coding};
+use crate::wiremock::misread::Misread;
+use crate::wiremock::stub::Stub;
+use crate::wiremock::stub::behaviour::Room;
+use crate::wiremock::stub::templated::Unread;
+use crate::wiremock::stub_id::StubId;
 use std::sync::Arc;
 use std::time::Duration;
 

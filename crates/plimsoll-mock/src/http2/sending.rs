@@ -3,10 +3,10 @@
 //! An answer that is not sent as a whole does not count as served.
 
 use super::{Broken, Stage};
-use crate::answer::{Answer, Extent};
-use crate::delivery::{Delivery, Ending, Fault, Pacing};
 use crate::exchange::Pending;
 use crate::metrics::Known;
+use crate::wiremock::answer::{Answer, Extent};
+use crate::wiremock::delivery::{Delivery, Ending, Fault, Pacing};
 use bytes::Bytes;
 use h2::server::SendResponse;
 use h2::{Reason, SendStream};

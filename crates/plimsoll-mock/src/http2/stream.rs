@@ -3,12 +3,12 @@
 use super::Stage;
 use super::sending::{Outgoing, Sender};
 use crate::admin;
-use crate::answer::{Answer, Extent};
 use crate::exchange::{Call, Decision, Exchange, LATE_BODY, Pending};
 use crate::kept_body::{Full, KeptBody};
 use crate::metrics::Known;
-use crate::stub::behaviour::Room;
 use crate::webhooks::Afterwards;
+use crate::wiremock::answer::{Answer, Extent};
+use crate::wiremock::stub::behaviour::Room;
 use bytes::Bytes;
 use h2::RecvStream;
 use h2::server::SendResponse;

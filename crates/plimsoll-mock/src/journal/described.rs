@@ -1,8 +1,8 @@
 //! A request that a caller of the admin API describes, in the form in which the journal shows requests.
 
-use crate::reader::problem::StubProblem;
-use crate::reader::{Node, Object, Problems};
-use crate::request::{Channel, Request, Scheme};
+use crate::wiremock::reader::problem::StubProblem;
+use crate::wiremock::reader::{Node, Object, Problems};
+use crate::wiremock::request::{Channel, Request, Scheme};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use plimsoll_http::decode::{Event, RequestDecoder};

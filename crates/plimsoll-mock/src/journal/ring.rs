@@ -5,10 +5,10 @@
 
 use super::log::{Log, Place};
 use super::{Answered, Entry, JournalLimits, Outcome, Seen};
-use crate::answer::Answer;
-use crate::misread::Misread;
-use crate::request::Channel;
-use crate::stub_id::StubId;
+use crate::wiremock::answer::Answer;
+use crate::wiremock::misread::Misread;
+use crate::wiremock::request::Channel;
+use crate::wiremock::stub_id::StubId;
 use plimsoll_http::{RequestHead, Version};
 use std::collections::{HashSet, VecDeque};
 use std::ops::Range;

@@ -2,12 +2,12 @@
 //! stub, its webhooks.
 
 use super::shown::{one_or_many, parameters, text};
-use crate::clock;
-use crate::content::Content;
-use crate::misread::Misread;
 use crate::outgoing::Received;
-use crate::stub::webhook::Call;
-use crate::xml::Document;
+use crate::wiremock::clock;
+use crate::wiremock::content::Content;
+use crate::wiremock::misread::Misread;
+use crate::wiremock::stub::webhook::Call;
+use crate::wiremock::xml::Document;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde::de::IgnoredAny;

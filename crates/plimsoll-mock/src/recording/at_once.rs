@@ -4,12 +4,12 @@
 use super::draft::Draft;
 use super::spec::{Extract, Keep, Spec};
 use super::{Recorded, Recordings, names};
-use crate::answer::Answer;
-use crate::body_files::BodyFiles;
-use crate::java_json;
-use crate::request::Request;
 use crate::source;
-use crate::stub_id::StubId;
+use crate::wiremock::answer::Answer;
+use crate::wiremock::body_files::BodyFiles;
+use crate::wiremock::java_json;
+use crate::wiremock::request::Request;
+use crate::wiremock::stub_id::StubId;
 use plimsoll_base::random::{Draw, Stream};
 use std::collections::HashSet;
 use std::fs;

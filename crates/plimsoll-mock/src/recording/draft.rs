@@ -2,14 +2,14 @@
 
 use super::spec::{BodyMatcher, BodyPattern, Extract, Keep, Spec};
 use super::{Recorded, names};
-use crate::answer::Shown;
-use crate::content_type;
 use crate::journal::shown::one_or_many;
-use crate::parameters::by_name;
-use crate::request::{Request, unpacked};
-use crate::stub_id::StubId;
-use crate::stub_state::STARTED;
-use crate::xml::Document;
+use crate::wiremock::answer::Shown;
+use crate::wiremock::content_type;
+use crate::wiremock::parameters::by_name;
+use crate::wiremock::request::{Request, unpacked};
+use crate::wiremock::stub_id::StubId;
+use crate::wiremock::stub_state::STARTED;
+use crate::wiremock::xml::Document;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Map, Value, json};
@@ -250,7 +250,7 @@ fn field<'a>(fields: &'a [(String, String)], name: &str) -> &'a str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::request::Channel;
+    use crate::wiremock::request::Channel;
     use flate2::Compression;
     use flate2::write::GzEncoder;
     use plimsoll_http::RequestHead;

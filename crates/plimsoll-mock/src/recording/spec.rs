@@ -1,9 +1,9 @@
 //! What is to be recorded, and how: the body of `POST /recordings/start` and `/recordings/snapshot`.
 
 use crate::journal::Entry;
-use crate::reader::{Node, Object, Problems};
-use crate::stub::request_pattern::RequestPattern;
-use crate::stub_id::StubId;
+use crate::wiremock::reader::{Node, Object, Problems};
+use crate::wiremock::stub::request_pattern::RequestPattern;
+use crate::wiremock::stub_id::StubId;
 use serde_json::{Map, Value};
 
 /// What is to be recorded, and how.
