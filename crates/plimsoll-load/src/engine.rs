@@ -7,6 +7,9 @@ mod batch;
 mod deadline;
 mod dispatch;
 mod exchange;
+mod form;
+mod network;
+mod progress;
 mod reason;
 mod request;
 mod rounds;
@@ -15,8 +18,6 @@ mod timer;
 mod transport;
 mod user;
 mod walk;
-
-pub(crate) use transport::Answer as Head;
 
 #[cfg(test)]
 mod tests;
@@ -31,6 +32,7 @@ use crate::scenario::Program;
 use crate::security::Security;
 use crate::watchdog::Pulse;
 use dispatch::{Dispatch, Start};
+use network::Network;
 use stage::{Paced, Stage};
 use std::io;
 use std::rc::Rc;
@@ -38,7 +40,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
-use transport::Network;
 use user::User;
 
 /// What exchanges under way get when the load is stopped before its time.

@@ -3,10 +3,10 @@
 //! A plan says nothing about experiments, arms or reports, and refers to nothing: names are resolved and files are read before.
 
 mod action;
-mod check;
 mod connections;
 mod data;
 mod load;
+mod problem;
 mod step;
 pub mod text;
 mod tls;
@@ -18,10 +18,11 @@ use std::time::Duration;
 pub use action::{
     Action, Choice, Comparison, Condition, GROUP_SEPARATOR, group_path, groups_of, steps_of,
 };
-pub use check::{PlanProblem, PlanProblems};
 pub use connections::{ConnectionPolicy, Connections, Protocol, Resolve};
 pub use data::{AtEnd, Cookies, Data, Dealing, FeederPlan, Format, Order};
+pub(crate) use load::MAX_TOTAL;
 pub use load::{Crowd, Load, Profile, Spacing, Span, Stretch};
+pub use problem::{PlanProblem, PlanProblems};
 pub use step::{Check, Extract, Follow, Match, Predicate, Source, Step};
 pub use text::{Expression, Piece, Text};
 pub use tls::{Identity, PrivateKey, Tls, TlsVersion, Trust};

@@ -9,8 +9,8 @@ pub(crate) use second::{Phases, SECOND, ShardSecond, Side, SideSecond, StepSecon
 
 use crate::clock::Nanos;
 use crate::exchange::Exchange;
+use crate::fragment::Stalls;
 use crate::scenario::Pass;
-use crate::watchdog::WatchedSecond;
 use plimsoll_base::outcome::{Outcome, OutcomeClass};
 use plimsoll_base::time_kind::TimeKind;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError};
@@ -25,6 +25,15 @@ pub(crate) enum Report {
     Watched(WatchedSecond),
     /// It, or the watchdog as the one after the last thread, has ended; there will be no further second of it.
     Done(usize),
+}
+
+/// What the watchdog saw in one second.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct WatchedSecond {
+    /// Which, from the start of the load.
+    pub(crate) second: u32,
+    /// By [`Side`]: that of the moment in which the stall was seen.
+    pub(crate) sides: [Stalls; 2],
 }
 
 /// One exchange that ended.

@@ -7,13 +7,14 @@
 //! A program is shared by all users of a process and never changes; all that a user remembers is in its [`Memory`]. Nothing here
 //! does I/O; of clocks only `now()` reads one. When steps are carried out, and what their times are, is left to the engine.
 
+mod answer;
 mod check;
 mod condition;
 mod cookie;
 mod decode;
 mod extract;
 mod feeder;
-mod function;
+mod iteration;
 mod memory;
 mod passes;
 mod path;
@@ -22,10 +23,12 @@ mod request;
 mod target;
 mod value;
 
-pub(crate) use check::{Answer, Redirects};
+pub(crate) use answer::{Answer, Head};
+pub(crate) use check::Redirects;
 pub(crate) use decode::INSPECTED_BYTES;
 pub(crate) use feeder::Feeder;
-pub(crate) use memory::{Iteration, Memory};
+pub(crate) use iteration::Iteration;
+pub(crate) use memory::Memory;
 pub(crate) use passes::Pass;
 pub(crate) use program::{Instruction, Problem, Program, USER_AGENT};
 pub(crate) use request::{expects_body, is_constant};

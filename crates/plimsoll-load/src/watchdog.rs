@@ -10,7 +10,7 @@ pub(crate) use pulse::{Pulse, Watched, pulse};
 
 use crate::clock::{Clock, Nanos, nanos};
 use crate::fragment::Stalls;
-use crate::recorder::{Report, SECOND, Side};
+use crate::recorder::{Report, SECOND, Side, WatchedSecond};
 use std::sync::mpsc::SyncSender;
 use std::time::Duration;
 
@@ -19,15 +19,6 @@ use std::time::Duration;
 const EVERY: Duration = Duration::from_millis(5);
 /// From which length on standing still is a stall.
 const STALL: Nanos = 5_000_000;
-
-/// What the watchdog saw in one second.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct WatchedSecond {
-    /// Which, from the start of the load.
-    pub(crate) second: u32,
-    /// By [`Side`]: that of the moment in which the stall was seen.
-    pub(crate) sides: [Stalls; 2],
-}
 
 /// A watchdog that has not begun.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! Why an exchange was not answered, from what its connection said and how far it had come.
 
-use super::exchange::{Point, Progress};
+use super::progress::{Point, Progress};
 use plimsoll_base::reason::Reason;
 use plimsoll_http::{ProtocolError, ReadError, tls};
 use rustix::io::Errno;

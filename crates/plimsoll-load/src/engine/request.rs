@@ -1,7 +1,7 @@
 //! The bytes of a step's request, written once and sent as often as the plan says.
 
 use super::exchange::Request;
-use super::transport::Form;
+use super::form::Form;
 use crate::clock::{Nanos, nanos};
 use crate::plan::{ConnectionPolicy, Piece, Plan, Span, Step, Text};
 use crate::scenario::{USER_AGENT, expects_body, is_constant};

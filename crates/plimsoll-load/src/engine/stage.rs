@@ -2,10 +2,10 @@
 
 use super::ShardError;
 use super::dispatch::{Dispatch, Job, Sleep, Wake};
+use super::network::Network;
 use super::request::{Prepared, prepare};
 use super::rounds::Rounds;
 use super::timer::Timer;
-use super::transport::Network;
 use crate::clock::{Clock, Nanos, nanos};
 use crate::deal::Seat;
 use crate::early_end::EarlyEnd;

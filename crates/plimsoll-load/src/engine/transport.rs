@@ -3,28 +3,21 @@
 //! An iteration goes through [`Transport::open`], [`Transport::exchange`] and [`Transport::settle`] for each of its exchanges, and through
 //! [`Transport::iteration_over`] at its end. What is sent, and what the answer is worth, is left to the iteration.
 
-mod answer;
-mod connection;
-mod dial;
-mod http2;
-mod network;
-mod shared;
-
-pub(crate) use answer::Answer;
-pub(super) use http2::Form;
-pub(super) use network::Network;
-
 use super::deadline::Deadline;
-use super::exchange::{Ending, Kept, Point, Progress, Request, exchange};
+use super::exchange::{Ending, Kept, Request, exchange};
+use super::form::Form;
+use super::network::connection::Connection;
+use super::network::dial::{Dialling, dial};
+use super::network::http2::{self, Place, Session};
+use super::network::shared;
+use super::progress::{Point, Progress};
 use super::reason;
 use super::stage::Stage;
 use crate::clock::Nanos;
 use crate::plan::ConnectionPolicy;
 use crate::recorder::{Dialled, Side};
-use connection::Connection;
-use dial::{Dialling, dial};
+use crate::scenario::Head;
 use h2::client::SendRequest;
-use http2::{Place, Session};
 use plimsoll_base::outcome::{Outcome, OutcomeClass};
 use plimsoll_base::reason::Reason;
 use plimsoll_http::Stream;
@@ -160,11 +153,11 @@ impl Transport {
     }
 
     /// The head of the last answer, from the end of its exchange until it is settled.
-    pub(super) fn answer(&self) -> Option<Answer<'_>> {
+    pub(super) fn answer(&self) -> Option<Head<'_>> {
         match &self.link {
             Link::None => None,
-            Link::Http1(connection, _) => Some(Answer::Http1(connection.client.responses.head())),
-            Link::Http2(link) => link.head.as_ref().map(Answer::Http2),
+            Link::Http1(connection, _) => Some(Head::Http1(connection.client.responses.head())),
+            Link::Http2(link) => link.head.as_ref().map(Head::Http2),
         }
     }
 

@@ -1,5 +1,7 @@
 //! A virtual user: takes iterations, carries out their steps on its own connection, and says how it went.
 
+mod run;
+
 use super::dispatch::{Job, Sleep};
 use super::exchange::{Ending, Kept};
 use super::stage::Stage;

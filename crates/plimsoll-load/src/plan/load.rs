@@ -1,12 +1,14 @@
 //! How many iterations start, and when: arrivals of the open model, users of the closed one.
 
-use super::check::MAX_TOTAL;
 use plimsoll_base::random::Draw;
 use plimsoll_base::units::{format_number, format_seconds};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
+
+/// Warm-up and duration together: 1,000 hours.
+pub(crate) const MAX_TOTAL: Duration = Duration::from_secs(3_600_000);
 
 /// How many iterations start, and when.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -1,78 +1,18 @@
-//! What an answer must satisfy and what is taken out of it, compiled; and the answer as they see it.
+//! What an answer must satisfy and what is taken out of it, compiled.
 //!
 //! A step without further predicates, extractions and redirects is judged by its status alone, and its body is not kept.
 
+use super::answer::Answer;
 use super::condition::contains;
-use super::decode::decode;
 use super::extract::{Extraction, regex};
 use super::feeder::Feeder;
 use super::memory::Memory;
 use super::path::{JsonPath, as_text};
 use super::value::{Names, Place, Value};
 use crate::clock::{Nanos, nanos};
-use crate::engine::Head;
 use crate::plan::{Match, Predicate, Step};
 use regex::bytes::Regex;
-use serde_json::Value as Json;
-use std::cell::OnceCell;
 use std::ops::RangeInclusive;
-
-/// An answer, for checks and extractions.
-pub(crate) struct Answer<'a> {
-    pub(crate) status: u16,
-    pub(crate) head: Head<'a>,
-    /// As it was received, up to the limit of what is looked into.
-    pub(crate) raw: &'a [u8],
-    /// Its whole length.
-    pub(crate) body_bytes: u64,
-    /// The exchange's response time.
-    pub(crate) response: Nanos,
-    decoded: OnceCell<Option<Vec<u8>>>,
-    json: OnceCell<Option<Json>>,
-}
-
-impl<'a> Answer<'a> {
-    pub(crate) fn new(
-        status: u16,
-        head: Head<'a>,
-        raw: &'a [u8],
-        body_bytes: u64,
-        response: Nanos,
-    ) -> Self {
-        Self {
-            status,
-            head,
-            raw,
-            body_bytes,
-            response,
-            decoded: OnceCell::new(),
-            json: OnceCell::new(),
-        }
-    }
-
-    /// The body without its content coding; `None` where that cannot be undone.
-    pub(super) fn body(&self) -> Option<&[u8]> {
-        let coding = self.head.field("content-encoding");
-        let coding = coding.filter(|coding| !coding.eq_ignore_ascii_case(b"identity"));
-        let Some(coding) = coding else {
-            return Some(self.raw);
-        };
-        let decoded = self.decoded.get_or_init(|| {
-            let mut decoded = Vec::new();
-            let result = decode(coding, self.raw, &mut decoded);
-            result.is_ok().then_some(decoded)
-        });
-        decoded.as_deref()
-    }
-
-    /// The body as JSON, parsed once; `None` where it is none.
-    pub(super) fn json(&self) -> Option<&Json> {
-        let json = self
-            .json
-            .get_or_init(|| serde_json::from_slice(self.body()?).ok());
-        json.as_ref()
-    }
-}
 
 /// Everything that is asked of a step's answers.
 #[derive(Debug, Clone)]

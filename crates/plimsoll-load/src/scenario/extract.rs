@@ -1,6 +1,6 @@
 //! What later steps want to know of an answer, compiled.
 
-use super::check::Answer;
+use super::answer::Answer;
 use super::cookie;
 use super::memory::Memory;
 use super::path::{JsonPath, as_text};

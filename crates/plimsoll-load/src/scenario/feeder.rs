@@ -12,7 +12,7 @@ mod table;
 
 pub(crate) use table::{Table, TableError};
 
-use super::memory::Iteration;
+use super::iteration::Iteration;
 use crate::clock::Nanos;
 use crate::fragment::FeederEnd;
 use crate::plan::{AtEnd, Dealing, FeederPlan, Order};

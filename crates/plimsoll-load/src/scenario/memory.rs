@@ -2,25 +2,15 @@
 //!
 //! A program without any of these leaves everything empty, and an empty memory owns no memory.
 
+use super::answer::Head;
 use super::cookie::{Jar, Moment};
 use super::feeder::{Dealt, Feeder};
+use super::iteration::Iteration;
 use super::passes::Passes;
 use crate::clock::{Nanos, nanos};
-use crate::engine::Head;
 use crate::plan::Span;
 use jiff::Timestamp;
 use plimsoll_base::random::{Draw, Stream};
-
-/// Which iteration of whom.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Iteration {
-    /// The user's number among all, from 0.
-    pub(crate) user: u64,
-    /// How many the user carried out before.
-    pub(crate) count: u64,
-    /// Its number among all iterations of its scenario: the same whatever the number of shards.
-    pub(crate) number: u64,
-}
 
 /// What a request is made of so far, for values of its fields that refer to it.
 #[derive(Debug, Default)]

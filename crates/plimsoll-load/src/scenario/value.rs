@@ -1,9 +1,11 @@
 //! Values compiled: pieces with numbered places, rendered to the end of a buffer without allocation.
 
+mod function;
+
 use super::feeder::Feeder;
-use super::function::{self, Arguments, Function};
 use super::memory::Memory;
 use crate::plan::{Expression, Piece, Text};
+use function::{Arguments, Function};
 use plimsoll_base::document::suggestion;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -315,7 +317,8 @@ pub(super) fn number(out: &mut Vec<u8>, mut value: u64) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::memory::{Iteration, Sizes};
+    use super::super::iteration::Iteration;
+    use super::super::memory::Sizes;
     use super::*;
 
     fn compile(text: &str) -> Result<Value, String> {

@@ -1,13 +1,18 @@
 //! What the users of one shard share on their way to the target: where it is, how to get there, and the connections that are for all.
 
-use super::http2::Place;
-use super::shared::Shared;
+pub(super) mod connection;
+pub(super) mod dial;
+pub(super) mod http2;
+pub(super) mod shared;
+
 use crate::clock::{Nanos, nanos};
 use crate::plan::{ConnectionPolicy, Connections, Plan, Protocol, Resolve};
 use crate::security::Security;
 use http::uri::Scheme;
+use http2::Place;
 use plimsoll_http::tls::Connector;
 use plimsoll_http::{ConnectError, connect_stream};
+use shared::Shared;
 use std::cell::{Cell, RefCell};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -16,7 +21,7 @@ use tokio::net::TcpStream;
 
 /// What the users of one shard share.
 #[derive(Debug)]
-pub(in crate::engine) struct Network {
+pub(super) struct Network {
     addresses: RefCell<Rc<[SocketAddr]>>,
     /// Until when looked-up addresses hold.
     fresh_until: Cell<Nanos>,
@@ -36,17 +41,12 @@ pub(in crate::engine) struct Network {
     places: Vec<Rc<Place>>,
     streams: usize,
     /// What requests of HTTP/2 name as theirs, and what redirects have to name.
-    pub(in crate::engine) scheme: Scheme,
+    pub(super) scheme: Scheme,
 }
 
 impl Network {
     /// The network of a shard with these users, which has so many of the connections if they are shared.
-    pub(in crate::engine) fn new(
-        plan: &Plan,
-        security: &Security,
-        users: &[usize],
-        shared: usize,
-    ) -> Self {
+    pub(super) fn new(plan: &Plan, security: &Security, users: &[usize], shared: usize) -> Self {
         let Connections {
             policy,
             exchanges,

@@ -7,14 +7,14 @@ use http::{HeaderMap, Method, Request, Uri, Version};
 
 /// A request, ready to be sent any number of times.
 #[derive(Debug, Clone)]
-pub(in crate::engine) struct Form {
+pub(super) struct Form {
     pub(super) head: Request<()>,
     pub(super) body: Bytes,
 }
 
 impl Form {
     /// The form of a request whose head and body are these bytes; `None` when it has none, such as a target that no URI can hold.
-    pub(in crate::engine) fn new(bytes: &[u8], scheme: &Scheme) -> Option<Self> {
+    pub(super) fn new(bytes: &[u8], scheme: &Scheme) -> Option<Self> {
         let end = bytes.windows(4).position(|window| window == b"\r\n\r\n")?;
         let (head, body) = (&bytes[..end], &bytes[end + 4..]);
         let mut lines = head

@@ -29,7 +29,8 @@ pub(super) fn render(memory: &mut Memory, out: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::memory::{Iteration, Sizes};
+    use crate::scenario::iteration::Iteration;
+    use crate::scenario::memory::Sizes;
 
     #[test]
     fn uuids_follow_from_the_seed_and_differ() {

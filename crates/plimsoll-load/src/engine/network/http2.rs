@@ -4,13 +4,12 @@
 //! under way when it says so end as they may. Data is taken off the flow-control windows as soon as it is read, so what a connection holds is
 //! bounded by its windows.
 
-mod form;
 mod overheard;
 
-pub(in crate::engine) use form::Form;
-
 use crate::clock::Clock;
-use crate::engine::exchange::{Ending, Kept, Point, Progress};
+use crate::engine::exchange::{Ending, Kept};
+use crate::engine::form::Form;
+use crate::engine::progress::{Point, Progress};
 use crate::engine::reason;
 use bytes::Bytes;
 use h2::RecvStream;
@@ -37,7 +36,7 @@ const STREAMS_AT_FIRST: usize = 1;
 
 /// Where a connection is, or will be, for the users who share it.
 #[derive(Debug, Default)]
-pub(super) struct Place {
+pub(in crate::engine) struct Place {
     session: RefCell<Option<Rc<Session>>>,
     /// Held by the user who makes the connection, while the others wait. Tokio's, because it is held across the dialling.
     dialling: Mutex<()>,
@@ -45,7 +44,7 @@ pub(super) struct Place {
 
 /// An open connection; it is closed when nobody uses it any more and its place has another.
 #[derive(Debug)]
-pub(super) struct Session {
+pub(in crate::engine) struct Session {
     sender: SendRequest<Bytes>,
     /// How many more exchanges it may carry.
     left: Cell<u32>,
@@ -57,17 +56,17 @@ pub(super) struct Session {
 
 impl Place {
     /// The connection, if there is one.
-    pub(super) fn session(&self) -> Option<Rc<Session>> {
+    pub(in crate::engine) fn session(&self) -> Option<Rc<Session>> {
         self.session.borrow().clone()
     }
 
     /// Puts a connection in place.
-    pub(super) fn settle(&self, session: &Rc<Session>) {
+    pub(in crate::engine) fn settle(&self, session: &Rc<Session>) {
         self.session.replace(Some(Rc::clone(session)));
     }
 
     /// Gives a connection up for new streams; `false` if that has been done already.
-    pub(super) fn leave(&self, session: &Rc<Session>) -> bool {
+    pub(in crate::engine) fn leave(&self, session: &Rc<Session>) -> bool {
         let mut place = self.session.borrow_mut();
         let is_there = place
             .as_ref()
@@ -79,7 +78,7 @@ impl Place {
     }
 
     /// Waits until nobody else makes the connection.
-    pub(super) async fn dialling(&self) -> tokio::sync::MutexGuard<'_, ()> {
+    pub(in crate::engine) async fn dialling(&self) -> tokio::sync::MutexGuard<'_, ()> {
         self.dialling.lock().await
     }
 }
@@ -89,7 +88,10 @@ impl Session {
     ///
     /// # Errors
     /// Why the exchange that it was for was not answered.
-    pub(super) async fn begin(stream: Stream, exchanges: u32) -> Result<Rc<Self>, Reason> {
+    pub(in crate::engine) async fn begin(
+        stream: Stream,
+        exchanges: u32,
+    ) -> Result<Rc<Self>, Reason> {
         let failure = Rc::new(Cell::new(None));
         let stream = Overheard::new(stream, Rc::clone(&failure));
         let (sender, connection) = Builder::new()
@@ -118,7 +120,7 @@ impl Session {
     }
 
     /// A handle for one exchange; `None` when the connection takes no further one.
-    pub(super) async fn sender(&self) -> Option<SendRequest<Bytes>> {
+    pub(in crate::engine) async fn sender(&self) -> Option<SendRequest<Bytes>> {
         if self.left.get() == 0 {
             return None;
         }
@@ -126,14 +128,14 @@ impl Session {
     }
 
     /// An exchange is about to begin on it; `false` if it is the last one.
-    pub(super) fn begin_exchange(&self) -> bool {
+    pub(in crate::engine) fn begin_exchange(&self) -> bool {
         let left = self.left.get() - 1;
         self.left.set(left);
         left > 0
     }
 
     /// How an exchange on it ended, with what TLS said, if it failed for that.
-    pub(super) fn explain(&self, ending: Ending) -> Ending {
+    pub(in crate::engine) fn explain(&self, ending: Ending) -> Ending {
         match (ending.outcome, self.failure.get()) {
             (Outcome::Unanswered(_), Some(reason)) if ending.deadline.is_none() => Ending {
                 outcome: Outcome::Unanswered(reason),
@@ -145,7 +147,7 @@ impl Session {
 }
 
 /// Sends a request and reads its answer to the end; its head is left in `head`.
-pub(super) async fn exchange(
+pub(in crate::engine) async fn exchange(
     sender: &mut SendRequest<Bytes>,
     form: Form,
     kept: Option<&mut Kept>,

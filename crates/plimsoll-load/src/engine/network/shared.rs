@@ -7,17 +7,17 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// The shared connections of a shard. Users who find all taken get theirs in the order in which they came.
 #[derive(Debug)]
-pub(super) struct Shared {
+pub(in crate::engine) struct Shared {
     permits: Arc<Semaphore>,
     idle: RefCell<Vec<Connection>>,
 }
 
 /// The right to use one of the shared connections; it ends when this is dropped.
-pub(super) type Permit = OwnedSemaphorePermit;
+pub(in crate::engine) type Permit = OwnedSemaphorePermit;
 
 impl Shared {
     /// So many connections, none of them open yet.
-    pub(super) fn new(connections: usize) -> Self {
+    pub(in crate::engine) fn new(connections: usize) -> Self {
         Self {
             permits: Arc::new(Semaphore::new(connections)),
             idle: RefCell::default(),
@@ -25,7 +25,7 @@ impl Shared {
     }
 
     /// Waits for the right to use a connection.
-    pub(super) async fn permit(&self) -> Permit {
+    pub(in crate::engine) async fn permit(&self) -> Permit {
         Arc::clone(&self.permits)
             .acquire_owned()
             .await
@@ -33,12 +33,12 @@ impl Shared {
     }
 
     /// An open connection, for who has a permit.
-    pub(super) fn take(&self) -> Option<Connection> {
+    pub(in crate::engine) fn take(&self) -> Option<Connection> {
         self.idle.borrow_mut().pop()
     }
 
     /// Gives a connection back; the permit is dropped after.
-    pub(super) fn give_back(&self, connection: Connection) {
+    pub(in crate::engine) fn give_back(&self, connection: Connection) {
         self.idle.borrow_mut().push(connection);
     }
 }

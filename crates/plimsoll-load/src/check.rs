@@ -1,9 +1,11 @@
-//! Whether a plan can be carried out: every problem of it, at once.
+//! Whether a plan can be carried out: every problem of it, at once. That compiles its scenarios and reads its keys, which the plan itself knows nothing of.
 
 mod connections;
 mod load;
 
-use super::{Load, Pacing, Piece, Plan, Step, Text, steps_of};
+use crate::plan::{
+    Load, MAX_TOTAL, Pacing, Piece, Plan, PlanProblem, PlanProblems, Step, Text, steps_of,
+};
 use crate::scenario::{Problem, Program};
 use plimsoll_http::decode::is_token;
 use std::collections::HashSet;
@@ -14,41 +16,8 @@ use std::time::Duration;
 const MAX_SHARDS: usize = 1024;
 /// Virtual users are numbered and held in memory.
 const MAX_USERS: u32 = 1_000_000;
-/// Warm-up and duration together: 1,000 hours.
-pub(super) const MAX_TOTAL: Duration = Duration::from_secs(3_600_000);
 /// Fields that the generator writes itself.
 const OWN_FIELDS: [&str; 3] = ["content-length", "transfer-encoding", "connection"];
-
-/// One thing that is wrong with a plan.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PlanProblem {
-    /// Where in the plan, such as `steps[0].path`.
-    pub path: String,
-    /// What is wrong, and what to write instead.
-    pub message: String,
-}
-
-impl fmt::Display for PlanProblem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.path, self.message)
-    }
-}
-
-/// Everything that is wrong with a plan; never empty.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PlanProblems(pub Vec<PlanProblem>);
-
-impl fmt::Display for PlanProblems {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, problem) in self.0.iter().enumerate() {
-            let separator = if index == 0 { "" } else { "\n" };
-            write!(f, "{separator}{problem}")?;
-        }
-        Ok(())
-    }
-}
-
-impl std::error::Error for PlanProblems {}
 
 impl From<Vec<Problem>> for PlanProblems {
     fn from(problems: Vec<Problem>) -> Self {
@@ -272,7 +241,7 @@ impl Found {
 
 #[cfg(test)]
 mod tests {
-    use super::super::*;
+    use crate::plan::*;
     use std::time::Duration;
 
     fn plan() -> Plan {

@@ -101,9 +101,9 @@ mod tests {
         RSA_PSS_2048_8192_SHA256, UnparsedPublicKey, VerificationAlgorithm,
     };
 
-    const RSA: &[u8] = include_bytes!("../../../tests/data/keys/rsa.pem");
-    const RSA_PKCS1: &[u8] = include_bytes!("../../../tests/data/keys/rsa-pkcs1.pem");
-    const P256: &[u8] = include_bytes!("../../../tests/data/keys/p256.pem");
+    const RSA: &[u8] = include_bytes!("../../../../tests/data/keys/rsa.pem");
+    const RSA_PKCS1: &[u8] = include_bytes!("../../../../tests/data/keys/rsa-pkcs1.pem");
+    const P256: &[u8] = include_bytes!("../../../../tests/data/keys/p256.pem");
 
     fn verifies(scheme: Scheme, pem: &[u8], by: &'static dyn VerificationAlgorithm) {
         let key = Key::from_pem(scheme, pem).unwrap();

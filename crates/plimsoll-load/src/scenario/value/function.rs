@@ -14,15 +14,15 @@ mod signature;
 mod urlencode;
 mod uuid;
 
-use super::feeder::Feeder;
-use super::memory::Memory;
-use super::value::{Names, Place, Value};
+use super::{Names, Place, Value};
 use crate::plan::Expression;
+use crate::scenario::feeder::Feeder;
+use crate::scenario::memory::Memory;
 use plimsoll_base::document::{list, suggestion};
 
 /// A function with its arguments.
 #[derive(Debug, Clone)]
-pub(super) enum Function {
+pub(in crate::scenario) enum Function {
     Base64(base64::Base64),
     Counter(counter::Counter),
     Hmac(hmac::Hmac),

@@ -1,6 +1,6 @@
 //! Making a connection: name lookup, TCP, TLS, each with its time.
 
-use super::network::Network;
+use super::Network;
 use crate::clock::{Clock, Nanos};
 use crate::recorder::Dialled;
 use crate::security::H2;
@@ -11,7 +11,7 @@ use std::cell::Cell;
 
 /// What is under way when a connection is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Dialling {
+pub(in crate::engine) enum Dialling {
     Lookup,
     Tcp,
     Tls,
@@ -19,7 +19,7 @@ pub(super) enum Dialling {
 
 impl Dialling {
     /// Why there is no connection, if the deadline of an exchange passes now.
-    pub(super) fn overdue(self) -> Reason {
+    pub(in crate::engine) fn overdue(self) -> Reason {
         match self {
             Self::Lookup => Reason::TimeoutLookup,
             Self::Tcp => Reason::TimeoutTcp,
@@ -28,7 +28,7 @@ impl Dialling {
     }
 
     /// Why there is none, if the deadline for connections passes.
-    pub(super) fn too_long(self) -> Reason {
+    pub(in crate::engine) fn too_long(self) -> Reason {
         match self {
             Self::Lookup => Reason::ConnectTimeoutLookup,
             Self::Tcp => Reason::ConnectTimeoutTcp,
@@ -42,7 +42,7 @@ impl Dialling {
 ///
 /// # Errors
 /// Why the exchange that it was for was not answered.
-pub(super) async fn dial(
+pub(in crate::engine) async fn dial(
     network: &Network,
     clock: Clock,
     number: usize,

@@ -5,15 +5,15 @@ use plimsoll_http::{Limits, Stream, TcpClient};
 
 /// An open connection.
 #[derive(Debug)]
-pub(super) struct Connection {
-    pub(super) client: TcpClient,
+pub(in crate::engine) struct Connection {
+    pub(in crate::engine) client: TcpClient,
     /// How many more exchanges it may carry.
     left: u32,
 }
 
 impl Connection {
     /// A connection over a fresh stream that may carry so many exchanges.
-    pub(super) fn new(stream: Stream, exchanges: u32) -> Self {
+    pub(in crate::engine) fn new(stream: Stream, exchanges: u32) -> Self {
         Self {
             client: TcpClient::from_stream(stream, limits()),
             left: exchanges,
@@ -21,12 +21,12 @@ impl Connection {
     }
 
     /// An exchange is about to begin on it.
-    pub(super) fn begin(&mut self) {
+    pub(in crate::engine) fn begin(&mut self) {
         self.left -= 1;
     }
 
     /// Whether it may carry another exchange after one that ended so.
-    pub(super) fn may_go_on(&self, outcome: Outcome) -> bool {
+    pub(in crate::engine) fn may_go_on(&self, outcome: Outcome) -> bool {
         self.left > 0
             && matches!(outcome, Outcome::Answered(_))
             && self.client.responses.head().keep_alive()
