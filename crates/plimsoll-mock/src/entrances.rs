@@ -28,7 +28,7 @@ type Entered<'a> = io::Result<(TcpStream, Option<&'a ServerTls>)>;
 
 /// The clients of several entrances, one after the other. Each entrance has one wait, which goes on until its client is there.
 #[derive(Debug)]
-pub(crate) struct Arrivals<'a, F> {
+pub(crate) struct Incoming<'a, F> {
     entrances: &'a [Entrance],
     enter: fn(&'a Entrance) -> F,
     waits: Vec<Pin<Box<F>>>,
@@ -53,11 +53,11 @@ impl Entrance {
 }
 
 /// The clients of these entrances.
-pub(crate) fn arrivals(entrances: &[Entrance]) -> Arrivals<'_, impl Future<Output = Entered<'_>>> {
-    Arrivals::of(entrances, Entrance::enter)
+pub(crate) fn incoming(entrances: &[Entrance]) -> Incoming<'_, impl Future<Output = Entered<'_>>> {
+    Incoming::of(entrances, Entrance::enter)
 }
 
-impl<'a, F: Future> Arrivals<'a, F> {
+impl<'a, F: Future> Incoming<'a, F> {
     fn of(entrances: &'a [Entrance], enter: fn(&'a Entrance) -> F) -> Self {
         Self {
             entrances,
@@ -111,11 +111,11 @@ mod tests {
     async fn clients_of_every_entrance_come_in() {
         for count in 1..=4 {
             let (entrances, addresses) = doors(count);
-            let mut arrivals = arrivals(&entrances);
+            let mut incoming = incoming(&entrances);
             for round in 0..2 {
                 for address in &addresses {
                     let client = TcpStream::connect(address).await.unwrap();
-                    let entered = tokio::time::timeout(LONG, arrivals.next()).await;
+                    let entered = tokio::time::timeout(LONG, incoming.next()).await;
                     let (stream, _) = entered.expect("nobody came in").unwrap();
                     let own = client.local_addr().unwrap();
                     assert_eq!(stream.peer_addr().unwrap(), own, "{count} {round}");
@@ -131,10 +131,10 @@ mod tests {
         for place in [0, 0, 0, 1, 2] {
             clients.push(TcpStream::connect(addresses[place]).await.unwrap());
         }
-        let mut arrivals = arrivals(&entrances);
+        let mut incoming = incoming(&entrances);
         let mut ports = Vec::new();
         for _ in 0..3 {
-            let entered = tokio::time::timeout(LONG, arrivals.next()).await;
+            let entered = tokio::time::timeout(LONG, incoming.next()).await;
             let (stream, _) = entered.expect("nobody came in").unwrap();
             ports.push(stream.local_addr().unwrap());
         }

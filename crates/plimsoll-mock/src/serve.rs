@@ -1,7 +1,7 @@
 //! One shard of a running mock: accepts connections, serves each in a task of its own, ends them when told to stop.
 
 use crate::connection;
-use crate::entrances::{Door, Entrance, arrivals};
+use crate::entrances::{Door, Entrance, incoming};
 use crate::shard::{Shard, Shared};
 use crate::wiremock::answer::{Answer, Extent, Form, Persistence};
 use plimsoll_base::counters::Counter;
@@ -75,10 +75,10 @@ impl Shard {
     ) -> io::Result<()> {
         let mut ending = self.shared.ending.subscribe();
         let mut connections = JoinSet::new();
-        let mut arrivals = arrivals(&entrances);
+        let mut incoming = incoming(&entrances);
         loop {
             tokio::select! {
-                entered = arrivals.next() => {
+                entered = incoming.next() => {
                     let (stream, tls) = entered?;
                     self.admit(&mut connections, stream, tls);
                 }
@@ -88,7 +88,7 @@ impl Shard {
                 _ = ending.wait_for(|ending| *ending) => break,
             }
         }
-        drop(arrivals);
+        drop(incoming);
         drop(entrances);
         self.stopping.set(true);
         self.stop.notify_waiters();

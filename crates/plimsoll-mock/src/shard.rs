@@ -14,7 +14,7 @@ use crate::metrics::Metrics;
 use crate::outgoing::{Client, Outgoing};
 use crate::recording::at_once::AtOnce;
 use crate::stubs::Stubs;
-use crate::webhooks::{Firing, Sender, Tally};
+use crate::webhooks::{Firing, Tally, WebhookSender};
 use crate::wiremock::body_files::BodyFiles;
 use crate::wiremock::delay::DelayPrecision;
 use crate::wiremock::differences::Differences;
@@ -115,7 +115,7 @@ impl Shard {
         let outgoing = Rc::new(Client::new(Arc::clone(&shared.outgoing)));
         Ok(Self {
             index,
-            webhooks: Firing::new(Sender {
+            webhooks: Firing::new(WebhookSender {
                 shard: index,
                 client: Rc::clone(&outgoing),
                 journal: Arc::clone(&shared.journal),

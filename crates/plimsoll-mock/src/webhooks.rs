@@ -1,8 +1,7 @@
 //! Sends webhooks, each in a task of its shard: so many at a time wait for their delay, a connection or their answer, in so much
 //! memory. One for which there is no room is lost, which is counted and said.
 
-use crate::journal::Journal;
-use crate::journal::sub_event;
+use crate::journal::{Journal, sub_event};
 use crate::kept_body::{BodyRoom, Held};
 use crate::outgoing::{Client, Failure, Sending};
 use crate::wiremock::stub::webhook::Call;
@@ -64,13 +63,13 @@ impl Afterwards {
 /// The webhooks of one shard.
 #[derive(Debug)]
 pub(crate) struct Firing {
-    sender: Rc<Sender>,
+    sender: Rc<WebhookSender>,
     under_way: RefCell<JoinSet<()>>,
 }
 
 /// What a shard sends webhooks with, and where it says what became of them.
 #[derive(Debug)]
-pub(crate) struct Sender {
+pub(crate) struct WebhookSender {
     /// Which of the shards this is.
     pub(crate) shard: usize,
     pub(crate) client: Rc<Client>,
@@ -93,7 +92,7 @@ impl Tally {
 
 impl Firing {
     /// None was sent yet.
-    pub(crate) fn new(sender: Sender) -> Self {
+    pub(crate) fn new(sender: WebhookSender) -> Self {
         Self {
             sender: Rc::new(sender),
             under_way: RefCell::default(),
@@ -138,7 +137,7 @@ impl Firing {
     }
 }
 
-impl Sender {
+impl WebhookSender {
     async fn send(self: Rc<Self>, call: Call, mut held: Held, noted: Option<u64>) {
         tokio::time::sleep_until(Instant::now() + call.delay).await;
         if noted.is_some() {

@@ -9,7 +9,7 @@ use crate::static_files::StaticFile;
 use crate::wiremock::answer::{Answer, AnswerBuilder, Coding};
 use crate::wiremock::request::Request;
 use crate::wiremock::stub::Stub;
-use crate::wiremock::stub::proxy::{Proxy, Sender};
+use crate::wiremock::stub::proxy::{Forwarding, Proxy};
 use crate::wiremock::stub::templated::{Unread, model};
 use std::sync::Arc;
 
@@ -77,12 +77,12 @@ impl Exchange<'_> {
             model(&request, url, parameters, self.occasion())
         };
         let config = &outgoing.shared().config;
-        let sender = Sender {
+        let forwarding = Forwarding {
             host: config.host,
             user_agent: config.user_agent,
             encodings: config.encodings.as_deref(),
         };
-        let forwarded = match proxy.forward(&seen(), self.body, sender) {
+        let forwarded = match proxy.forward(&seen(), self.body, forwarding) {
             Ok(forwarded) => forwarded,
             Err(message) => return Err(Answer::text(500, &message)),
         };

@@ -56,9 +56,9 @@ pub enum UserAgentField {
     Client,
 }
 
-/// How the mock speaks of itself and its client to another server.
+/// How a request is sent on: what the mock says of itself and of its client.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Sender<'a> {
+pub(crate) struct Forwarding<'a> {
     pub(crate) host: HostField,
     pub(crate) user_agent: UserAgentField,
     /// The only codings that `Accept-Encoding` may name; without them it passes unchanged.
@@ -142,7 +142,7 @@ impl Proxy {
         &self,
         model: &Model<'_>,
         body: &[u8],
-        sender: Sender<'_>,
+        forwarding: Forwarding<'_>,
     ) -> Result<Forwarded, String> {
         let request = model.request;
         if request.method == "CONNECT" || !request.url.starts_with('/') {
@@ -163,7 +163,7 @@ impl Proxy {
         let mut head = Vec::with_capacity(512);
         encode::request_line(&mut head, request.method, &url.target);
         let own_host = additional.iter().any(|(name, _)| is(name, "Host"));
-        match sender.host {
+        match forwarding.host {
             _ if own_host => {}
             HostField::Client => encode::field(&mut head, "Host", request.authority),
             HostField::Target => encode::field(&mut head, "Host", &url.authority),
@@ -175,8 +175,8 @@ impl Proxy {
                 && !["Host", "Expect", "Trailer"]
                     .iter()
                     .any(|own| is(own, name))
-                && (sender.user_agent == UserAgentField::Client || !is(name, "User-Agent"));
-            match sender.encodings {
+                && (forwarding.user_agent == UserAgentField::Client || !is(name, "User-Agent"));
+            match forwarding.encodings {
                 _ if !passes => {}
                 Some(known) if is(name, "Accept-Encoding") => {
                     let kept = kept_codings(value, known);
@@ -187,7 +187,7 @@ impl Proxy {
                 _ => encode::field(&mut head, name, value),
             }
         }
-        if sender.user_agent == UserAgentField::Own {
+        if forwarding.user_agent == UserAgentField::Own {
             encode::field(&mut head, "User-Agent", USER_AGENT);
         }
         for (name, value) in &additional {
