@@ -1,10 +1,17 @@
-//! The rules of the house that no compiler checks: crate edges, file headers, names, where `unsafe` may stand.
+//! The rules of the house that no compiler checks: crate edges, floors of modules, file headers, names, where `unsafe` may stand.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+
+#[path = "tidy/floors.rs"]
+mod floors;
+#[path = "tidy/modules.rs"]
+mod modules;
+#[path = "tidy/tokens.rs"]
+mod tokens;
 
 /// Which crate may use which: ARCHITECTURE.md has the same list in words.
 const EDGES: &[(&str, &[&str])] = &[
