@@ -31,8 +31,8 @@ pub(crate) use record::{Names, Part, Record, Words};
 
 use crate::config::{AnalyticsConfig, TracingConfig};
 use crate::controls::Output;
-use crate::exchange::phases::Phases;
-use crate::server::Log;
+use crate::log::Log;
+use crate::phases::Phases;
 use backlog::Place;
 use courier::{Courier, Returns};
 use outlet::Outlet;

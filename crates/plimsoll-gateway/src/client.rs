@@ -6,7 +6,6 @@ use crate::answer::{Answer, Delivery};
 use crate::crowd::{Place, household};
 use crate::doors::DoorId;
 use crate::exchange::mirror::Lane;
-use crate::exchange::phases::Phase;
 use crate::exchange::{self, After, Progress, Scratch};
 use crate::generation::Generation;
 use crate::handshake::Reason;
@@ -15,6 +14,7 @@ use crate::http2::{
     serving::{self, Caller},
 };
 use crate::metrics::TooMany;
+use crate::phases::Phase;
 use crate::shard::Shard;
 use crate::standing::Standing;
 use plimsoll_base::counters::Counter;

@@ -1,6 +1,7 @@
-//! The only place of this crate that reads the calendar; all durations come from Tokio's pausable clock.
+//! The only place of this crate that reads the calendar; all durations come from Tokio's pausable clock, by which things are waited for.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tokio::time::Instant;
 
 /// Time since 1970, UTC. Read once, when the gateway starts; later times are this plus what has elapsed since.
 #[expect(
@@ -11,4 +12,12 @@ pub(crate) fn since_epoch() -> Duration {
     SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default()
+}
+
+/// Ready at this time; never without one.
+pub(crate) async fn until(time: Option<Instant>) {
+    match time {
+        Some(time) => tokio::time::sleep_until(time).await,
+        None => std::future::pending().await,
+    }
 }

@@ -8,6 +8,7 @@ mod check;
 mod limit;
 mod schema;
 mod surroundings;
+mod upstream_tls;
 mod wire;
 
 pub(crate) use analytics::{
@@ -22,6 +23,7 @@ pub(crate) use wire::secrets::{ElsewhereBlock, SecretText};
 
 pub(crate) use crate::secrets::kept::Purpose;
 pub use surroundings::{ReadFile, ReadVariable, Surroundings};
+pub(crate) use upstream_tls::UpstreamTls;
 
 use crate::control::Control;
 use crate::doors::DoorId;
@@ -37,7 +39,6 @@ use crate::policy::token::TokenRules;
 use crate::secrets::keeper::Keeping;
 use crate::shard_map::ShardMap;
 use crate::trust::Trust;
-use crate::upstream::tls::UpstreamTls;
 use crate::voice::Voice;
 use plimsoll_base::document::{Allowance, Counted, Document, Problem, Problems};
 use plimsoll_base::units::Rate;

@@ -21,14 +21,14 @@ mod update_key;
 
 use crate::answer::Answer;
 use crate::clock;
+use crate::digest::Digest;
 use crate::keys::key::Quotas;
 use crate::keys::lifetime::Lifetimes;
 use crate::keys::redis::Link;
 use crate::keys::terms::Policies;
 use crate::keys::{KeyHash, KeyStore, Limits};
-use crate::policy::key::Digest;
+use crate::log::Log;
 use crate::secrets::Secret;
-use crate::server::Log;
 use crate::tyk::{self, ApiEntry, Loaded, Settings};
 use plimsoll_base::document::Problems;
 use serde::Serialize;

@@ -18,19 +18,16 @@ mod batch;
 mod body;
 mod control;
 mod detail;
-pub(crate) mod ending;
 mod forward;
 pub(crate) mod hold;
 pub(crate) mod mirror;
 mod outgoing;
-pub(crate) mod phases;
 mod progress;
 mod pump;
 #[cfg(feature = "fuzzing")]
 pub(crate) mod rehearsal;
 mod relay;
-pub(crate) mod secrecy;
-pub(crate) mod sketch;
+mod sketch;
 mod tunnel;
 mod upgrade;
 mod withheld;
@@ -40,15 +37,15 @@ use crate::answer::{Answer, Delivery};
 use crate::cause::Cause;
 use crate::client::Client;
 use crate::clock;
+use crate::ending::Ending;
 use crate::expiry::{self, Expiry};
 use crate::generation::Generation;
+use crate::phases::{Phase, Stopwatch};
 use crate::service::{Route, Service};
 use crate::shard::Shard;
 use crate::tracing::Context;
 use admission::{Admitted, Plan, Refused};
-use ending::Ending;
 use outgoing::Outgoing;
-use phases::{Phase, Stopwatch};
 use plimsoll_base::counters::Counter;
 use plimsoll_http::Framing;
 pub(crate) use progress::Progress;
@@ -265,8 +262,8 @@ fn note(
         let phases = service.timings.records.then_some(times.phases);
         feed.borrow_mut().push(record, phases, &sketch.words, names);
     }
-    if let (Some(tracer), Some(_)) = (&shard.tracer, sketch.span) {
-        let mut feed = tracer.feed.borrow_mut();
+    if let (Some(feed), Some(_)) = (&shard.spans, sketch.span) {
+        let mut feed = feed.borrow_mut();
         feed.push(record, Some(times.phases), &sketch.words, names);
     }
 }

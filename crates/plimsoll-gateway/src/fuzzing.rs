@@ -1,9 +1,9 @@
 //! What the fuzz targets look at: the readers of what strangers write, as functions of it. They are in `fuzz/`, with the laws that must hold.
 
 use crate::certificate::Certificate;
+use crate::digest::Digest;
 use crate::exchange::rehearsal;
 use crate::identity::{Identity, Kind};
-use crate::policy::key::Digest;
 use crate::shard_map::{self, ShardMap};
 use crate::standing::{Place, assigned};
 use h2::RecvStream;

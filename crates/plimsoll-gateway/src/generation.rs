@@ -6,7 +6,8 @@
 use crate::analytics::Names;
 use crate::config::{GatewayConfig, UpstreamConfig};
 use crate::metrics::Tally;
-use crate::service::{Origin, Service};
+use crate::origin::Origin;
+use crate::service::Service;
 use crate::upstream::health::Health;
 use crate::upstream::{Placement, Upstream};
 use std::cell::Cell;

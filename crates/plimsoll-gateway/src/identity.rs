@@ -4,7 +4,7 @@
 //! data. What follows from an identity is [`crate::shard_map`]'s.
 
 use crate::certificate::Certificate;
-use crate::policy::key::Digest;
+use crate::digest::Digest;
 use std::fmt;
 
 /// What can identify a client.

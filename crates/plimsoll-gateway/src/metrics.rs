@@ -2,13 +2,16 @@
 //!
 //! How they are printed is [`crate::admin`]'s.
 
-use crate::exchange::mirror::MirrorMetrics;
-use crate::exchange::phases::Phase;
+mod mirrored;
+mod tls_failures;
+
+pub(crate) use mirrored::{MirrorMetrics, Outcome};
 pub(crate) use plimsoll_http::meters::{Buckets, Counter};
+pub(crate) use tls_failures::TlsFailures;
 
 use crate::handshake::HandshakeMetrics;
+use crate::phases::Phase;
 use crate::trust::Withdrawn;
-use crate::upstream::dial::TlsFailures;
 use plimsoll_base::reason::Reason;
 use std::sync::Arc;
 

@@ -11,9 +11,9 @@ pub(crate) mod session;
 pub(crate) mod token;
 
 use crate::answer::Answer;
-use crate::exchange::phases::{Phase, Stopwatch};
 use crate::keys::KeyHash;
 use crate::keys::allowance::Left;
+use crate::phases::{Phase, Stopwatch};
 use key::{KeyIndex, KeyPolicy};
 use plimsoll_http::RequestHead;
 use rate_limit::RateLimitPolicy;

@@ -15,7 +15,7 @@ pub(crate) mod password;
 pub(crate) mod schedule;
 mod sigv4;
 
-use crate::policy::key::Digest;
+use crate::digest::Digest;
 use kept::Kept;
 use plimsoll_http::Limits;
 use std::fmt;

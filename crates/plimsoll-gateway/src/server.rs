@@ -2,32 +2,29 @@
 
 use crate::admin::{Admin, AdminListener, Sources};
 use crate::analytics::{Analytics, Counts, Feed};
-use crate::config::{EndpointConfig, GatewayConfig, Nameless, UpstreamConfig};
+use crate::config::GatewayConfig;
 use crate::controls::{Controls, Output, Reload};
 use crate::doors::{Door, DoorId};
 use crate::error::GatewayError;
 use crate::generation::Blueprint;
 use crate::handover::{ADMIN, Sockets, Starting};
+use crate::log::Log;
 use crate::metrics::{Counter, ShardMetrics};
+use crate::origin::Origin;
+use crate::preparation::{open, resolve, room_for_clients, tell_of_insecure, tell_of_nameless};
 use crate::reload::{self, Alone, Asked, Fixed, Message, Reloader};
 use crate::secrets::keeper::Keeper;
-use crate::service::Origin;
 use crate::shard::{Crowds, Shard, Share};
 use crate::upstream::Placement;
-use crate::upstream::place::preferred;
-use crate::upstream::tls::UpstreamTls;
-use plimsoll_http::{CountersFile, Listener, connections_possible, run_shards};
+use plimsoll_http::{CountersFile, run_shards};
 use std::io;
-use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
-
-/// Takes one line of text for the operator; called from several threads.
-pub(crate) type Log = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// Serves `config` on `shards` threads until it is told to stop, then drains. Blocks.
 ///
@@ -201,35 +198,6 @@ impl Changes {
     }
 }
 
-/// How many clients there may be at a time: descriptors are needed for connections to upstreams, too.
-pub(crate) fn room_for_clients(config: &GatewayConfig, shards: usize, log: &Log) -> u32 {
-    let configured = config.limits.connections;
-    let behind = config.upstreams.iter().map(|upstream| {
-        let each = u64::from(upstream.max_pending) + u64::from(upstream.idle_connections);
-        each * upstream.endpoints.len() as u64
-    });
-    let possible = connections_possible(shards, behind.sum());
-    if possible < configured {
-        log(&format!(
-            "limits.connections is {configured}, but this process has descriptors for {possible} clients: further ones get 503 (raise `ulimit -n`)"
-        ));
-    }
-    configured.min(possible)
-}
-
-/// Says which upstreams are believed whatever they show.
-pub(crate) fn tell_of_insecure(config: &GatewayConfig, log: &Log) {
-    let insecure = |tls: &UpstreamTls| tls.insecure;
-    for upstream in &config.upstreams {
-        if upstream.tls.as_ref().is_some_and(insecure) {
-            log(&format!(
-                "upstream `{}` is `insecure`: nobody verifies that its endpoints are who they should be",
-                upstream.name
-            ));
-        }
-    }
-}
-
 /// Says what was lost and cut off, and which limits clients have met.
 fn tell_of_the_end(
     couriers: Vec<Analytics>,
@@ -394,15 +362,6 @@ impl Listeners {
     }
 }
 
-/// Opens one listener, which another process may have opened before.
-pub(crate) fn open(sockets: &Sockets, id: &DoorId) -> Result<Listener, GatewayError> {
-    sockets.open(id).map_err(|source| GatewayError::Listen {
-        name: id.name.clone(),
-        address: id.address,
-        source,
-    })
-}
-
 fn bind(config: &GatewayConfig, sockets: &Sockets) -> Result<Listeners, GatewayError> {
     let main = config.listeners.iter().map(|listener| {
         let id = listener.door();
@@ -422,65 +381,6 @@ fn bind(config: &GatewayConfig, sockets: &Sockets) -> Result<Listeners, GatewayE
     };
     sockets.forget_the_rest();
     Ok(listeners)
-}
-
-/// One address for each endpoint of each upstream; none where a name that has none may be awaited.
-pub(crate) fn resolve(
-    config: &GatewayConfig,
-) -> Result<Vec<Vec<Option<SocketAddr>>>, GatewayError> {
-    let resolve_one = |upstream: &UpstreamConfig, endpoint: &EndpointConfig| {
-        let name = endpoint.name();
-        let found = (name, endpoint.port).to_socket_addrs();
-        let reason = match found.map(|found| preferred(&found.collect::<Vec<_>>())) {
-            Ok(Some(address)) => return Ok(Some(address)),
-            Ok(None) => "it has no address".to_owned(),
-            Err(error) => error.to_string(),
-        };
-        match upstream.nameless {
-            Nameless::Awaited if may_have_an_address(name) => Ok(None),
-            _ => Err(GatewayError::Resolve {
-                upstream: upstream.name.clone(),
-                endpoint: format!("{name}:{}", endpoint.port),
-                reason,
-            }),
-        }
-    };
-    config
-        .upstreams
-        .iter()
-        .map(|upstream| {
-            let endpoints = upstream.endpoints.iter();
-            endpoints
-                .map(|endpoint| resolve_one(upstream, endpoint))
-                .collect()
-        })
-        .collect()
-}
-
-/// Whether DNS could have such a name (RFC 1035, section 2.3.4).
-fn may_have_an_address(name: &str) -> bool {
-    let mut parts = name.trim_end_matches('.').split('.');
-    name.len() <= 253 && parts.all(|part| (1..=63).contains(&part.len()))
-}
-
-/// Says which endpoints have no address yet.
-pub(crate) fn tell_of_nameless(
-    config: &GatewayConfig,
-    addresses: &[Vec<Option<SocketAddr>>],
-    log: &Log,
-) {
-    for (upstream, addresses) in config.upstreams.iter().zip(addresses) {
-        for (endpoint, address) in upstream.endpoints.iter().zip(addresses) {
-            if address.is_none() {
-                log(&format!(
-                    "endpoint `{}:{}` of upstream `{}` has no address: it is looked up when requests come, which fail until then",
-                    endpoint.name(),
-                    endpoint.port,
-                    upstream.name
-                ));
-            }
-        }
-    }
 }
 
 fn make_counters(config: &GatewayConfig, shards: usize) -> Result<CountersFile, GatewayError> {

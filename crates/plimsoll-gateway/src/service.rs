@@ -2,16 +2,19 @@
 //!
 //! The one thing in it that changes is the atomic state of rate limits, see [`crate::policy::rate_limit`].
 
+mod drawing;
+
+pub(crate) use drawing::Drawing;
+
 use crate::config::{
     CertificateField, ConnectionLimits, GatewayConfig, Http2, ListenerConfig, ListenerTls,
     RouteConfig, Serves, Sharding, Timeouts, Timings, Underscores,
 };
 use crate::control::Control;
-use crate::exchange::secrecy;
-use crate::exchange::sketch::Drawing;
 use crate::expiry::Expiry;
 use crate::forwarded::Network;
 use crate::identity::Kind;
+use crate::origin::Origin;
 use crate::overrides::Overrides;
 use crate::path::readings;
 use crate::policy::Policy;
@@ -21,11 +24,11 @@ use crate::policy::rules::Rules;
 use crate::policy::session::SessionPolicy;
 use crate::policy::token::TokenPolicy;
 use crate::router::Router;
+use crate::secrecy;
 use crate::tracing::Sampling;
 use crate::voice::Voice;
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::time::Instant;
 
 /// The gateway's routes and rules.
@@ -72,33 +75,6 @@ pub(crate) struct Service {
 pub(crate) struct Entrance {
     name: String,
     pub(crate) tls: Option<ListenerTls>,
-}
-
-/// What stays the same through every reload.
-#[derive(Debug)]
-pub(crate) struct Origin {
-    pub(crate) started: Instant,
-    /// The same moment by the time of day.
-    pub(crate) since_epoch: Duration,
-    pseudonym: String,
-}
-
-impl Origin {
-    /// A gateway that starts at this moment, which makes its pseudonym its own.
-    pub(crate) fn new(started: Instant, since_epoch: Duration) -> Self {
-        let identity = since_epoch.as_nanos() ^ (u128::from(std::process::id()) << 64);
-        let identity = crate::policy::key::Digest::of(&identity.to_le_bytes()).to_hex();
-        Self {
-            started,
-            since_epoch,
-            pseudonym: format!("plimsoll-{}", &identity[..8]),
-        }
-    }
-
-    /// What this gateway is called, among others.
-    pub(crate) fn pseudonym(&self) -> &str {
-        &self.pseudonym
-    }
 }
 
 /// A route at run time.
@@ -170,7 +146,7 @@ impl Service {
             }),
             http2: config.http2,
             limits: config.limits,
-            pseudonym: origin.pseudonym.clone(),
+            pseudonym: origin.pseudonym().to_owned(),
             started: origin.started,
             voice: config.voice,
             control: config.control.clone(),

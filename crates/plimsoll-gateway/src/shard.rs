@@ -3,10 +3,11 @@
 use crate::analytics::Feed;
 use crate::answer::{Answer, Delivery};
 use crate::client::{self, Client};
+use crate::clock::until;
 use crate::config::Timeouts;
 use crate::crowd::{Crowd, Place, household};
 use crate::doors::{Door, DoorId, Doors};
-use crate::exchange::ending::Ending;
+use crate::ending::Ending;
 use crate::exchange::hold::Held;
 use crate::exchange::mirror::Mirrors;
 use crate::generation::{Blueprint, Generation};
@@ -55,6 +56,8 @@ pub(crate) struct Shard {
     pub(crate) counters: Row,
     pub(crate) analytics: Option<RefCell<Feed>>,
     pub(crate) tracer: Option<Tracer>,
+    /// Where its spans go.
+    pub(crate) spans: Option<RefCell<Feed>>,
     /// The gateway was told to stop, and takes requests for a while.
     pub(crate) leaving: Cell<bool>,
     /// The gateway stops: connections end after their current exchange, and answers say so.
@@ -142,7 +145,8 @@ impl Shard {
             metrics: share.metrics,
             counters: share.counters,
             analytics: share.feed.map(RefCell::new),
-            tracer: (share.spans).map(|feed| Tracer::new(feed, share.placement.shard)),
+            tracer: (share.spans.as_ref()).map(|_| Tracer::new(share.placement.shard)),
+            spans: share.spans.map(RefCell::new),
             leaving: Cell::new(false),
             batches: RefCell::default(),
             parting: Cell::new(false),
@@ -452,8 +456,7 @@ impl Shard {
         self.end_expired();
         self.metrics.held.set(u64::from(self.held.count()));
         self.metrics.mirroring.set(u64::from(self.mirrors.count()));
-        let spans = self.tracer.as_ref().map(|tracer| &tracer.feed);
-        for feed in self.analytics.iter().chain(spans) {
+        for feed in self.analytics.iter().chain(&self.spans) {
             feed.borrow_mut().hand_over();
         }
         let now = Instant::now();
@@ -537,18 +540,9 @@ impl Shard {
 
     /// Hands over the last records.
     pub(crate) fn finish(self) {
-        let spans = self.tracer.map(|tracer| tracer.feed);
-        for feed in self.analytics.into_iter().chain(spans) {
+        for feed in self.analytics.into_iter().chain(self.spans) {
             feed.into_inner().finish();
         }
-    }
-}
-
-/// Ready at this time; never without one.
-pub(crate) async fn until(time: Option<Instant>) {
-    match time {
-        Some(time) => tokio::time::sleep_until(time).await,
-        None => std::future::pending().await,
     }
 }
 

@@ -5,7 +5,6 @@
 //! that is configured do upstreams get the span's own id in place of the client's. On their way to the collector spans are records, see
 //! [`crate::analytics`].
 
-use crate::analytics::Feed;
 use plimsoll_base::random::{Draw, Stream};
 use plimsoll_http::Fields;
 use ring::rand::{SecureRandom as _, SystemRandom};
@@ -73,23 +72,21 @@ impl Sampling {
     }
 }
 
-/// One shard's part: its spans, and where new ids come from.
+/// Chooses one shard's spans, and draws their ids.
 #[derive(Debug)]
 pub(crate) struct Tracer {
-    pub(crate) feed: RefCell<Feed>,
     draw: RefCell<Draw>,
 }
 
 impl Tracer {
     /// Of the shard of this number.
-    pub(crate) fn new(feed: Feed, shard: usize) -> Self {
+    pub(crate) fn new(shard: usize) -> Self {
         let mut seed = [0; 8];
         if SystemRandom::new().fill(&mut seed).is_err() {
             // Then ids are those of every gateway that has no randomness.
         }
         let draw = Draw::new(u64::from_le_bytes(seed), Stream::Traces, shard as u64);
         Self {
-            feed: RefCell::new(feed),
             draw: RefCell::new(draw),
         }
     }

@@ -9,7 +9,6 @@ pub(crate) mod dial;
 pub(crate) mod health;
 pub(crate) mod place;
 mod retry_budget;
-pub(crate) mod tls;
 
 use crate::config::{Balance, Check, HashBy, Spoken, UpstreamConfig};
 use crate::http2::carrying::Sessions;

@@ -1,16 +1,14 @@
 //! `/metrics`: every counter, in Prometheus' text format (version 0.0.4), added up over the shards.
 
 use super::Sources;
-use crate::exchange::mirror::Outcome;
-use crate::exchange::phases::Phase;
 use crate::generation::Blueprint;
 use crate::handshake::Reason;
 use crate::metrics::{
-    Buckets, CLASSES, Counter, EndMetrics, RouteMetrics, ShardMetrics, Tally, TooMany,
-    UpstreamMetrics,
+    Buckets, CLASSES, Counter, EndMetrics, Outcome, RouteMetrics, ShardMetrics, Tally, TlsFailures,
+    TooMany, UpstreamMetrics,
 };
+use crate::phases::Phase;
 use crate::secrets::keeper::Figures;
-use crate::upstream::dial::TlsFailures;
 use plimsoll_http::exposition::{CONTENT_TYPE, Exposition};
 use plimsoll_http::pages::Page;
 use std::sync::Arc;

@@ -7,7 +7,7 @@
 use super::courier::Counts;
 use super::record::Batch;
 use super::spool::{Portion, Spool};
-use crate::server::Log;
+use crate::log::Log;
 use std::collections::VecDeque;
 use std::io;
 use std::path::PathBuf;

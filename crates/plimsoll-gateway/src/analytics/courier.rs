@@ -13,7 +13,7 @@ use super::outlet::Queue;
 use super::record::Batch;
 use super::sink::{Failed, Opened, Sink};
 use super::thread::Thread;
-use crate::server::Log;
+use crate::log::Log;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};

@@ -1,7 +1,7 @@
 //! A record with everything that it refers to: what every sink renders in its own form, and what the spool keeps.
 
 use super::record::SEPARATOR;
-use crate::exchange::phases::Phases;
+use crate::phases::Phases;
 use crate::router;
 use crate::tracing::Context;
 use serde::{Deserialize, Serialize};
@@ -37,7 +37,7 @@ pub(crate) struct Entry<'a> {
     /// The status that was sent; 0 if nothing was.
     pub(crate) status: u16,
     pub(crate) aborted: bool,
-    /// How it ended: a word of [`crate::exchange::ending::Ending`].
+    /// How it ended: a word of [`crate::ending::Ending`].
     pub(crate) ending: &'a str,
     /// As it was stated; -1: it was not.
     pub(crate) content_length: i64,

@@ -2,10 +2,10 @@
 
 use super::entry::{Api, Entry};
 use crate::config::{GatewayConfig, RouteConfig, Serves};
-use crate::exchange::ending::Ending;
-use crate::exchange::phases::Phases;
+use crate::ending::Ending;
+use crate::origin::Origin;
+use crate::phases::Phases;
 use crate::policy::key::{Accepted, KeyIndex};
-use crate::service::Origin;
 use crate::tracing::Context;
 use std::sync::Arc;
 

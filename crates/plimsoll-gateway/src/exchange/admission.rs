@@ -2,7 +2,6 @@
 
 use super::mirror::Mirror;
 use super::outgoing::{Origin, Target};
-use super::phases::{Phase, Stopwatch};
 use super::{Scratch, batch, hold, upgrade};
 use crate::answer::Answer;
 use crate::cause::Cause;
@@ -10,6 +9,7 @@ use crate::client::Client;
 use crate::config::Serves;
 use crate::fields;
 use crate::path;
+use crate::phases::{Phase, Stopwatch};
 use crate::policy::rules::breaker::Passed;
 use crate::policy::rules::{Effects, Exemption};
 use crate::policy::{self, Caller, Policy, Refusal};

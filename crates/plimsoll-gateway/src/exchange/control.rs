@@ -1,12 +1,12 @@
 //! Exchanges of the control API: the request's body is read whole, and the call answered beside the shard's thread.
 
 use super::body::{Unread, read_body};
-use super::ending::Ending;
 use super::progress::Progress;
 use super::{After, Ended, answer, may_discard_body};
 use crate::answer::Answer;
 use crate::client::Client;
 use crate::control::{Call, MOST_BODY};
+use crate::ending::Ending;
 use crate::service::Service;
 use crate::shard::Shard;
 

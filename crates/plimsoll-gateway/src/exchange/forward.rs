@@ -1,9 +1,7 @@
 //! Forwards an admitted request: finds a connection, sends and relays at the same time, tries again where that is safe.
 
 use super::admission::Plan;
-use super::ending::Ending;
 use super::mirror;
-use super::phases::Phase;
 use super::progress::{Party, Progress, Upload};
 use super::pump::{Coding, Flow, PumpError, pump};
 use super::relay::{RelayError, Relayed, Terms, relay};
@@ -14,7 +12,9 @@ use crate::answer::Answer;
 use crate::cause::Cause;
 use crate::client::Client;
 use crate::config::Timings;
+use crate::ending::Ending;
 use crate::metrics::UpstreamMetrics;
+use crate::phases::Phase;
 use crate::shard::Shard;
 use crate::upstream::dial::DialError;
 use crate::upstream::{Slot, Wish};

@@ -16,7 +16,7 @@ use super::outgoing::Outgoing;
 use super::progress::{Progress, Upload};
 use crate::client::Client;
 use crate::generation::{Generation, Unfinished};
-use crate::metrics::Counter;
+use crate::metrics::Outcome;
 use crate::upstream::{Slot, Wish};
 use plimsoll_http::{Framing, TcpClient, encode};
 use std::cell::{Cell, RefCell};
@@ -29,48 +29,6 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 /// Bytes of an answer to a copy that are read so that its connection can be kept.
 const DISCARDED_BYTES: usize = 1024 * 1024;
-
-/// How copies of requests ended, by upstream that got them.
-#[derive(Debug, Default)]
-pub(crate) struct MirrorMetrics {
-    results: [Counter; Outcome::ALL.len()],
-}
-
-/// What became of a copy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Outcome {
-    /// It was answered with the owner's status.
-    Same,
-    /// With another.
-    Other,
-    /// It was not answered, or not in time.
-    Failed,
-    /// Too many others were waiting.
-    Dropped,
-    /// The request's body is larger than is copied.
-    TooLarge,
-    /// The owner had not answered the request, so that nobody knows whether it did what it says.
-    Unanswered,
-}
-
-impl Outcome {
-    /// Each with its name in the metrics, in the order of the counters.
-    pub(crate) const ALL: [(Self, &str); 6] = [
-        (Self::Same, "same"),
-        (Self::Other, "other"),
-        (Self::Failed, "failed"),
-        (Self::Dropped, "dropped"),
-        (Self::TooLarge, "too_large"),
-        (Self::Unanswered, "unanswered"),
-    ];
-}
-
-impl MirrorMetrics {
-    /// The counter of one outcome.
-    pub(crate) fn of(&self, outcome: Outcome) -> &Counter {
-        &self.results[outcome as usize]
-    }
-}
 
 /// That a request is to be copied, and what of it has gone by.
 #[derive(Debug)]
@@ -426,13 +384,6 @@ async fn discard(connection: &mut TcpClient) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_outcome_has_its_place() {
-        for (index, (outcome, name)) in Outcome::ALL.into_iter().enumerate() {
-            assert_eq!(outcome as usize, index, "{name}");
-        }
-    }
 
     #[test]
     fn a_body_is_kept_whole_or_not_at_all() {

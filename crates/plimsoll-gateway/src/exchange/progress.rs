@@ -1,8 +1,8 @@
 //! How far an exchange is: which deadline holds now, and who has been waited for how long.
 
 use super::detail::Detail;
-use super::phases::{Phase, Phases, Stopwatch};
 use crate::config::Timeouts;
+use crate::phases::{Phase, Phases, Stopwatch};
 use plimsoll_http::{Pace, Patience};
 use std::cell::{Cell, OnceCell};
 use std::time::Duration;

@@ -3,43 +3,18 @@
 use super::admission::{Admitted, Refused};
 use super::detail::Detail;
 use super::progress::Progress;
-use super::secrecy::Secrecy;
 use crate::analytics::{Part, Words};
 use crate::client::Client;
-use crate::config::{AnalyticsConfig, Serves};
+use crate::config::Serves;
 use crate::keys::KeyHash;
 use crate::policy::Policy;
 use crate::policy::key::KeyIndex;
-use crate::service::{Route, Service};
+use crate::secrecy::Secrecy;
+use crate::service::{Drawing, Route, Service};
 use crate::tracing::Context;
 use plimsoll_http::{Framing, fields};
 use serde_json::Value;
 use std::sync::Arc;
-
-/// What records say.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Drawing {
-    /// More than our own lines.
-    wide: bool,
-    /// Bytes of each body, in detail.
-    body: usize,
-    /// Requests that no API answers leave records, too.
-    unrouted: bool,
-    /// Addresses whose requests leave none.
-    ignored: Vec<String>,
-}
-
-impl Drawing {
-    /// Of records as they are configured.
-    pub(crate) fn of(config: &AnalyticsConfig) -> Self {
-        Self {
-            wide: config.is_wide(),
-            body: config.body,
-            unrouted: config.unrouted,
-            ignored: config.ignored.clone(),
-        }
-    }
-}
 
 /// What was taken down.
 #[derive(Debug)]

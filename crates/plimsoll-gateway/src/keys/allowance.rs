@@ -1,6 +1,6 @@
 //! What a key may do and what of it is used up: a rate and a quota, each in one atomic number, exact over all shards.
 
-use crate::policy::rate_limit::gcra::{Decision, Gcra};
+use crate::gcra::{Decision, Gcra};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A rate and a quota, either of which may be missing.

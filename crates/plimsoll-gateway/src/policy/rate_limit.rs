@@ -1,16 +1,14 @@
 //! Rate limits per key or per route, exact across all shards.
 //!
-//! State is one atomic number per limited thing (see [`gcra`]). The keys of a route are known when its configuration
+//! State is one atomic number per limited thing (see [`crate::gcra`]). The keys of a route are known when its configuration
 //! is loaded, so there is one cell for each of them from the start: no map, no lock, nothing to evict, and memory
 //! that no client can make grow. Where the shards' cells differ in time by a few nanoseconds of clock reading, the
 //! compare-and-swap makes one of them try again, so no request is ever counted twice or not at all.
 
-pub(crate) mod gcra;
-
 use super::key::KeyIndex;
 use crate::answer::Answer;
 use crate::cause::Cause;
-use gcra::{Decision, Gcra};
+use crate::gcra::{Decision, Gcra};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 

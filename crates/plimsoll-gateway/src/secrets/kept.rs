@@ -1,7 +1,7 @@
 //! One place of the configuration whose secret is kept elsewhere: what is wanted there, and what it is now.
 
 use super::aws::Reference;
-use crate::policy::key::Digest;
+use crate::digest::Digest;
 use arc_swap::ArcSwapOption;
 use std::fmt;
 use std::sync::Arc;

@@ -12,6 +12,7 @@ pub(super) use token::unserved;
 use super::conf::Conf;
 use super::definition::{Definition, Version};
 use super::overrides::Compiled;
+use crate::config::UpstreamTls;
 use crate::config::{
     Balance, ConnectionLimits, GatewayConfig, ListenerConfig, Nameless, Places, RateLimitConfig,
     Recording, RetryConfig, RouteConfig, Serves, SessionConfig, Spoken, Timeouts, Timings,
@@ -24,7 +25,6 @@ use crate::path;
 use crate::policy::rate_limit::Scope;
 use crate::policy::rules::matcher::Room;
 use crate::policy::session::Counts;
-use crate::upstream::tls::UpstreamTls;
 use crate::voice::{TykVoice, Voice};
 use plimsoll_base::document::{Document, MOST_PROBLEMS, Node, Path, Problems, Segment, Value};
 use plimsoll_base::units::Rate;

@@ -1,7 +1,7 @@
 //! A record as a line of our own: JSON with every time in microseconds.
 
 use crate::analytics::entry::Entry;
-use crate::exchange::phases::Phases;
+use crate::phases::Phases;
 use std::io::Write as _;
 
 /// Appends `entry` to `out` as one line of JSON. `time` is RFC 3339 in UTC with microseconds.
@@ -50,7 +50,7 @@ fn write_phases(out: &mut Vec<u8>, phases: &Phases) {
 mod tests {
     use super::*;
     use crate::analytics::record::{ApiNames, Batch, Names, Part, Record, Words};
-    use crate::exchange::ending::Ending;
+    use crate::ending::Ending;
     use crate::policy::key::KeyIndex;
     use std::sync::Arc;
 

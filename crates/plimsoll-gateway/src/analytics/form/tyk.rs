@@ -5,7 +5,7 @@
 //! exchange ended; tyk-pump skips what it does not know.
 
 use crate::analytics::entry::Entry;
-use crate::exchange::ending::Ending;
+use crate::ending::Ending;
 use jiff::civil::DateTime;
 use jiff::{Timestamp, tz::TimeZone};
 use rmp::encode as msgpack;

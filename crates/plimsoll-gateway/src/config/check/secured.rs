@@ -3,8 +3,8 @@
 use super::super::EndpointConfig;
 use super::super::wire::{UpstreamBlock, UpstreamTlsBlock};
 use super::{Checker, tls};
-use crate::policy::key::Digest;
-use crate::upstream::tls::UpstreamTls;
+use crate::config::UpstreamTls;
+use crate::digest::Digest;
 use plimsoll_base::document::Path;
 use plimsoll_http::tls::{
     ClientTls, Identity, TlsError, TlsSettings, TlsVersion, Trust, certificates,

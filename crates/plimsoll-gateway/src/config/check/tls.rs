@@ -4,7 +4,7 @@ use super::super::ListenerTls;
 use super::super::wire::{ClientsWord, ListenerTlsBlock};
 use super::Checker;
 use crate::certificate::Number;
-use crate::policy::key::Digest;
+use crate::digest::Digest;
 use crate::trust::Trust;
 use plimsoll_base::document::Path;
 use plimsoll_http::tls::{

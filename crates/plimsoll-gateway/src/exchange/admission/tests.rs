@@ -3,9 +3,9 @@
 
 use super::*;
 use crate::config::{GatewayConfig, MirrorLimits, Sharding, Surroundings};
+use crate::digest::Digest;
 use crate::identity::Kind;
-use crate::policy::key::Digest;
-use crate::service::Origin as Start;
+use crate::origin::Origin as Start;
 use crate::shard_map;
 use plimsoll_base::random::{Draw, Stream};
 use plimsoll_http::tls::CertificateDer;

@@ -4,8 +4,8 @@ use super::super::definition::{Proxy, Transport};
 use super::super::tls::{TlsWords, version};
 use super::{Check, target};
 use crate::config::EndpointConfig;
-use crate::policy::key::Digest;
-use crate::upstream::tls::UpstreamTls;
+use crate::config::UpstreamTls;
+use crate::digest::Digest;
 use plimsoll_base::document::Path;
 use plimsoll_http::tls::{ClientTls, TlsError, TlsSettings, TlsVersion, Trust};
 

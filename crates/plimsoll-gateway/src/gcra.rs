@@ -1,7 +1,7 @@
 //! The generic cell rate algorithm (ITU-T I.371, virtual scheduling): the arithmetic of rate limits, pure.
 //!
 //! State is one number, the *theoretical arrival time* (TAT): when the next request would be due if requests came
-//! evenly. Times are nanoseconds since any fixed moment. Sharing the number between cores is left to [`super`].
+//! evenly. Times are nanoseconds since any fixed moment. Sharing the number between cores is left to the limits.
 
 /// A rate with a burst, in the algorithm's own quantities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

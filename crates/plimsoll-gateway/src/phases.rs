@@ -1,6 +1,6 @@
 //! Where the time of an exchange goes: every moment belongs to exactly one phase, so the phases add up to the whole.
 //!
-//! Which phase it is follows from how far the exchange is, see [`super::progress`]. Before the request's head is there, times are
+//! Which phase it is follows from how far the exchange is, see `exchange::progress`. Before the request's head is there, times are
 //! [`crate::client`]'s to take.
 
 use plimsoll_http::encode;
@@ -92,7 +92,7 @@ pub(crate) struct Stopwatch {
 
 impl Stopwatch {
     /// In the gateway's hands since `now`.
-    pub(super) fn new(now: Instant) -> Self {
+    pub(crate) fn new(now: Instant) -> Self {
         Self {
             nanos: Default::default(),
             phase: Cell::new(Phase::Gateway),
@@ -117,7 +117,7 @@ impl Stopwatch {
     }
 
     /// How long the phases took until the last change.
-    pub(super) fn read(&self) -> Phases {
+    pub(crate) fn read(&self) -> Phases {
         Phases(std::array::from_fn(|index| self.nanos[index].get()))
     }
 }
@@ -148,12 +148,12 @@ impl Phases {
     }
 
     /// Appends a field that names those which took any time, and their sum, in milliseconds (W3C Server Timing).
-    pub(super) fn write_field(&self, out: &mut Vec<u8>) {
+    pub(crate) fn write_field(&self, out: &mut Vec<u8>) {
         encode::field(out, "Server-Timing", self.as_metrics());
     }
 
     /// The value of that field.
-    pub(super) fn as_metrics(&self) -> String {
+    pub(crate) fn as_metrics(&self) -> String {
         let milliseconds = |micros: u64| format!("{}.{:03}", micros / 1000, micros % 1000);
         let mut value = format!("total;dur={}", milliseconds(self.total_micros()));
         for (phase, micros) in self.micros().filter(|(_, micros)| *micros > 0) {

@@ -1,6 +1,6 @@
 //! How connections to an upstream's endpoints are secured, made from one reading of the configuration.
 
-use crate::policy::key::Digest;
+use crate::digest::Digest;
 use plimsoll_http::tls::{ClientTls, Connector, Identity};
 
 /// TLS to the endpoints of an upstream, ready. Two of the same digest are the same.
@@ -18,7 +18,7 @@ pub(crate) struct UpstreamTls {
 
 impl UpstreamTls {
     /// What secures connections to this endpoint. Its sessions are its own.
-    pub(super) fn connector(&self, endpoint: usize) -> Connector {
+    pub(crate) fn connector(&self, endpoint: usize) -> Connector {
         self.endpoints[endpoint].connector(self.identity.as_ref())
     }
 }

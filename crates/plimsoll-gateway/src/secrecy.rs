@@ -102,16 +102,16 @@ const REDACTED: &[u8] = b"[redacted]";
 
 /// What names are secret besides those that always are.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Secrecy {
+pub(crate) struct Secrecy {
     /// The field in which keys travel.
-    pub(super) key_field: Option<String>,
+    pub(crate) key_field: Option<String>,
     /// Names, or words of names, in small letters and without separators, see [`plain`].
-    pub(super) added: Arc<[String]>,
+    pub(crate) added: Arc<[String]>,
 }
 
 impl Secrecy {
     /// The value of the field of this name, as it is recorded.
-    pub(super) fn field<'a>(&self, name: &str, value: &'a [u8]) -> Cow<'a, [u8]> {
+    pub(crate) fn field<'a>(&self, name: &str, value: &'a [u8]) -> Cow<'a, [u8]> {
         let is_key = |field: &String| are_twins(field, name);
         if self.key_field.as_ref().is_some_and(is_key) || self.is_secret(name.as_bytes()) {
             return Cow::Borrowed(REDACTED);
@@ -123,7 +123,7 @@ impl Secrecy {
     }
 
     /// A path whose secret parameters (`/a;jsessionid=…`) have no values.
-    pub(super) fn path<'a>(&self, path: &'a str) -> Cow<'a, str> {
+    pub(crate) fn path<'a>(&self, path: &'a str) -> Cow<'a, str> {
         if !path.contains(';') {
             return Cow::Borrowed(path);
         }
@@ -164,7 +164,7 @@ impl Secrecy {
     }
 
     /// A query or a form whose secret parameters have no values.
-    pub(super) fn parameters(&self, text: &[u8]) -> Vec<u8> {
+    pub(crate) fn parameters(&self, text: &[u8]) -> Vec<u8> {
         let parameters = text.split(|byte| *byte == b'&');
         let parameters = parameters.map(|parameter| self.parameter(parameter));
         parameters.collect::<Vec<_>>().join(&b'&')

@@ -1,0 +1,6 @@
+//! Where the gateway's own lines go.
+
+use std::sync::Arc;
+
+/// Takes one line of text for the operator; called from several threads.
+pub(crate) type Log = Arc<dyn Fn(&str) + Send + Sync>;

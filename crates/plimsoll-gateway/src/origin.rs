@@ -1,0 +1,32 @@
+//! What a gateway is from its start to its end, whatever its configuration becomes.
+
+use crate::digest::Digest;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// What stays the same through every reload.
+#[derive(Debug)]
+pub(crate) struct Origin {
+    pub(crate) started: Instant,
+    /// The same moment by the time of day.
+    pub(crate) since_epoch: Duration,
+    pseudonym: String,
+}
+
+impl Origin {
+    /// A gateway that starts at this moment, which makes its pseudonym its own.
+    pub(crate) fn new(started: Instant, since_epoch: Duration) -> Self {
+        let identity = since_epoch.as_nanos() ^ (u128::from(std::process::id()) << 64);
+        let identity = Digest::of(&identity.to_le_bytes()).to_hex();
+        Self {
+            started,
+            since_epoch,
+            pseudonym: format!("plimsoll-{}", &identity[..8]),
+        }
+    }
+
+    /// What this gateway is called, among others.
+    pub(crate) fn pseudonym(&self) -> &str {
+        &self.pseudonym
+    }
+}
