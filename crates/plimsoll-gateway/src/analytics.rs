@@ -14,11 +14,11 @@
 //! Spans of traces go the same way, by a feed of their own, see [`crate::tracing`].
 
 mod backlog;
+mod counts;
 mod courier;
 mod entry;
 mod form;
 mod lines;
-mod otlp;
 mod outlet;
 mod protobuf;
 mod record;
@@ -26,7 +26,7 @@ mod sink;
 mod spool;
 mod thread;
 
-pub(crate) use courier::Counts;
+pub(crate) use counts::Counts;
 pub(crate) use record::{Names, Part, Record, Words};
 
 use crate::config::{AnalyticsConfig, TracingConfig};

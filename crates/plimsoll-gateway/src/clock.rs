@@ -21,3 +21,8 @@ pub(crate) async fn until(time: Option<Instant>) {
         None => std::future::pending().await,
     }
 }
+
+/// Seconds since 1970.
+pub(crate) fn unix_seconds() -> u32 {
+    u32::try_from(since_epoch().as_secs()).unwrap_or(u32::MAX)
+}

@@ -1,36 +1,23 @@
-//! Tyk's control API: keys, definitions, reload, health. Each endpoint is a file of its own.
+//! What Tyk's control API works on: keys and how they are made, the definitions that are served, its secret. It outlives every reload.
 //!
-//! It is reached on the listener itself, below `/tyk`, and knows its callers by a secret. Endpoints may block (they read files), so they
-//! run beside the shards. What of Tyk's API there is not is refused by name.
+//! What its endpoints do is [`crate::control_api`]'s.
 
-mod add_api;
-mod create_key;
-mod delete_api;
-mod delete_key;
-pub(crate) mod first_keys;
-mod get_api;
-mod get_key;
-mod hello;
-mod list_apis;
-mod list_keys;
-mod new_key;
-mod ready;
-mod reload;
-mod update_api;
-mod update_key;
+mod first_keys;
+pub(crate) mod new_key;
 
 use crate::answer::Answer;
-use crate::clock;
+use crate::clock::{self, unix_seconds};
 use crate::digest::Digest;
+use crate::keys::grant::Policies;
 use crate::keys::key::Quotas;
-use crate::keys::lifetime::Lifetimes;
+use crate::keys::lifetime::{ApiLifetime, Lifetimes};
+use crate::keys::name::Form;
 use crate::keys::redis::Link;
-use crate::keys::terms::Policies;
 use crate::keys::{KeyHash, KeyStore, Limits};
 use crate::log::Log;
+use crate::redis_server::RedisConf;
 use crate::secrets::Secret;
-use crate::tyk::{self, ApiEntry, Loaded, Settings};
-use plimsoll_base::document::Problems;
+use plimsoll_base::document::{Document, Problems};
 use serde::Serialize;
 use serde_json::json;
 use std::io;
@@ -40,18 +27,50 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 /// Where the API begins.
 pub(crate) const PREFIX: &str = "/tyk";
-/// Bytes that a call's body may have.
-pub(crate) const MOST_BODY: usize = 1024 * 1024;
 /// Between two lines about calls with a wrong secret, in seconds.
 const BETWEEN_LINES: u64 = 1;
 
 /// What reads everything anew and serves it; `Err` says why the old lives on.
 pub(crate) type Reload = Box<dyn Fn() -> Result<(), String> + Send + Sync>;
 
-/// What the endpoints work on. It outlives every reload.
+/// What the API goes by that does not change while the gateway runs.
+pub(crate) struct ControlSettings {
+    pub(crate) secret: Secret,
+    pub(crate) key_rules: KeyRules,
+    /// What holds for keys of all APIs.
+    pub(crate) lifetimes: Lifetimes,
+    pub(crate) redis: Option<RedisConf>,
+    /// Where definitions are.
+    pub(crate) app_path: PathBuf,
+    /// The paths that answer whether it lives, and whether it takes requests.
+    pub(crate) health_paths: [String; 2],
+}
+
+/// What holds for keys that are made.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct KeyRules {
+    /// Keys are shown as hashes alone.
+    pub(crate) hashed: bool,
+    /// How they are called.
+    pub(crate) form: Form,
+    pub(crate) listing: bool,
+    pub(crate) shortest: usize,
+    pub(crate) master_keys: bool,
+}
+
+/// A definition, for whoever lists them.
+#[derive(Debug, Clone)]
+pub(crate) struct ApiEntry {
+    pub(crate) id: String,
+    /// How long keys that open it are there.
+    pub(crate) lifetime: ApiLifetime,
+    /// The file's content.
+    pub(crate) document: Document,
+}
+
+/// What the endpoints work on.
 pub(crate) struct Control {
-    settings: Settings,
-    secret: Secret,
+    settings: ControlSettings,
     pub(crate) keys: Arc<KeyStore>,
     /// The definitions that are served now. Blocking: calls alone take it.
     apis: RwLock<Arc<Vec<ApiEntry>>>,
@@ -74,95 +93,31 @@ struct Running {
     redis: Option<Link>,
 }
 
-/// One call.
-#[derive(Debug)]
-pub(crate) struct Call {
-    pub(crate) method: String,
-    /// The whole path.
-    pub(crate) path: String,
-    /// Without the `?`.
-    pub(crate) query: String,
-    /// `X-Tyk-Authorization`.
-    pub(crate) secret: Option<Vec<u8>>,
-    pub(crate) body: Vec<u8>,
-    /// The caller's address.
-    pub(crate) peer: String,
-    /// The gateway was told to stop.
-    pub(crate) leaving: bool,
-}
-
-/// An endpoint: what it does with a call. The text is what `{id}` stands for.
-type Endpoint = fn(&Control, &Call, &str) -> Answer;
-
-/// Every endpoint: method, path below the prefix, what it does.
-const ENDPOINTS: &[(&str, &str, Endpoint)] = &[
-    ("GET", "/keys", list_keys::answer),
-    ("POST", "/keys/create", create_key::answer),
-    ("POST", "/keys/{id}", create_key::answer),
-    ("PUT", "/keys/{id}", update_key::answer),
-    ("GET", "/keys/{id}", get_key::answer),
-    ("DELETE", "/keys/{id}", delete_key::answer),
-    ("GET", "/apis", list_apis::answer),
-    ("POST", "/apis", add_api::answer),
-    ("GET", "/apis/{id}", get_api::answer),
-    ("PUT", "/apis/{id}", update_api::answer),
-    ("DELETE", "/apis/{id}", delete_api::answer),
-    ("GET", "/reload", reload::answer),
-    ("GET", "/reload/group", reload::answer),
-];
-
-/// The rest of Tyk's API: these paths, and those below them.
-const LATER: &[&str] = &[
-    "/keys/preview",
-    "/keys/policy",
-    "/org",
-    "/oauth",
-    "/certs",
-    "/policies",
-    "/cache",
-    "/debug",
-    "/schema",
-    "/health",
-    "/batch",
-    "/versions",
-];
-
 impl Control {
-    /// The API of a gateway with these settings, and what it serves first.
-    ///
-    /// # Errors
-    /// Every problem of the files.
-    pub(crate) fn new(settings: Settings) -> Result<(Self, Loaded), Problems> {
-        let loaded = settings.load()?;
+    /// That of a gateway with these settings, and what it serves first.
+    pub(crate) fn new(settings: ControlSettings, apis: Vec<ApiEntry>, policies: Policies) -> Self {
         let keys = KeyStore::new(Limits::default());
-        keys.set_policies(loaded.policies.clone());
-        let control = Self {
-            secret: settings.secret().clone(),
+        keys.set_policies(policies);
+        Self {
             settings,
             keys: Arc::new(keys),
-            apis: RwLock::new(Arc::new(loaded.apis.clone())),
+            apis: RwLock::new(Arc::new(apis)),
             read: Mutex::default(),
             made: Mutex::default(),
             running: OnceLock::new(),
             told: AtomicU64::new(0),
             untold: AtomicU64::new(0),
-        };
-        Ok((control, loaded))
+        }
     }
 
-    pub(crate) fn settings(&self) -> &Settings {
+    pub(crate) fn settings(&self) -> &ControlSettings {
         &self.settings
     }
 
-    /// Reads definitions and policies anew. They count when the configuration does: see [`Self::put_in_force`].
-    ///
-    /// # Errors
-    /// Every problem of the files; then everything stays as it is.
-    pub(crate) fn load(&self) -> Result<Loaded, Problems> {
-        let loaded = self.settings.load()?;
-        let read = (loaded.policies.clone(), loaded.apis.clone());
-        *self.read.lock().unwrap_or_else(PoisonError::into_inner) = Some(read);
-        Ok(loaded)
+    /// Definitions and policies were read anew. They count when the configuration does: see [`Self::put_in_force`].
+    pub(crate) fn have_read(&self, apis: Vec<ApiEntry>, policies: Policies) {
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        *read = Some((policies, apis));
     }
 
     /// The configuration that was loaded last is served from now on.
@@ -180,7 +135,7 @@ impl Control {
     /// # Errors
     /// When the thread that talks to Redis cannot be made.
     pub(crate) fn start(&self, name: &str, log: Log, reload: Reload) -> io::Result<()> {
-        let conf = self.settings.redis();
+        let conf = self.settings.redis.as_ref();
         let made = std::mem::take(&mut *self.made.lock().unwrap_or_else(PoisonError::into_inner));
         let link = |conf| {
             Link::start(
@@ -203,12 +158,17 @@ impl Control {
         self.redis().map_or(0, Link::stop)
     }
 
-    fn redis(&self) -> Option<&Link> {
+    pub(crate) fn redis(&self) -> Option<&Link> {
         self.running.get()?.redis.as_ref()
     }
 
     /// Makes, changes or withdraws a key by `apply`, and tells those who share it if that says that it has; says the same.
-    fn change(&self, hash: KeyHash, quotas: Quotas, apply: impl FnOnce() -> bool) -> bool {
+    pub(crate) fn change(
+        &self,
+        hash: KeyHash,
+        quotas: Quotas,
+        apply: impl FnOnce() -> bool,
+    ) -> bool {
         if let Some(redis) = self.redis() {
             return redis.change(hash, quotas, apply);
         }
@@ -220,53 +180,15 @@ impl Control {
         is_changed
     }
 
-    /// Answers a call whose body does not matter: about health, or of somebody who does not know the secret.
-    pub(crate) fn answer_without_body(&self, call: &Call) -> Option<Answer> {
-        let [hello, ready] = self.settings.health_paths();
-        let path = call.path.trim_end_matches('/');
-        if path == hello {
-            return Some(hello::answer(self, call, ""));
-        }
-        if path == ready {
-            return Some(ready::answer(self, call, ""));
-        }
-        self.refuse_stranger(call)
-    }
-
-    /// Answers any other call. It may block.
-    pub(crate) fn answer(&self, call: &Call) -> Answer {
-        let path = call.path.trim_end_matches('/');
-        let below = path.strip_prefix(PREFIX).unwrap_or_default();
-        // Before the others: some of these would be taken for a key's name.
-        if LATER.iter().any(|later| is_below(later, below)) {
-            return error(
-                501,
-                "this endpoint of Tyk's is not available in this version",
-            );
-        }
-        let mut is_known = false;
-        for (method, pattern, endpoint) in ENDPOINTS {
-            if let Some(id) = capture(pattern, below) {
-                is_known = true;
-                if *method == call.method {
-                    return endpoint(self, call, id);
-                }
-            }
-        }
-        match is_known {
-            true => error(405, "Method not supported"),
-            false => error(404, "there is no such endpoint"),
-        }
-    }
-
-    /// The refusal of a call without the secret. Hashes are compared, so that the time taken says nothing about it.
-    fn refuse_stranger(&self, call: &Call) -> Option<Answer> {
-        let said = call.secret.as_deref().map(Digest::of);
+    /// Whether a caller says the secret. Hashes are compared, so that the time taken says nothing about it.
+    pub(crate) fn knows(&self, secret: Option<&[u8]>) -> bool {
+        let said = secret.map(Digest::of);
         // A secret that is withheld is nobody's.
-        let known = said.is_some() && said == self.secret.digest();
-        if known {
-            return None;
-        }
+        said.is_some() && said == self.settings.secret.digest()
+    }
+
+    /// Tells the operator of a call of this peer, which does not know the secret; not of each that follows soon.
+    pub(crate) fn tell_of_stranger(&self, peer: &str) {
         let now = clock::since_epoch().as_secs();
         let told = self.told.load(Ordering::Relaxed);
         let is_due = now >= told + BETWEEN_LINES
@@ -280,23 +202,34 @@ impl Control {
                     0 => String::new(),
                     count => format!(", and {count} calls before"),
                 };
-                let line = format!(
-                    "control API: wrong or missing secret from {}{before}",
-                    call.peer
-                );
+                let line = format!("control API: wrong or missing secret from {peer}{before}");
                 (running.log)(&line);
             }
             _ => {
                 self.untold.fetch_add(1, Ordering::Relaxed);
             }
         }
-        let message = "Attempted administrative access with invalid or missing key!";
-        Some(error(403, message))
+    }
+
+    /// Reads everything anew and serves it; `None` while the gateway starts.
+    ///
+    /// # Errors
+    /// Why the old lives on.
+    pub(crate) fn reload(&self) -> Option<Result<(), String>> {
+        self.running.get().map(|running| (running.reload)())
+    }
+
+    /// Makes the keys of a file: see [`first_keys`].
+    ///
+    /// # Errors
+    /// Every problem of the text.
+    pub(crate) fn make_keys(&self, name: &str, text: &str) -> Result<(), Problems> {
+        first_keys::make(self, name, text)
     }
 
     /// Whether there is such a key now.
-    fn has(&self, hash: KeyHash) -> bool {
-        let now = now();
+    pub(crate) fn has(&self, hash: KeyHash) -> bool {
+        let now = unix_seconds();
         self.keys.with(hash, |key| !key.has_left(now)) == Some(true)
     }
 
@@ -306,110 +239,30 @@ impl Control {
         let each = apis.iter().map(|api| (api.id.clone(), api.lifetime));
         Lifetimes {
             apis: each.collect(),
-            ..self.settings.lifetimes()
+            ..self.settings.lifetimes.clone()
         }
     }
 
-    fn apis(&self) -> Arc<Vec<ApiEntry>> {
+    pub(crate) fn apis(&self) -> Arc<Vec<ApiEntry>> {
         Arc::clone(&self.apis.read().unwrap_or_else(PoisonError::into_inner))
     }
-
-    /// The file that holds the definition of an API now, whatever the file is called.
-    ///
-    /// # Errors
-    /// The answer, if that cannot be known.
-    fn file_of(&self, id: &str) -> Result<Option<PathBuf>, Answer> {
-        let file = tyk::file_of(self.settings.app_path(), id);
-        file.map_err(|problems| error(500, problems.to_string()))
-    }
-
-    /// Where a definition would be written: over its own file, or as a new one.
-    ///
-    /// # Errors
-    /// For an id that is no file's name, and where another API's file is in the way.
-    fn place_of(&self, id: &str) -> Result<PathBuf, Answer> {
-        if let Some(file) = self.file_of(id)? {
-            return Ok(file);
-        }
-        let is_letter = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_');
-        if id.is_empty() || id.len() > 128 || !id.bytes().all(is_letter) {
-            let message = "`api_id` becomes the name of a file: write letters, digits, `-` and `_`";
-            return Err(error(400, message));
-        }
-        let file = self.settings.app_path().join(format!("{id}.json"));
-        match file.exists() {
-            true => Err(error(
-                500,
-                format!("`{id}.json` holds another API: rename that file"),
-            )),
-            false => Ok(file),
-        }
-    }
-}
-
-impl Call {
-    /// The value of a parameter of the query.
-    fn parameter(&self, name: &str) -> Option<&str> {
-        let pairs = self
-            .query
-            .split('&')
-            .filter_map(|pair| pair.split_once('='));
-        pairs
-            .filter(|(own, _)| *own == name)
-            .map(|(_, value)| value)
-            .next()
-    }
-
-    /// Whether a parameter says yes.
-    fn says(&self, name: &str) -> bool {
-        matches!(self.parameter(name), Some("1" | "true"))
-    }
-
-    /// The hash of the key that a path names: itself, if the call says that it is hashed.
-    fn hash(&self, id: &str) -> Option<KeyHash> {
-        match self.says("hashed") {
-            true => KeyHash::from_hex(id),
-            false => Some(KeyHash::of(id.as_bytes())),
-        }
-    }
-}
-
-/// Whether `path` is this one, or one below it.
-fn is_below(above: &str, path: &str) -> bool {
-    let rest = path.strip_prefix(above.trim_end_matches('/'));
-    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-}
-
-/// What `{id}` stands for where `path` is of this pattern, empty if it has none.
-fn capture<'a>(pattern: &str, path: &'a str) -> Option<&'a str> {
-    match pattern.strip_suffix("{id}") {
-        None => (pattern == path).then_some(""),
-        Some(before) => path
-            .strip_prefix(before)
-            .filter(|id| !id.is_empty() && !id.contains('/')),
-    }
-}
-
-/// Seconds since 1970.
-pub(crate) fn now() -> u32 {
-    u32::try_from(clock::since_epoch().as_secs()).unwrap_or(u32::MAX)
 }
 
 /// An answer of JSON.
-fn json_answer(status: u16, body: &impl Serialize) -> Answer {
+pub(crate) fn json_answer(status: u16, body: &impl Serialize) -> Answer {
     let body = serde_json::to_string(body).expect("invariant: keys are text");
     Answer::new(status, "").with_body("application/json", body)
 }
 
 /// Tyk's form of an error.
-fn error(status: u16, message: impl Into<String>) -> Answer {
+pub(crate) fn error(status: u16, message: impl Into<String>) -> Answer {
     let message = message.into();
     let body = json!({ "status": "error", "message": &message });
     Answer::new(status, message).with_body("application/json", body.to_string())
 }
 
 /// Tyk's form of a change that was made.
-fn changed(key: &str, action: &str) -> Answer {
+pub(crate) fn changed(key: &str, action: &str) -> Answer {
     json_answer(
         200,
         &json!({ "key": key, "status": "ok", "action": action }),

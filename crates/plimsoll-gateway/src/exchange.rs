@@ -22,6 +22,7 @@ mod forward;
 pub(crate) mod hold;
 pub(crate) mod mirror;
 mod outgoing;
+mod party;
 mod progress;
 mod pump;
 #[cfg(feature = "fuzzing")]

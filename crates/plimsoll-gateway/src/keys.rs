@@ -9,6 +9,7 @@
 //! [`crate::policy::key`]'s.
 
 pub(crate) mod allowance;
+pub(crate) mod grant;
 pub(crate) mod hash;
 pub(crate) mod key;
 pub(crate) mod lifetime;

@@ -20,6 +20,7 @@ mod client;
 mod clock;
 mod config;
 mod control;
+mod control_api;
 mod controls;
 mod crowd;
 mod digest;
@@ -64,6 +65,7 @@ mod standing;
 mod tracing;
 mod trust;
 mod tyk;
+mod tyk_fields;
 mod upstream;
 mod voice;
 

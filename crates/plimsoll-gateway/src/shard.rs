@@ -467,7 +467,7 @@ impl Shard {
             .as_ref()
             .filter(|_| self.placement.shard == 0)
         {
-            control.keys.sweep(crate::control::now());
+            control.keys.sweep(crate::clock::unix_seconds());
         }
         for (upstream, metrics) in current.upstreams.iter().zip(&current.tally.upstreams) {
             upstream.close_expired(now);

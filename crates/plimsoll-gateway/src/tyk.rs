@@ -12,40 +12,41 @@
 mod compile;
 mod conf;
 mod definition;
-pub(crate) mod fields;
 mod files;
-pub(crate) mod notes;
+mod notes;
 mod overrides;
+mod pattern;
 mod policies;
 #[cfg(feature = "fuzzing")]
 pub(crate) mod rehearsal;
 mod sort;
 mod tls;
 
-pub(crate) use conf::KeyRules;
 pub use sort::TykFile;
 
 use crate::config::{GatewayConfig, Surroundings};
-use crate::control::{self, Control};
-use crate::keys::lifetime::{ApiLifetime, Lifetimes};
-use crate::keys::terms::Policies;
-use crate::redis_server::RedisConf;
-use crate::secrets::Secret;
+use crate::control::{self, ApiEntry, Control, ControlSettings};
+use crate::keys::grant::Policies;
+use crate::keys::lifetime::ApiLifetime;
+use crate::tyk_fields as fields;
+use crate::tyk_fields::account::Account;
 use compile::Api;
 use conf::{Conf, PolicyFiles};
 use files::File;
-use notes::{Account, Notes};
+use notes::Notes;
 use policies::Form;
 
 use plimsoll_base::document::{
     self, Allowance, Counted, Document, Nulls, Problem, Problems, Rules,
 };
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Tyk's files and what runs by them. It outlives every reload.
 #[derive(Debug)]
 pub struct Tyk {
+    settings: Settings,
     control: Arc<Control>,
 }
 
@@ -61,11 +62,14 @@ impl Tyk {
         around: Surroundings<'_>,
     ) -> Result<(Self, GatewayConfig, Vec<String>), Problems> {
         let settings = Settings::read(conf, strict, around)?;
-        let (control, loaded) = Control::new(settings)?;
+        let loaded = settings.load()?;
+        let (apis, policies) = (loaded.apis.clone(), loaded.policies.clone());
+        let control = Control::new(settings.of_control(), apis, policies);
+        let mut notes = vec![settings.account.to_string()];
         let tyk = Self {
+            settings,
             control: Arc::new(control),
         };
-        let mut notes = vec![tyk.control.settings().account().to_string()];
         notes.extend(loaded.notes.all());
         let config = tyk.complete(loaded);
         Ok((tyk, config, notes))
@@ -76,7 +80,7 @@ impl Tyk {
     /// # Errors
     /// Every problem of the text; keys that have none are made all the same.
     pub fn make_keys(&self, name: &str, text: &str) -> Result<(), Problems> {
-        control::first_keys::make(&self.control, name, text)
+        self.control.make_keys(name, text)
     }
 
     /// Reads definitions and policies anew; `tyk.conf` itself stays as it was. What of it is doubtful is told when it is in force.
@@ -84,7 +88,9 @@ impl Tyk {
     /// # Errors
     /// Every problem of every file; then policies stay as they were, too, as they do until the configuration is in force.
     pub fn reload(&self) -> Result<GatewayConfig, Problems> {
-        let loaded = self.control.load()?;
+        let loaded = self.settings.load()?;
+        let (apis, policies) = (loaded.apis.clone(), loaded.policies.clone());
+        self.control.have_read(apis, policies);
         let notes = loaded.notes.doubtful();
         let mut config = self.complete(loaded);
         config.notes = notes;
@@ -93,7 +99,7 @@ impl Tyk {
 
     fn complete(&self, loaded: Loaded) -> GatewayConfig {
         let Loaded { mut config, .. } = loaded;
-        let health = self.control.settings().health_paths();
+        let health = &self.control.settings().health_paths;
         let paths = health.iter().map(String::as_str).chain([control::PREFIX]);
         config.routes.extend(paths.map(compile::control_route));
         config.control = Some(Arc::clone(&self.control));
@@ -108,31 +114,27 @@ const RULES: Rules<'static> = Rules {
 };
 
 /// A `tyk.conf` that was read.
-pub(crate) struct Settings {
+struct Settings {
     conf: Conf,
     strict: bool,
     /// What becomes of its fields.
     account: Account,
 }
 
-/// Definitions and policies as they were found.
-#[derive(Debug)]
-pub(crate) struct Loaded {
-    pub(crate) config: GatewayConfig,
-    pub(crate) apis: Vec<ApiEntry>,
-    pub(crate) policies: Policies,
-    /// What the operator should know; of `tyk.conf` nothing.
-    pub(crate) notes: Notes,
+impl fmt::Debug for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Settings").finish_non_exhaustive()
+    }
 }
 
-/// A definition, for whoever lists them.
-#[derive(Debug, Clone)]
-pub(crate) struct ApiEntry {
-    pub(crate) id: String,
-    /// How long keys that open it are there.
-    pub(crate) lifetime: ApiLifetime,
-    /// The file's content.
-    pub(crate) document: Document,
+/// Definitions and policies as they were found.
+#[derive(Debug)]
+struct Loaded {
+    config: GatewayConfig,
+    apis: Vec<ApiEntry>,
+    policies: Policies,
+    /// What the operator should know; of `tyk.conf` nothing.
+    notes: Notes,
 }
 
 impl Settings {
@@ -140,11 +142,7 @@ impl Settings {
     ///
     /// # Errors
     /// Every problem of it.
-    pub(crate) fn read(
-        path: &Path,
-        strict: bool,
-        around: Surroundings<'_>,
-    ) -> Result<Self, Problems> {
+    fn read(path: &Path, strict: bool, around: Surroundings<'_>) -> Result<Self, Problems> {
         let File { name, text } = files::read(path)?;
         Self::parse(&name, &text, strict, around)
     }
@@ -177,42 +175,22 @@ impl Settings {
         }
     }
 
-    /// What becomes of the fields of `tyk.conf`.
-    pub(crate) fn account(&self) -> &Account {
-        &self.account
-    }
-
-    pub(crate) fn secret(&self) -> &Secret {
-        &self.conf.secret
-    }
-
-    pub(crate) fn key_rules(&self) -> KeyRules {
-        self.conf.keys
-    }
-
-    /// What holds for keys of all APIs.
-    pub(crate) fn lifetimes(&self) -> Lifetimes {
-        self.conf.lifetimes.clone()
-    }
-
-    pub(crate) fn redis(&self) -> Option<&RedisConf> {
-        self.conf.redis.as_ref()
-    }
-
-    pub(crate) fn app_path(&self) -> &Path {
-        &self.conf.app_path
-    }
-
-    /// The paths that answer whether it lives, and whether it takes requests.
-    pub(crate) fn health_paths(&self) -> [String; 2] {
-        [&self.conf.health, &self.conf.readiness].map(|name| format!("/{name}"))
+    fn of_control(&self) -> ControlSettings {
+        ControlSettings {
+            secret: self.conf.secret.clone(),
+            key_rules: self.conf.keys,
+            lifetimes: self.conf.lifetimes.clone(),
+            redis: self.conf.redis.clone(),
+            app_path: self.conf.app_path.clone(),
+            health_paths: [&self.conf.health, &self.conf.readiness].map(|name| format!("/{name}")),
+        }
     }
 
     /// Reads definitions and policies as they are now.
     ///
     /// # Errors
     /// Every problem of all of them.
-    pub(crate) fn load(&self) -> Result<Loaded, Problems> {
+    fn load(&self) -> Result<Loaded, Problems> {
         let definitions = files::definitions(&self.conf.app_path)?;
         let (policies, form) = match &self.conf.policies {
             None => (Vec::new(), Form::Named),
@@ -448,7 +426,7 @@ fn entries(apis: Vec<Api>) -> Vec<ApiEntry> {
 
 /// What decoding a file of this kind says about it.
 #[cfg(test)]
-fn decode_errors(kind: &fields::Kind, text: &str) -> String {
+pub(crate) fn decode_errors(kind: &fields::Kind, text: &str) -> String {
     use plimsoll_base::document::Entries;
     let document = Document::parse_json("file", text).unwrap();
     let problems = if kind.name == fields::CONF.name {

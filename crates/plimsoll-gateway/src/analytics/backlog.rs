@@ -4,7 +4,7 @@
 //! disk, goes there. When the sink is away, everything goes to disk at once, so that a killed process loses no more than it must. Without a
 //! spool the memory is all that there is.
 
-use super::courier::Counts;
+use super::counts::Counts;
 use super::record::Batch;
 use super::spool::{Portion, Spool};
 use crate::log::Log;

@@ -8,6 +8,7 @@
 //! A sink that is away is asked again every [`BETWEEN_TRIES`]; meanwhile its records wait in the [`Backlog`], and the shards know nothing of it.
 
 use super::backlog::{Backlog, Load, Next, Place};
+use super::counts::Counts;
 use super::entry::Entry;
 use super::outlet::Queue;
 use super::record::Batch;
@@ -16,7 +17,7 @@ use super::thread::Thread;
 use crate::log::Log;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::SyncSender;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -31,59 +32,6 @@ const LOOK: Duration = Duration::from_secs(1);
 const LAST: Duration = Duration::from_secs(5);
 /// How long a server may take for what is being delivered then, and the disk for what is to be kept.
 const UNDER_WAY: Duration = Duration::from_secs(7);
-
-/// What became of a sink's records. Read by the metrics page.
-#[derive(Debug, Default)]
-pub(crate) struct Counts {
-    /// Records that the sink has taken.
-    pub(crate) written: AtomicU64,
-    /// Records that the sink does not take.
-    pub(crate) refused: AtomicU64,
-    /// Records that came faster than they were collected.
-    pub(crate) too_fast: AtomicU64,
-    /// Records that there was no room for while the sink was away.
-    pub(crate) no_room: AtomicU64,
-    /// Records that wait for the sink now.
-    pub(crate) waiting: AtomicU64,
-    /// Bytes of batches between the shards and the courier.
-    pub(super) queued: AtomicUsize,
-    /// Records that were pushed and are neither written, nor lost, nor on disk.
-    unsettled: AtomicU64,
-}
-
-impl Counts {
-    /// A shard sends a batch; bytes of those before it.
-    pub(super) fn enters_queue(&self, batch: &Batch) -> usize {
-        let records = batch.len() as u64;
-        self.unsettled.fetch_add(records, Ordering::Relaxed);
-        self.queued.fetch_add(batch.bytes(), Ordering::Relaxed)
-    }
-
-    /// The courier has taken it.
-    pub(super) fn leaves_queue(&self, batch: &Batch) {
-        self.queued.fetch_sub(batch.bytes(), Ordering::Relaxed);
-    }
-
-    /// What becomes of so many records is known and counted.
-    pub(super) fn settled(&self, records: u64) {
-        self.unsettled.fetch_sub(records, Ordering::Relaxed);
-    }
-
-    /// Records of which it is not.
-    pub(super) fn unsettled(&self) -> u64 {
-        self.unsettled.load(Ordering::Relaxed)
-    }
-
-    /// Records that are lost, by why.
-    pub(crate) fn lost(&self) -> [(&'static str, u64); 3] {
-        let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        [
-            ("refused", read(&self.refused)),
-            ("too_fast", read(&self.too_fast)),
-            ("no_room", read(&self.no_room)),
-        ]
-    }
-}
 
 /// The threads of one sink.
 #[derive(Debug)]

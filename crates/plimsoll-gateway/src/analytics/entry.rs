@@ -1,10 +1,12 @@
 //! A record with everything that it refers to: what every sink renders in its own form, and what the spool keeps.
 
-use super::record::SEPARATOR;
 use crate::phases::Phases;
 use crate::router;
 use crate::tracing::Context;
 use serde::{Deserialize, Serialize};
+
+/// Follows a tag: a byte that no tag has.
+pub(crate) const SEPARATOR: char = '\u{1f}';
 
 /// One request. Times are microseconds.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

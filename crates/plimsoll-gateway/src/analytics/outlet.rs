@@ -1,6 +1,6 @@
 //! The way from a shard to the courier of one sink. It is bounded, and nobody who sends waits: a sink may stand still for ever.
 
-use super::courier::Counts;
+use super::counts::Counts;
 use super::record::Batch;
 use super::{QUEUED_BATCHES, QUEUED_BYTES};
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! One request as an exchange leaves it, numbers and words, and batches of such records on their way to the sinks.
 
-use super::entry::{Api, Entry};
+use super::entry::{Api, Entry, SEPARATOR};
 use crate::config::{GatewayConfig, RouteConfig, Serves};
 use crate::ending::Ending;
 use crate::origin::Origin;
@@ -63,8 +63,6 @@ pub(crate) enum Part {
 
 /// How many parts there are.
 const PARTS: usize = 10;
-/// Follows a tag: a byte that no tag has.
-pub(crate) const SEPARATOR: char = '\u{1f}';
 
 /// The words of one exchange, in one allocation that is used again and again.
 #[derive(Debug, Default)]

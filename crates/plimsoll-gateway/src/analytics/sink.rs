@@ -3,9 +3,10 @@
 //! A sink may wait: it has a thread of its own, see [`super::courier`], which also keeps what it did not take.
 
 mod file;
+mod otlp;
 mod otlp_logs;
 mod otlp_spans;
-pub(super) mod parts;
+mod parts;
 mod postgresql;
 mod redis;
 mod stdout;

@@ -1,7 +1,7 @@
 //! Keys that are there from the start: a file of JSON, `{"<key>": <session>, …}`, each made as `POST /tyk/keys/{id}` makes it.
 
+use super::Control;
 use super::new_key::{self, Refused};
-use super::{Control, create_key};
 use crate::keys::session::Session;
 use plimsoll_base::document::{
     Allowance, Counted, Document, MOST_PROBLEMS, Path, Problem, Problems, Value,
@@ -12,7 +12,7 @@ use std::collections::HashMap;
 ///
 /// # Errors
 /// Every problem of the text. None names a key.
-pub(crate) fn make(control: &Control, name: &str, text: &str) -> Result<(), Problems> {
+pub(super) fn make(control: &Control, name: &str, text: &str) -> Result<(), Problems> {
     /// Of a few bytes one takes some thousand instructions.
     const KEYS: Allowance = Allowance {
         any: 8_000,
@@ -30,7 +30,7 @@ pub(crate) fn make(control: &Control, name: &str, text: &str) -> Result<(), Prob
         // A session at a time: all of them as JSON would be a second text.
         let session = serde_json::to_string(entry.node());
         let session = session.expect("invariant: a document has a text");
-        let made = create_key::make_of(control, || sessions.read(session), entry.key());
+        let made = new_key::make_of(control, || sessions.read(session), entry.key());
         let most = SESSIONS.of(document.bytes());
         if sessions.reads > most {
             let message = format!(

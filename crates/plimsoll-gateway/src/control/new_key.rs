@@ -1,10 +1,12 @@
-//! What creating and changing a key have in common: from a call's body to a key in the store.
+//! Making and changing a key: from the session that is written for it to a key in the store.
 
-use super::{Control, error, json_answer, now};
+use super::{Control, error, json_answer};
 use crate::answer::Answer;
+use crate::clock::unix_seconds;
 use crate::keys::KeyHash;
 use crate::keys::key::{NewKey, Quotas};
 use crate::keys::lifetime::AfterExpiry;
+use crate::keys::name::{self, Form};
 use crate::keys::session::{self, Session};
 use plimsoll_base::document::Document;
 use serde_json::json;
@@ -12,24 +14,24 @@ use std::cell::LazyCell;
 
 /// Why a key is not made or changed. No [`Answer`] yet, whose body nobody reads where a file brings keys by the thousand.
 #[derive(Debug, Clone)]
-pub(super) struct Refused {
-    pub(super) status: u16,
-    pub(super) message: String,
+pub(crate) struct Refused {
+    pub(crate) status: u16,
+    pub(crate) message: String,
 }
 
 impl Refused {
-    pub(super) fn new(status: u16, message: impl Into<String>) -> Self {
+    pub(crate) fn new(status: u16, message: impl Into<String>) -> Self {
         let message = message.into();
         Self { status, message }
     }
 
-    pub(super) fn answer(self) -> Answer {
+    pub(crate) fn answer(self) -> Answer {
         error(self.status, self.message)
     }
 }
 
 /// The session that is written for a key.
-pub(super) fn read(written: &[u8]) -> Result<Session, Refused> {
+pub(crate) fn read(written: &[u8]) -> Result<Session, Refused> {
     let text =
         std::str::from_utf8(written).map_err(|_| Refused::new(500, "Unmarshalling failed"))?;
     let document = Document::parse_json("session", text)
@@ -38,12 +40,12 @@ pub(super) fn read(written: &[u8]) -> Result<Session, Refused> {
 }
 
 /// The session as a key has it, if it may; the key's hash, if it has a name already, is asked for only where something depends on it.
-pub(super) fn admitted(
+pub(crate) fn admitted(
     control: &Control,
     mut session: Session,
     named: impl FnOnce() -> Option<KeyHash>,
 ) -> Result<Session, Refused> {
-    let rules = control.settings.key_rules();
+    let rules = control.settings.key_rules;
     if session.grant.access.is_empty() && session.grant.policies.is_empty() && !rules.master_keys {
         let message = "Failed to create key, keys must have at least one Access Rights record set.";
         return Err(Refused::new(400, message));
@@ -57,7 +59,7 @@ pub(super) fn admitted(
         };
         // Whatever the session says itself; of several the last one counts (Tyk 5.15, `gateway/api.go`, `checkAndApplyTrialPeriod`).
         if policy.key_expires_in > 0 && !*known {
-            session.expires = now().saturating_add(policy.key_expires_in);
+            session.expires = unix_seconds().saturating_add(policy.key_expires_in);
             session.lifetime.expires = session.expires.into();
         }
         if policy.after_expiry != AfterExpiry::Unsaid {
@@ -66,13 +68,13 @@ pub(super) fn admitted(
     }
     let opens = control.keys.opens(&session.grant);
     let lifetimes = control.lifetimes();
-    session.leaves = lifetimes.leaves(session.lifetime, opens.as_deref(), now());
+    session.leaves = lifetimes.leaves(session.lifetime, opens.as_deref(), unix_seconds());
     Ok(session)
 }
 
 /// What a call does with a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Put {
+pub(crate) enum Put {
     /// Makes it, in place of one that there may be.
     Make,
     /// Changes the one that there is.
@@ -80,7 +82,7 @@ pub(super) enum Put {
 }
 
 /// Puts a key into the store and answers as Tyk does; `None` if it is to be changed and is not there.
-pub(super) fn put(
+pub(crate) fn put(
     control: &Control,
     (hash, name): (KeyHash, &str),
     session: Session,
@@ -90,12 +92,12 @@ pub(super) fn put(
         Put::Make => ("added", Quotas::Reset),
         Put::Change(quotas) => ("modified", quotas),
     };
-    let rules = control.settings.key_rules();
+    let rules = control.settings.key_rules;
     let key = NewKey {
         hash,
         plain: (!rules.hashed).then(|| name.to_owned()),
         session,
-        now: now(),
+        now: unix_seconds(),
     };
     let mut full = None;
     let is_put = control.change(hash, quotas, || {
@@ -116,4 +118,39 @@ pub(super) fn put(
         answer["key_hash"] = hash.to_hex().into();
     }
     Some(json_answer(200, &answer))
+}
+
+/// Makes a key of a session, which is read only if its name can be one.
+pub(crate) fn make_of(
+    control: &Control,
+    session: impl FnOnce() -> Result<Session, Refused>,
+    id: &str,
+) -> Result<Answer, Refused> {
+    let rules = control.settings.key_rules;
+    if !id.is_empty() && id.len() < rules.shortest {
+        let message = format!("a key has at least {} characters", rules.shortest);
+        return Err(Refused::new(400, message));
+    }
+    let named = || (!id.is_empty()).then(|| KeyHash::of(id.as_bytes()));
+    let session = admitted(control, session()?, named)?;
+    let org = session.shape.get("org_id").and_then(|org| org.as_str());
+    let name = match id {
+        "" => match fresh(org.unwrap_or_default(), rules.form) {
+            Ok(name) => name,
+            Err(why) => return Err(Refused::new(500, format!("no key can be made: {why}"))),
+        },
+        id => id.to_owned(),
+    };
+    let hash = KeyHash::of(name.as_bytes());
+    let made = put(control, (hash, &name), session, Put::Make);
+    Ok(made.expect("invariant: a key is made whether it was there or not"))
+}
+
+/// A key that nobody can guess.
+fn fresh(org: &str, form: Form) -> Result<String, String> {
+    let mut random = [0; 16];
+    ring::rand::SecureRandom::fill(&ring::rand::SystemRandom::new(), &mut random)
+        .map_err(|_| "the system has no random numbers".to_owned())?;
+    let id = format!("{:032x}", u128::from_be_bytes(random));
+    Ok(name::name(org, &id, form))
 }

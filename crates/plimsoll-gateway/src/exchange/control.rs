@@ -5,7 +5,7 @@ use super::progress::Progress;
 use super::{After, Ended, answer, may_discard_body};
 use crate::answer::Answer;
 use crate::client::Client;
-use crate::control::{Call, MOST_BODY};
+use crate::control_api::{self, Call, MOST_BODY};
 use crate::ending::Ending;
 use crate::service::Service;
 use crate::shard::Shard;
@@ -30,7 +30,7 @@ pub(super) async fn serve(
         leaving: shard.leaving.get(),
     };
     // Nothing of a stranger's body is read.
-    if let Some(told) = control.answer_without_body(&call) {
+    if let Some(told) = control_api::answer_without_body(&control, &call) {
         let keep = may_discard_body(client);
         return answer(shard, service, client, told, keep, progress).await;
     }
@@ -47,7 +47,7 @@ pub(super) async fn serve(
             };
         }
     };
-    let answered = tokio::task::spawn_blocking(move || control.answer(&call)).await;
+    let answered = tokio::task::spawn_blocking(move || control_api::answer(&control, &call)).await;
     let told = answered.unwrap_or_else(|_| Answer::new(500, "the control API has a defect"));
     let keep = may_discard_body(client);
     answer(shard, service, client, told, keep, progress).await

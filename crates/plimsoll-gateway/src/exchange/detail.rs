@@ -1,6 +1,6 @@
 //! A request and its response in full, for a record: heads without what proves who somebody is, and of bodies as much as is recorded.
 
-use super::progress::Party;
+use super::party::Party;
 use crate::secrecy::Secrecy;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;

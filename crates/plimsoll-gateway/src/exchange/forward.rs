@@ -2,7 +2,8 @@
 
 use super::admission::Plan;
 use super::mirror;
-use super::progress::{Party, Progress, Upload};
+use super::party::Party;
+use super::progress::{Progress, Upload};
 use super::pump::{Coding, Flow, PumpError, pump};
 use super::relay::{RelayError, Relayed, Terms, relay};
 use super::tunnel::{self, Moved};

@@ -1,6 +1,7 @@
 //! How far an exchange is: which deadline holds now, and who has been waited for how long.
 
 use super::detail::Detail;
+use super::party::Party;
 use crate::config::Timeouts;
 use crate::phases::{Phase, Phases, Stopwatch};
 use plimsoll_http::{Pace, Patience};
@@ -35,13 +36,6 @@ pub(crate) struct Progress {
     pub(super) bytes_out: Cell<u64>,
     /// What has passed, where that is recorded.
     pub(super) detail: OnceCell<Box<Detail>>,
-}
-
-/// One of the two that a proxy stands between.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Party {
-    Client,
-    Upstream,
 }
 
 /// State of the way from the client to the upstream.

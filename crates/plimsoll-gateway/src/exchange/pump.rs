@@ -4,7 +4,8 @@
 //! queued. While the sink takes nothing the source is not read, so a slow reader slows the producer.
 
 use super::mirror::Mirror;
-use super::progress::{Party, Progress};
+use super::party::Party;
+use super::progress::Progress;
 use super::withheld::Withheld;
 use crate::fields::{Kind, kind};
 use plimsoll_http::{Fields, Output, Patience, ReadError, RequestReader, ResponseReader, encode};

@@ -2,7 +2,8 @@
 
 use super::admission::check_target;
 use super::outgoing::{Origin, Outgoing, Target};
-use super::progress::{Party, Progress};
+use super::party::Party;
+use super::progress::Progress;
 use super::pump::{Coding, Flow, pump};
 use super::withheld::Withheld;
 use crate::config::{Serves, Timeouts, Underscores};

@@ -1,7 +1,8 @@
 //! Relays an upstream's response: interim heads, the final head with framing of the client's connection, the body.
 
 use super::admission::Plan;
-use super::progress::{Party, Progress, Upload};
+use super::party::Party;
+use super::progress::{Progress, Upload};
 use super::pump::{Coding, Flow, PumpError, flush, is_at_hand, pass, peek, pump};
 use super::upgrade;
 use super::withheld::Withheld;

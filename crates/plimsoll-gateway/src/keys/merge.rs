@@ -8,7 +8,7 @@
 //! Source: Tyk 5.15, `internal/policy/apply.go` (`Service.Apply`) and `gateway/session_manager.go`
 //! (`GetAccessDefinitionByAPIIDOrSession`). Where it differs: an inactive key stays inactive whatever its policies say.
 
-use super::terms::{Figures, Grant, Parts, Policies, PolicyGrant};
+use super::grant::{Figures, Grant, Parts, Policies, PolicyGrant};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a key may do.
@@ -76,7 +76,7 @@ pub(super) fn merge(grant: &Grant, policies: &Policies) -> Merged {
 
 /// Without policies an API's own limit holds, and is counted for itself.
 fn by_session(grant: &Grant) -> Merged {
-    let right = |(api, access): &(String, super::terms::ApiGrant)| {
+    let right = |(api, access): &(String, super::grant::ApiGrant)| {
         let right = match access.says_limit {
             true => Right {
                 limit: access.limit,
@@ -355,7 +355,7 @@ fn is_larger(one: i64, other: i64) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::terms::{ApiGrant, Unapplied};
+    use super::super::grant::{ApiGrant, Unapplied};
     use super::*;
 
     fn figures(rate: f64, quota_max: i64) -> Figures {

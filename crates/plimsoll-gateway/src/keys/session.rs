@@ -1,8 +1,8 @@
 //! Tyk's session object (`user/session.go`): from JSON to terms and a key's own, and back.
 
+use super::grant::{ApiGrant, Figures, Grant, Unapplied};
 use super::lifetime::{AfterExpiry, KeyLifetime};
-use super::terms::{ApiGrant, Figures, Grant, Unapplied};
-use crate::tyk::fields;
+use crate::tyk_fields as fields;
 use deserr::Deserr;
 use plimsoll_base::document::{
     Allowance, Counted, Document, Entries, Nulls, Path, Problems, Rules,

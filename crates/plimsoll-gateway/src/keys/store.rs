@@ -9,9 +9,10 @@
 mod segment;
 
 use super::KeyHash;
+use super::grant::Policies;
 use super::key::{Key, NewKey, Quotas, shared_session};
 use super::session::Session;
-use super::terms::{Policies, Terms};
+use super::terms::Terms;
 use super::unmet::{Unmet, Used};
 use segment::{SEGMENTS, Segment, index};
 use serde_json::Value;
@@ -394,7 +395,7 @@ impl KeyStore {
     }
 
     /// The APIs that a grant opens now; `None`: all.
-    pub(crate) fn opens(&self, grant: &super::terms::Grant) -> Option<Vec<String>> {
+    pub(crate) fn opens(&self, grant: &super::grant::Grant) -> Option<Vec<String>> {
         super::terms::opens(grant, &self.policies())
     }
 

@@ -16,10 +16,11 @@ use crate::jwt::claims::{Claims, Nameless, Skews, Untimely};
 use crate::jwt::key::VerifyingKey;
 use crate::jwt::{self, Fault};
 use crate::keys::KeyHash;
+use crate::keys::grant::Policies;
 use crate::keys::key::{Key, NewKey, Quotas, VIRTUAL};
 use crate::keys::name::{self, Form};
 use crate::keys::session::{self, Session};
-use crate::keys::terms::{Policies, Terms};
+use crate::keys::terms::Terms;
 use plimsoll_base::document::Document;
 use plimsoll_http::Fields;
 use serde_json::{Map, Value, json};
@@ -315,7 +316,7 @@ mod tests {
     use super::*;
     use crate::jwt::key::Method;
     use crate::keys::allowance::Exceeded;
-    use crate::keys::terms::{Figures, Grant, PolicyGrant};
+    use crate::keys::grant::{Figures, Grant, PolicyGrant};
     use crate::keys::{KeyStore, Limits};
     use crate::policy::session::Counts;
     use base64::Engine as _;
@@ -418,7 +419,7 @@ mod tests {
     fn what_the_first_policy_says_holds_where_its_parts_say_nothing() {
         let policy = policy(9);
         let mut policies = (*policy.session.keys.policies()).clone();
-        let parts = |rate, quota| crate::keys::terms::Parts {
+        let parts = |rate, quota| crate::keys::grant::Parts {
             rate,
             quota,
             access: true,

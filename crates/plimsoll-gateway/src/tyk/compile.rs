@@ -1,7 +1,6 @@
 //! From Tyk's files to the gateway's own configuration: each definition becomes a route and an upstream, with policies and rules.
 
 mod code;
-pub(super) mod pattern;
 mod rules;
 mod secured;
 mod target;

@@ -1,12 +1,13 @@
 //! What of `tyk.conf` is read: wire structs of supported fields, and what they mean.
 
-use super::compile::pattern::PathRules;
 use super::overrides::{self, Compiled};
+use super::pattern::PathRules;
 use super::tls::{self, TlsWords};
 use crate::config::{
     AnalyticsConfig, ElsewhereBlock, Purpose, RECORDED_BODY, RedisForm, RedisSink, SecretText,
     SinkConfig, Surroundings, TYKS_LIST, secrets_of,
 };
+use crate::control::KeyRules;
 use crate::keys::lifetime::Lifetimes;
 use crate::keys::name::Form;
 use crate::overrides::Level;
@@ -75,18 +76,6 @@ pub(super) enum PolicyFiles {
     One(PathBuf),
     /// A directory with a file for each, which names itself.
     Directory(PathBuf),
-}
-
-/// What holds for keys that are made.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct KeyRules {
-    /// Keys are shown as hashes alone.
-    pub(crate) hashed: bool,
-    /// How they are called.
-    pub(crate) form: Form,
-    pub(crate) listing: bool,
-    pub(crate) shortest: usize,
-    pub(crate) master_keys: bool,
 }
 
 #[derive(Debug, Deserr)]

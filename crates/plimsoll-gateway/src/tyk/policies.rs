@@ -1,10 +1,10 @@
 //! `policies.json`: what keys are granted by name.
 
-use super::notes::{Account, Ignored};
 use super::{RULES, VALUES, fields};
+use crate::keys::grant::{Figures, Grant, Parts, Policies, PolicyGrant, Unapplied};
 use crate::keys::lifetime::AfterExpiry;
 use crate::keys::session::{self, AccessWire, access};
-use crate::keys::terms::{Figures, Grant, Parts, Policies, PolicyGrant, Unapplied};
+use crate::tyk_fields::account::{Account, Ignored};
 use deserr::Deserr;
 use plimsoll_base::document::{
     self, Allowance, Counted, Document, Entries, Path, Problem, Problems,

@@ -1,8 +1,8 @@
 //! A collector of logs: a log record a request, by OTLP, whose body is Tyk's record as JSON.
 
+use super::otlp::{Attributes, Exporter, nanos, scope, write_text};
 use crate::analytics::entry::Entry;
 use crate::analytics::form::tyk;
-use crate::analytics::otlp::{Attributes, Exporter, nanos, scope, write_text};
 use crate::analytics::protobuf::Message;
 use crate::analytics::sink::Failed;
 use plimsoll_http::otlp::Endpoint;

@@ -1,7 +1,7 @@
 //! A collector of traces: a span a record, by OTLP, with the names of OpenTelemetry's conventions for HTTP servers.
 
+use super::otlp::{Attributes, Exporter, nanos, scope};
 use crate::analytics::entry::Entry;
-use crate::analytics::otlp::{Attributes, Exporter, nanos, scope};
 use crate::analytics::protobuf::Message;
 use crate::analytics::sink::Failed;
 use crate::config::TracingConfig;

@@ -252,7 +252,7 @@ fn spend(store: &KeyStore, api: &str) -> Option<u32> {
 
 #[test]
 fn an_apis_account_stays_its_own_through_changes_of_policies_and_sessions() {
-    use super::super::terms::{ApiGrant, Figures, Grant, PolicyGrant};
+    use super::super::grant::{ApiGrant, Figures, Grant, PolicyGrant};
     let limit = Figures {
         quota_max: 9,
         quota_renewal: 60,

@@ -4,8 +4,8 @@ use super::super::definition::{
     CircuitBreaker, ExtendedPaths, HardTimeout, HeaderInjection, Listed, MethodAction, Mock,
     Version,
 };
+use super::super::pattern::PathRules;
 use super::Check;
-use super::pattern::PathRules;
 use crate::policy::rules::body_limit::BodyLimit;
 use crate::policy::rules::breaker::{AfterRest, Breaker, BreakerLimits};
 use crate::policy::rules::edits::{self, FieldEdits};

@@ -8,7 +8,7 @@ use super::super::definition::{Definition, TokenAuth};
 use super::{Api, Check};
 use crate::jwt::claims::Skews;
 use crate::jwt::key::{Method, VerifyingKey, Written};
-use crate::keys::terms::Policies;
+use crate::keys::grant::Policies;
 use crate::policy::token::TokenRules;
 
 /// What an API demands of tokens, if it is open to them.

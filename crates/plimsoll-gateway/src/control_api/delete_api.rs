@@ -1,10 +1,11 @@
 //! `DELETE /tyk/apis/{id}`: removes the file that holds an API's definition. It is served until the next reload.
 
-use super::{Call, Control, changed, error};
+use super::Call;
 use crate::answer::Answer;
+use crate::control::{Control, changed, error};
 
 pub(super) fn answer(control: &Control, _: &Call, id: &str) -> Answer {
-    match control.file_of(id) {
+    match super::file_of(control, id) {
         Err(refused) => refused,
         Ok(None) => error(404, "API not found"),
         Ok(Some(file)) => match std::fs::remove_file(file) {

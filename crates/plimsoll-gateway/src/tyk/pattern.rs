@@ -9,13 +9,13 @@ use crate::policy::rules::matcher::{Against, PathMatcher, Room};
 
 /// What `tyk.conf` says of all paths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(in crate::tyk) struct PathRules {
+pub(super) struct PathRules {
     /// `ignore_endpoint_case`.
-    pub(in crate::tyk) ignore_case: bool,
+    pub(super) ignore_case: bool,
     /// `http_server_options.enable_path_prefix_matching`: a path that begins with a slash is looked for at the beginning alone.
-    pub(in crate::tyk) prefix: bool,
+    pub(super) prefix: bool,
     /// `http_server_options.enable_path_suffix_matching`: it is looked for at the end alone.
-    pub(in crate::tyk) suffix: bool,
+    pub(super) suffix: bool,
 }
 
 impl PathRules {
@@ -89,7 +89,7 @@ mod tests {
     /// What Tyk's own `PreparePathRegexp` and Go's `regexp` say of many patterns and paths: the paths, then a line for each pattern with
     /// its settings (`p`: prefix, `s`: suffix, `i`: whatever its case) and a bit for each path, or `!` where Go compiles it not.
     /// `tests/tyk_paths/` says how it was made.
-    const TABLE: &str = include_str!("../../../tests/tyk_paths/table.txt");
+    const TABLE: &str = include_str!("../../tests/tyk_paths/table.txt");
 
     #[test]
     fn ten_thousand_paths_match_as_they_do_in_tyk() {

@@ -1,8 +1,9 @@
 //! `/ready`: whether new requests should come here: not any more from the moment the gateway is told to stop, which may be before it takes
 //! none. They may without Redis, too; Tyk's then says no.
 
-use super::{Call, Control, error, json_answer};
+use super::Call;
 use crate::answer::Answer;
+use crate::control::{Control, error, json_answer};
 use serde_json::json;
 
 pub(super) fn answer(_: &Control, call: &Call, _: &str) -> Answer {

@@ -1,10 +1,10 @@
 //! OTLP over HTTP (binary Protobuf) as far as logs and spans share it: a request, its attributes, what its answer means. A request is written
 //! from its records as they are gone through; the numbers of fields are those of `opentelemetry-proto` 1.x.
 
-use super::entry::Entry;
-use super::protobuf::Message;
-use super::sink::Failed;
-use super::sink::parts::{Parts, Tried};
+use super::Failed;
+use super::parts::{Parts, Tried};
+use crate::analytics::entry::Entry;
+use crate::analytics::protobuf::Message;
 use plimsoll_http::otlp::{Answer, Endpoint};
 use std::io;
 use std::time::Duration;

@@ -1,16 +1,18 @@
 //! `GET /tyk/keys/{id}`: the session of a key, with what is left of its quota.
 
-use super::{Call, Control, error, json_answer, now};
+use super::Call;
 use crate::answer::Answer;
+use crate::clock::unix_seconds;
+use crate::control::{Control, error, json_answer};
 use crate::keys::key::Key;
 
 pub(super) fn answer(control: &Control, call: &Call, id: &str) -> Answer {
-    if call.says("hashed") && !control.settings.key_rules().hashed {
+    if call.says("hashed") && !control.settings().key_rules.hashed {
         let message = "Key requested by hash but key hashing is not enabled";
         return error(400, message);
     }
     let hash = call.hash(id);
-    let now = now();
+    let now = unix_seconds();
     let look = |key: &Key| (!key.has_left(now)).then(|| key.session(now));
     match hash
         .and_then(|hash| control.keys.with(hash, look))

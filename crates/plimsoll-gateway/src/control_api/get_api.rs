@@ -1,7 +1,8 @@
 //! `GET /tyk/apis/{id}`: one definition, as its file has it.
 
-use super::{Call, Control, error, json_answer};
+use super::Call;
 use crate::answer::Answer;
+use crate::control::{Control, error, json_answer};
 
 pub(super) fn answer(control: &Control, _: &Call, id: &str) -> Answer {
     let apis = control.apis();

@@ -1,9 +1,10 @@
 //! Every field of Tyk's files and what becomes of it here: the one list, from which files are judged and `docs/tyk.md` is written.
 //!
 //! A field that is left at nothing (`false`, `0`, `""`, `[]`, `{}`, `null`) says nothing, whatever its class. What supported fields mean
-//! is [`super::compile`]'s.
+//! is [`crate::tyk`]'s.
 
 mod access_rights;
+pub(crate) mod account;
 mod conf;
 mod definition;
 mod error_overrides;
@@ -13,7 +14,7 @@ mod policy;
 mod session;
 mod way;
 
-use super::notes::{Account, Ignored};
+use account::{Account, Ignored};
 use plimsoll_base::document::{
     Document, MOST_PROBLEMS, Node, Path, Problems, Segment, Value, suggestion,
 };
@@ -33,9 +34,9 @@ pub(crate) enum Class {
 /// A field: its path, with `*` for any key or place in a list; its class, which holds for everything below it that is not listed itself;
 /// a note for people.
 pub(crate) struct Field(
-    pub(super) &'static str,
-    pub(super) Class,
-    pub(super) &'static str,
+    pub(crate) &'static str,
+    pub(crate) Class,
+    pub(crate) &'static str,
 );
 
 /// The fields of one kind of file.
@@ -257,7 +258,7 @@ impl Field {
 }
 
 /// A name as Go compares it: two letters outside of ASCII are folded to `k` and `s`, too (`encoding/json`, `foldName`).
-pub(super) fn folded(name: &str) -> String {
+pub(crate) fn folded(name: &str) -> String {
     let fold = |letter: char| match letter {
         '\u{212a}' => 'k',
         '\u{17f}' => 's',

@@ -1,9 +1,10 @@
 //! `PUT /tyk/keys/{id}`: another session for a key. `suppress_reset=1` keeps what is used of its quota, `hashed=true` says that the path
 //! has the hash.
 
-use super::new_key::{self, Put};
-use super::{Call, Control, error};
+use super::Call;
 use crate::answer::Answer;
+use crate::control::new_key::{self, Put};
+use crate::control::{Control, error};
 use crate::keys::key::Quotas;
 
 pub(super) fn answer(control: &Control, call: &Call, id: &str) -> Answer {

@@ -1,7 +1,8 @@
 //! `GET /tyk/apis`: every definition that was loaded, as its file has it.
 
-use super::{Call, Control, json_answer};
+use super::Call;
 use crate::answer::Answer;
+use crate::control::{Control, json_answer};
 
 pub(super) fn answer(control: &Control, _: &Call, _: &str) -> Answer {
     let apis = control.apis();

@@ -1,14 +1,16 @@
 //! `GET /tyk/keys`: every key, in clear or as its hash.
 
-use super::{Call, Control, error, json_answer, now};
+use super::Call;
 use crate::answer::Answer;
+use crate::clock::unix_seconds;
+use crate::control::{Control, error, json_answer};
 use serde_json::json;
 
 pub(super) fn answer(control: &Control, _: &Call, _: &str) -> Answer {
-    let rules = control.settings.key_rules();
+    let rules = control.settings().key_rules;
     if rules.hashed && !rules.listing {
         let message = "Hashed key listing is disabled in config (enable_hashed_keys_listing)";
         return error(404, message);
     }
-    json_answer(200, &json!({ "keys": control.keys.list(now()) }))
+    json_answer(200, &json!({ "keys": control.keys.list(unix_seconds()) }))
 }

@@ -1,7 +1,8 @@
 //! `DELETE /tyk/keys/{id}`: from now on the key opens nothing.
 
-use super::{Call, Control, changed, error};
+use super::Call;
 use crate::answer::Answer;
+use crate::control::{Control, changed, error};
 use crate::keys::key::Quotas;
 
 pub(super) fn answer(control: &Control, call: &Call, id: &str) -> Answer {

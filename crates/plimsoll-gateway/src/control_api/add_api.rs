@@ -1,7 +1,8 @@
 //! `POST /tyk/apis`: writes a definition's file. It is served after the next reload.
 
-use super::{Call, Control, changed, error};
+use super::Call;
 use crate::answer::Answer;
+use crate::control::{Control, changed, error};
 use crate::tyk;
 use plimsoll_base::document::Document;
 use serde_json::Value;
@@ -15,7 +16,7 @@ pub(super) fn answer(control: &Control, call: &Call, _: &str) -> Answer {
         Ok(read) => read,
         Err(refused) => return refused,
     };
-    match control.place_of(&id) {
+    match super::place_of(control, &id) {
         Ok(file) => write(&file, text).unwrap_or_else(|| changed(&id, "added")),
         Err(refused) => refused,
     }

@@ -1,14 +1,16 @@
 //! `/hello`: that it lives, and what it depends on. Always 200, as Tyk's.
 
-use super::{Call, Control, error, json_answer, now};
+use super::Call;
 use crate::answer::Answer;
+use crate::clock::unix_seconds;
+use crate::control::{Control, error, json_answer};
 use serde_json::json;
 
 pub(super) fn answer(control: &Control, call: &Call, _: &str) -> Answer {
     if !matches!(&*call.method, "GET" | "HEAD") {
         return error(405, "Method not supported");
     }
-    let now = jiff::Timestamp::from_second(i64::from(now())).unwrap_or_default();
+    let now = jiff::Timestamp::from_second(i64::from(unix_seconds())).unwrap_or_default();
     let redis = control
         .redis()
         .map(|redis| if redis.is_up() { "pass" } else { "fail" });

@@ -1,7 +1,8 @@
 //! `PUT /tyk/apis/{id}`: writes a definition's file anew. It is served after the next reload.
 
-use super::{Call, Control, add_api, changed, error};
+use super::{Call, add_api};
 use crate::answer::Answer;
+use crate::control::{Control, changed, error};
 
 pub(super) fn answer(control: &Control, call: &Call, id: &str) -> Answer {
     let (own, text) = match add_api::definition(call) {
@@ -12,7 +13,7 @@ pub(super) fn answer(control: &Control, call: &Call, id: &str) -> Answer {
         let message = "Request APIID does not match that in Definition! For Update operations these must match.";
         return error(400, message);
     }
-    match control.file_of(id) {
+    match super::file_of(control, id) {
         Err(refused) => refused,
         Ok(Some(file)) => add_api::write(&file, text).unwrap_or_else(|| changed(id, "modified")),
         Ok(None) => error(404, "API not found"),
