@@ -19,9 +19,8 @@ mod body;
 mod control;
 mod detail;
 mod forward;
-pub(crate) mod hold;
-pub(crate) mod mirror;
-mod outgoing;
+mod hold;
+mod mirroring;
 mod party;
 mod progress;
 mod pump;
@@ -30,8 +29,6 @@ pub(crate) mod rehearsal;
 mod relay;
 mod sketch;
 mod tunnel;
-mod upgrade;
-mod withheld;
 
 use crate::analytics::{Part, Record, Words};
 use crate::answer::{Answer, Delivery};
@@ -44,12 +41,10 @@ use crate::generation::Generation;
 use crate::phases::{Phase, Stopwatch};
 use crate::service::{Route, Service};
 use crate::shard::Shard;
-use crate::tracing::Context;
 use admission::{Admitted, Plan, Refused};
-use outgoing::Outgoing;
 use plimsoll_base::counters::Counter;
 use plimsoll_http::Framing;
-pub(crate) use progress::Progress;
+use progress::Progress;
 use progress::Times;
 use sketch::{Caller, Sketch};
 use std::rc::Rc;
@@ -84,17 +79,6 @@ struct Ended {
     ending: Ending,
 }
 
-/// Buffers of a connection that one exchange leaves to the next.
-#[derive(Debug, Default)]
-pub(crate) struct Scratch {
-    outgoing: Outgoing,
-    method: String,
-    path: String,
-    /// The span of the request under way, until it is taken down.
-    span: Option<Context>,
-    words: Words,
-}
-
 /// A refused body up to this size is read and dropped, so that the connection can be kept.
 const DISCARDED_BYTES: u64 = 64 * 1024;
 
@@ -105,7 +89,7 @@ pub(crate) async fn serve(shard: &Shard, client: &mut Client) -> After {
     let progress = Progress::new(received, &shard.timeouts());
     let timed = shard.current().service.timings.any();
     if timed {
-        client.arrival.count(&progress, received);
+        client.arrival.count(progress.watch(), received);
     }
     client.scratch.span = shard.tracer.as_ref().and_then(|tracer| {
         let sampling = shard.current().service.tracing?;

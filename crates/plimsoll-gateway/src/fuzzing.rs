@@ -19,7 +19,7 @@ pub const ENDPOINT: &str = rehearsal::ENDPOINT;
 /// # Errors
 /// Why it gets none.
 pub async fn forward_http2(request: Request<RecvStream>) -> Result<Vec<u8>, String> {
-    crate::http2::rehearsal::forward(request).await
+    crate::connection::http2::rehearsal::forward(request).await
 }
 
 /// What a client's certificate says.

@@ -1,7 +1,7 @@
 //! The gateway: a reverse proxy with routes, keys, rate limits and analytics.
 //!
 //! ```text
-//! server --one per core--> shard --one per connection--> client --one per request--> exchange --> upstream
+//! server --one per core--> acceptor --one per connection--> connection --one per request--> exchange --> upstream
 //!    \-- admin (/metrics, /healthz)   \-- analytics feed --> couriers --> sinks
 //!    \-- reload: reads the configuration anew --a generation--> every shard
 //!    \-- secrets: kept fresh beside the requests
@@ -10,6 +10,7 @@
 //! Give it a [`GatewayConfig`] and call [`run`]; it serves until it is told to stop, then drains. Reading files and the
 //! environment, signals and printing are left to the binary; HTTP's syntax to `plimsoll-http`.
 
+mod acceptor;
 mod admin;
 mod analytics;
 mod answer;
@@ -19,6 +20,7 @@ mod certificate;
 mod client;
 mod clock;
 mod config;
+mod connection;
 mod control;
 mod control_api;
 mod controls;
@@ -44,7 +46,9 @@ mod jwt;
 mod keys;
 mod log;
 mod metrics;
+mod mirror;
 mod origin;
+mod outgoing;
 mod overrides;
 mod own_connections;
 mod path;

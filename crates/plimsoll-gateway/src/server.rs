@@ -1,5 +1,6 @@
 //! Starting and stopping: binds, resolves, starts the shards, and ends when they have drained.
 
+use crate::acceptor::Share;
 use crate::admin::{Admin, AdminListener, Sources};
 use crate::analytics::{Analytics, Counts, Feed};
 use crate::config::GatewayConfig;
@@ -14,7 +15,7 @@ use crate::origin::Origin;
 use crate::preparation::{open, resolve, room_for_clients, tell_of_insecure, tell_of_nameless};
 use crate::reload::{self, Alone, Asked, Fixed, Message, Reloader};
 use crate::secrets::keeper::Keeper;
-use crate::shard::{Crowds, Shard, Share};
+use crate::shard::{Crowds, Shard};
 use crate::upstream::Placement;
 use plimsoll_http::{CountersFile, run_shards};
 use std::io;

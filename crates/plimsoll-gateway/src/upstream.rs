@@ -7,15 +7,16 @@ mod balance;
 mod check;
 pub(crate) mod dial;
 pub(crate) mod health;
+mod http2;
 pub(crate) mod place;
 mod retry_budget;
 
 use crate::config::{Balance, Check, HashBy, Spoken, UpstreamConfig};
-use crate::http2::carrying::Sessions;
 use balance::Balancer;
 use check::Verdict;
 use dial::{DialError, Way};
 use health::Health;
+use http2::Sessions;
 use place::Place;
 use plimsoll_base::reason::Reason;
 use plimsoll_http::{ConnectError, IdleConnections, Limits, PoolLimits, RequestHead, TcpClient};

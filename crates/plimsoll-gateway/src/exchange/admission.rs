@@ -1,13 +1,14 @@
 //! Admission: from a request head to a plan for forwarding it, or to the answer that refuses it.
 
-use super::mirror::Mirror;
-use super::outgoing::{Origin, Target};
-use super::{Scratch, batch, hold, upgrade};
+use super::{batch, hold};
 use crate::answer::Answer;
 use crate::cause::Cause;
-use crate::client::Client;
+use crate::client::{Client, Scratch};
 use crate::config::Serves;
 use crate::fields;
+use crate::mirror::Mirror;
+use crate::outgoing::upgrade;
+use crate::outgoing::{Origin, Target};
 use crate::path;
 use crate::phases::{Phase, Stopwatch};
 use crate::policy::rules::breaker::Passed;

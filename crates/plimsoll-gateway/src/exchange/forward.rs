@@ -1,13 +1,12 @@
 //! Forwards an admitted request: finds a connection, sends and relays at the same time, tries again where that is safe.
 
 use super::admission::Plan;
-use super::mirror;
+use super::mirroring;
 use super::party::Party;
 use super::progress::{Progress, Upload};
 use super::pump::{Coding, Flow, PumpError, pump};
 use super::relay::{RelayError, Relayed, Terms, relay};
 use super::tunnel::{self, Moved};
-use super::withheld::Withheld;
 use super::{After, Ended, Under, answer, may_discard_body, overridden};
 use crate::answer::Answer;
 use crate::cause::Cause;
@@ -15,6 +14,7 @@ use crate::client::Client;
 use crate::config::Timings;
 use crate::ending::Ending;
 use crate::metrics::UpstreamMetrics;
+use crate::outgoing::withheld::Withheld;
 use crate::phases::Phase;
 use crate::shard::Shard;
 use crate::upstream::dial::DialError;
@@ -88,9 +88,9 @@ pub(super) async fn forward(
 ) -> Ended {
     let Under { shard, generation } = under;
     let metrics = &generation.tally.upstreams[plan.upstream];
-    let copy = mirror::begin(under, plan);
+    let copy = mirroring::begin(under, plan);
     let relayed = attempts(under, client, plan, progress).await;
-    mirror::hand_on(copy, under, client, plan, progress);
+    mirroring::hand_on(copy, under, client, plan, progress);
     match relayed {
         Ok(after) => Ended {
             status: progress.answered.get().unwrap_or(0),

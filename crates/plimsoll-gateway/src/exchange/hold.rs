@@ -2,40 +2,8 @@
 
 use crate::answer::Answer;
 use crate::shard::Shard;
-use std::cell::Cell;
 use std::time::Duration;
 use tokio::time::Instant;
-
-/// Requests of one shard that may be held at a time; a further one is answered at once.
-const HELD: u32 = 1000;
-
-/// How many requests of a shard are held.
-#[derive(Debug, Default)]
-pub(crate) struct Held(Cell<u32>);
-
-/// A place among them, until it is dropped.
-struct Place<'a>(&'a Cell<u32>);
-
-impl Held {
-    fn place(&self) -> Option<Place<'_>> {
-        let held = self.0.get();
-        (held < HELD).then(|| {
-            self.0.set(held + 1);
-            Place(&self.0)
-        })
-    }
-
-    /// How many there are.
-    pub(crate) fn count(&self) -> u32 {
-        self.0.get()
-    }
-}
-
-impl Drop for Place<'_> {
-    fn drop(&mut self) {
-        self.0.set(self.0.get() - 1);
-    }
-}
 
 /// Waits for a generation after this one, until `deadline`. Says whether it came.
 pub(super) async fn next_generation(shard: &Shard, number: u64, deadline: Instant) -> bool {

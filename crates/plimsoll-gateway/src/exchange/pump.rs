@@ -3,11 +3,11 @@
 //! What has arrived together leaves together: pieces are collected until the source has no more at hand or enough is
 //! queued. While the sink takes nothing the source is not read, so a slow reader slows the producer.
 
-use super::mirror::Mirror;
 use super::party::Party;
 use super::progress::Progress;
-use super::withheld::Withheld;
 use crate::fields::{Kind, kind};
+use crate::mirror::Mirror;
+use crate::outgoing::withheld::Withheld;
 use plimsoll_http::{Fields, Output, Patience, ReadError, RequestReader, ResponseReader, encode};
 use std::cell::Cell;
 use std::future::{Future, poll_fn};

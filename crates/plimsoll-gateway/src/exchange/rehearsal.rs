@@ -1,12 +1,12 @@
 //! What an exchange sends to its upstream, as one piece of bytes and without an upstream: fuzz targets read it again.
 
 use super::admission::check_target;
-use super::outgoing::{Origin, Outgoing, Target};
 use super::party::Party;
 use super::progress::Progress;
 use super::pump::{Coding, Flow, pump};
-use super::withheld::Withheld;
 use crate::config::{Serves, Timeouts, Underscores};
+use crate::outgoing::withheld::Withheld;
+use crate::outgoing::{Origin, Outgoing, Target};
 use crate::overrides::Overrides;
 use crate::service::Route;
 use plimsoll_http::{ConnectionOptions, Framing, Limits, RequestReader, ServerConnection};

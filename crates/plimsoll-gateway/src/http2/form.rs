@@ -16,7 +16,7 @@ use plimsoll_http::{
 ///
 /// # Errors
 /// [`ProtocolError`], by the rules for one of HTTP/1.1 with the same content.
-pub(super) fn request_head(
+pub(crate) fn request_head(
     parts: &Parts,
     ends: bool,
     limits: Limits,
@@ -61,7 +61,7 @@ pub(super) fn request_head(
 }
 
 /// Writes a request that came by HTTP/2; says how its body is to be framed.
-pub(super) fn write_request(out: &mut Vec<u8>, head: &RequestHead, ends: bool) -> Framing {
+pub(crate) fn write_request(out: &mut Vec<u8>, head: &RequestHead, ends: bool) -> Framing {
     encode::request_line(out, head.method(), head.target());
     for (name, value) in head.fields().iter() {
         if !hop::is_hop_by_hop(name) {
@@ -86,7 +86,7 @@ pub(super) fn write_request(out: &mut Vec<u8>, head: &RequestHead, ends: bool) -
 }
 
 /// The head of a response for a client of HTTP/2; `None` if there is no such status.
-pub(super) fn response(head: &ResponseHead) -> Option<Response<()>> {
+pub(crate) fn response(head: &ResponseHead) -> Option<Response<()>> {
     let mut response = Response::new(());
     *response.status_mut() = StatusCode::from_u16(head.status()).ok()?;
     *response.headers_mut() = fields(head.fields())?;
@@ -94,7 +94,7 @@ pub(super) fn response(head: &ResponseHead) -> Option<Response<()>> {
 }
 
 /// The head of a request to an upstream of HTTP/2; `None` if HTTP/2 cannot say it.
-pub(super) fn request(head: &RequestHead, scheme: Scheme) -> Option<Request<()>> {
+pub(crate) fn request(head: &RequestHead, scheme: Scheme) -> Option<Request<()>> {
     let mut request = Request::new(());
     *request.method_mut() = Method::from_bytes(head.method().as_bytes()).ok()?;
     *request.uri_mut() = Uri::builder()
@@ -113,7 +113,7 @@ pub(super) fn request(head: &RequestHead, scheme: Scheme) -> Option<Request<()>>
 }
 
 /// Fields or trailers without those of one hop, but for the length, which HTTP/2 checks.
-pub(super) fn fields(fields: &Fields) -> Option<HeaderMap> {
+pub(crate) fn fields(fields: &Fields) -> Option<HeaderMap> {
     let mut map = HeaderMap::with_capacity(fields.len());
     for (name, value) in fields.iter() {
         let name = HeaderName::from_bytes(name.as_bytes()).ok()?;
@@ -126,7 +126,7 @@ pub(super) fn fields(fields: &Fields) -> Option<HeaderMap> {
 
 /// Writes the head of an upstream's response, or of an interim one; says how its body is to be framed. `ends` says that nothing follows it,
 /// `bare` that nothing may.
-pub(super) fn write_response(
+pub(crate) fn write_response(
     out: &mut Vec<u8>,
     parts: &ResponseParts,
     ends: bool,
@@ -160,7 +160,7 @@ pub(super) fn write_response(
 }
 
 /// Ends a chunked body with trailers.
-pub(super) fn write_last_chunk(out: &mut Vec<u8>, trailers: Option<&HeaderMap>) {
+pub(crate) fn write_last_chunk(out: &mut Vec<u8>, trailers: Option<&HeaderMap>) {
     out.extend_from_slice(b"0\r\n");
     for (name, value) in trailers.into_iter().flatten() {
         if !hop::is_hop_by_hop(name.as_str()) {

@@ -4,8 +4,8 @@
 //! Each endpoint is checked by one shard, whatever their number; the verdict holds for all ([`super::health`]).
 
 use super::dial::Way;
+use super::http2::Sessions;
 use crate::config::Check;
-use crate::http2::carrying::Sessions;
 use plimsoll_http::{Limits, TcpClient, encode};
 use std::time::Duration;
 

@@ -14,7 +14,6 @@ const TIED: &[&str] = &[
     "bench",
     "plimsoll",
     "plimsoll-base",
-    "plimsoll-gateway",
     "plimsoll-http",
     "plimsoll-lab",
     "plimsoll-load",

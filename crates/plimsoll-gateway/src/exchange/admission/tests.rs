@@ -390,7 +390,7 @@ impl Request {
                 return Outcome::Refused;
             }
         };
-        let mut outgoing = super::super::outgoing::Outgoing::default();
+        let mut outgoing = crate::outgoing::Outgoing::default();
         let target = Target {
             path: &path,
             route: &service.routes[index],

@@ -10,13 +10,9 @@
 //! may carry the copy out, so a move does not end before, and the copies behind it wait. None is sent twice unless that is safe, and none can hold up or fail the request that it copies,
 //! or those that the other shard's own clients send: copies take nothing of what its upstream allows, and say nothing of its health.
 
-use super::Under;
-use super::admission::Plan;
-use super::outgoing::Outgoing;
-use super::progress::{Progress, Upload};
-use crate::client::Client;
 use crate::generation::{Generation, Unfinished};
 use crate::metrics::Outcome;
+use crate::outgoing::Outgoing;
 use crate::upstream::{Slot, Wish};
 use plimsoll_http::{Framing, TcpClient, encode};
 use std::cell::{Cell, RefCell};
@@ -32,9 +28,9 @@ const DISCARDED_BYTES: usize = 1024 * 1024;
 
 /// That a request is to be copied, and what of it has gone by.
 #[derive(Debug)]
-pub(super) struct Mirror {
+pub(crate) struct Mirror {
     /// Whose it becomes.
-    pub(super) upstream: usize,
+    pub(crate) upstream: usize,
     /// The shard that the client's data is in.
     owner: usize,
     most: usize,
@@ -44,7 +40,7 @@ pub(super) struct Mirror {
 
 impl Mirror {
     /// A copy for this upstream, of no more than `most` bytes of body.
-    pub(super) fn new(upstream: usize, owner: usize, most: usize) -> Self {
+    pub(crate) fn new(upstream: usize, owner: usize, most: usize) -> Self {
         Self {
             upstream,
             owner,
@@ -54,7 +50,7 @@ impl Mirror {
     }
 
     /// Some more of the body goes by.
-    pub(super) fn add(&self, data: &[u8]) {
+    pub(crate) fn add(&self, data: &[u8]) {
         let mut body = self.body.borrow_mut();
         match &mut *body {
             Some(bytes) if bytes.len() + data.len() <= self.most => bytes.extend_from_slice(data),
@@ -90,6 +86,24 @@ impl Mirrors {
             // Each counts as failed.
             tasks.shutdown().await;
         }
+    }
+
+    /// Takes a place for a copy of a request before its exchange begins, if fewer than `most` have one.
+    pub(crate) fn begin(&self, mirror: &Mirror, generation: &Rc<Generation>, most: u32) -> Begun {
+        let place = self.place(most);
+        if place.is_none() {
+            mirror.let_go();
+        }
+        let fate = Fate {
+            generation: Rc::clone(generation),
+            upstream: mirror.upstream,
+            // Also if the exchange is cut off.
+            outcome: match place {
+                Some(_) => Outcome::Unanswered,
+                None => Outcome::Dropped,
+            },
+        };
+        Begun { fate, place }
     }
 
     fn place(&self, most: u32) -> Option<Place> {
@@ -129,7 +143,8 @@ impl Drop for Busy {
 }
 
 impl Lane {
-    fn push(self: &Rc<Self>, copied: Copied, mirrors: &Mirrors) {
+    /// Sends a copy when those before it have been sent.
+    pub(crate) fn push(self: &Rc<Self>, copied: Copied, mirrors: &Mirrors) {
         self.waiting.borrow_mut().push_back(copied);
         if !self.busy.replace(true) {
             let mut tasks = mirrors.tasks.borrow_mut();
@@ -166,14 +181,14 @@ impl Drop for Fate {
 }
 
 /// A copy of a request whose exchange is under way; without a place it is not made.
-pub(super) struct Begun {
+pub(crate) struct Begun {
     fate: Fate,
     place: Option<Place>,
 }
 
 /// A request that was answered, for another upstream.
 #[derive(Debug)]
-struct Copied {
+pub(crate) struct Copied {
     fate: Fate,
     owner: String,
     head: Outgoing,
@@ -190,73 +205,52 @@ struct Copied {
     _place: Place,
 }
 
-/// Takes a place for a copy of a request, if it is to be copied, before its exchange begins.
-pub(super) fn begin(under: Under<'_>, plan: &Plan) -> Option<Begun> {
-    let (mirror, sharding) = (
-        plan.mirror.as_ref()?,
-        under.generation.service.sharding.as_ref()?,
-    );
-    let place = under.shard.mirrors.place(sharding.mirror.queue);
-    if place.is_none() {
-        mirror.let_go();
-    }
-    let fate = Fate {
-        generation: Rc::clone(under.generation),
-        upstream: mirror.upstream,
-        // Also if the exchange is cut off.
-        outcome: match place {
-            Some(_) => Outcome::Unanswered,
-            None => Outcome::Dropped,
-        },
-    };
-    Some(Begun { fate, place })
+/// A request as it went to the shard that the client's data is in.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Original<'a> {
+    pub(crate) head: &'a Outgoing,
+    pub(crate) framing: Framing,
+    pub(crate) to_head: bool,
+    pub(crate) repeatable: bool,
+    /// It may change data.
+    pub(crate) changes: bool,
+    /// What the copy's endpoint is chosen by.
+    pub(crate) key: u64,
+    /// What the owner answered.
+    pub(crate) status: u16,
 }
 
-/// Has the copy sent that was begun, if there is one, now that the exchange is over.
-pub(super) fn hand_on(
-    begun: Option<Begun>,
-    under: Under<'_>,
-    client: &mut Client,
-    plan: &Plan,
-    progress: &Progress,
-) {
-    let (Some(begun), Some(mirror)) = (begun, &plan.mirror) else {
-        return;
-    };
-    let Some(sharding) = &under.generation.service.sharding else {
-        return;
-    };
-    let Begun {
-        mut fate,
-        place: Some(place),
-    } = begun
-    else {
-        return;
-    };
-    let sent = matches!(progress.upload.get(), Upload::Complete(_));
-    let Some((status, _)) = progress.head.get().filter(|_| sent) else {
-        return;
-    };
-    let Some(body) = mirror.body.take() else {
-        fate.outcome = Outcome::TooLarge;
-        return;
-    };
-    fate.outcome = Outcome::Failed;
-    let upstream = &under.generation.upstreams[mirror.upstream];
-    let copied = Copied {
-        fate,
-        owner: sharding.map.shards[mirror.owner].name.clone(),
-        head: client.scratch.outgoing.clone(),
-        body,
-        framing: plan.framing,
-        to_head: plan.to_head,
-        repeatable: plan.repeatable,
-        key: upstream.key_of(client.connection.requests.head(), &client.peer),
-        status,
-        unfinished: plan.changes.then(|| under.generation.unfinished()),
-        _place: place,
-    };
-    client.lane().push(copied, &under.shard.mirrors);
+impl Begun {
+    /// The copy, now that its exchange is over and was answered; none without a place, or if the body is too large.
+    pub(crate) fn complete(self, mirror: &Mirror, original: Original<'_>) -> Option<Copied> {
+        let Self {
+            mut fate,
+            place: Some(place),
+        } = self
+        else {
+            return None;
+        };
+        let Some(body) = mirror.body.take() else {
+            fate.outcome = Outcome::TooLarge;
+            return None;
+        };
+        fate.outcome = Outcome::Failed;
+        let generation = &fate.generation;
+        let sharding = generation.service.sharding.as_ref()?;
+        Some(Copied {
+            owner: sharding.map.shards[mirror.owner].name.clone(),
+            head: original.head.clone(),
+            body,
+            framing: original.framing,
+            to_head: original.to_head,
+            repeatable: original.repeatable,
+            key: original.key,
+            status: original.status,
+            unfinished: original.changes.then(|| generation.unfinished()),
+            fate,
+            _place: place,
+        })
+    }
 }
 
 /// Why a copy got no answer.

@@ -8,17 +8,17 @@ use crate::service::KeyField;
 
 /// What tells the fields that do not pass.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Withheld<'a> {
+pub(crate) struct Withheld<'a> {
     /// What a rule removes or sets.
-    pub(super) edits: Option<&'a FieldEdits>,
+    pub(crate) edits: Option<&'a FieldEdits>,
     /// The field in which keys travel, if it is not forwarded; its twins never are.
-    pub(super) key_field: Option<&'a KeyField>,
-    pub(super) underscores: Underscores,
+    pub(crate) key_field: Option<&'a KeyField>,
+    pub(crate) underscores: Underscores,
 }
 
 impl Withheld<'_> {
     /// Whether a field of this name is withheld.
-    pub(super) fn holds(&self, name: &str) -> bool {
+    pub(crate) fn holds(&self, name: &str) -> bool {
         if self.edits.is_some_and(|edits| edits.drops(name)) {
             return true;
         }

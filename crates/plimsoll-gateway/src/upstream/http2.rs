@@ -1,8 +1,8 @@
 //! An upstream of HTTP/2: one connection per shard and endpoint, on which every exchange has a stream. To the exchange it looks like a connection of
 //! its own, at whose other end the stream is.
 
-use super::{Broken, form, send};
-use crate::upstream::dial::DialError;
+use super::dial::DialError;
+use crate::http2::{Broken, CONNECTION_WINDOW, PIPE_BYTES, SEND_BUFFER, STREAM_WINDOW, form, send};
 use bytes::Bytes;
 use h2::client::{Builder, ResponseFuture, SendRequest};
 use h2::{Reason, SendStream};
@@ -75,9 +75,9 @@ impl Sessions {
     ) -> Result<TcpClient, DialError> {
         let handshake = Builder::new()
             .enable_push(false)
-            .initial_window_size(super::STREAM_WINDOW)
-            .initial_connection_window_size(super::CONNECTION_WINDOW)
-            .max_send_buffer_size(super::SEND_BUFFER)
+            .initial_window_size(STREAM_WINDOW)
+            .initial_connection_window_size(CONNECTION_WINDOW)
+            .max_send_buffer_size(SEND_BUFFER)
             .handshake::<_, Bytes>(stream);
         let (sender, connection) = handshake.await.map_err(|error| {
             ConnectError::Refused(error.into_io().unwrap_or(io::ErrorKind::InvalidData.into()))
@@ -106,7 +106,7 @@ impl Sessions {
             fields: self.limits.fields + 16,
             ..self.limits
         };
-        let (server, client) = pipe(super::PIPE_BYTES, request, self.limits);
+        let (server, client) = pipe(PIPE_BYTES, request, self.limits);
         let scheme = self.scheme.clone();
         let mut tasks = self.tasks.borrow_mut();
         while tasks.try_join_next().is_some() {}

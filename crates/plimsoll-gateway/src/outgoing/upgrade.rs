@@ -1,7 +1,7 @@
 //! Switching to another protocol (RFC 9110 §7.8): what of a client's offer is passed on, and which 101 is an answer to it.
 //!
 //! Until a 101 has come, everything is HTTP: what the client sends behind such a request is its next one. What happens after it is
-//! [`super::tunnel`]'s.
+//! the exchange's.
 
 use crate::service::Route;
 use plimsoll_http::{
@@ -10,7 +10,7 @@ use plimsoll_http::{
 
 /// Puts the protocols that a request offers and its route lets pass into `offered`, as a list. A request with a body offers nothing: where it
 /// would end, and the protocol begin, is too easily seen in two ways.
-pub(super) fn offer(
+pub(crate) fn offer(
     offered: &mut String,
     head: &RequestHead,
     route: &Route,
@@ -34,7 +34,7 @@ pub(super) fn offer(
 }
 
 /// Whether a request may lead to another protocol: what is done then is more than its method says.
-pub(super) fn may_switch(
+pub(crate) fn may_switch(
     head: &RequestHead,
     route: &Route,
     options: &ConnectionOptions<'_>,
@@ -47,13 +47,13 @@ pub(super) fn may_switch(
 }
 
 /// Writes the offer, or what was chosen of it.
-pub(super) fn write(out: &mut Vec<u8>, protocols: impl AsRef<[u8]>) {
+pub(crate) fn write(out: &mut Vec<u8>, protocols: impl AsRef<[u8]>) {
     encode::field(out, "Connection", "Upgrade");
     encode::field(out, "Upgrade", protocols);
 }
 
 /// The protocol that a 101 switches to; `None` if it is not one of the `offered`, or if that is not said as it must be.
-pub(super) fn chosen<'a>(offered: &str, head: &'a ResponseHead) -> Option<&'a [u8]> {
+pub(crate) fn chosen<'a>(offered: &str, head: &'a ResponseHead) -> Option<&'a [u8]> {
     let mut protocols = fields::list(head.fields(), "upgrade");
     let (Some(protocol), None) = (protocols.next(), protocols.next()) else {
         return None;

@@ -5,9 +5,9 @@
 //! were whole.
 
 use super::resets::Ending;
-use super::serving::Caller;
-use super::{Broken, form, send};
-use crate::client::{self, Client};
+use crate::client::{Arrival, Client, Peer};
+use crate::exchange::{self, After};
+use crate::http2::{Broken, PIPE_BYTES, form, send};
 use crate::shard::Shard;
 use bytes::Bytes;
 use h2::server::SendResponse;
@@ -22,6 +22,25 @@ use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
+
+/// Who speaks on a connection, or on a stream of it.
+#[derive(Debug)]
+pub(crate) struct Caller {
+    pub(crate) peer: Peer,
+    /// What its first request has to be told of how long the connection took.
+    pub(crate) arrival: Arrival,
+}
+
+impl Caller {
+    /// For the next stream. Whose certificate it is was settled with the connection; what follows from it is what the map says now.
+    pub(super) fn next(&mut self, shard: &Shard) -> Self {
+        self.peer.under(&shard.current());
+        Self {
+            peer: self.peer.clone(),
+            arrival: std::mem::take(&mut self.arrival),
+        }
+    }
+}
 
 /// Counts a stream once that its client cuts off.
 pub(super) struct CutOff<'a> {
@@ -71,7 +90,7 @@ pub(super) async fn serve(
             return Ending::Seen;
         }
     };
-    let (server, ours) = pipe(super::PIPE_BYTES, wide(limits.request), limits.response);
+    let (server, ours) = pipe(PIPE_BYTES, wide(limits.request), limits.response);
     let TcpClient {
         mut responses,
         mut output,
@@ -79,7 +98,7 @@ pub(super) async fn serve(
     let framing = form::write_request(output.buffer(), &head, ends);
     responses.expect(head.method() == "HEAD");
     let client = Client::of_stream(server, caller.peer, caller.arrival);
-    let exchange = pin!(client::serve_once(shard, client));
+    let exchange = pin!(serve_once(shard, client));
     let cut = CutOff::among(cut_off);
     let upload = pin!(upload(body, output, framing, &cut));
     let download = Box::pin(download(responses, respond, &cut));
@@ -87,6 +106,16 @@ pub(super) async fn serve(
     match cut.counted.get() {
         true => Ending::CutOff,
         false => Ending::Seen,
+    }
+}
+
+/// Serves the one request of a stream, which is in its pipe as a whole or on its way there.
+async fn serve_once(shard: Rc<Shard>, mut client: Client) {
+    if !matches!(client.connection.requests.next_head().await, Ok(true)) {
+        return; // its stream was reset
+    }
+    if exchange::serve(&shard, &mut client).await == After::Abort {
+        client.connection.reset();
     }
 }
 

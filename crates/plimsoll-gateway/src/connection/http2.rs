@@ -1,19 +1,26 @@
 //! A client's connection of HTTP/2: each of its streams is an exchange in a task of its own.
 //!
 //! What a client can make it hold is bounded: by the number of exchanges, which those of streams that it has reset count towards until they are
-//! over; by how many streams it may cut off ([`super::resets`]); by how many frames may carry nothing ([`super::frames`]); by the windows of what
+//! over; by how many streams it may cut off ([`resets`]); by how many frames may carry nothing ([`frames`]); by the windows of what
 //! it sends; and, in the crate `h2`, by the frames of a header block, by data frames of next to nothing, and by how many streams may be reset
 //! unseen or by mistakes of its own.
 
-use super::frames::{Budget, Counted};
-use super::resets::{Ending, Resets};
-use super::stream;
-use crate::client::{Arrival, Peer};
+mod frames;
+#[cfg(feature = "fuzzing")]
+pub(crate) mod rehearsal;
+mod resets;
+mod stream;
+
+pub(crate) use stream::Caller;
+
+use crate::http2::{CONNECTION_WINDOW, SEND_BUFFER, STREAM_WINDOW};
 use crate::shard::Shard;
 use bytes::Bytes;
+use frames::{Budget, Counted};
 use h2::Reason;
 use h2::server::{Builder, Connection};
 use plimsoll_http::{SharedStream, Stream};
+use resets::{Ending, Resets};
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
@@ -33,25 +40,6 @@ const MOST_EXCHANGES: usize = 2;
 /// How long a client that was told to leave has for it once nothing is under way.
 const LEAVE: Duration = Duration::from_secs(2);
 
-/// Who speaks on a connection, or on a stream of it.
-#[derive(Debug)]
-pub(crate) struct Caller {
-    pub(crate) peer: Peer,
-    /// What its first request has to be told of how long the connection took.
-    pub(crate) arrival: Arrival,
-}
-
-impl Caller {
-    /// For the next stream. Whose certificate it is was settled with the connection; what follows from it is what the map says now.
-    fn next(&mut self, shard: &Shard) -> Self {
-        self.peer.under(&shard.current());
-        Self {
-            peer: self.peer.clone(),
-            arrival: std::mem::take(&mut self.arrival),
-        }
-    }
-}
-
 /// Serves a connection until its end, whichever side that comes from. `front` is what of it has been read already.
 pub(crate) async fn serve(shard: Rc<Shard>, stream: Stream, front: Vec<u8>, caller: Caller) {
     // Not kept: a connection outlives generations, its exchanges are each served by their own.
@@ -68,9 +56,9 @@ pub(crate) async fn serve(shard: Rc<Shard>, stream: Stream, front: Vec<u8>, call
         .max_concurrent_streams(limits.streams)
         .max_pending_accept_reset_streams(UNSEEN_RESETS)
         .max_local_error_reset_streams(Some(MISTAKES))
-        .initial_window_size(super::STREAM_WINDOW)
-        .initial_connection_window_size(super::CONNECTION_WINDOW)
-        .max_send_buffer_size(super::SEND_BUFFER)
+        .initial_window_size(STREAM_WINDOW)
+        .initial_connection_window_size(CONNECTION_WINDOW)
+        .max_send_buffer_size(SEND_BUFFER)
         .max_header_list_size(head_bytes)
         .handshake::<_, Bytes>(stream);
     match tokio::time::timeout(patience, handshake).await {

@@ -1,16 +1,18 @@
 //! The head of a forwarded request, made from the client's: never a copy of its bytes, always written anew.
 
-use super::upgrade;
-use super::withheld::Withheld;
+pub(crate) mod upgrade;
+pub(crate) mod withheld;
+
 use crate::config::Underscores;
 use crate::fields::{Kind, accepts_trailers, kind};
 use crate::policy::rules::edits::FieldEdits;
 use crate::service::Route;
 use plimsoll_http::{ConnectionOptions, Framing, RequestHead, Version, encode};
+use withheld::Withheld;
 
 /// A forwarded head, complete but for the endpoint's `Host`, so that another endpoint can be tried with it.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Outgoing {
+pub(crate) struct Outgoing {
     bytes: Vec<u8>,
     /// Where `Host` is put in; `None` if the client's is in place already.
     host_at: Option<usize>,
@@ -20,32 +22,32 @@ pub(super) struct Outgoing {
 
 /// What is known about the client's end of the connection.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Origin<'a> {
+pub(crate) struct Origin<'a> {
     /// The peer's address, as text.
-    pub(super) peer: &'a str,
+    pub(crate) peer: &'a str,
     /// Whether its word about earlier hops is believed.
-    pub(super) trusted: bool,
+    pub(crate) trusted: bool,
     /// Whether the connection is secured.
-    pub(super) secured: bool,
+    pub(crate) secured: bool,
     /// Fields about its certificate, ready to be sent.
-    pub(super) certificate: &'a [u8],
+    pub(crate) certificate: &'a [u8],
     /// This gateway's name in `Via`.
-    pub(super) pseudonym: &'a str,
+    pub(crate) pseudonym: &'a str,
     /// What goes as `traceparent`, if that is not what the client has sent.
-    pub(super) traceparent: Option<&'a str>,
+    pub(crate) traceparent: Option<&'a str>,
 }
 
 /// Where a request goes.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Target<'a> {
+pub(crate) struct Target<'a> {
     /// As it is forwarded, but for what the route puts before it.
-    pub(super) path: &'a str,
-    pub(super) route: &'a Route,
+    pub(crate) path: &'a str,
+    pub(crate) route: &'a Route,
     /// Whether the upstream gets the client's `Host`.
-    pub(super) preserve_host: bool,
+    pub(crate) preserve_host: bool,
     /// What a rule does to the request's fields.
-    pub(super) edits: Option<&'a FieldEdits>,
-    pub(super) underscores: Underscores,
+    pub(crate) edits: Option<&'a FieldEdits>,
+    pub(crate) underscores: Underscores,
 }
 
 impl<'a> Target<'a> {
@@ -60,7 +62,7 @@ impl<'a> Target<'a> {
 
 impl Outgoing {
     /// Makes the head of `head` on its way to `target`.
-    pub(super) fn write(
+    pub(crate) fn write(
         &mut self,
         head: &RequestHead,
         target: Target<'_>,
@@ -118,12 +120,12 @@ impl Outgoing {
     }
 
     /// The protocols that the head offers to switch to, as a list; empty: none.
-    pub(super) fn offered(&self) -> &str {
+    pub(crate) fn offered(&self) -> &str {
         &self.offered
     }
 
     /// Appends the head to `out`, for the endpoint `authority`.
-    pub(super) fn send(&self, out: &mut Vec<u8>, authority: &str) {
+    pub(crate) fn send(&self, out: &mut Vec<u8>, authority: &str) {
         let (before, after) = self.bytes.split_at(self.host_at.unwrap_or(0));
         out.extend_from_slice(before);
         if self.host_at.is_some() {
@@ -135,7 +137,7 @@ impl Outgoing {
 
 impl Outgoing {
     /// Appends the head to `out`, as that of a copy of what went to the shard `owner`; it announces no trailers, as none are copied.
-    pub(super) fn send_copy(&self, out: &mut Vec<u8>, authority: &str, owner: &str) {
+    pub(crate) fn send_copy(&self, out: &mut Vec<u8>, authority: &str, owner: &str) {
         let mut head = Vec::with_capacity(self.bytes.len() + 64);
         self.send(&mut head, authority);
         let ends = |pair: &[u8]| pair == b"\r\n";

@@ -1,8 +1,9 @@
 //! What becomes of a stream's request on its way to an upstream of HTTP/1.1, without client and upstream: fuzz targets read it again.
 
+use super::stream;
 use super::stream::CutOff;
-use super::{form, stream};
 use crate::exchange::rehearsal::rehearse;
+use crate::http2::{PIPE_BYTES, form};
 use h2::RecvStream;
 use http::Request;
 use plimsoll_http::{Limits, TcpClient, pipe};
@@ -14,7 +15,7 @@ pub(crate) async fn forward(request: Request<RecvStream>) -> Result<Vec<u8>, Str
     let limits = Limits::default();
     let ends = body.is_end_stream();
     let head = form::request_head(&parts, ends, limits).map_err(|error| format!("{error:?}"))?;
-    let (server, client) = pipe(super::PIPE_BYTES, stream::wide(limits), limits);
+    let (server, client) = pipe(PIPE_BYTES, stream::wide(limits), limits);
     let TcpClient { mut output, .. } = client;
     let framing = form::write_request(output.buffer(), &head, ends);
     let exchange = async move {
