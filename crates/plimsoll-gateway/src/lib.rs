@@ -9,6 +9,29 @@
 //!
 //! Give it a [`GatewayConfig`] and call [`run`]; it serves until it is told to stop, then drains. Reading files and the
 //! environment, signals and printing are left to the binary; HTTP's syntax to `plimsoll-http`.
+//!
+//! # Floors
+//!
+//! A module needs those on the floors below, and on its own floor those to its right.
+//!
+//! ```text
+//! server fuzzing                                          starts, and stops when all have drained
+//! acceptor admin                                          a shard at work; what operators see and ask
+//! connection                                              clients' connections: HTTP/1.1, HTTP/2, TLS
+//! exchange                                                one request, from its head to the end of its answer
+//! reload shard client mirror                              what shards, their clients and copies of requests hold
+//! generation                                              what one reading of the configuration makes
+//! preparation control_api standing outgoing analytics     what goes out: heads, records, the control API's answers
+//! service upstream tyk controls                           routes and upstreams at run time; Tyk's files
+//! config                                                  gateway.yaml, checked
+//! overrides policy control roll handover doors            what routes demand and say; listeners and who came in
+//! keys metrics shard_map ending                           keys that come and go, counters, whose data is where
+//! voice batch answer redis_server secrets                 what the gateway says itself; what is kept elsewhere
+//! trust identity certificate origin secrecy http2         who clients are, who the gateway is
+//! tyk_fields jwt go_regex path router fields forwarded    formats of others, each by itself
+//! phases tracing gcra expiry cause handshake error        figures and words
+//! crowd own_connections digest clock log                  what everybody may need
+//! ```
 
 mod acceptor;
 mod admin;

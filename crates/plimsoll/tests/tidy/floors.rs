@@ -158,6 +158,48 @@ fn modules_of_a_level_need_each_other_one_way() {
     none(offenders, "modules of one level that need each other");
 }
 
+/// The floors that a root file's header draws below `# Floors`: in each row modules, then three spaces and words.
+fn drawn(root: &str) -> Option<Vec<&str>> {
+    let (_, map) = root.split_once("//! # Floors\n")?;
+    let map = map.split("```").nth(1)?;
+    let rows = map.lines().filter_map(|row| row.strip_prefix("//! "));
+    let names = rows.filter_map(|row| row.split("   ").next());
+    Some(names.flat_map(str::split_whitespace).collect())
+}
+
+/// Where a header's map and the modules differ: each stands in it once, and needs only what comes after it.
+fn misdrawn(map: &[&str], modules: &Modules) -> Vec<String> {
+    let floors = Floors::of(modules);
+    let at = |name: &str| map.iter().position(|drawn| *drawn == name);
+    let top = modules.places().filter(|place| place.len() == 1);
+    let top: BTreeSet<&str> = top.map(|place| place[0].as_str()).collect();
+    let known: BTreeSet<&str> = map.iter().copied().collect();
+    let lacking = top
+        .difference(&known)
+        .map(|name| format!("{name} is not drawn"));
+    let beyond = known
+        .difference(&top)
+        .map(|name| format!("there is no {name}"));
+    let twice = (known.len() < map.len()).then(|| "a module is drawn twice".to_owned());
+    let level = floors.levels.get(&Place::new()).into_iter().flatten();
+    let back = level.filter(|((from, to), _)| at(from) > at(to) && at(to).is_some());
+    let back = back.map(|((from, to), _)| format!("{from} needs {to}, which is drawn above it"));
+    lacking.chain(beyond).chain(twice).chain(back).collect()
+}
+
+#[test]
+fn drawn_floors_are_those_of_the_code() {
+    let files = files("crates", &[".rs"]);
+    let offenders = roots(&files).filter_map(|(name, root)| {
+        let misdrawn = misdrawn(&drawn(&files[root])?, &Modules::read(&files, root));
+        (!misdrawn.is_empty()).then(|| format!("{name}: {}", misdrawn.join("; ")))
+    });
+    none(
+        offenders.collect(),
+        "a map of floors that is not the code's",
+    );
+}
+
 /// The circles of a crate of these files, and how many modules are bound to their parent's file.
 fn check(files: &[(&str, &str)], expected: &[&str], bound: usize) {
     let owned = |(path, text): &(&str, &str)| (format!("src/{path}"), (*text).to_owned());
@@ -220,4 +262,31 @@ fn a_parent_that_uses_its_children_is_counted_where_they_use_it() {
     let a = ("a.rs", "use super::Root;");
     check(&[handing_on, a], &[], 0);
     check(&[using, a], &[], 1);
+}
+
+#[test]
+fn a_map_that_errs_is_told_where() {
+    let files = [
+        ("src/lib.rs", "mod a; mod b; mod c;"),
+        ("src/a.rs", "use crate::b::B;"),
+        ("src/b.rs", "pub struct B;"),
+        ("src/c.rs", ""),
+    ];
+    let files = files.map(|(path, text)| (path.to_owned(), text.to_owned()));
+    let modules = Modules::read(&files.into(), "src/lib.rs");
+    let check = |header: &str, expected: &[&str]| {
+        let header =
+            format!("//! A crate.\n//!\n//! # Floors\n//!\n//! ```text\n{header}//! ```\n");
+        assert_eq!(misdrawn(&drawn(&header).unwrap(), &modules), expected);
+    };
+    check("//! a     what it is\n//! b c   other things\n", &[]);
+    check(
+        "//! b\n//! a d\n",
+        &[
+            "c is not drawn",
+            "there is no d",
+            "a needs b, which is drawn above it",
+        ],
+    );
+    check("//! a c\n//! b c\n", &["a module is drawn twice"]);
 }
