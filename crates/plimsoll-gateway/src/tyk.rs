@@ -15,6 +15,8 @@ mod definition;
 mod files;
 mod notes;
 mod overrides;
+#[cfg(test)]
+mod page;
 mod pattern;
 mod policies;
 #[cfg(feature = "fuzzing")]
@@ -426,7 +428,7 @@ fn entries(apis: Vec<Api>) -> Vec<ApiEntry> {
 
 /// What decoding a file of this kind says about it.
 #[cfg(test)]
-pub(crate) fn decode_errors(kind: &fields::Kind, text: &str) -> String {
+fn decode_errors(kind: &fields::Kind, text: &str) -> String {
     use plimsoll_base::document::Entries;
     let document = Document::parse_json("file", text).unwrap();
     let problems = if kind.name == fields::CONF.name {

@@ -8,8 +8,6 @@ pub(crate) mod account;
 mod conf;
 mod definition;
 mod error_overrides;
-#[cfg(test)]
-mod page;
 mod policy;
 mod session;
 mod way;

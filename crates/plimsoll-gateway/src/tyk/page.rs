@@ -1,7 +1,7 @@
 //! `docs/tyk.md`: the list as a page, and proof that what it calls supported is read. `UPDATE=1 cargo test -p plimsoll-gateway --lib tyk`
 //! writes it.
 
-use super::{CONF, Class, DEFINITION, Kind, POLICY, SESSION};
+use crate::tyk_fields::{CONF, Class, DEFINITION, Field, Kind, POLICY, SESSION};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -68,7 +68,7 @@ fn page() -> String {
     page
 }
 
-fn row(page: &mut String, super::Field(path, class, note): &super::Field) {
+fn row(page: &mut String, Field(path, class, note): &Field) {
     let (word, harmless) = match class {
         Class::Supported => ("supported", String::new()),
         Class::Ignored => ("ignored", String::new()),
@@ -114,13 +114,13 @@ fn with_nonsense(path: &str) -> String {
 /// Whether reading a file of this kind stumbles over nonsense at `path`.
 fn reads(kind: &Kind, path: &str) -> bool {
     let name = path.rsplit('.').find(|name| *name != "*").unwrap();
-    crate::tyk::decode_errors(kind, &with_nonsense(path)).contains(name)
+    super::decode_errors(kind, &with_nonsense(path)).contains(name)
 }
 
 #[test]
 fn what_is_called_supported_is_read() {
     for kind in [CONF, DEFINITION, POLICY, SESSION] {
-        for super::Field(path, class, _) in kind.fields() {
+        for Field(path, class, _) in kind.fields() {
             if *class == Class::Supported {
                 assert!(reads(kind, path), "{} does not read `{path}`", kind.name);
             }
