@@ -36,6 +36,6 @@ mod token;
 mod watch;
 
 pub use error::{ErrorKind, LabError, LogTail};
-pub use progress::{ComponentProgress, Numbered, Progress, SecondProgress};
+pub use progress::{Ahead, ComponentProgress, Numbered, Progress, SecondProgress};
 pub use run::{RunOptions, RunOutcome, run};
 pub use rundir::{load as load_run, load_summary, trials as load_trials};

@@ -17,7 +17,7 @@ use crate::health::Health;
 use crate::preflight;
 use crate::probe::{Cost, HealthProbe, HostProbe, Moment, Part, Sampler};
 use crate::progress::{Numbered, Progress};
-use crate::recorder::{Recorder, Scene};
+use crate::recorder::{Counted, Recorder, Scene};
 use crate::rundir::log_apart;
 use crate::watch::Watch;
 use deserted::Deserted;
@@ -272,6 +272,7 @@ impl RunningLoad {
                 start: now,
                 total: plan.total().as_secs_f64(),
                 iterations: numbered(plan),
+                counted: Counted::default(),
                 log: match spec.keeping {
                     Keeping::OfArm => spec.arm.name.clone(),
                     Keeping::Apart | Keeping::ApartWithSeconds => {

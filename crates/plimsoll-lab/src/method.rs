@@ -4,12 +4,13 @@ mod capacity;
 mod compare;
 mod levels;
 mod measure;
+mod outlook;
 
 use crate::component::Topology;
 use crate::error::LabError;
 use crate::experiment::{Arm, Experiment, Method};
 use crate::load::{self, End, Keeping, LoadSpec, Loaded};
-use crate::progress::Progress;
+use crate::progress::{Ahead, Progress};
 use crate::recorder::Recorder;
 use plimsoll_base::random::{Draw, Stream};
 use plimsoll_report::record::{AbsentArm, ArmBlocks, ArmData, EventKind, LoadRow, TrialRow};
@@ -140,6 +141,7 @@ impl Session<'_, '_> {
         self.recorder.tell(Progress::BlockStarted {
             label: block.label.to_owned(),
             arm: arm.name.clone(),
+            ahead: block.ahead.clone(),
         });
         let spec = LoadSpec {
             experiment: self.experiment,
@@ -202,6 +204,8 @@ struct Block<'a> {
     number: u32,
     /// What people are told of it; empty where there is only one.
     label: &'a str,
+    /// How much time is left.
+    ahead: &'a Ahead,
     /// What becomes of its histograms and seconds.
     keeping: Keeping,
 }

@@ -19,6 +19,8 @@ pub enum Progress {
         label: String,
         /// The arm.
         arm: String,
+        /// What is known of the time that is left.
+        ahead: Ahead,
     },
     /// A second of load is over.
     Second(SecondProgress),
@@ -26,6 +28,25 @@ pub enum Progress {
     Note(String),
     /// The run is over, its record complete.
     Finished,
+}
+
+/// How much time is left when a load begins, as far as it is known.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum Ahead {
+    /// That of the load, or nobody knows more.
+    #[default]
+    Load,
+    /// The loads that are left, this one included, take about so many seconds, with what goes on between them.
+    Run(f64),
+    /// A search, which ends with its budget at the latest. Both are in seconds.
+    Budget {
+        /// The whole of it.
+        of: f64,
+        /// What is not spent.
+        left: f64,
+        /// What it has found: `400/s is carried, 450/s is too much`; empty before the first trial.
+        found: String,
+    },
 }
 
 /// One second of an arm's load. Times are in seconds; `None` without a sample.
@@ -43,14 +64,20 @@ pub struct SecondProgress {
     pub iterations: Option<Numbered>,
     /// Whether the second lies in the warm-up.
     pub warmup: bool,
-    /// Arrivals due per second; `None` in the closed model.
+    /// Arrivals due per second, which are iterations; `None` in the closed model.
     pub offered_per_s: Option<f64>,
+    /// Exchanges that an iteration has had so far, on the mean over the load; `None` before the first.
+    pub exchanges_per_iteration: Option<f64>,
     /// Answered exchanges per second.
     pub achieved_per_s: f64,
     /// Of these, the answers that passed their checks.
     pub good_per_s: f64,
     /// Failed exchanges.
     pub failed: u64,
+    /// Failed exchanges since the load began.
+    pub failed_so_far: u64,
+    /// What happened to most of these, in words.
+    pub failure: Option<String>,
     /// Virtual users within an iteration at its end.
     pub active_users: u64,
     /// Exchanges under way at its end.

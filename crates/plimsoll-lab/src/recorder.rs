@@ -9,7 +9,8 @@ use crate::rundir::RunDir;
 use plimsoll_load::fragment::Fragment;
 use plimsoll_report::live::Totals;
 use plimsoll_report::record::{
-    ComponentRow, ComponentSample, EventKind, EventRow, HostRow, HostStrain, SeriesRow, TrialRow,
+    ComponentRow, ComponentSample, EventKind, EventRow, Failures, HostRow, HostStrain, SeriesRow,
+    TrialRow,
 };
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -39,16 +40,51 @@ pub struct Scene {
     pub total: f64,
     /// Iterations so far, if the load ends with the last of so many.
     pub iterations: Option<Numbered>,
+    /// What was counted since the load began.
+    pub counted: Counted,
     /// The name of the log of its histograms.
     pub log: String,
 }
 
+/// Counts over a load, for who watches.
+#[derive(Debug, Clone, Default)]
+pub struct Counted {
+    iterations: u64,
+    exchanges: u64,
+    failed: u64,
+    failures: Failures,
+}
+
 impl Scene {
-    /// Counts the iterations that started.
+    /// Counts what started and what failed.
     pub fn add(&mut self, fragment: &Fragment) {
         if let Some(iterations) = &mut self.iterations {
             iterations.started += fragment.sent;
         }
+        self.counted.add(fragment);
+    }
+}
+
+impl Counted {
+    fn add(&mut self, fragment: &Fragment) {
+        self.iterations += fragment.sent;
+        for step in &fragment.steps {
+            self.exchanges += step.sent;
+            self.failed += step.failed();
+            // Whichever step it was: what is told is how exchanges fail.
+            self.failures.observe("", fragment.start_s, step);
+        }
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "a mean for people")]
+    fn exchanges_per_iteration(&self) -> Option<f64> {
+        (self.iterations > 0).then(|| self.exchanges as f64 / self.iterations as f64)
+    }
+
+    /// What happened to most of what failed.
+    fn failure(&self) -> Option<String> {
+        let most = self.failures.iter().max_by_key(|(_, _, seen)| seen.count)?;
+        Some(most.1.words())
     }
 }
 
@@ -195,9 +231,12 @@ impl<'a> Recorder<'a> {
             iterations: scene.iterations,
             warmup: row.warmup,
             offered_per_s: row.offered_per_s,
+            exchanges_per_iteration: scene.counted.exchanges_per_iteration(),
             achieved_per_s: row.achieved_per_s,
             good_per_s: row.good_per_s,
             failed: row.failed,
+            failed_so_far: scene.counted.failed,
+            failure: scene.counted.failure(),
             active_users: row.active_users,
             in_flight: row.in_flight,
             p50: row.response_time.p50,

@@ -9,10 +9,13 @@ mod lines;
 use board::Board;
 use lines::Lines;
 use plimsoll_base::units::format_number;
-use plimsoll_lab::{Numbered, Progress, SecondProgress};
+use plimsoll_lab::{Ahead, Numbered, Progress, SecondProgress};
 use ratatui::backend::CrosstermBackend;
 use ratatui::{Terminal, TerminalOptions, Viewport};
 use std::io::{self, IsTerminal as _, Stderr};
+
+/// An iteration of no more exchanges than this is one exchange.
+const ONE: f64 = 1.05;
 
 /// Shows the progress of one run on standard error.
 pub struct Live {
@@ -79,14 +82,84 @@ fn place(second: &SecondProgress) -> String {
     match second.iterations {
         None => format!("{:.0} of {:.0} s", second.t, second.total),
         Some(Numbered { started, of }) => {
-            #[expect(
-                clippy::cast_precision_loss,
-                reason = "shown to the last digit up to 2⁵³"
-            )]
-            let [started, of] = [started, of].map(|number| format_number(number as f64));
+            let [started, of] = [started, of].map(count);
             format!("{:.0} s, {started} of {of} iterations", second.t)
         }
     }
+}
+
+/// Seconds until a load ends; `None` where iterations end it.
+fn left(second: &SecondProgress) -> Option<f64> {
+    let is_timed = second.iterations.is_none();
+    is_timed.then(|| (second.total - second.t).max(0.0))
+}
+
+/// What holds more than the load, and how much of it is left `t` seconds after the load began; `None` where there is no more, or nobody knows.
+fn beyond(ahead: &Ahead, t: f64) -> Option<(String, String)> {
+    match ahead {
+        Ahead::Load => None,
+        Ahead::Run(seconds) => Some((
+            "whole run".to_owned(),
+            format!("about {} left", span(seconds - t)),
+        )),
+        Ahead::Budget { of, left, .. } => Some((
+            format!("budget {}", span(*of)),
+            format!("{} left", span(left - t)),
+        )),
+    }
+}
+
+/// What is offered, in the unit of throughput.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Offered {
+    exchanges_per_s: f64,
+    /// The rate that is stated, where an iteration is not one exchange.
+    iterations_per_s: Option<f64>,
+}
+
+impl Offered {
+    /// `None` in the closed model.
+    fn of(second: &SecondProgress) -> Option<Self> {
+        let rate = second.offered_per_s?;
+        let several = second.exchanges_per_iteration.filter(|n| *n > ONE);
+        Some(Self {
+            exchanges_per_s: rate * several.unwrap_or(1.0),
+            iterations_per_s: several.map(|_| rate),
+        })
+    }
+
+    /// The stated rate in brackets, behind a blank, where it is another than that of exchanges.
+    fn stated(&self) -> String {
+        let stated = |rate| format!(" ({} iterations/s)", format_number(rate));
+        self.iterations_per_s.map_or_else(String::new, stated)
+    }
+}
+
+/// A length of time in whole seconds, or in minutes or hours and what is left of them: `74 s`, `3 min 20 s`.
+fn span(seconds: f64) -> String {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "for people: saturation is fine"
+    )]
+    let whole = seconds.max(0.0).round() as u64;
+    let (value, per, unit, small) = match whole {
+        0..180 => return format!("{whole} s"),
+        180..7_200 => (whole, 60, "min", "s"),
+        _ => (whole / 60, 60, "h", "min"),
+    };
+    match value % per {
+        0 => format!("{} {unit}", value / per),
+        rest => format!("{} {unit} {rest} {small}", value / per),
+    }
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "shown to the last digit up to 2⁵³"
+)]
+fn count(number: u64) -> String {
+    format_number(number as f64)
 }
 
 fn terminal(components: usize) -> io::Result<Terminal<CrosstermBackend<Stderr>>> {
@@ -94,4 +167,38 @@ fn terminal(components: usize) -> io::Result<Terminal<CrosstermBackend<Stderr>>>
         viewport: Viewport::Inline(draw::height(components)),
     };
     Terminal::with_options(CrosstermBackend::new(io::stderr()), options)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_of_time_for_people() {
+        let check = |seconds: f64, expected: &str| assert_eq!(span(seconds), expected);
+        check(-3.0, "0 s");
+        check(73.6, "74 s");
+        check(130.0, "130 s");
+        check(179.6, "3 min");
+        check(200.0, "3 min 20 s");
+        check(7_265.0, "2 h 1 min");
+    }
+
+    #[test]
+    fn a_rate_of_iterations_is_offered_as_exchanges() {
+        let check = |per_iteration, rate: f64, stated: &str| {
+            let offered = Offered::of(&SecondProgress {
+                offered_per_s: Some(100.0),
+                exchanges_per_iteration: per_iteration,
+                ..SecondProgress::default()
+            });
+            let offered = offered.unwrap();
+            assert!((offered.exchanges_per_s - rate).abs() < 1e-9);
+            assert_eq!(offered.stated(), stated);
+        };
+        check(None, 100.0, "");
+        check(Some(1.01), 100.0, "");
+        check(Some(3.0), 300.0, " (100 iterations/s)");
+        assert_eq!(Offered::of(&SecondProgress::default()), None);
+    }
 }

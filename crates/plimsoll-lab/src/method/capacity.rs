@@ -1,5 +1,6 @@
 //! `capacity`: a search of one arm after the other. What comes next is the report's decision; here it is carried out.
 
+mod budget;
 mod intervention;
 mod overload;
 
@@ -152,9 +153,11 @@ impl<'a> ArmSearch<'a> {
         let number = u32::try_from(self.before + self.trials.len() + 1).unwrap_or(u32::MAX);
         let began = session.recorder.now();
         let label = label(number, planned);
+        let ahead = budget::left(&self.settings, &self.trials);
         let block = Block {
             number,
             label: &label,
+            ahead: &ahead,
             keeping: match planned.purpose {
                 TrialPurpose::Overload => Keeping::ApartWithSeconds,
                 TrialPurpose::Search | TrialPurpose::Confirmation => Keeping::Apart,

@@ -3,6 +3,7 @@
 //! What drifts (temperature, caches, neighbours) so falls on all arms alike, and what a start decides by chance (memory layout,
 //! which shard gets which connection) varies between blocks instead of hiding in one arm.
 
+use super::outlook::{Outlook, length};
 use super::{Block, Ending, Session};
 use crate::error::LabError;
 use crate::experiment::Arm;
@@ -11,18 +12,22 @@ use plimsoll_base::random::{Draw, Stream};
 
 pub(super) async fn run(session: &mut Session<'_, '_>, blocks: u32) -> Result<Ending, LabError> {
     let experiment = session.experiment;
+    let lengths = || experiment.arms.iter().map(length);
+    let mut outlook = Outlook::of((0..blocks).flat_map(|_| lengths()));
     for number in 1..=blocks {
         session.stop_own().await?;
         if session.start_missing().await? == Ending::Interrupted {
             return Ok(Ending::Interrupted);
         }
         let label = format!("block {number} of {blocks}");
-        let block = Block {
-            number,
-            label: &label,
-            keeping: Keeping::OfArm,
-        };
         for arm in order(&experiment.arms, session.seed, number) {
+            let ahead = outlook.begin(length(arm), session.recorder.now());
+            let block = Block {
+                number,
+                label: &label,
+                ahead: &ahead,
+                keeping: Keeping::OfArm,
+            };
             let ending = session.load(arm, block).await?;
             if ending != Ending::Complete {
                 return Ok(ending);

@@ -1,5 +1,6 @@
 //! `measure`: every arm once, in the order of the file.
 
+use super::outlook::{Outlook, length};
 use super::{Block, Ending, Session};
 use crate::error::LabError;
 use crate::load::Keeping;
@@ -9,10 +10,13 @@ pub(super) async fn run(session: &mut Session<'_, '_>) -> Result<Ending, LabErro
         return Ok(Ending::Interrupted);
     }
     let experiment = session.experiment;
+    let mut outlook = Outlook::of(experiment.arms.iter().map(length));
     for arm in &experiment.arms {
+        let ahead = outlook.begin(length(arm), session.recorder.now());
         let block = Block {
             number: 1,
             label: "",
+            ahead: &ahead,
             keeping: Keeping::OfArm,
         };
         let ending = session.load(arm, block).await?;

@@ -121,6 +121,33 @@ impl Failure {
             Self::Status(_) | Self::Check(_) | Self::Outcome(_) => None,
         }
     }
+
+    /// The failure of this [`Self::name`] and [`Self::reason`]; `None` for words that no failure has.
+    #[must_use]
+    pub fn of_names(name: &str, reason: Option<&str>) -> Option<Self> {
+        let path = reason.map(|reason| format!("{name}.{reason}"));
+        if let Some(known) = path.as_deref().and_then(Reason::of_path) {
+            return Some(Self::Unanswered(known));
+        }
+        if let Some(status) = name.strip_prefix("status.") {
+            return status.parse().ok().map(Self::Status);
+        }
+        if let Some(check) = name.strip_prefix("check.") {
+            return Some(Self::Check(check.to_owned()));
+        }
+        OutcomeClass::of_name(name).map(Self::Outcome)
+    }
+
+    /// What happened, for people.
+    #[must_use]
+    pub fn words(&self) -> String {
+        match self {
+            Self::Status(status) => format!("answered with status {status}"),
+            Self::Check(name) => format!("check failed: {name}"),
+            Self::Unanswered(reason) => reason.sentence(),
+            Self::Outcome(class) => class.words().to_owned(),
+        }
+    }
 }
 
 #[cfg(test)]

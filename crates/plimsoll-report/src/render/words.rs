@@ -3,15 +3,13 @@
 use crate::capacity::judge::objective_words;
 use crate::metric::Metric;
 use crate::record::{
-    Difference, DifferenceVerdict, Effect, MethodName, Reservation, RunState, Sense, Statistic,
-    Summary, TimeStatistics, ValidityRow, VerdictResult,
+    Difference, DifferenceVerdict, Effect, Failure, MethodName, Reservation, RunState, Sense,
+    Statistic, Summary, TimeStatistics, ValidityRow, VerdictResult,
 };
 use crate::threshold::format_value;
 use crate::validity;
 use crate::verdict::describe_power;
 use crate::view::RunView;
-use plimsoll_base::outcome::OutcomeClass;
-use plimsoll_base::reason::Reason;
 use plimsoll_base::units::{format_bytes, format_number, format_seconds};
 use plimsoll_base::visible::in_line;
 use std::collections::BTreeSet;
@@ -81,18 +79,8 @@ pub(super) fn failures(failed: u64, share: Option<f64>) -> String {
 
 /// A kind of failure, by its name in files and that of its reason within it, as words.
 pub(super) fn failure(name: &str, reason: Option<&str>) -> String {
-    let path = reason.map(|reason| format!("{name}.{reason}"));
-    if let Some(known) = path.as_deref().and_then(Reason::of_path) {
-        return known.sentence();
-    }
-    if let Some(status) = name.strip_prefix("status.") {
-        return format!("answered with status {status}");
-    }
-    if let Some(check) = name.strip_prefix("check.") {
-        return format!("check failed: {check}");
-    }
-    let class = OutcomeClass::of_name(name);
-    class.map_or_else(|| name.to_owned(), |class| class.words().to_owned())
+    let known = Failure::of_names(name, reason);
+    known.map_or_else(|| name.to_owned(), |known| known.words())
 }
 
 /// A share in per cent, with enough digits that something is never shown as nothing.

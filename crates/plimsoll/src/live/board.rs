@@ -1,7 +1,7 @@
 //! What the board knows: the last second and a bounded history.
 
 use plimsoll_base::visible::in_line;
-use plimsoll_lab::{Numbered, Progress, SecondProgress};
+use plimsoll_lab::{Ahead, Numbered, Progress, SecondProgress};
 
 /// Seconds of history for the sparklines.
 const HISTORY: usize = 120;
@@ -32,6 +32,8 @@ pub struct Place {
     pub label: String,
     /// The arm.
     pub arm: String,
+    /// How much time was left when the load began.
+    pub ahead: Ahead,
 }
 
 impl Board {
@@ -54,18 +56,20 @@ impl Board {
             Progress::ComponentReady { name } => {
                 self.phase = format!("{} is ready", in_line(name));
             }
-            Progress::BlockStarted { label, arm } => {
+            Progress::BlockStarted { label, arm, ahead } => {
                 self.second = None;
                 self.phase = "starting the load".to_owned();
                 self.place = Some(Place {
                     label: shown(label),
                     arm: shown(arm),
+                    ahead: ahead.clone(),
                 });
             }
             Progress::Second(second) => {
                 remember(&mut self.throughput, second.good_per_s);
                 remember(&mut self.p99_us, second.p99.unwrap_or(0.0) * 1e6);
                 let mut second = second.clone();
+                second.failure = second.failure.as_deref().map(shown);
                 for component in &mut second.components {
                     component.name = shown(&component.name);
                 }
