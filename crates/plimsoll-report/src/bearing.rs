@@ -18,7 +18,7 @@ const SHED: f64 = 0.05;
 /// A goodput below this share of what a lower rate gave is a collapse.
 const COLLAPSED: f64 = 0.7;
 /// An iteration of as many exchanges is one exchange: what is under way at the end of a load is not counted alike.
-const ONE: RangeInclusive<f64> = 0.99..=1.01;
+pub(crate) const ONE: RangeInclusive<f64> = 0.99..=1.01;
 
 /// How the load of `data`, whose figures are `figures`, was borne. `best_per_s` is the highest goodput at lower rates, where one is known.
 /// `None` in the closed model, which offers no rate.

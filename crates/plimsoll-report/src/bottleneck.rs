@@ -113,10 +113,11 @@ fn gave_way_at(case: &Case) -> String {
     let good = format_number(point.good_per_s);
     match point.offered_per_s {
         Some(offered) => format!(
-            "Something gave way at {}/s, of which {good}/s were good",
-            format_number(offered)
+            "Something gave way at {}{}/s, of which {good}/s were good",
+            format_number(offered),
+            point.unit
         ),
-        None => format!("Something gave way at {good}/s"),
+        None => format!("Something gave way at {good}{}/s", point.unit),
     }
 }
 
@@ -134,5 +135,8 @@ fn carried(case: &Case) -> String {
             first.usable,
         )
     });
-    format!("Nothing gave way at {at}/s: the limit lies higher.{next}")
+    format!(
+        "Nothing gave way at {at}{}/s: the limit lies higher.{next}",
+        point.unit
+    )
 }

@@ -70,6 +70,8 @@ pub struct Point {
     pub(super) good_per_s: f64,
     /// Iterations begun per second.
     pub(super) iterations_per_s: f64,
+    /// What its other rates count, where that must be said: an iteration is more than one exchange.
+    pub(super) unit: &'static str,
     /// Exchanges that were due: those that were begun, and of arrivals that were never started as many as an iteration makes.
     due: f64,
     /// Of these, those that were lost to too much work: unanswered, answered so, or never started although the generator was in time.
@@ -316,6 +318,11 @@ impl Point {
             achieved_per_s: per_s(answered),
             good_per_s: per_s(within.good),
             iterations_per_s: per_s(data.sent),
+            unit: if per_iteration > *bearing::ONE.end() {
+                " exchanges"
+            } else {
+                ""
+            },
             due: begun as f64 + never_started * per_iteration.max(1.0),
             lost: overcome as f64 + never_started * per_iteration.max(1.0),
             backlog_grows: (data.backlog.as_ref().zip(data.offered_per_s))

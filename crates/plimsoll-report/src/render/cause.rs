@@ -29,9 +29,12 @@ pub(super) fn lines(bottleneck: &Bottleneck) -> Vec<(usize, String)> {
         ));
         lines.extend(cause.evidence.iter().map(|line| (1, line.clone())));
         let predicted = cause.predicted_per_s;
-        lines.extend(
-            predicted.map(|per_s| (1, format!("predicted limit: {}/s", format_number(per_s)))),
-        );
+        lines.extend(predicted.map(|per_s| {
+            (
+                1,
+                format!("predicted limit: {} exchanges/s", format_number(per_s)),
+            )
+        }));
     }
     if bottleneck.conclusion != BottleneckConclusion::NothingGaveWay
         && !bottleneck.ruled_out.is_empty()

@@ -3,6 +3,7 @@
 pub(super) mod capacity;
 pub(super) mod levels;
 
+use super::rates::{self, PerIteration};
 use super::table::Table;
 use super::words::{
     bytes, cores, count, failure, failures, largest, mark, number, percent, shown, time,
@@ -27,7 +28,7 @@ pub(super) fn arms(summary: &Summary) -> Table {
         .arms
         .values()
         .all(|arm| arm.achieved_per_s == arm.good_per_s);
-    let mut head = vec!["arm", "offered/s", "good/s"];
+    let mut head = vec!["arm", rates::offered_head(rates::differ(summary)), "good/s"];
     head.extend((!all_good).then_some("answered/s"));
     head.extend(["failed", "time", "min"]);
     let before_times = head.len() - 2;
@@ -38,7 +39,7 @@ pub(super) fn arms(summary: &Summary) -> Table {
     for (name, arm) in &summary.arms {
         let mut load = vec![
             name.clone(),
-            number(arm.offered_per_s),
+            PerIteration::of_arm(arm).offered(arm.offered_per_s),
             number(arm.good_per_s),
         ];
         load.extend((!all_good).then(|| number(arm.achieved_per_s)));

@@ -2,6 +2,7 @@
 
 use super::cause;
 use super::composition;
+use super::rates::{self, PerIteration};
 use super::table::{Table, escape_markdown};
 use super::words::{
     bound, comparison_method, conclusion, has_differences, headline, interval, left_out,
@@ -135,7 +136,15 @@ fn bottleneck(summary: &Summary) -> String {
 fn levels_and_capacity(summary: &Summary) -> Vec<String> {
     let mut parts = Vec::new();
     if let Some(levels) = figures::levels::levels(summary) {
-        parts.push(format!("## Levels\n\n{}", levels.to_markdown()));
+        let said = rates::said(summary);
+        let said = said
+            .iter()
+            .map(|said| format!("- {}\n", escape_markdown(said)));
+        let mut said: String = said.collect();
+        if !said.is_empty() {
+            said.insert(0, '\n');
+        }
+        parts.push(format!("## Levels\n\n{}{said}", levels.to_markdown()));
     }
     if let Some(found) = figures::capacity::capacities(summary) {
         parts.push(format!("## Capacity\n\n{}", found.to_markdown()));
@@ -148,7 +157,7 @@ fn levels_and_capacity(summary: &Summary) -> Vec<String> {
             .collect();
         let content = format!(
             "{}\n{notes}",
-            figures::capacity::trials(found).to_markdown()
+            figures::capacity::trials(found, PerIteration::of_arm(arm)).to_markdown()
         );
         let title = format!("Trials of {}", escape_markdown(name));
         parts.push(folded(&title, content.trim_end()));
@@ -183,11 +192,11 @@ fn thresholds(summary: &Summary) -> Table {
 
 fn notes(summary: &Summary) -> String {
     let legend = mark_legend(summary);
-    let mut lines: Vec<String> = summary
+    let noted = summary
         .arms
         .iter()
-        .flat_map(|(name, arm)| arm.notes.iter().map(move |note| format!("{name}: {note}")))
-        .collect();
+        .flat_map(|(name, arm)| arm.notes.iter().map(move |note| format!("{name}: {note}")));
+    let mut lines: Vec<String> = rates::said(summary).into_iter().chain(noted).collect();
     if !legend.is_empty() {
         lines.push(legend.to_owned());
     }

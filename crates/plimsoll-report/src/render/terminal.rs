@@ -2,6 +2,7 @@
 
 use super::cause;
 use super::figures;
+use super::rates::{self, PerIteration};
 use super::table::Table;
 use super::words::{
     self, all_hold, comparison_method, conclusion, has_differences, headline, interval, left_out,
@@ -46,7 +47,7 @@ pub fn render_within(view: &RunView, width: usize) -> String {
         let trials = arm
             .capacity
             .as_ref()
-            .map(figures::capacity::trials_in_short);
+            .map(|found| figures::capacity::trials_in_short(found, PerIteration::of_arm(arm)));
         parts.extend(trials.map(|trials| format!("{}\n{}", plain(name), table(trials))));
     }
     if summary.method != MethodName::Levels {
@@ -106,7 +107,9 @@ pub fn wrapped(line: &str, width: usize) -> String {
 /// The levels, whole: what is asked for is one row each.
 fn levels(summary: &Summary, width: usize) -> Option<String> {
     let table = figures::levels::levels(summary)?;
-    Some(table.to_text_within(width))
+    let said = rates::said(summary).into_iter();
+    let said: String = said.map(|said| format!("  {}\n", plain(&said))).collect();
+    Some(table.to_text_within(width) + &said)
 }
 
 fn verdict(summary: &Summary) -> String {
@@ -216,6 +219,9 @@ fn notes(summary: &Summary) -> String {
     } else {
         format!("  {legend}\n")
     };
+    for said in rates::said(summary) {
+        text.push_str(&format!("  {}\n", plain(&said)));
+    }
     for (name, arm) in &summary.arms {
         for note in &arm.notes {
             text.push_str(&format!("  {}: {note}\n", plain(name)));

@@ -31,7 +31,9 @@ pub fn troubled() -> RunView {
     view.manifest.inputs[0].path = HOSTILE.to_owned();
     view.summary.experiment = HOSTILE.to_owned();
     view.location = HOSTILE.to_owned();
-    let step = view.summary.arms[HOSTILE].by_step[0].clone();
+    let mut step = view.summary.arms[HOSTILE].by_step[0].clone();
+    // Only its name counts: rates and throughput go on as before.
+    step.sent = 0;
     view.summary.arms[HOSTILE]
         .by_step
         .insert(HOSTILE.to_owned(), step);
@@ -78,6 +80,84 @@ fn levels_and_capacity() {
         insta::assert_snapshot!(format!("markdown_{name}"), render::markdown::render(view));
         insta::assert_snapshot!(format!("junit_{name}"), render::junit::render(view));
         insta::assert_snapshot!(format!("csv_{name}"), render::csv::render(view));
+    }
+}
+
+/// The run with iterations of three exchanges each, all of them answered as its only step was.
+fn of_three_steps(view: &RunView) -> RunView {
+    let mut view = view.clone();
+    for arm in view.summary.arms.values_mut() {
+        let three = |per_s: &mut Option<f64>| *per_s = per_s.map(|per_s| 3.0 * per_s);
+        for name in ["second", "third"] {
+            let step = arm.by_step[0].clone();
+            arm.by_step.insert(name.to_owned(), step);
+            for level in &mut arm.levels {
+                let step = level.by_step[0].clone();
+                level.by_step.insert(name.to_owned(), step);
+            }
+        }
+        arm.levels.iter_mut().for_each(|level| {
+            three(&mut level.good_per_s);
+        });
+        let found = arm.capacity.iter_mut();
+        found.flat_map(|found| &mut found.trials).for_each(|trial| {
+            three(&mut trial.good_per_s);
+        });
+        three(&mut arm.good_per_s);
+        three(&mut arm.achieved_per_s);
+    }
+    view
+}
+
+/// A rate counts iterations and throughput exchanges: nowhere do two figures stand side by side of which one is the one and one the other.
+#[test]
+fn what_was_offered_stands_in_the_unit_of_what_was_good() {
+    let shown = |view: &RunView, wanted: &[&str]| {
+        let view = of_three_steps(view);
+        let text = render::terminal::render(&view);
+        let lines = text.lines();
+        let lines = lines.filter(|line| wanted.iter().any(|start| line.starts_with(start)));
+        lines.map(|line| format!("{line}\n")).collect::<String>()
+    };
+    insta::assert_snapshot!(shown(&fixture::MEASURE, &["arm", "direct", "  direct"]), @r#"
+    arm     offered exchanges/s  good/s  failed  time          min    mean     p50     p90     p95     p99    p99.9      max
+    direct                3,000   3,000       0  response  57.0 µs  254 µs  225 µs  379 µs  436 µs  609 µs  3.31 ms  8.62 ms
+      direct: a rate counts iterations, of 3 exchanges each on the mean; throughput counts exchanges: 1,000 iterations/s are 3,000 exchanges/s
+    "#);
+    insta::assert_snapshot!(shown(&fixture::LEVELS, &["level", "300/s", "  direct"]), @r#"
+    levels · 3 levels · seed 42
+    level  arm      bearing   offered exchanges/s  good/s  failed      min     mean      p50      p90      p95      p99      max  CPU generator  CPU upstream  CPU plain
+    300/s  direct   sustains                  900     900       0   975 µs  4.58 ms  4.24 ms  6.99 ms  8.27 ms  11.0 ms  16.5 ms           0.23          0.17          –
+      direct: a rate counts iterations, of 3 exchanges each on the mean; throughput counts exchanges
+    "#);
+    insta::assert_snapshot!(shown(&fixture::CAPACITY, &["arm", "trial", "direct", "4  ", "  direct"]), @r#"
+    arm     found  carried, iterations/s  too much, iterations/s   width  confidence  confirmed  above it  recovery  trials
+    direct  found                  392.7                   411.9  4.89 %     93.00 %  yes        queues      2.00 s      19
+    direct
+    trial  outcome  iterations/s     for  offered exchanges/s  good/s  failed      p99
+    4      good              400  5.00 s                1,200   1,201       0  11.1 ms
+    arm     offered exchanges/s  good/s  failed  time         min     mean      p50      p90      p95      p99    p99.9      max
+    direct                1,178   1,178       0  response  802 µs  4.55 ms  4.19 ms  7.01 ms  8.14 ms  10.7 ms  14.0 ms  19.2 ms
+      direct: a rate counts iterations, of 3 exchanges each on the mean; throughput counts exchanges: 393 iterations/s are 1,178 exchanges/s
+    "#);
+
+    let page = |view: &RunView| render::html::render(&of_three_steps(view));
+    let measured = page(&fixture::MEASURE);
+    for said in [
+        "offered exchanges/s",
+        "3,000/s<small>exchanges; offered 3,000/s (1,000 iterations/s)</small>",
+        "a rate counts iterations, of 3 exchanges each on the mean",
+    ] {
+        assert!(measured.contains(said), "{said}");
+    }
+    for searched in [page(&fixture::LEVELS), page(&fixture::CAPACITY)] {
+        assert!(searched.contains("Across: iterations offered per second"));
+        assert!(searched.contains("offered exchanges/s"));
+    }
+    let markdown = |view: &RunView| render::markdown::render(&of_three_steps(view));
+    for view in [&fixture::MEASURE, &fixture::LEVELS, &fixture::CAPACITY] {
+        let said = "direct: a rate counts iterations, of 3 exchanges each on the mean";
+        assert!(markdown(view).contains(said));
     }
 }
 

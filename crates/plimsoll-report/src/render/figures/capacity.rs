@@ -2,17 +2,22 @@
 
 use crate::capacity::conclude::format_rate;
 use crate::record::{CapacityResult, CapacitySummary, Summary, Trial, TrialPurpose};
+use crate::render::rates::{self, PerIteration};
 use crate::render::table::Table;
 use crate::render::words::{NOTHING, cores, failures, number, percent, time};
 use plimsoll_base::units::format_seconds;
 
 /// What was found of each arm; `None` where nothing was searched.
 pub(in crate::render) fn capacities(summary: &Summary) -> Option<Table> {
+    let (carried, too_much) = match rates::differ(summary) {
+        true => ("carried, iterations/s", "too much, iterations/s"),
+        false => ("carried/s", "too much/s"),
+    };
     let head = [
         "arm",
         "found",
-        "carried/s",
-        "too much/s",
+        carried,
+        too_much,
         "width",
         "confidence",
         "confirmed",
@@ -56,7 +61,8 @@ fn confirmed(found: &CapacitySummary) -> [String; 3] {
 }
 
 /// The trials of one search, in order.
-pub(in crate::render) fn trials(found: &CapacitySummary) -> Table {
+pub(in crate::render) fn trials(found: &CapacitySummary, per_iteration: PerIteration) -> Table {
+    let differ = per_iteration.is_several();
     let figure = found.objective.limits.last().map(|limit| limit.figure);
     let figure_head = figure.map_or("p99", crate::record::Statistic::label);
     let components = components(&found.trials);
@@ -65,18 +71,11 @@ pub(in crate::render) fn trials(found: &CapacitySummary) -> Table {
         .map(|name| format!("CPU {name}"))
         .collect();
     let mut table = Table::new(
-        [
-            "trial",
-            "outcome",
-            "why",
-            "rate/s",
-            "for",
-            "good/s",
-            "failed",
-            figure_head,
-        ]
-        .into_iter()
-        .chain(heads.iter().map(String::as_str)),
+        ["trial", "outcome", "why", rates::rate_head(differ), "for"]
+            .into_iter()
+            .chain(differ.then(|| rates::offered_head(differ)))
+            .chain(["good/s", "failed", figure_head])
+            .chain(heads.iter().map(String::as_str)),
     )
     .with_words(&[1, 2]);
     for trial in &found.trials {
@@ -88,10 +87,13 @@ pub(in crate::render) fn trials(found: &CapacitySummary) -> Table {
             trial.reason.clone(),
             format_rate(trial.rate_per_s),
             format_seconds(trial.planned_s),
+        ];
+        row.extend(differ.then(|| per_iteration.offered(Some(trial.rate_per_s))));
+        row.extend([
             number(trial.good_per_s),
             failures(trial.failed, trial.failed_share),
             time(value.or(trial.response_time.p99)),
-        ];
+        ]);
         row.extend(components.iter().map(|component| {
             let used = trial.components.get(*component);
             cores(used.and_then(|used| used.cpu_cores_mean))
@@ -102,9 +104,15 @@ pub(in crate::render) fn trials(found: &CapacitySummary) -> Table {
 }
 
 /// The trials in as many columns as a terminal has.
-pub(in crate::render) fn trials_in_short(found: &CapacitySummary) -> Table {
-    let whole = trials(found);
-    let columns = [0, 1, 3, 4, 5, 6, 7];
+pub(in crate::render) fn trials_in_short(
+    found: &CapacitySummary,
+    per_iteration: PerIteration,
+) -> Table {
+    let whole = trials(found, per_iteration);
+    let columns: &[usize] = match per_iteration.is_several() {
+        true => &[0, 1, 3, 4, 5, 6, 7, 8],
+        false => &[0, 1, 3, 4, 5, 6, 7],
+    };
     let pick = |row: &Vec<String>| -> Vec<String> {
         columns
             .iter()

@@ -2,8 +2,9 @@
 
 use super::{STATISTICS, push_group};
 use crate::record::{LevelSummary, Manner, Statistic, Summary};
+use crate::render::rates::{self, PerIteration};
 use crate::render::table::Table;
-use crate::render::words::{NOTHING, cores, failures, largest, number, shown, time};
+use crate::render::words::{cores, failures, largest, number, shown, time};
 
 /// Figures between the smallest and the largest.
 const SHOWN: [Statistic; 5] = [
@@ -30,7 +31,8 @@ pub(in crate::render) fn levels(summary: &Summary) -> Option<Table> {
         ["level"]
             .into_iter()
             .chain(several_arms.then_some("arm"))
-            .chain(["bearing", "offered/s", "good/s", "failed", "min"])
+            .chain(["bearing", rates::offered_head(rates::differ(summary))])
+            .chain(["good/s", "failed", "min"])
             .chain(SHOWN.map(Statistic::label))
             .chain(["max"])
             .chain(heads.iter().map(String::as_str)),
@@ -97,9 +99,7 @@ fn cells(level: &LevelSummary) -> Vec<String> {
     };
     let mut cells = vec![
         bearing(level).to_owned(),
-        level
-            .offered_per_s
-            .map_or_else(|| NOTHING.to_owned(), |rate| number(Some(rate))),
+        PerIteration::of_level(level).offered(level.offered_per_s),
         number(level.good_per_s),
         failures(level.failed, level.failed_share),
         time(response.min),

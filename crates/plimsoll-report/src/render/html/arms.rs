@@ -1,6 +1,7 @@
 //! Arms side by side; tables of texts as HTML.
 
 use crate::render::figures;
+use crate::render::rates;
 use crate::render::table::Table;
 use crate::render::words::mark_legend;
 use crate::view::RunView;
@@ -9,6 +10,7 @@ use maud::{Markup, html};
 pub(super) fn section(view: &RunView) -> Markup {
     let summary = &view.summary;
     let legend = mark_legend(summary);
+    let said = rates::said(summary);
     let notes: Vec<(&String, &String)> = summary
         .arms
         .iter()
@@ -16,8 +18,9 @@ pub(super) fn section(view: &RunView) -> Markup {
         .collect();
     let content = html! {
         (table(&figures::arms(summary)))
-        @if !legend.is_empty() || !notes.is_empty() {
+        @if !legend.is_empty() || !notes.is_empty() || !said.is_empty() {
             ul.notes {
+                @for said in &said { li { (said) } }
                 @if !legend.is_empty() { li { (legend) } }
                 @for (name, note) in notes { li { (name) ": " (note) } }
             }

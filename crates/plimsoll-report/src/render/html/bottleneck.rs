@@ -69,7 +69,7 @@ fn cause(cause: &Cause) -> Markup {
         }
         ul.sub {
             @for line in &cause.evidence { li { (line) } }
-            @if let Some(per_s) = cause.predicted_per_s { li { "predicted limit: " (number(Some(per_s))) "/s" } }
+            @if let Some(per_s) = cause.predicted_per_s { li { "predicted limit: " (number(Some(per_s))) " exchanges/s" } }
         }
     }
 }

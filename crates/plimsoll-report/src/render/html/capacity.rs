@@ -13,6 +13,7 @@ use crate::record::{
     Band, CapacitySummary, Limit, LoadClass, Scalability, Trial, TrialOutcome, TrialPurpose,
 };
 use crate::render::figures::capacity::{capacities, trials};
+use crate::render::rates::{self, PerIteration};
 use crate::render::table::Table;
 use crate::render::words::number;
 use crate::view::RunView;
@@ -38,7 +39,7 @@ pub(super) fn section(view: &RunView) -> Markup {
         .unwrap_or_default();
     let content = html! {
         (arms::table(&table))
-        @for (index, name, found) in &searched { (search(*index, name, found)) }
+        @for (index, name, found) in &searched { (search(*index, name, found, per_iteration(view, name))) }
     };
     super::section(
         "Capacity",
@@ -49,12 +50,22 @@ pub(super) fn section(view: &RunView) -> Markup {
     )
 }
 
-fn search(index: usize, name: &str, found: &CapacitySummary) -> Markup {
+fn per_iteration(view: &RunView, arm: &str) -> PerIteration {
+    let arm = &view.summary.arms[arm];
+    PerIteration::of_arm(arm)
+}
+
+fn search(
+    index: usize,
+    name: &str,
+    found: &CapacitySummary,
+    per_iteration: PerIteration,
+) -> Markup {
     html! {
         h3 { span class={ "swatch " (style::class(index)) } {} (name) }
         p { (found.sentence) }
         @if found.trials.len() > 1 {
-            (figure(throughput(index, found), "Answered over offered exchanges, trial by trial. Shaded: between the bounds. Filled: good; red: bad; ring-like grey: straddling or void; square grey line: as much answered as offered."))
+            (figure(throughput(index, found, per_iteration), &format!("Good answers over what was offered, trial by trial. Shaded: between the bounds. Filled: good; red: bad; ring-like grey: straddling or void; straight grey line: as much answered as offered.{}", rates::axes(per_iteration.is_several()))))
             @if let Some(limit) = found.objective.limits.last() {
                 (figure(times(index, found, *limit), "The limited figure over the rate, on a logarithmic axis, with the intervals of its trials. Grey line: its limit."))
             }
@@ -67,8 +78,8 @@ fn search(index: usize, name: &str, found: &CapacitySummary) -> Markup {
             @if let Some(law) = &found.scalability { li { (scalability(law)) } }
             @for note in &found.notes { li { (note) } }
         }
-        details { summary { (found.trials.len()) " trials" } div.dense { (arms::table(&trials(found))) } }
-        details { summary { (found.loads.len()) " rates, each with what follows from its trials" } (arms::table(&loads(&found.loads))) }
+        details { summary { (found.trials.len()) " trials" } div.dense { (arms::table(&trials(found, per_iteration))) } }
+        details { summary { (found.loads.len()) " rates, each with what follows from its trials" } (arms::table(&loads(&found.loads, per_iteration))) }
     }
 }
 
@@ -88,8 +99,9 @@ fn scalability(law: &Scalability) -> String {
     )
 }
 
-fn loads(loads: &[LoadClass]) -> Table {
-    let mut table = Table::new(["rate/s", "class", "good", "bad", "void"]).with_words(&[1]);
+fn loads(loads: &[LoadClass], per_iteration: PerIteration) -> Table {
+    let rate = rates::rate_head(per_iteration.is_several());
+    let mut table = Table::new([rate, "class", "good", "bad", "void"]).with_words(&[1]);
     for load in loads {
         table.rows.push(vec![
             format_rate(load.rate_per_s),
@@ -145,7 +157,7 @@ fn mark(canvas: &mut Canvas<'_>, index: usize, trial: &Trial, at: (f64, f64)) {
     plot::dot(canvas, at, radius, colour, opacity);
 }
 
-fn throughput(index: usize, found: &CapacitySummary) -> Markup {
+fn throughput(index: usize, found: &CapacitySummary, per_iteration: PerIteration) -> Markup {
     let achieved = |trial: &Trial| match trial.purpose {
         TrialPurpose::Overload => Some(trial.bearing.good_per_s),
         TrialPurpose::Search | TrialPurpose::Confirmation => trial.good_per_s,
@@ -166,13 +178,18 @@ fn throughput(index: usize, found: &CapacitySummary) -> Markup {
     };
     plot.draw(|canvas| {
         shade(canvas, found);
-        let even = top.min(highest * 1.12);
+        // Up to where the chart ends.
+        let even = top.min(highest * 1.12 / per_iteration.exchanges(1.0));
         let pen = Pen {
             colour: AXIS,
             width: 1.4,
             opacity: 0.8,
         };
-        plot::line(canvas, &[(0.0, 0.0), (even, even)], pen);
+        plot::line(
+            canvas,
+            &[(0.0, 0.0), (even, per_iteration.exchanges(even))],
+            pen,
+        );
         for trial in &found.trials {
             if let Some(achieved) = achieved(trial) {
                 mark(canvas, index, trial, (trial.rate_per_s, achieved));

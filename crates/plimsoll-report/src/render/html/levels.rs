@@ -7,6 +7,7 @@ use super::style::{self, AXIS, FAILED};
 use super::{arms, figure, legend};
 use crate::record::{LevelSummary, Statistic};
 use crate::render::figures::levels::{fell_behind, levels};
+use crate::render::rates::{self, PerIteration};
 use crate::render::words::number;
 use crate::view::RunView;
 use maud::{Markup, html};
@@ -30,15 +31,16 @@ pub(super) fn section(view: &RunView) -> Markup {
             behind.filter_map(|level| Some((*name, level.bearing.as_ref()?.sentence.as_str())))
         })
         .collect();
+    let counted = rates::said(summary);
     let content = html! {
         (legend(arms_with.iter().map(|(name, _)| *name)))
         h3 { "Answered per second" }
-        (figure(answered(&arms_with), "Grey: where as much is answered as is offered. Red dots: levels that were not sustained."))
+        (figure(answered(&arms_with), &format!("Grey: where as much is answered as is offered. Red dots: levels that were not sustained.{}", rates::axes(rates::differ(summary)))))
         h3 { "Response times" }
         (figure(times(&arms_with), "Bold: p99; thin: median, on a logarithmic axis."))
         div.dense { (arms::table(&table)) }
-        @if !said.is_empty() {
-            ul.notes { @for (name, sentence) in said { li { (name) ": " (sentence) } } }
+        @if !said.is_empty() || !counted.is_empty() {
+            ul.notes { @for counted in &counted { li { (counted) } } @for (name, sentence) in said { li { (name) ": " (sentence) } } }
         }
     };
     super::section(
@@ -67,10 +69,12 @@ fn x_axis(arms: &[(&str, &[LevelSummary])]) -> Axis {
 fn answered(arms: &[(&str, &[LevelSummary])]) -> Markup {
     let levels = || arms.iter().flat_map(|(_, levels)| *levels);
     let achieved = |level: &LevelSummary| level.good_per_s.unwrap_or(0.0);
-    let offered = levels()
-        .filter_map(|level| level.offered_per_s)
-        .fold(0.0, f64::max);
-    let top = levels().map(achieved).fold(offered, f64::max);
+    let offered = |level: &LevelSummary| {
+        let rate = level.offered_per_s?;
+        Some((rate, PerIteration::of_level(level).exchanges(rate)))
+    };
+    let most = levels().filter_map(offered).map(|(_, exchanges)| exchanges);
+    let top = levels().map(achieved).chain(most).fold(0.0, f64::max);
     let plot = Plot {
         size: (WIDTH, HEIGHT),
         title: "Answered per second at each level".to_owned(),
@@ -82,19 +86,18 @@ fn answered(arms: &[(&str, &[LevelSummary])]) -> Markup {
         }),
     };
     plot.draw(|canvas| {
-        if offered > 0.0 {
-            let even = [(0.0, 0.0), (offered, offered)];
-            plot::line(
-                canvas,
-                &even,
-                Pen {
+        for (index, (_, levels)) in arms.iter().enumerate() {
+            // One line where the arms' iterations are of as many exchanges, as those of one scenario are.
+            let even: Vec<(f64, f64)> = levels.iter().filter_map(offered).collect();
+            let even: Vec<(f64, f64)> = [(0.0, 0.0)].into_iter().chain(even).collect();
+            if even.len() > 1 {
+                let pen = Pen {
                     colour: AXIS,
                     width: 1.4,
                     opacity: 0.8,
-                },
-            );
-        }
-        for (index, (_, levels)) in arms.iter().enumerate() {
+                };
+                plot::line(canvas, &even, pen);
+            }
             let points: Vec<(f64, f64)> = levels
                 .iter()
                 .map(|level| (size(level), achieved(level)))

@@ -4,6 +4,7 @@ use super::style;
 use crate::capacity::conclude::format_rate;
 use crate::record::{ArmSummary, CapacitySummary, Difference, LevelSummary, Statistic, Summary};
 use crate::render::figures::levels::fell_behind;
+use crate::render::rates::PerIteration;
 use crate::render::words::{
     count, failures, has_differences, headline, interval, largest, left_out, method, number, shown,
     signed_time,
@@ -45,7 +46,7 @@ fn cards(summary: &Summary) -> Markup {
             }
         } @else {
             @for (index, (name, arm)) in arms().take(MOST_CARDS) {
-                @if let Some(found) = &arm.capacity { (searched(index, name, found)) }
+                @if let Some(found) = &arm.capacity { (searched(index, name, arm, found)) }
                 @else if !arm.levels.is_empty() { (sustained(index, name, &arm.levels)) }
                 @else { (measured(index, name, arm)) }
             }
@@ -80,7 +81,18 @@ fn difference(difference: Option<&Difference>) -> Markup {
     }
 }
 
-fn searched(index: usize, name: &str, found: &CapacitySummary) -> Markup {
+fn searched(index: usize, name: &str, arm: &ArmSummary, found: &CapacitySummary) -> Markup {
+    let counted = PerIteration::of_arm(arm)
+        .is_several()
+        .then_some("iterations");
+    let trials = format!("{} trials", found.trials.len());
+    let carried = counted.into_iter().chain([trials.as_str()]);
+    let carried: Vec<&str> = carried.collect();
+    let too_much = if found.upper_per_s.is_none() {
+        Some("not found")
+    } else {
+        counted
+    };
     let rate = |rate: Option<f64>| {
         rate.map_or_else(|| "–".to_owned(), |rate| format!("{}/s", format_rate(rate)))
     };
@@ -88,8 +100,8 @@ fn searched(index: usize, name: &str, found: &CapacitySummary) -> Markup {
         div.card {
             h3 { span class={ "swatch " (style::class(index)) } {} (name) }
             dl {
-                div { dt { "carries" } dd { (rate(found.lower_per_s)) small { (found.trials.len()) " trials" } } }
-                div { dt { "too much" } dd { (rate(found.upper_per_s)) small { @if found.upper_per_s.is_none() { "not found" } } } }
+                div { dt { "carries" } dd { (rate(found.lower_per_s)) small { (carried.join(", ")) } } }
+                div { dt { "too much" } dd { (rate(found.upper_per_s)) small { (too_much.unwrap_or_default()) } } }
             }
         }
     }
@@ -110,35 +122,45 @@ fn sustained(index: usize, name: &str, levels: &[LevelSummary]) -> Markup {
                 } }
                 div { dt { "not sustained from" } dd {
                     (first.map_or("–", |level| level.name.as_str()))
-                    small { @if let Some(level) = first { (number(level.good_per_s)) "/s good" } }
+                    small { @if let Some(level) = first { (number(level.good_per_s)) (PerIteration::of_level(level).unit()) " good" } }
                 } }
             }
         }
     }
 }
 
-/// What was planned per second; where a part of the load is closed, there is no such figure.
-fn offered(per_s: Option<f64>) -> String {
-    match per_s {
-        Some(_) => format!("offered {}/s", number(per_s)),
+/// What was planned per second, in the unit of throughput; where a part of the load is closed, there is no such figure.
+fn offered(arm: &ArmSummary) -> String {
+    let per_iteration = PerIteration::of_arm(arm);
+    match arm.offered_per_s {
+        Some(rate) if per_iteration.is_several() => format!(
+            "exchanges; offered {}/s ({} iterations/s)",
+            per_iteration.offered(Some(rate)),
+            number(Some(rate))
+        ),
+        Some(rate) => format!("offered {}/s", number(Some(rate))),
         None => "closed model".to_owned(),
     }
 }
 
 fn measured(index: usize, name: &str, arm: &ArmSummary) -> Markup {
     let response = &arm.times.response_time;
+    let counted = match PerIteration::of_arm(arm).is_several() {
+        true => " exchanges",
+        false => " arrivals",
+    };
     html! {
         div.card {
             h3 { span class={ "swatch " (style::class(index)) } {} (name) }
             dl {
-                div { dt { "median" } dd { (shown(response, Statistic::P50)) small { (count(response.count)) " arrivals" } } }
+                div { dt { "median" } dd { (shown(response, Statistic::P50)) small { (count(response.count)) (counted) } } }
                 div { dt { "p99" } dd { (shown(response, Statistic::P99)) small { "max " (largest(response)) } } }
             }
         }
         div.card {
             h3 { "load" }
             dl {
-                div { dt { "good" } dd { (number(arm.good_per_s)) "/s" small { (offered(arm.offered_per_s)) } } }
+                div { dt { "good" } dd { (number(arm.good_per_s)) "/s" small { (offered(arm)) } } }
                 div { dt { "failed" } dd { (failures(arm.failed, None)) small { (count(arm.dropped)) " arrivals dropped" } } }
             }
         }
