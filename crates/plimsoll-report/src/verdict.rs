@@ -406,7 +406,7 @@ fn failed_exchanges(summary: &Summary) -> Vec<String> {
 }
 
 /// Why more than half of an arm's failures were not answered, if that is one reason.
-fn most_frequent(arm: &ArmSummary) -> Option<String> {
+pub(crate) fn most_frequent(arm: &ArmSummary) -> Option<String> {
     let mut reasons: BTreeMap<Reason, u64> = BTreeMap::new();
     for seen in &arm.failures {
         let path = (seen.reason.as_ref()).map(|reason| format!("{}.{reason}", seen.failure));

@@ -2,12 +2,15 @@
 //!
 //! What failed is a failure. What has no answer, undecided or not to be judged, is an error: a failure would say that a limit was exceeded,
 //! and a case that is skipped would leave the job green while the exit code is not 0. A criterion that does not hold is an error where the
-//! run is invalid for it; where the run is not, it is skipped with its reason, so that a job's result is that of the exit code. A suite's
+//! run is invalid for it; where the run is not, it is skipped with its reason. Where nothing of all this fails and the verdict is yet not
+//! that the run passed, the verdict is a case of its own: a job's result is that of the exit code. A suite's
 //! time is that of the run, and a case's that of the load which it judges, so those of cases overlap. The shape is that of the schema that Jenkins' xUnit plugin publishes, which GitHub's and GitLab's readers take too.
 
 use crate::capacity::judge::objective_words;
 use crate::metric::Metric;
 use crate::record::{CapacityResult, Summary, ThresholdOutcome, ValidityRow, VerdictResult};
+use crate::render::words::count;
+use crate::verdict::most_frequent;
 use crate::view::RunView;
 use indexmap::IndexMap;
 
@@ -34,14 +37,17 @@ pub fn render(view: &RunView) -> String {
     let thresholds = (summary.thresholds.iter())
         .map(|outcome| threshold_case(summary, outcome))
         .collect();
-    let suites = [
+    let mut suites = vec![
         ("thresholds", thresholds),
         ("capacity", capacity_cases(summary)),
         ("validity", validity_cases(summary)),
     ];
+    let mut cases = suites.iter().flat_map(|(_, cases): &(_, Vec<Case>)| cases);
+    let is_green = !cases.any(Case::is_red);
+    suites.extend(is_green.then(|| ("verdict", verdict_case(view))));
     let suites: String = suites
         .iter()
-        .filter(|(_, cases): &&(&str, Vec<Case>)| !cases.is_empty())
+        .filter(|(_, cases)| !cases.is_empty())
         .map(|(name, cases)| suite(view, name, cases))
         .collect();
     format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n{suites}</testsuites>\n")
@@ -73,6 +79,18 @@ fn suite(view: &RunView, name: &str, cases: &[Case]) -> String {
                 .unwrap_or(&view.manifest.started_at)
         ),
     )
+}
+
+/// What the run came to, as an error if it did not pass; none where it did.
+fn verdict_case(view: &RunView) -> Vec<Case> {
+    let verdict = &view.summary.verdict;
+    let case = Case {
+        name: "something can be concluded".to_owned(),
+        seconds: view.manifest.seconds().unwrap_or_default(),
+        problem: Some((Problem::Error, verdict.reasons.join("; "))),
+    };
+    let has_passed = verdict.result == VerdictResult::Passed;
+    (!has_passed).then_some(case).into_iter().collect()
 }
 
 /// One case for each criterion and arm: rows that look at the same thing in several places are one, as its worst.
@@ -152,11 +170,32 @@ fn threshold_case(summary: &Summary, outcome: &ThresholdOutcome) -> Case {
             outcome.metric,
             super::words::bound(outcome)
         ),
-        problem: problem.map(|problem| (problem, outcome.reason.clone())),
+        problem: problem.map(|problem| (problem, why(summary, outcome))),
+    }
+}
+
+/// Why a threshold did not pass, with why most of what failed did.
+fn why(summary: &Summary, outcome: &ThresholdOutcome) -> String {
+    let reason = &outcome.reason;
+    let arm = summary.arms.get(&outcome.arm);
+    match arm.and_then(|arm| Some((arm.failed, most_frequent(arm)?))) {
+        Some((failed, why)) => {
+            format!(
+                "{reason}; {} exchanges failed, most of them: {why}",
+                count(failed)
+            )
+        }
+        None => reason.clone(),
     }
 }
 
 impl Case {
+    /// Whether a job with it is not green.
+    fn is_red(&self) -> bool {
+        let problem = self.problem.as_ref().map(|(problem, _)| *problem);
+        problem.is_some_and(|problem| problem != Problem::Skipped)
+    }
+
     fn written(&self, experiment: &str, suite: &str) -> String {
         let class = escape(&format!("{experiment}.{suite}"));
         let start = format!(

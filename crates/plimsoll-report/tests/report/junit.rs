@@ -3,7 +3,7 @@
 //! There is no standard, but two schemas that CI servers go by: that of Maven Surefire's reports and that of Jenkins' xUnit plugin. What
 //! both allow, every reader takes; the rules here are those, in our own words.
 
-use crate::fixture::{self, DIRECT, threshold};
+use crate::fixture::{self, Behaviour, DIRECT, threshold};
 use crate::pages::troubled;
 use plimsoll_report::record::{Summary, VerdictResult};
 use plimsoll_report::render;
@@ -251,6 +251,32 @@ fn what_ci_servers_read_obeys_their_rules() {
     // What is undecided, here for want of a sample, exceeded no limit.
     let others = view.summary.thresholds.len() - failed - passed;
     assert_eq!(problems(&root, "thresholds", "error"), others);
+}
+
+/// Without a threshold nothing exceeds a limit, and the exit code is yet not 0.
+#[test]
+fn a_run_that_came_to_nothing_is_not_green() {
+    let dead = Behaviour {
+        failing_share: 1.0,
+        ..DIRECT
+    };
+    let view = fixture::view("dead", &Method::Measure, &[dead], 1, &[]);
+    assert_eq!(view.summary.verdict.result, VerdictResult::Unknown);
+    let root = check(&view);
+    assert_eq!(problems(&root, "verdict", "error"), 1);
+    let text = render::junit::render(&view);
+    assert!(
+        text.contains("exchanges of direct failed (100.00 %)"),
+        "{text}"
+    );
+
+    let passed = check(&fixture::MEASURE);
+    assert!(
+        passed
+            .children
+            .iter()
+            .all(|suite| !suite.attribute("name").ends_with("verdict"))
+    );
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The generator against a real nginx, our own mock and peers that fail it: what was agreed on, and that every exchange is accounted for.
 
+mod certificates;
 mod disturbed;
 mod http2;
 mod ours;
