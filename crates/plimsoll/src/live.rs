@@ -109,6 +109,14 @@ fn beyond(ahead: &Ahead, t: f64) -> Option<(String, String)> {
     }
 }
 
+/// The bounds that a search has found so far, between which it looks; `None` before there is one.
+fn found(ahead: &Ahead) -> Option<&str> {
+    match ahead {
+        Ahead::Budget { found, .. } if !found.is_empty() => Some(found),
+        Ahead::Budget { .. } | Ahead::Load | Ahead::Run(_) => None,
+    }
+}
+
 /// What is offered, in the unit of throughput.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Offered {

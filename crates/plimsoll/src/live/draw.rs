@@ -3,7 +3,7 @@
 use super::Offered;
 use super::board::{Board, Place};
 use plimsoll_base::units::{format_bytes, format_number, format_seconds};
-use plimsoll_lab::{Ahead, ComponentProgress, SecondProgress};
+use plimsoll_lab::{ComponentProgress, SecondProgress};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Style, Stylize as _};
@@ -121,20 +121,15 @@ fn progress_line(frame: &mut Frame, area: Rect, board: &Board) {
 fn bar_line(done: f64, width: u16) -> Line<'static> {
     let filled = usize::from((f64::from(width) * done).round() as u16);
     let rest = usize::from(width).saturating_sub(filled);
-    Line::from(vec![
-        "━".repeat(filled).cyan(),
-        "─".repeat(rest).dark_gray(),
-    ])
+    Line::from(vec!["━".repeat(filled).cyan(), "─".repeat(rest).dim()])
 }
 
 /// What is left beyond the load; of a search also what it has found.
 fn ahead(board: &Board, place: &Place) -> Option<Line<'static>> {
     let t = board.second.as_ref().map_or(0.0, |second| second.t);
     let (what, left) = super::beyond(&place.ahead, t)?;
-    let found = match &place.ahead {
-        Ahead::Budget { found, .. } if !found.is_empty() => format!("   so far: {found}"),
-        Ahead::Budget { .. } | Ahead::Load | Ahead::Run(_) => String::new(),
-    };
+    let found = super::found(&place.ahead);
+    let found = found.map_or_else(String::new, |found| format!("   so far: {found}"));
     Some(Line::from(vec![label(&what), left.into(), found.into()]))
 }
 
@@ -213,7 +208,10 @@ fn sparklines(frame: &mut Frame, area: Rect, board: &Board) {
         history[history.len().saturating_sub(usize::from(width))..].to_vec()
     };
     #[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
-    let top = |data: &[u64]| data.iter().max().map(|top| *top as f64);
+    let top = |data: &[u64]| {
+        let top = data.iter().max().filter(|top| **top > 0);
+        top.map(|top| *top as f64)
+    };
     let data = newest(&board.throughput, rate.width);
     let most = top(&data).map_or_else(String::new, |top| format!("≤ {}/s", format_number(top)));
     let name = vec![label("good"), most.dim()];
@@ -252,7 +250,7 @@ fn component_line(name: &str, cpu: &str, memory: &str) -> Line<'static> {
 mod tests {
     use super::super::board::Board;
     use super::*;
-    use plimsoll_lab::{Numbered, Progress};
+    use plimsoll_lab::{Ahead, Numbered, Progress};
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
 

@@ -27,9 +27,12 @@ impl Lines {
             Progress::BlockStarted { label, arm, ahead } => {
                 self.last_t = 0.0;
                 let comma = if label.is_empty() { "" } else { ", " };
+                let found = super::found(ahead);
+                let found = found.map_or_else(String::new, |found| format!("; so far: {found}"));
                 let left = super::beyond(ahead, 0.0);
-                let left =
-                    left.map_or_else(String::new, |(what, left)| format!(" ({what}: {left})"));
+                let left = left.map_or_else(String::new, |(what, left)| {
+                    format!(" ({what}: {left}{found})")
+                });
                 Some(format!("{label}{comma}arm {arm}{left}"))
             }
             Progress::Second(second) if second.t >= self.last_t + INTERVAL_S => {
@@ -142,7 +145,9 @@ mod tests {
         };
         assert_eq!(
             Lines::default().line(&trial).as_deref(),
-            Some("trial 7: 412/s for 10.0 s, arm main (budget 130 s: 74 s left)")
+            Some(
+                "trial 7: 412/s for 10.0 s, arm main (budget 130 s: 74 s left; so far: 400/s is carried)"
+            )
         );
     }
 
