@@ -18,7 +18,7 @@ pub enum Stream {
     Delays = 3,
     /// Think times of closed users.
     Think = 4,
-    /// The order of arms within a block.
+    /// The order of arms within a block, and of levels.
     Order = 5,
     /// Resampling in statistics.
     Resample = 6,

@@ -52,7 +52,7 @@ pub fn summarise(session: &Session<'_, '_>, manifest: &Manifest, course: Course)
         experiment::Method::Compare { baseline, .. } => Method::Compare {
             baseline: baseline.clone(),
         },
-        experiment::Method::Levels(levels) => Method::Levels(levels.named()),
+        experiment::Method::Levels(levels) => Method::Levels(levels.named(manifest.seed)),
         experiment::Method::Capacity(_) => Method::Capacity(session.searches.clone()),
     };
     let measured: Vec<ArmBlocks> = session

@@ -35,7 +35,7 @@ pub use component::{
 };
 pub use decoded::{RECORDS, VALUES};
 pub use load::LoadSettings;
-pub use method::{Capacity, Levels, Method, Point};
+pub use method::{Capacity, LevelOrder, Levels, Method, Point};
 pub use name::is_name;
 pub use scenario::{
     Act, Body, Check, Condition, Data, FeederFile, Matcher, Part as ScenarioPart, Predicate,

@@ -1,7 +1,7 @@
 //! What a run says of itself before anything is measured. Templates stand in it as written, so secrets do not.
 
 use crate::experiment::{
-    Arm, Component, ComponentKind, Experiment, LoadedScenario, Method, Template,
+    Arm, Component, ComponentKind, Experiment, LevelOrder, LoadedScenario, Method, Template,
 };
 use crate::host;
 use crate::run::RunOptions;
@@ -68,7 +68,13 @@ fn load(arm: &Arm, method: &Method) -> String {
     let settings = &arm.settings;
     let time = |duration: Duration| format_seconds(duration.as_secs_f64());
     let chosen = match method {
-        Method::Levels(levels) => format!("{} levels up to ", levels.points.len()),
+        Method::Levels(levels) => {
+            let order = match levels.order {
+                LevelOrder::Ascending => "",
+                LevelOrder::Random => " in random order",
+            };
+            format!("{} levels{order} up to ", levels.points.len())
+        }
         Method::Capacity(_) => "searched from ".to_owned(),
         Method::Measure | Method::Compare { .. } => String::new(),
     };

@@ -77,6 +77,8 @@ pub struct Level {
     pub name: String,
     /// Virtual users of the closed model.
     pub users: Option<u32>,
+    /// In which turn of the run it was held, from 1.
+    pub turn: u32,
 }
 
 impl Method {

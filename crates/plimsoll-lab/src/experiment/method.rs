@@ -4,7 +4,7 @@ mod capacity;
 mod levels;
 
 pub use capacity::Capacity;
-pub use levels::{Levels, Point};
+pub use levels::{LevelOrder, Levels, Point};
 
 use plimsoll_base::document::{Path as Pointer, suggestion};
 use std::time::Duration;

@@ -20,8 +20,8 @@ pub use load::{
     UserChangeWire, UsersWire,
 };
 pub use method::{
-    CapacityWire, CompareWire, LevelsWire, MeasureWire, MethodMappingWire, MethodWire,
-    ObjectiveWire, ThresholdWire,
+    CapacityWire, CompareWire, LevelOrderWire, LevelsWire, MeasureWire, MethodMappingWire,
+    MethodWire, ObjectiveWire, ThresholdWire,
 };
 pub use probe::{ExporterWire, ProbeWayWire, ProbeWire};
 pub use report::ReportWire;

@@ -14,6 +14,9 @@ pub struct LevelSummary {
     pub name: String,
     /// Its number, from 1: the `block` of its rows in the series.
     pub level: u32,
+    /// In which turn of the run it was held, from 1: not its number where the experiment says `order: random`.
+    #[serde(default)]
+    pub turn: Option<u32>,
     /// Virtual users of the closed model; `null` in the open one.
     pub users: Option<u32>,
     /// Measured seconds, without warm-up.

@@ -136,15 +136,13 @@ fn bottleneck(summary: &Summary) -> String {
 fn levels_and_capacity(summary: &Summary) -> Vec<String> {
     let mut parts = Vec::new();
     if let Some(levels) = figures::levels::levels(summary) {
-        let said = rates::said(summary);
-        let said = said
+        let remarks = figures::levels::remarks(summary);
+        let remarks: String = remarks
             .iter()
-            .map(|said| format!("- {}\n", escape_markdown(said)));
-        let mut said: String = said.collect();
-        if !said.is_empty() {
-            said.insert(0, '\n');
-        }
-        parts.push(format!("## Levels\n\n{}{said}", levels.to_markdown()));
+            .map(|remark| format!("- {}\n", escape_markdown(remark)))
+            .collect();
+        let content = [levels.to_markdown(), remarks];
+        parts.push(format!("## Levels\n\n{}", content.join("\n").trim_end()) + "\n");
     }
     if let Some(found) = figures::capacity::capacities(summary) {
         parts.push(format!("## Capacity\n\n{}", found.to_markdown()));

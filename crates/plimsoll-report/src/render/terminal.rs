@@ -107,9 +107,9 @@ pub fn wrapped(line: &str, width: usize) -> String {
 /// The levels, whole: what is asked for is one row each.
 fn levels(summary: &Summary, width: usize) -> Option<String> {
     let table = figures::levels::levels(summary)?;
-    let said = rates::said(summary).into_iter();
-    let said: String = said.map(|said| format!("  {}\n", plain(&said))).collect();
-    Some(table.to_text_within(width) + &said)
+    let remarks = figures::levels::remarks(summary);
+    let remarks = remarks.iter().map(|remark| plain(remark) + "\n");
+    Some(table.to_text_within(width) + &remarks.collect::<String>())
 }
 
 fn verdict(summary: &Summary) -> String {

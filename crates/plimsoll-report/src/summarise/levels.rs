@@ -65,6 +65,7 @@ fn of_level(
     LevelSummary {
         name: level.name.clone(),
         level: number,
+        turn: Some(level.turn),
         users: level.users,
         seconds: data.seconds,
         offered_per_s: data.offered_per_s,

@@ -71,6 +71,47 @@ fn numbers_of_users_are_levels_too() {
     assert_eq!(level(&summary, 1)["bearing"], Value::Null);
 }
 
+/// What runs first is the seed's choice, and the report's order is not.
+#[test]
+fn levels_in_random_order_are_shown_ascending() {
+    let workspace = slow(
+        "{ warmup: 100ms }",
+        "levels: { users: [1, 2, 3, 4], hold: 1s, order: random }",
+    );
+    let finished = workspace.experiment("slow.yaml", &[]);
+    let summary = workspace.json("run/summary.json");
+    let levels = summary["arms"]["main"]["levels"].as_array().unwrap();
+    let of = |key: &str| -> Vec<u64> {
+        let values = levels.iter().map(|level| level[key].as_u64().unwrap());
+        values.collect()
+    };
+    assert_eq!(
+        (of("level"), of("users")),
+        (vec![1, 2, 3, 4], vec![1, 2, 3, 4])
+    );
+    // What ran when is told by the series too, where a level is the block of its rows.
+    let series = workspace.read("run/series.jsonl");
+    let mut ran: Vec<u64> = Vec::new();
+    for line in series.lines() {
+        let row: Value = serde_json::from_str(line).unwrap();
+        if let Some(block) = row["block"].as_u64().filter(|_| row["arm"] == "main")
+            && !ran.contains(&block)
+        {
+            ran.push(block);
+        }
+    }
+    let mut turns: Vec<(u64, u64)> = of("turn").into_iter().zip(of("level")).collect();
+    turns.sort_unstable();
+    let turns: Vec<u64> = turns.into_iter().map(|(_, level)| level).collect();
+    assert_eq!(turns, ran);
+    assert_ne!(turns, [1, 2, 3, 4]);
+    let order: Vec<String> = turns.iter().map(|users| format!("{users} users")).collect();
+    let told = format!("levels ran in the order {}", order.join(", "));
+    for text in [&finished.stdout, &workspace.read("run/report.html")] {
+        assert!(text.contains(&told), "{told}: {text}");
+    }
+}
+
 #[test]
 fn a_threshold_judges_the_level_that_it_names() {
     let workspace = slow(

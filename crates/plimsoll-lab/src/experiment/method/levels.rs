@@ -1,13 +1,14 @@
 //! `levels` of the file: rates or numbers of users, in order.
 
 use plimsoll_base::document::{DurationText, Path as Pointer, RateText};
+use plimsoll_base::random::{Draw, Stream};
 use plimsoll_base::units::Rate;
 use plimsoll_report::summarise::Level;
 use std::time::Duration;
 
 use super::default_warmup;
 use crate::experiment::loader::Loader;
-use crate::experiment::wire::{LevelsWire, LoadWire, UsersWire};
+use crate::experiment::wire::{LevelOrderWire, LevelsWire, LoadWire, UsersWire};
 
 /// More levels than any run has time for.
 const MOST_LEVELS: usize = 100;
@@ -19,6 +20,17 @@ pub struct Levels {
     pub points: Vec<Point>,
     /// The measured time of each.
     pub hold: Duration,
+    /// In which order they run.
+    pub order: LevelOrder,
+}
+
+/// In which order levels run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LevelOrder {
+    /// As they are written.
+    Ascending,
+    /// As the run's seed draws it.
+    Random,
 }
 
 /// One level.
@@ -49,15 +61,31 @@ impl Point {
 }
 
 impl Levels {
+    /// The levels in the order in which they run, each with its number from 1.
+    #[must_use]
+    pub fn turns(&self, seed: u64) -> Vec<(u32, Point)> {
+        let mut turns: Vec<(u32, Point)> = (1..).zip(self.points.iter().copied()).collect();
+        if self.order == LevelOrder::Random {
+            // Blocks of a comparison count from 1.
+            Draw::new(seed, Stream::Order, 0).shuffle(&mut turns);
+        }
+        turns
+    }
+
     /// What the report calls them, by number from 1.
     #[must_use]
-    pub fn named(&self) -> Vec<Level> {
-        let named = self.points.iter().map(|point| Level {
+    pub fn named(&self, seed: u64) -> Vec<Level> {
+        let turns = self.turns(seed);
+        let named = (1_u32..).zip(&self.points).map(|(number, point)| Level {
             name: point.name(),
             users: match point {
                 Point::Rate(_) => None,
                 Point::Users(users) => Some(*users),
             },
+            turn: (1_u32..)
+                .zip(&turns)
+                .find(|(_, (ran, _))| *ran == number)
+                .map_or(number, |(turn, _)| turn),
         });
         named.collect()
     }
@@ -91,6 +119,10 @@ pub(super) fn convert(loader: &mut Loader<'_>, wire: &LevelsWire, at: &Pointer) 
     Levels {
         points,
         hold: *wire.hold,
+        order: match wire.order {
+            Some(LevelOrderWire::Random) => LevelOrder::Random,
+            Some(LevelOrderWire::Ascending) | None => LevelOrder::Ascending,
+        },
     }
 }
 
@@ -136,4 +168,46 @@ pub(super) fn load(wire: &LevelsWire) -> Option<LoadWire> {
         warmup: Some(DurationText(default_warmup(*wire.hold))),
         ..LoadWire::default()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn levels(order: LevelOrder) -> Levels {
+        Levels {
+            points: (1..=5).map(Point::Users).collect(),
+            hold: Duration::from_secs(1),
+            order,
+        }
+    }
+
+    fn numbers(order: LevelOrder, seed: u64) -> Vec<u32> {
+        let turns = levels(order).turns(seed);
+        turns.into_iter().map(|(number, _)| number).collect()
+    }
+
+    #[test]
+    fn a_seed_draws_one_order_of_all_levels() {
+        assert_eq!(numbers(LevelOrder::Ascending, 7), [1, 2, 3, 4, 5]);
+        let drawn = numbers(LevelOrder::Random, 7);
+        assert_eq!(drawn, numbers(LevelOrder::Random, 7));
+        let others = (0..20).map(|seed| numbers(LevelOrder::Random, seed));
+        assert!(others.into_iter().any(|other| other != drawn));
+        let mut sorted = drawn;
+        sorted.sort_unstable();
+        assert_eq!(sorted, [1, 2, 3, 4, 5]);
+    }
+
+    /// Numbers go by size, turns by time.
+    #[test]
+    fn each_level_knows_its_turn() {
+        for seed in 0..20 {
+            let named = levels(LevelOrder::Random).named(seed);
+            for (turn, number) in (1..).zip(numbers(LevelOrder::Random, seed)) {
+                let level = &named[usize::try_from(number).unwrap() - 1];
+                assert_eq!((level.users, level.turn), (Some(number), turn));
+            }
+        }
+    }
 }

@@ -140,6 +140,20 @@ pub struct LevelsWire {
     pub users: Option<Vec<u32>>,
     /// The measured time of each level. The warm-up before it is `load.warmup`; default: a fifth of this, at most 5s.
     pub hold: DurationText,
+    /// In which order they run; reports show them ascending all the same. Default: `ascending`.
+    #[deserr(default)]
+    pub order: Option<LevelOrderWire>,
+}
+
+/// In which order levels run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserr, JsonSchema)]
+#[deserr(rename_all = lowercase)]
+#[schemars(rename = "LevelOrder", rename_all = "lowercase")]
+pub enum LevelOrderWire {
+    /// As they are written.
+    Ascending,
+    /// In an order that the run's seed draws, so that what drifts with time falls on no rate in particular.
+    Random,
 }
 
 /// A search for the highest rate that meets an objective. It takes the place of what `load` would say of rates and times.

@@ -57,6 +57,25 @@ pub(in crate::render) fn levels(summary: &Summary) -> Option<Table> {
     Some(table)
 }
 
+/// Sentences that belong below the table: the order in which levels ran, where it is not that of the table.
+pub(in crate::render) fn remarks(summary: &Summary) -> Vec<String> {
+    turns(summary).into_iter().collect()
+}
+
+fn turns(summary: &Summary) -> Option<String> {
+    let levels = summary.arms.values().flat_map(|arm| &arm.levels);
+    let mut turns: Vec<(u32, u32, &str)> = levels
+        .filter_map(|level| Some((level.turn?, level.level, level.name.as_str())))
+        .collect();
+    turns.sort_unstable();
+    turns.dedup();
+    if turns.is_sorted_by_key(|(_, number, _)| number) {
+        return None;
+    }
+    let names: Vec<&str> = turns.into_iter().map(|(_, _, name)| name).collect();
+    Some(format!("levels ran in the order {}", names.join(", ")))
+}
+
 /// Groups of steps at each level; `None` when no scenario has any.
 pub(super) fn groups(summary: &Summary) -> Option<Table> {
     let mut table = Table::new(

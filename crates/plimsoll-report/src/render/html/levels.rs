@@ -6,7 +6,7 @@ use super::plot::{self, Pen, Plot};
 use super::style::{self, AXIS, FAILED};
 use super::{arms, figure, legend};
 use crate::record::{LevelSummary, Statistic};
-use crate::render::figures::levels::{fell_behind, levels};
+use crate::render::figures::levels::{fell_behind, levels, remarks};
 use crate::render::rates::{self, PerIteration};
 use crate::render::words::number;
 use crate::view::RunView;
@@ -31,7 +31,7 @@ pub(super) fn section(view: &RunView) -> Markup {
             behind.filter_map(|level| Some((*name, level.bearing.as_ref()?.sentence.as_str())))
         })
         .collect();
-    let counted = rates::said(summary);
+    let remarks = remarks(summary);
     let content = html! {
         (legend(arms_with.iter().map(|(name, _)| *name)))
         h3 { "Answered per second" }
@@ -39,8 +39,11 @@ pub(super) fn section(view: &RunView) -> Markup {
         h3 { "Response times" }
         (figure(times(&arms_with), "Bold: p99; thin: median, on a logarithmic axis."))
         div.dense { (arms::table(&table)) }
-        @if !said.is_empty() || !counted.is_empty() {
-            ul.notes { @for counted in &counted { li { (counted) } } @for (name, sentence) in said { li { (name) ": " (sentence) } } }
+        @if !said.is_empty() || !remarks.is_empty() {
+            ul.notes {
+                @for (name, sentence) in said { li { (name) ": " (sentence) } }
+                @for remark in remarks { li { (remark) } }
+            }
         }
     };
     super::section(
