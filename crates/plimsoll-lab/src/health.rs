@@ -9,13 +9,15 @@ use plimsoll_base::outcome::OutcomeClass;
 use plimsoll_base::time_kind::TimeKind;
 use plimsoll_load::fragment::Fragment;
 use plimsoll_load::plan::{Load, Pacing, Plan, Profile};
-use plimsoll_report::record::{ArmData, GeneratorHealth, Halves};
+use plimsoll_report::record::{ArmData, GeneratorHealth, Halves, PARTS};
 
 /// Adds up one load.
 #[derive(Debug)]
 pub struct Health {
     /// From the start of the load, in seconds.
     middle: f64,
+    /// Of the measured time.
+    parts: Parts,
     stalled_s: f64,
     longest_stall_s: f64,
     /// The most arrivals that were due and not released.
@@ -35,6 +37,7 @@ impl Health {
     pub fn new(plan: &Plan) -> Self {
         Self {
             middle: (plan.warmup + plan.duration / 2).as_secs_f64(),
+            parts: Parts::new(plan),
             stalled_s: 0.0,
             longest_stall_s: 0.0,
             behind: 0,
@@ -60,12 +63,15 @@ impl Health {
             self.lookout.get_or_insert_default().merge(lookout);
         }
         if let Some(halves) = &mut self.halves {
-            let half = if fragment.start_s + fragment.length_s / 2.0 < self.middle {
+            let times = published(fragment, TimeKind::ResponseTime);
+            let at = fragment.start_s + fragment.length_s / 2.0;
+            let half = if at < self.middle {
                 &mut halves.first
             } else {
                 &mut halves.second
             };
-            half.merge(&published(fragment, TimeKind::ResponseTime));
+            half.merge(&times);
+            self.parts.add(at, &times);
         }
     }
 
@@ -81,6 +87,7 @@ impl Health {
             littles_law_error: littles_law_error(self.in_flight_s, data),
             lookout: self.lookout,
             halves: self.halves,
+            medians: self.parts.medians(),
             ..GeneratorHealth::default()
         };
         if let Some(probe) = probe {
@@ -89,6 +96,48 @@ impl Health {
         health.busiest_thread_cores_max =
             used_by_work(self.pacing, health.busiest_thread_cores_max);
         health
+    }
+}
+
+/// Response times by equal parts of the measured time, none shorter than a second.
+#[derive(Debug)]
+struct Parts {
+    /// From the start of the load, in seconds.
+    from: f64,
+    length_s: f64,
+    times: Vec<TimeHistogram>,
+}
+
+impl Parts {
+    fn new(plan: &Plan) -> Self {
+        let count = plan.duration.as_secs().min(u64::from(PARTS));
+        let times: Vec<TimeHistogram> = (0..count).map(|_| TimeHistogram::new()).collect();
+        Self {
+            from: plan.warmup.as_secs_f64(),
+            #[expect(clippy::cast_precision_loss, reason = "a few parts")]
+            length_s: plan.duration.as_secs_f64() / count.max(1) as f64,
+            times,
+        }
+    }
+
+    /// Takes times into account that ended around a moment; what ends late belongs to the last part.
+    fn add(&mut self, at: f64, times: &TimeHistogram) {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a place among a few parts"
+        )]
+        let part = ((at - self.from) / self.length_s).max(0.0) as usize;
+        let last = self.times.len().saturating_sub(1);
+        if let Some(part) = self.times.get_mut(part.min(last)) {
+            part.merge(times);
+        }
+    }
+
+    /// Of all parts, or of none.
+    fn medians(&self) -> Vec<f64> {
+        let medians = self.times.iter().map(|times| times.quantile(0.5));
+        medians.collect::<Option<Vec<f64>>>().unwrap_or_default()
     }
 }
 
@@ -159,6 +208,11 @@ mod tests {
     fn nothing_yet() -> Health {
         Health {
             middle: 1.0,
+            parts: Parts {
+                from: 0.0,
+                length_s: 1.0,
+                times: vec![TimeHistogram::new(); 2],
+            },
             stalled_s: 0.0,
             longest_stall_s: 0.0,
             behind: 0,
@@ -210,6 +264,23 @@ mod tests {
             ),
             (Some(0.2), Some(0.1), Some(0.1))
         );
+    }
+
+    #[test]
+    fn parts_hold_what_ended_in_them() {
+        let medians = |at: &[(f64, u64)]| {
+            let mut parts = nothing_yet().parts;
+            for (at, millis) in at {
+                parts.add(*at, &times(&[*millis]));
+            }
+            let medians = parts.medians().into_iter();
+            medians.map(|s| (s * 1e3).round()).collect::<Vec<f64>>()
+        };
+        assert_eq!(
+            medians(&[(0.5, 3), (1.5, 5), (2.0, 7), (2.0, 7)]),
+            [3.0, 7.0]
+        );
+        assert!(medians(&[(0.5, 3)]).is_empty());
     }
 
     #[test]

@@ -8,6 +8,7 @@ pub mod bearing;
 pub mod bottleneck;
 pub mod capacity;
 pub mod diagnosis;
+pub mod drift;
 pub mod history;
 pub mod live;
 pub mod metric;

@@ -11,6 +11,7 @@ mod cause;
 mod completions;
 mod component;
 mod demand;
+mod drift;
 mod event;
 mod failure;
 mod health;
@@ -35,9 +36,10 @@ pub use cause::{Bottleneck, BottleneckConclusion, Cause, CauseKind, PlanCeiling,
 pub use completions::{Answers, Completions};
 pub use component::{ComponentData, ComponentSample, GENERATOR};
 pub use demand::{Demand, DemandLine};
+pub use drift::{Drift, DriftDirection, LevelDrift};
 pub use event::{EventKind, EventRow};
 pub use failure::{Failure, Failures, Seen};
-pub use health::{BothEnds, GeneratorHealth, Halves, Segments};
+pub use health::{BothEnds, GeneratorHealth, Halves, PARTS, Segments};
 pub use level::LevelSummary;
 pub use manifest::{
     ArmFacts, ComponentFacts, Host, Input, MANIFEST_SCHEMA, Manifest, MethodName, RunState,

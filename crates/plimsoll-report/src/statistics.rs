@@ -15,6 +15,7 @@ mod response_times;
 mod sample;
 mod share;
 mod student;
+mod trend;
 mod unpaired;
 
 pub use change_points::{ChangePoint, MOST_RESULTS, change_points};
@@ -30,4 +31,5 @@ pub use order::{quantile_interval, times_to_bound};
 pub use response_times::{Quantile, ResponseTimes};
 pub use sample::Sample;
 pub use share::share_at_least;
+pub use trend::Trend;
 pub use unpaired::Welch;

@@ -121,6 +121,7 @@ pub fn summarise(
             Method::Levels(named) => {
                 let (levels, of_levels) = levels::summarise(arm, named);
                 summary.bottleneck = levels::attribute(arm, &levels, cpus);
+                summary.drift = levels::drift(arm, &levels);
                 summary.levels = levels;
                 rows.extend(of_levels);
             }

@@ -39,7 +39,13 @@ pub struct GeneratorHealth {
     pub both_ends: Option<BothEnds>,
     /// Response times by halves of the measured time. `None` where the planned load itself changes.
     pub halves: Option<Halves>,
+    /// Medians of response times in seconds, by [`PARTS`] equal parts of the measured time, or as many as it has seconds. Empty where the planned load
+    /// itself changes, where a part had none, and of blocks merged.
+    pub medians: Vec<f64>,
 }
+
+/// Parts of a measured time whose medians are kept.
+pub const PARTS: u32 = 10;
 
 /// The same exchanges as the generator timed them and as the component of ours that was its direct target did.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -129,6 +135,7 @@ impl GeneratorHealth {
         if let Some(added) = &other.lookout {
             self.lookout.get_or_insert_default().merge(added);
         }
+        self.medians.clear();
         if let Some(added) = &other.halves {
             let own = self.halves.get_or_insert_default();
             own.first.merge(&added.first);

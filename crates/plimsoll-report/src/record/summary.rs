@@ -4,6 +4,7 @@
 use super::arm::LoadModel;
 use super::capacity::CapacitySummary;
 use super::cause::Bottleneck;
+use super::drift::Drift;
 use super::level::LevelSummary;
 use super::manifest::{Host, MethodName};
 use super::ranges::{RangeSummary, Ranges};
@@ -309,6 +310,9 @@ pub struct ArmSummary {
     /// The figures of each level, ascending; empty unless the method is `levels`. The arm's own figures are then those of all levels together.
     #[serde(default)]
     pub levels: Vec<LevelSummary>,
+    /// How response times of levels changed with time, where they did; `null` too where there is too little to tell by.
+    #[serde(default)]
+    pub drift: Option<Drift>,
     /// What the search found; `null` unless the method is `capacity`. The arm's own figures are then those of one trial: the one that stands
     /// for the lower bound.
     #[serde(default)]

@@ -83,6 +83,7 @@ pub(super) fn summarise<'a>(
             .map(|(block, data)| block_summary(*block, data, void_for(*block)))
             .collect(),
         levels: Vec::new(),
+        drift: None,
         capacity: None,
         notes: arm.notes.iter().cloned().chain(notes(merged)).collect(),
     }

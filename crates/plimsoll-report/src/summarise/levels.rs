@@ -2,9 +2,10 @@
 
 use super::{Level, component_summaries, figures};
 use crate::bottleneck::{Case, Point};
+use crate::drift::{self, Held};
 use crate::metric::Metric;
 use crate::record::{
-    ArmBlocks, ArmData, Bottleneck, Effect, LevelSummary, Manner, Statistic, ValidityRow,
+    ArmBlocks, ArmData, Bottleneck, Drift, Effect, LevelSummary, Manner, Statistic, ValidityRow,
 };
 use crate::{bearing, bottleneck, validity};
 
@@ -48,6 +49,23 @@ pub(super) fn attribute(arm: &ArmBlocks, levels: &[LevelSummary], cpus: u32) -> 
     });
     let points: Vec<Point> = points.collect();
     (!points.is_empty()).then(|| bottleneck::attribute(&Case::of_points(points, cpus)))
+}
+
+/// How response times changed with time; `None` where they did not, and where that cannot be told.
+pub(super) fn drift(arm: &ArmBlocks, levels: &[LevelSummary]) -> Option<Drift> {
+    let held = levels.iter().filter_map(|level| {
+        let manner = level.bearing.as_ref().map(|bearing| bearing.manner);
+        let sustained = manner.is_none_or(|manner| manner == Manner::Sustains);
+        Some(Held {
+            name: &level.name,
+            turn: level.turn,
+            offered_per_s: level.offered_per_s,
+            seconds: level.seconds,
+            stands: sustained && !level.void_for.contains(&Statistic::P50),
+            health: &arm.blocks.get(&level.level)?.health,
+        })
+    });
+    drift::judge(&held.collect::<Vec<Held>>())
 }
 
 fn of_level(

@@ -57,9 +57,16 @@ pub(in crate::render) fn levels(summary: &Summary) -> Option<Table> {
     Some(table)
 }
 
-/// Sentences that belong below the table: the order in which levels ran, where it is not that of the table.
+/// Sentences that belong below the table: what changed with time, and the order in which levels ran, where it is not that of the table.
 pub(in crate::render) fn remarks(summary: &Summary) -> Vec<String> {
-    turns(summary).into_iter().collect()
+    let drifts = summary.arms.iter().filter_map(|(name, arm)| {
+        let sentence = &arm.drift.as_ref()?.sentence;
+        Some(match summary.arms.len() {
+            1 => sentence.clone(),
+            _ => format!("{name}: {sentence}"),
+        })
+    });
+    drifts.chain(turns(summary)).collect()
 }
 
 fn turns(summary: &Summary) -> Option<String> {
