@@ -13,7 +13,7 @@ use plimsoll_load::plan::{Connections, Load, Pacing};
 
 use super::connections;
 use super::loader::Loader;
-use super::wire::PacingWire;
+use super::wire::{ConnectionCountWire, PacingWire};
 use arrivals::Arrivals;
 
 pub(super) use layers::{Layer, Layers};
@@ -62,7 +62,10 @@ pub(super) fn convert(
         duration: total - warmup,
         warmup,
         connections,
-        connections_stated: layers.get(|wire| wire.connections).is_some()
+        connections_stated: layers
+            .get(|wire| wire.connections)
+            .and_then(ConnectionCountWire::number)
+            .is_some()
             || layers.get(|wire| wire.shared_connections).is_some()
             || layers.get(|wire| wire.when_busy).is_some(),
         pacing: match layers.get(|wire| wire.pacing) {
@@ -354,6 +357,55 @@ mod tests {
         check(", when_busy: queue, queue: 5", (50, 50, 5));
         check(", when_busy: drop, connections: 7", (7, 7, 0));
         check(", when_busy: { grow: 500 }", (50, 500, 10_000));
+        check(", connections: auto", (50, 50, 10_000));
+    }
+
+    #[test]
+    fn connections_that_are_left_open_are_as_if_nobody_wrote_them() {
+        let method = "method: { capacity: { objective: { p99: 1s }, from: 10/s } }\n";
+        let settings = |load: &str| {
+            let experiment = with_load(load, method).load(&[]).unwrap();
+            experiment.arms[0].settings.clone()
+        };
+        assert_eq!(settings("{ connections: auto }"), settings("{}"));
+        assert!(!settings("{ connections: auto }").connections_stated);
+        assert!(settings("{ connections: 50 }").connections_stated);
+        // An arm leaves open what the common load says.
+        let arms = "arms: { a: {}, b: { load: { connections: auto } } }\n";
+        let load = "{ rate: 1/s, connections: 7, duration: 1s }";
+        let experiment = with_load(load, arms).load(&[]).unwrap();
+        let shown = experiment
+            .arms
+            .iter()
+            .map(|arm| arm.settings.load.to_string());
+        assert_eq!(
+            shown.collect::<Vec<String>>(),
+            ["1/s over 7 connections", "1/s over 50 connections"]
+        );
+    }
+
+    #[test]
+    fn connections_are_not_left_open_and_said_elsewhere() {
+        let check = |load: &str, expected: &str| {
+            let problems = with_load(load, "").load(&[]).unwrap_err().to_string();
+            assert!(problems.contains(expected), "{problems}");
+        };
+        check(
+            "{ users: 5, connections: auto, duration: 1s }",
+            "load.connections: has no meaning with `users`: remove it",
+        );
+        check(
+            "{ rate: 1/s, connections: auto, when_busy: drop, duration: 1s }",
+            "load.connections: `auto` leaves open how many there are, and `when_busy` does not: write a number, or remove one of the two",
+        );
+        check(
+            "{ rate: 1/s, connections: auto, shared_connections: 5, duration: 1s }",
+            "and `shared_connections` does not",
+        );
+        check(
+            "{ rate: 1/s, connections: many, duration: 1s }",
+            "load.connections: `many` is unknown: write a number such as `50`, or `auto`",
+        );
     }
 
     #[test]

@@ -16,8 +16,8 @@ pub use components::{
 };
 pub use connections::{ConnectionPerWire, ProtocolWire, ResolveWire, TlsVersionWire, TlsWire};
 pub use load::{
-    ArrivalWire, BusyWire, GrowWire, LoadWire, PacingWire, StageWire, StaircaseWire,
-    UserChangeWire, UsersWire,
+    ArrivalWire, BusyWire, ConnectionCountWire, GrowWire, LoadWire, PacingWire, StageWire,
+    StaircaseWire, UserChangeWire, UsersWire,
 };
 pub use method::{
     CapacityWire, CompareWire, LevelOrderWire, LevelsWire, MeasureWire, MethodMappingWire,

@@ -37,9 +37,9 @@ pub struct Args {
     /// So many requests, all of them measured; with --rate so many arrivals.
     #[arg(short, long, conflicts_with_all = ["duration", "warmup", "poisson"])]
     number: Option<u64>,
-    /// Connections.
-    #[arg(short, long, default_value_t = 50)]
-    connections: u32,
+    /// Connections; with --rate also `auto`, which is as many as without this flag.
+    #[arg(short, long, default_value = "50", value_parser = connections)]
+    connections: Connections,
     /// Measured time, such as `30s`.
     #[arg(short = 'z', long, default_value = "10s")]
     duration: String,
@@ -97,6 +97,25 @@ struct Security {
     /// File with its key (PEM) [default: the certificate's file]
     #[arg(long, value_name = "FILE", requires = "cert")]
     key: Option<String>,
+}
+
+/// How many connections there are.
+#[derive(Debug, Clone, Copy)]
+enum Connections {
+    /// As many as without the flag.
+    Auto,
+    /// So many.
+    Number(u32),
+}
+
+fn connections(text: &str) -> Result<Connections, String> {
+    match text {
+        "auto" => Ok(Connections::Auto),
+        number => number
+            .parse()
+            .map(Connections::Number)
+            .map_err(|error| format!("{error}: write a number, or `auto`")),
+    }
 }
 
 /// Runs it.
@@ -178,11 +197,18 @@ fn load(args: &Args, request: &Request) -> Result<Value, Failure> {
     match rate {
         Some(rate) => {
             load["rate"] = rate.into();
-            load["connections"] = args.connections.into();
+            load["connections"] = match args.connections {
+                Connections::Auto => "auto".into(),
+                Connections::Number(number) => number.into(),
+            };
             load["profile"] = if args.poisson { "poisson" } else { "constant" }.into();
         }
         None => {
-            load["users"] = args.connections.into();
+            let Connections::Number(users) = args.connections else {
+                let message = "-c: `auto` is for arrivals: without --rate each connection is a user, so write how many";
+                return Err(Failure::Input(message.to_owned()));
+            };
+            load["users"] = users.into();
             if let Some(number) = args.number {
                 load["iterations"] = number.into();
             }

@@ -222,6 +222,8 @@ fn what_is_wrong_with_a_flag_names_the_flag() {
     for args in [
         &["http://a/", "-c", "0"][..],
         &["http://a/", "-c", "0", "-r", "5"],
+        &["http://a/", "-c", "auto"],
+        &["http://a/", "-c", "auto", "-r", "0"],
         &["http://a/", "-r", "0"],
         &["http://a/", "-r", "often"],
         &["http://a/", "-r", "99000000"],
@@ -257,6 +259,8 @@ fn what_is_wrong_with_a_flag_names_the_flag() {
     insta::assert_snapshot!(messages, @r#"
     -c 0: error: -c: has no user at all: write 1 to 1000000
     -c 0 -r 5: error: -c: must be 1 to 1000000
+    -c auto: error: -c: `auto` is for arrivals: without --rate each connection is a user, so write how many
+    -c auto -r 0: error: -r 0: write arrivals per second such as `500`, or `90/min` or `10/h`, more than 0; without -r the model is closed
     -r 0: error: -r 0: write arrivals per second such as `500`, or `90/min` or `10/h`, more than 0; without -r the model is closed
     -r often: error: -r often: write arrivals per second such as `500`, or `90/min` or `10/h`, more than 0; without -r the model is closed
     -r 99000000: error: -r: must be at least 0.000002777777777777778 and at most 10000000 per second

@@ -9,7 +9,9 @@ use super::layers::{Layer, Layers};
 use super::stage::{self, Extent, Part, Stage};
 use super::written::Written;
 use crate::experiment::loader::Loader;
-use crate::experiment::wire::{ArrivalWire, BusyWire, GrowWire, LoadWire, SpanWire, StageWire};
+use crate::experiment::wire::{
+    ArrivalWire, BusyWire, ConnectionCountWire, GrowWire, LoadWire, SpanWire, StageWire,
+};
 
 const CONNECTIONS: u32 = 50;
 const QUEUE: u32 = 10_000;
@@ -268,8 +270,29 @@ fn stretches(parts: Vec<Placed>, written: &mut Written) -> Vec<Stretch> {
     stretches
 }
 
+/// How many there are at first; `None` where that is left open.
+fn connections(loader: &mut Loader<'_>, layers: Layers<'_>) -> Option<u32> {
+    let written = layers.get(|wire| wire.connections);
+    if written == Some(ConnectionCountWire::Auto) {
+        let others = [
+            ("when_busy", layers.get(|wire| wire.when_busy).is_some()),
+            (
+                "shared_connections",
+                layers.get(|wire| wire.shared_connections).is_some(),
+            ),
+        ];
+        for (key, _) in others.into_iter().filter(|(_, written)| *written) {
+            let message = format!(
+                "`auto` leaves open how many there are, and `{key}` does not: write a number, or remove one of the two"
+            );
+            loader.refuse(layers.place(loader, "connections"), message);
+        }
+    }
+    written.and_then(ConnectionCountWire::number)
+}
+
 fn open(loader: &mut Loader<'_>, layers: Layers<'_>, profile: Vec<Stretch>) -> Load {
-    let connections = layers.get(|wire| wire.connections).unwrap_or(CONNECTIONS);
+    let connections = connections(loader, layers).unwrap_or(CONNECTIONS);
     let queue = layers.get(|wire| wire.queue).unwrap_or(QUEUE);
     let (grow_to, queue) = match layers.get(|wire| wire.when_busy) {
         None | Some(BusyWire::Queue) => (connections, queue),

@@ -2,6 +2,7 @@
 
 mod arrivals;
 mod busy;
+mod count;
 mod users;
 
 use std::borrow::Cow;
@@ -16,6 +17,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 pub use arrivals::{ArrivalWire, RampWire, StageWire, StaircaseWire};
 pub use busy::{BusyWire, GrowWire};
+pub use count::ConnectionCountWire;
 pub use users::{UserChangeWire, UsersWire};
 
 /// How much load, and when: exactly one of `rate`, `ramp`, `staircase` (open model), `users` (closed model) and `stages` (either).
@@ -41,9 +43,9 @@ pub struct LoadWire {
     /// Parts of the load, one after the other from the start of the warm-up: all of the open model or all of the closed one.
     #[deserr(default)]
     pub stages: Option<Vec<StageWire>>,
-    /// Open model: virtual users, each with one connection at a time. Default: 50.
+    /// Open model: virtual users, each with one connection at a time. Default: `auto`, as many as a search needs, and else 50.
     #[deserr(default)]
-    pub connections: Option<u32>,
+    pub connections: Option<ConnectionCountWire>,
     /// Open model: what becomes of an arrival that finds no idle virtual user. Default: `queue`.
     #[deserr(default)]
     pub when_busy: Option<BusyWire>,
