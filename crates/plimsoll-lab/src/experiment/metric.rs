@@ -75,6 +75,24 @@ fn unknown_check(check: &str, metric: &Metric, names: Names<'_>) -> Option<Strin
 
 /// What to write in place of a name that is none of the known ones.
 fn instead(rest: &str, head: &str, known: &[String]) -> String {
+    // Names of steps may hold dots: one may be the beginning of another.
+    let begins = |name: &str| {
+        let mut others = known.iter().filter_map(|other| other.strip_prefix(name));
+        others.any(|rest| rest.starts_with('.'))
+    };
+    let named = known.iter().filter(|name| !begins(name)).find_map(|name| {
+        let figure = rest.strip_prefix(name.as_str())?.strip_prefix('.')?;
+        Some((name, figure))
+    });
+    if let Some((name, figure)) = named {
+        let example = match head {
+            "components." => "cpu_cores_mean",
+            _ => "failed_share",
+        };
+        return format!(
+            "`{head}{name}` has no `{figure}`: write for instance `{head}{name}.{example}`"
+        );
+    }
     let written = known.iter().find_map(|name| {
         let length = rest.match_indices('.').map(|(at, _)| at);
         let mut names = length.map(|at| &rest[..at]);
@@ -190,6 +208,7 @@ mod tests {
             "by_group.bye.failed_share",
             "components.db.fds_max",
             "levels.20/s.failed",
+            "levels.10/s.checks.status.failed",
             "latency.p99",
             "checks.statos.failed",
             "checks.body contains ok.failed",
@@ -200,11 +219,12 @@ mod tests {
         .map(|path| check(path).unwrap_err());
         insta::assert_snapshot!(refused.join("\n"), @r"
         `by_step.logout.failed` is not a metric: write `by_step.GET /a.json.…`, `by_step.GET /a.json.x.…` or `by_step.login.…`
-        `by_step.login.x.failed` is not a metric: did you mean `by_step.login.…`?
+        `by_step.login.x.failed` is not a metric: `by_step.login` has no `x.failed`: write for instance `by_step.login.failed_share`
         `by_step.log.failed` is not a metric: did you mean `by_step.login.…`?
         `by_group.bye.failed_share` is not a metric: write `by_group.buy.…` or `by_group.buy/pay.…`
         `components.db.fds_max` is not a metric: write `components.upstream.…` or `components.generator.…`
         `levels.20/s.failed` is not a metric: did you mean `levels.10/s.…`?
+        `levels.10/s.checks.status.failed` is not a metric: `levels.10/s` has no `checks.status.failed`: write for instance `levels.10/s.failed_share`
         `latency.p99` is not a metric: after `arms.<arm>` write one of seconds, offered_per_s, achieved_per_s, good_per_s, intended, sent, in_flight, dropped, connected, reconnected, failed, failed_share, response_time, failed_time, service_time, iteration_time, connection_wait, pacing_lag, connect_time, dns_time, tcp_time, tls_time, first_byte_time, body_time, added, outcomes, reasons, by_step, by_group, checks, components, levels, capacity
         there is no check `statos`: did you mean `status`?
         there is no check `body contains ok`: did you mean `body contains http://…`?

@@ -272,7 +272,7 @@ fn stable() -> Vec<(&'static str, Target, Vec<Load>)> {
             [1, 2, 4, 8].map(Load::Users).to_vec(),
         ),
         (
-            "users of fixed work",
+            "users of even work",
             target(2, 0.003, Work::Lognormal(0.2)),
             [1, 3, 9].map(Load::Users).to_vec(),
         ),

@@ -3,7 +3,8 @@
 use crate::fixture::{self, Behaviour, DIRECT, GATEWAY};
 use plimsoll_report::capacity::{Search, conclude};
 use plimsoll_report::record::{
-    Added, Effect, EventKind, EventRow, SearchEnd, SeriesRow, Trial, TrialOutcome, TrialPurpose,
+    Added, Effect, EventKind, EventRow, Manner, SearchEnd, SeriesRow, Trial, TrialOutcome,
+    TrialPurpose,
 };
 use plimsoll_report::render;
 use plimsoll_report::summarise::Method;
@@ -312,6 +313,23 @@ fn marks_beyond_the_p99_are_told() {
     assert!(told(&view));
     assert!(render::markdown::render(&view).contains("up to the p99"));
     assert!(render::html::render(&view).contains("up to the p99"));
+}
+
+/// There is nothing to recover from.
+#[test]
+fn what_was_kept_up_with_is_no_overload_in_the_table_either() {
+    let mut view = fixture::CAPACITY.clone();
+    let found = view.summary.arms["direct"].capacity.as_mut().unwrap();
+    let seen = found.confirmation.as_mut().unwrap();
+    let overload = seen.overload.as_mut().unwrap();
+    overload.bearing.manner = Manner::Sustains;
+    overload.recovered_after_s = Some(2.0);
+    let text = render::terminal::render(&view);
+    let row = text.lines().find(|line| line.contains("keeps up")).unwrap();
+    assert!(
+        !row.contains("2.00 s") && !row.contains("sustains"),
+        "{row}"
+    );
 }
 
 #[test]

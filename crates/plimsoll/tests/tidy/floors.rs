@@ -16,8 +16,6 @@ const TIED: &[&str] = &[
     "plimsoll-base",
     "plimsoll-http",
     "plimsoll-lab",
-    "plimsoll-load",
-    "plimsoll-mock",
     "plimsoll-report",
 ];
 

@@ -1,7 +1,7 @@
 //! The tables of a search: what was found of each arm, and its trials.
 
 use crate::capacity::conclude::format_rate;
-use crate::record::{CapacityResult, CapacitySummary, Summary, Trial, TrialPurpose};
+use crate::record::{CapacityResult, CapacitySummary, Manner, Summary, Trial, TrialPurpose};
 use crate::render::rates::{self, PerIteration};
 use crate::render::table::Table;
 use crate::render::words::{NOTHING, cores, failures, number, percent, time};
@@ -48,6 +48,10 @@ fn confirmed(found: &CapacitySummary) -> [String; 3] {
         .confirmation
         .as_ref()
         .and_then(|seen| seen.overload.as_ref());
+    // What was kept up with was no overload, and there is nothing to recover from.
+    if overload.is_some_and(|seen| seen.bearing.manner == Manner::Sustains) {
+        return [held, "keeps up", NOTHING].map(str::to_owned);
+    }
     let manner = overload.map_or(NOTHING, |seen| seen.bearing.manner.name());
     let recovery = overload.map_or_else(
         || NOTHING.to_owned(),

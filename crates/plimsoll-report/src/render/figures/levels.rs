@@ -57,7 +57,7 @@ pub(in crate::render) fn levels(summary: &Summary) -> Option<Table> {
     Some(table)
 }
 
-/// Sentences that belong below the table: what changed with time, and the order in which levels ran, where it is not that of the table.
+/// Sentences that belong below the table: what its rates count, what changed with time, and the order in which levels ran, where it is not that of the table.
 pub(in crate::render) fn remarks(summary: &Summary) -> Vec<String> {
     let drifts = summary.arms.iter().filter_map(|(name, arm)| {
         let sentence = &arm.drift.as_ref()?.sentence;
@@ -66,7 +66,8 @@ pub(in crate::render) fn remarks(summary: &Summary) -> Vec<String> {
             _ => format!("{name}: {sentence}"),
         })
     });
-    drifts.chain(turns(summary)).collect()
+    let counted = rates::said(summary).into_iter();
+    counted.chain(drifts).chain(turns(summary)).collect()
 }
 
 fn turns(summary: &Summary) -> Option<String> {
