@@ -108,7 +108,9 @@ pub fn wrapped(line: &str, width: usize) -> String {
 fn levels(summary: &Summary, width: usize) -> Option<String> {
     let table = figures::levels::levels(summary)?;
     let remarks = figures::levels::remarks(summary);
-    let remarks = remarks.iter().map(|remark| plain(remark) + "\n");
+    let remarks = remarks
+        .iter()
+        .map(|remark| format!("  {}\n", plain(remark)));
     Some(table.to_text_within(width) + &remarks.collect::<String>())
 }
 

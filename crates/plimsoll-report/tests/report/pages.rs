@@ -125,8 +125,7 @@ fn what_was_offered_stands_in_the_unit_of_what_was_good() {
     direct                3,000   3,000       0  response  57.0 µs  254 µs  225 µs  379 µs  436 µs  609 µs  3.31 ms  8.62 ms
       direct: a rate counts iterations, of 3 exchanges each on the mean; throughput counts exchanges: 1,000 iterations/s are 3,000 exchanges/s
     "#);
-    insta::assert_snapshot!(shown(&fixture::LEVELS, &["level", "300/s", "  direct"]), @r#"
-    levels · 3 levels · seed 42
+    insta::assert_snapshot!(shown(&fixture::LEVELS, &["level ", "300/s", "  direct: a rate"]), @r#"
     level  arm      bearing   offered exchanges/s  good/s  failed      min     mean      p50      p90      p95      p99      max  CPU generator  CPU upstream  CPU plain
     300/s  direct   sustains                  900     900       0   975 µs  4.58 ms  4.24 ms  6.99 ms  8.27 ms  11.0 ms  16.5 ms           0.23          0.17          –
       direct: a rate counts iterations, of 3 exchanges each on the mean; throughput counts exchanges
