@@ -29,6 +29,7 @@ mod swap;
 mod testssl;
 mod tyk_files;
 mod upstreams;
+mod used_up;
 mod websocket;
 mod wiremock_acceptance;
 
@@ -46,7 +47,7 @@ pub struct Check {
 }
 
 /// Every check, cheap ones first.
-static CHECKS: [Check; 34] = [
+static CHECKS: [Check; 35] = [
     counts::CHECK,
     freeze::CHECK,
     peers::CHECK,
@@ -77,6 +78,7 @@ static CHECKS: [Check; 34] = [
     provocation::CHECK,
     causes::CHECK,
     capacity::CHECK,
+    used_up::CHECK,
     same::CHECK,
     added::CHECK,
     clean::CHECK,

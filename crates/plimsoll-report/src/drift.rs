@@ -183,7 +183,7 @@ fn sentence(direction: DriftDirection, drifted: &[&Level], order: Order, best: f
     };
     let order = match order {
         Order::Ascending => {
-            "levels ran in ascending order, so what differs between them may be time's doing and not the load's: `order: random` in `levels` spreads it over them"
+            "levels ran in ascending order, so what differs between them may be time's doing and not the load's: another order (`order: random` in `levels`) spreads it over them"
         }
         Order::Drawn => "levels ran in random order, so it is spread over them",
     };

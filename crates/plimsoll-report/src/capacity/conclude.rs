@@ -71,7 +71,7 @@ pub fn conclude(search: Search<'_>) -> CapacitySummary {
         (Some(lower), Some(upper))
             if [lower, upper].iter().all(|end| end.1 != Class::Undecided) =>
         {
-            confidence(&settings, &taken)
+            confidence(&settings, trials, &taken)
                 .map_err(|why| notes.push(why))
                 .ok()
         }
@@ -81,8 +81,10 @@ pub fn conclude(search: Search<'_>) -> CapacitySummary {
     let scalability = scalability::fit(trials, seed)
         .map_err(|why| notes.push(why))
         .ok();
+    let confirmation = confirmation(trials, lower.map(|(rate, _)| rate), overload);
+    let held = confirmation.as_ref().and_then(|found| found.held);
     let mut summary = CapacitySummary {
-        result: result(ended_by, lower, upper),
+        result: result(ended_by, lower, upper, held),
         lower_per_s: lower.map(|(rate, _)| rate),
         upper_per_s: upper.map(|(rate, _)| rate),
         precision: settings.precision,
@@ -95,7 +97,7 @@ pub fn conclude(search: Search<'_>) -> CapacitySummary {
         exceed_ratio: settings.exceed_ratio,
         trials: trials.to_vec(),
         loads: classes(&settings, &taken),
-        confirmation: confirmation(trials, lower.map(|(rate, _)| rate), overload),
+        confirmation,
         intervention: None,
         knee,
         scalability,
@@ -143,7 +145,7 @@ pub fn bound_by_plan(summary: &mut CapacitySummary, found: &Bottleneck, connecti
 }
 
 /// How sure an interval is whose ends are decided, or why that cannot be said.
-fn confidence(settings: &Settings, taken: &[Taken]) -> Result<f64, String> {
+fn confidence(settings: &Settings, trials: &[Trial], taken: &[Taken]) -> Result<f64, String> {
     let is_as_simulated = settings.trial_s >= LEAST_TRIAL_S
         && settings.precision >= LEAST_PRECISION
         && (settings.exceed_ratio - EXCEED_RATIO).abs() < f64::EPSILON;
@@ -154,18 +156,24 @@ fn confidence(settings: &Settings, taken: &[Taken]) -> Result<f64, String> {
             format_number(100.0 * LEAST_PRECISION)
         ));
     }
-    if contradicts_itself(taken) {
+    let mut components = trials.iter().flat_map(|trial| trial.components.values());
+    if components.any(|component| component.strain.throttled_share.unwrap_or(0.0) > 0.0) {
         return Err(
-            "how sure the interval is cannot be said: a rate was carried that is not below every rate that was not. Longer trials tell rates apart better"
+            "how sure the interval is cannot be said: a CPU quota was used up, and what a share of a processor does in a second wanders"
                 .to_owned(),
         );
+    }
+    if let Some(how) = contradiction(taken) {
+        return Err(format!(
+            "how sure the interval is cannot be said: {how}. Longer trials tell rates apart better"
+        ));
     }
     Ok(CONFIDENCE)
 }
 
-/// Whether some trial met the objective at a rate at which, or below which, another missed it: then times differ from trial to trial by as
-/// much as they do from rate to rate, and what the search found may be chance.
-pub(super) fn contradicts_itself(taken: &[Taken]) -> bool {
+/// How some trial met the objective at a rate at which, or below which, another missed it, or could not be told to meet it: then times
+/// differ from trial to trial by as much as they do from rate to rate, and what the search found may be chance.
+pub(super) fn contradiction(taken: &[Taken]) -> Option<&'static str> {
     let rates = |outcome: TrialOutcome| {
         let counts = taken
             .iter()
@@ -175,18 +183,27 @@ pub(super) fn contradicts_itself(taken: &[Taken]) -> bool {
             .map(|trial| trial.rate_per_s)
     };
     let carried = rates(TrialOutcome::Good).fold(0.0, f64::max);
-    rates(TrialOutcome::Bad).any(|rate| rate <= carried)
-        || rates(TrialOutcome::Straddling)
-            .any(|rate| carried / 2.0 < rate && rate < carried * (1.0 - SAME))
+    if rates(TrialOutcome::Bad).any(|rate| rate <= carried) {
+        return Some("a rate was carried that is not below every rate that was not");
+    }
+    // Far below, a trial straddles because it holds few times.
+    let mut near = rates(TrialOutcome::Straddling)
+        .filter(|rate| carried / 2.0 < *rate && *rate < carried * (1.0 - SAME));
+    near.next()
+        .map(|_| "a rate below one that was carried could not be told from one that is not")
 }
 
+/// `held`: whether the lower bound held when it was confirmed.
 fn result(
     ended_by: SearchEnd,
     lower: Option<(f64, Class)>,
     upper: Option<(f64, Class)>,
+    held: Option<bool>,
 ) -> CapacityResult {
     match (lower, upper) {
-        (Some(_), Some(_)) if ended_by == SearchEnd::Precision => CapacityResult::Found,
+        (Some(_), Some(_)) if ended_by == SearchEnd::Precision && held != Some(false) => {
+            CapacityResult::Found
+        }
         (Some(_), Some(_)) => CapacityResult::Wide,
         (Some(_), None) => CapacityResult::AtLeast,
         (None, Some(_)) if ended_by == SearchEnd::LowestRate => CapacityResult::Unmet,
@@ -211,7 +228,11 @@ fn confirmation(
     let trial = trials
         .iter()
         .filter(at_lower)
-        .max_by_key(|trial| trial.outcome == TrialOutcome::Good);
+        .max_by_key(|trial| match trial.outcome {
+            TrialOutcome::Good => 2,
+            TrialOutcome::Bad => 1,
+            TrialOutcome::Straddling | TrialOutcome::Void => 0,
+        });
     if trial.is_none() && overload.is_none() {
         return None;
     }
@@ -238,6 +259,7 @@ fn sentence(summary: &CapacitySummary, settings: &Settings) -> String {
                 .width
                 .is_some_and(|width| width <= summary.precision);
             let too_wide = match summary.result {
+                CapacityResult::Wide if summary.ended_by == SearchEnd::Precision => String::new(),
                 CapacityResult::Wide if is_narrow => {
                     format!(", on fewer trials than it takes to be sure: {why}")
                 }
@@ -346,6 +368,7 @@ pub fn format_rate(rate: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::capacity::search::tests::settings;
     use crate::record::{BottleneckConclusion, Cause};
 
     /// A search that ended with two bounds.
@@ -356,6 +379,37 @@ mod tests {
             serde_json::from_value(summary["arms"]["direct"]["capacity"].clone()).unwrap();
         assert_eq!(found.result, CapacityResult::Found);
         found
+    }
+
+    /// The confirmation, made again to no effect, does not hide that the first did not hold.
+    #[test]
+    fn a_lower_bound_that_did_not_hold_is_no_finding() {
+        let mut trials = found().trials;
+        let at = trials
+            .iter()
+            .position(|trial| trial.purpose == TrialPurpose::Confirmation)
+            .unwrap();
+        trials[at].outcome = TrialOutcome::Bad;
+        let mut again = trials[at].clone();
+        again.outcome = TrialOutcome::Void;
+        trials.insert(at + 1, again);
+        let summary = conclude(Search {
+            settings: settings(),
+            objective: found().objective,
+            trials: &trials,
+            ended_by: SearchEnd::Precision,
+            overload: None,
+            notes: Vec::new(),
+            seed: 1,
+        });
+        assert_eq!(summary.result, CapacityResult::Wide);
+        let said = "but the lower bound did not hold when it was confirmed";
+        assert!(summary.sentence.contains(said), "{}", summary.sentence);
+        assert!(
+            !summary.sentence.contains("as precise"),
+            "{}",
+            summary.sentence
+        );
     }
 
     fn bounded_by(kind: CauseKind, connections_stated: bool) -> CapacitySummary {

@@ -77,11 +77,7 @@ pub fn judge(
         said.extend(unsustained(&rows, data, &bearing));
         said.extend(growing(data, objective, decide));
         said.push(errors(&rows, data, figures, objective, decide));
-        said.extend(
-            found
-                .iter()
-                .map(|found| limit(&rows, &data.name, found, decide)),
-        );
+        said.extend(found.iter().map(|found| limit(&rows, data, found, decide)));
     }
     let order = [
         TrialOutcome::Bad,
@@ -115,13 +111,18 @@ fn growing(
     decide: Decide,
 ) -> Option<(TrialOutcome, String)> {
     let backlog = data.backlog?;
-    if backlog.end <= backlog.middle {
+    #[expect(clippy::cast_precision_loss, reason = "counts of arrivals")]
+    let [middle, end] = [backlog.middle, backlog.end].map(|count| count as f64);
+    if end - middle <= middle.max(1.0).sqrt() {
         return None;
     }
     let tightest = objective.limits.iter().map(|limit| limit.at_most_s);
     let limit = tightest.fold(f64::INFINITY, f64::min);
     let (first, second) = growth_of_median(data)?;
-    if second - first <= LEAST_GROWTH_S.max(GROWN * limit) {
+    let grown = second - first;
+    // By Little's law the backlog grows by what the times do at the rate: where it did not by half of that, they grew for another reason.
+    let explains = 0.5 * grown * data.offered_per_s.unwrap_or(0.0);
+    if grown <= LEAST_GROWTH_S.max(GROWN * limit) || end - middle < explains {
         return None;
     }
     let outcome = match decide {
@@ -129,9 +130,9 @@ fn growing(
         Decide::Figure => TrialOutcome::Bad,
     };
     let reason = format!(
-        "the backlog grows: the median went from {} in the first half to {} in the second",
-        format_seconds(first),
-        format_seconds(second)
+        "the backlog grows: from {middle} to {end} in the second half, in which the median was {}, and {} in the first",
+        format_seconds(second),
+        format_seconds(first)
     );
     Some((outcome, reason))
 }
@@ -218,14 +219,20 @@ fn errors(
     (TrialOutcome::Bad, beyond)
 }
 
-fn limit(rows: &[ValidityRow], arm: &str, found: &Found, decide: Decide) -> (TrialOutcome, String) {
+fn limit(
+    rows: &[ValidityRow],
+    data: &ArmData,
+    found: &Found,
+    decide: Decide,
+) -> (TrialOutcome, String) {
+    let arm = data.name.as_str();
     let name = found.figure.label();
     let limit = format_seconds(found.limit);
     let Some(value) = found.value else {
         return (TrialOutcome::Bad, "no exchange was answered".to_owned());
     };
     let (low, high) = match decide {
-        Decide::Figure => (value, value),
+        Decide::Figure => (value, at_most(data, found).unwrap_or(f64::INFINITY)),
         Decide::Interval => (
             found.low.unwrap_or(0.0),
             found.high.unwrap_or(f64::INFINITY),
@@ -259,11 +266,26 @@ fn limit(rows: &[ValidityRow], arm: &str, found: &Found, decide: Decide) -> (Tri
     }
     match (row, decide) {
         (Some(row), _) if low > found.limit => (TrialOutcome::Void, described(row)),
+        (_, Decide::Figure) if value <= found.limit => (
+            TrialOutcome::Bad,
+            format!(
+                "{said} or more, for too many arrivals were never answered: not surely ≤ {limit}"
+            ),
+        ),
         (_, Decide::Figure) => (TrialOutcome::Bad, format!("{said} > {limit}")),
         (_, Decide::Interval) => (
             TrialOutcome::Straddling,
             format!("the interval of {said} reaches over {limit}"),
         ),
+    }
+}
+
+/// What a figure is at most: `None` where it rests on arrivals that were given up.
+fn at_most(data: &ArmData, found: &Found) -> Option<f64> {
+    let times = ResponseTimes::of_arm(data);
+    match found.figure.share() {
+        Some(share) => times.quantile(share)?.at_most,
+        None => found.value,
     }
 }
 
@@ -376,7 +398,7 @@ mod tests {
         assert_eq!(grown.outcome, TrialOutcome::Bad);
         assert_eq!(
             grown.reason,
-            "the backlog grows: the median went from 5.00 ms in the first half to 56.0 ms in the second"
+            "the backlog grows: from 2 to 12 in the second half, in which the median was 56.0 ms, and 5.00 ms in the first"
         );
         // A little of a generous limit is nothing, and without a backlog it is something else.
         data.health.halves = halves(8_000);
@@ -384,5 +406,20 @@ mod tests {
         data.health.halves = halves(56_000);
         data.backlog = None;
         assert_eq!(judged(&data).outcome, TrialOutcome::Good);
+    }
+
+    #[test]
+    fn a_percentile_that_is_only_known_to_be_at_least_something_holds_no_confirmation() {
+        let mut data = quick(400);
+        let objective = Objective {
+            limits: vec![OBJECTIVE],
+            errors: 0.1,
+        };
+        let judged = |data: &ArmData| judge(data, &figures(data), &objective, None, Decide::Figure);
+        assert_eq!(judged(&data).outcome, TrialOutcome::Good);
+        data.dropped = 15;
+        let found = judged(&data);
+        assert_eq!(found.outcome, TrialOutcome::Bad);
+        assert!(found.reason.contains("never answered"), "{}", found.reason);
     }
 }

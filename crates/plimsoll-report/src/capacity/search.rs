@@ -6,8 +6,8 @@
 //! duration sum. What a single trial claimed is so found out: either an end does not become what it should be, and the search
 //! goes on from there, or two rates contradict each other, and the higher one is tried again.
 //!
-//! At its end the lower bound is held for longer, and then exceeded, to see how the target fails. A confirmation that does not hold is
-//! evidence like any other trial, and the search goes on.
+//! At its end the lower bound is held for longer, and then exceeded, to see how the target fails. A confirmation that does not hold is made
+//! again; a rate that did not hold twice is an upper bound, whatever shorter trials said of it, and the search narrows below it.
 
 use super::classify::{Goal, Seconds, classify};
 use super::judge::Decide;
@@ -422,7 +422,7 @@ pub fn classes(settings: &Settings, taken: &[Taken]) -> Vec<LoadClass> {
     let class = |load: Load| LoadClass {
         rate_per_s: load.rate,
         good_s: load.seconds.good + load.seconds.good_short,
-        bad_s: load.seconds.bad + load.seconds.bad_short,
+        bad_s: load.seconds.bad + load.seconds.bad_short + load.unconfirmed_s,
         voids: load.voids,
         class: load.class,
     };
@@ -438,6 +438,8 @@ struct Load {
     voids: u32,
     /// Confirmations that did not hold, until one did.
     unconfirmed: u32,
+    /// The seconds of all that did not.
+    unconfirmed_s: f64,
     class: Class,
 }
 
@@ -503,6 +505,7 @@ impl Loads {
                     trials: 0,
                     voids: 0,
                     unconfirmed: 0,
+                    unconfirmed_s: 0.0,
                     class: Class::Undecided,
                 });
                 loads.len() - 1
@@ -590,6 +593,7 @@ impl Load {
                 TrialOutcome::Good => self.unconfirmed = 0,
                 TrialOutcome::Bad => {
                     self.unconfirmed += 1;
+                    self.unconfirmed_s += trial.seconds;
                     return;
                 }
                 TrialOutcome::Void | TrialOutcome::Straddling => {}

@@ -16,9 +16,12 @@ impl PerIteration {
         Self::of(arm.by_step.values(), arm.sent)
     }
 
-    /// What the level's iterations had.
-    pub(super) fn of_level(level: &LevelSummary) -> Self {
-        Self::of(level.by_step.values(), level.sent)
+    /// What the iterations of levels had at most: where a level fails, its iterations end early, and it was offered whole ones all the same.
+    pub(super) fn of_levels(levels: &[LevelSummary]) -> Self {
+        let each = levels
+            .iter()
+            .map(|level| Self::of(level.by_step.values(), level.sent).0);
+        Self(each.fold(1.0, f64::max))
     }
 
     #[expect(clippy::cast_precision_loss, reason = "a mean for people")]

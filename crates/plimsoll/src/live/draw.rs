@@ -168,13 +168,14 @@ fn failed_line(second: &SecondProgress) -> Option<Line<'static>> {
     if second.failed_so_far == 0 {
         return None;
     }
-    let most = second.failure.as_deref().unwrap_or_default();
+    let how = second.failure.as_deref();
+    let how = how.map_or_else(String::new, |how| format!("most often: {how}"));
     Some(Line::from(vec![
         label("failed so far"),
         format!("{}   ", super::count(second.failed_so_far))
             .red()
             .bold(),
-        format!("most: {most}").into(),
+        how.into(),
     ]))
 }
 

@@ -46,7 +46,7 @@ pub(in crate::render) fn levels(summary: &Summary) -> Option<Table> {
             };
             let mut row = vec![std::mem::take(&mut first)];
             row.extend(several_arms.then(|| arm.clone()));
-            row.extend(cells(level));
+            row.extend(cells(level, PerIteration::of_levels(&figures.levels)));
             row.extend(components.iter().map(|component| {
                 let found = level.components.get(*component);
                 cores(found.and_then(|found| found.cpu_cores_mean))
@@ -114,7 +114,7 @@ pub(in crate::render) fn bearing(level: &LevelSummary) -> &'static str {
     }
 }
 
-fn cells(level: &LevelSummary) -> Vec<String> {
+fn cells(level: &LevelSummary, per_iteration: PerIteration) -> Vec<String> {
     let response = &level.response_time;
     let marked = |statistic: Statistic| {
         let mark = if level.void_for.contains(&statistic) {
@@ -126,7 +126,7 @@ fn cells(level: &LevelSummary) -> Vec<String> {
     };
     let mut cells = vec![
         bearing(level).to_owned(),
-        PerIteration::of_level(level).offered(level.offered_per_s),
+        per_iteration.offered(level.offered_per_s),
         number(level.good_per_s),
         failures(level.failed, level.failed_share),
         time(response.min),

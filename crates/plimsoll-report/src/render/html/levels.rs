@@ -72,11 +72,15 @@ fn x_axis(arms: &[(&str, &[LevelSummary])]) -> Axis {
 fn answered(arms: &[(&str, &[LevelSummary])]) -> Markup {
     let levels = || arms.iter().flat_map(|(_, levels)| *levels);
     let achieved = |level: &LevelSummary| level.good_per_s.unwrap_or(0.0);
-    let offered = |level: &LevelSummary| {
-        let rate = level.offered_per_s?;
-        Some((rate, PerIteration::of_level(level).exchanges(rate)))
+    let offered = |levels: &[LevelSummary]| -> Vec<(f64, f64)> {
+        let per_iteration = PerIteration::of_levels(levels);
+        let rates = levels.iter().filter_map(|level| level.offered_per_s);
+        rates
+            .map(|rate| (rate, per_iteration.exchanges(rate)))
+            .collect()
     };
-    let most = levels().filter_map(offered).map(|(_, exchanges)| exchanges);
+    let most = arms.iter().flat_map(|(_, levels)| offered(levels));
+    let most = most.map(|(_, exchanges)| exchanges);
     let top = levels().map(achieved).chain(most).fold(0.0, f64::max);
     let plot = Plot {
         size: (WIDTH, HEIGHT),
@@ -91,8 +95,7 @@ fn answered(arms: &[(&str, &[LevelSummary])]) -> Markup {
     plot.draw(|canvas| {
         for (index, (_, levels)) in arms.iter().enumerate() {
             // One line where the arms' iterations are of as many exchanges, as those of one scenario are.
-            let even: Vec<(f64, f64)> = levels.iter().filter_map(offered).collect();
-            let even: Vec<(f64, f64)> = [(0.0, 0.0)].into_iter().chain(even).collect();
+            let even: Vec<(f64, f64)> = [(0.0, 0.0)].into_iter().chain(offered(levels)).collect();
             if even.len() > 1 {
                 let pen = Pen {
                     colour: AXIS,

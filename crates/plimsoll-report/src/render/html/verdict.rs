@@ -122,7 +122,7 @@ fn sustained(index: usize, name: &str, levels: &[LevelSummary]) -> Markup {
                 } }
                 div { dt { "not sustained from" } dd {
                     (first.map_or("–", |level| level.name.as_str()))
-                    small { @if let Some(level) = first { (number(level.good_per_s)) (PerIteration::of_level(level).unit()) " good" } }
+                    small { @if let Some(level) = first { (number(level.good_per_s)) (PerIteration::of_levels(levels).unit()) " good" } }
                 } }
             }
         }
