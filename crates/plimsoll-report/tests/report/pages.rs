@@ -132,7 +132,7 @@ fn what_was_offered_stands_in_the_unit_of_what_was_good() {
     "#);
     insta::assert_snapshot!(shown(&fixture::CAPACITY, &["arm", "trial", "direct", "4  ", "  direct"]), @r#"
     arm     found  carried, iterations/s  too much, iterations/s   width  confidence  confirmed  above it  recovery  trials
-    direct  found                  392.7                   411.9  4.89 %     93.00 %  yes        queues      2.00 s      19
+    direct  found                  392.7                   411.9  4.89 %     92.00 %  yes        queues      2.00 s      19
     direct
     trial  outcome  iterations/s     for  offered exchanges/s  good/s  failed      p99
     4      good              400  5.00 s                1,200   1,201       0  11.1 ms
